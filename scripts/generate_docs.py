@@ -1,0 +1,161 @@
+"""Write what can be derived: docs/tools.md for people, and the snapshots of what a client is shown.
+
+Everything comes from a real client's `tools/list` and from the models behind it. `--check` writes
+nothing and fails when a file is not what it should be: a changed schema is a changed promise, and the
+snapshot's diff is where it is seen.
+"""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from mcp import Client
+
+from pytest_mcp.config import DEFAULT_TIMEOUT, MAX_TIMEOUT, configure
+from pytest_mcp.requests import Flag, Request
+from pytest_mcp.server import create
+from pytest_mcp.tools import BY_NAME
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "tools.md"
+SNAPSHOTS = ROOT / "tests" / "snapshots"
+NONE = "-"
+
+INTRODUCTION = """\
+# The tools
+
+This file is generated from the models in `src/pytest_mcp`; `make docs` writes it again.
+
+Every parameter is optional, `null` means the same as leaving it out, and unknown parameters are refused.
+Every key of an answer is always there, in this order; what is absent is `null`.
+"""
+
+Schema = dict[str, Any]
+
+
+def main(arguments: list[str]) -> int:
+    wanted = generated(asyncio.run(advertised()))
+    drifted = [path for path, content in wanted.items() if not is_file_with(path, content)]
+    if "--check" in arguments:
+        if drifted:
+            names = ", ".join(str(path.relative_to(ROOT)) for path in drifted)
+            print(f"Not what the models say: {names}; run `make docs` and read the difference.", file=sys.stderr)
+        return 1 if drifted else 0
+    for path in drifted:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(wanted[path], encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
+    return 0
+
+
+async def advertised() -> list[Schema]:
+    """The tools as a client sees them."""
+    config = configure(
+        root=str(ROOT), python=None, timeout=DEFAULT_TIMEOUT, max_timeout=MAX_TIMEOUT, errors="jsonrpc", environment={}
+    )
+    async with Client(create(config)) as client:
+        listed = await client.list_tools()
+    return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools]
+
+
+def generated(tools: list[Schema]) -> dict[Path, str]:
+    """Every derived file with its content."""
+    snapshots = {SNAPSHOTS / f"{tool['name']}.json": as_json(tool) for tool in tools}
+    return {REFERENCE: "\n".join([INTRODUCTION, *map(section, tools)]), **snapshots}
+
+
+def is_file_with(path: Path, content: str) -> bool:
+    return path.is_file() and path.read_text(encoding="utf-8") == content
+
+
+def as_json(value: Schema) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+def section(tool: Schema) -> str:
+    hints = ", ".join(f"`{name}: {json.dumps(value)}`" for name, value in tool["annotations"].items())
+    parameters = parameter_table(tool["inputSchema"], BY_NAME[tool["name"]].request)
+    answer = tool["outputSchema"]
+    parts = [f"## {tool['name']}", f"**{tool['title']}.** {tool['description']}", f"Hints: {hints}."]
+    parts += ["### Parameters", parameters, "### Answer", result_table(answer)]
+    for name, shape in answer.get("$defs", {}).items():
+        words = " ".join(filter(None, [f"`{name}`:", shape.get("description")]))
+        parts += [words, result_table(shape)]
+    return "\n\n".join(parts) + "\n"
+
+
+def parameter_table(schema: Schema, request: type[Request]) -> str:
+    rows = [
+        [
+            f"`{name}`",
+            type_of(entry),
+            limits(entry),
+            code(json.dumps(entry["default"])) if "default" in entry else "unset",
+            entry["description"],
+            pytest_option(name, entry, request),
+        ]
+        for name, entry in schema["properties"].items()
+    ]
+    return table(["parameter", "type", "limits", "default", "what it means", "pytest option"], rows)
+
+
+def result_table(schema: Schema) -> str:
+    rows = [[f"`{name}`", type_of(entry), entry.get("description", "")] for name, entry in schema["properties"].items()]
+    return table(["key", "type", "what it is"], rows)
+
+
+def type_of(schema: Schema) -> str:
+    if "$ref" in schema:
+        return code(schema["$ref"].rpartition("/")[2])
+    if "anyOf" in schema:
+        return " or ".join(type_of(choice) for choice in schema["anyOf"])
+    if "enum" in schema:
+        return ", ".join(code(json.dumps(value)) for value in schema["enum"])
+    if schema["type"] == "array":
+        return f"list of {type_of(schema['items'])}"
+    return str(schema["type"])
+
+
+def limits(schema: Schema) -> str:
+    items = schema.get("items", {})
+    said = [
+        between(schema, "minimum", "maximum", ""),
+        between(schema, "minItems", "maxItems", " entries"),
+        between(schema, "minLength", "maxLength", " characters"),
+        f"each {between(items, 'minLength', 'maxLength', ' characters')}" if items else "",
+        code(schema["pattern"]) if "pattern" in schema else "",
+    ]
+    return "; ".join(filter(None, said)) or NONE
+
+
+def between(schema: Schema, lowest: str, highest: str, unit: str) -> str:
+    low, high = schema.get(lowest), schema.get(highest)
+    if high is None:
+        return ""
+    return f"at most {high:,}{unit}" if low is None else f"{low:,} to {high:,}{unit}"
+
+
+def pytest_option(name: str, schema: Schema, request: type[Request]) -> str:
+    """What the field's own flag says: of each value of a boolean, or of a value that stands for any."""
+    flag = next((mark for mark in request.model_fields[name].metadata if isinstance(mark, Flag)), None)
+    if flag is None:
+        return NONE
+    if schema["type"] != "boolean":
+        return code(flag.say(name.upper()) or "")
+    said = {json.dumps(value): flag.say(value) for value in (True, False)}
+    return ", ".join(f"{value}: {code(token)}" for value, token in said.items() if token is not None)
+
+
+def code(text: str) -> str:
+    return f"`{text}`"
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,437 @@
+"""The pytest plugin that tells the server what happens, one record per event, as it happens.
+
+It is handed to `pytest.main` as an object, so it has no name that addopts could switch off. It only
+observes: what a record means is decided in the server. Node ids leave relative to the server's root.
+Standard library and pytest's public names only; pytest 7.0 and newer.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import linecache
+import logging
+import os
+import re
+import time
+import traceback
+from typing import TYPE_CHECKING, Any, Generator, Sequence
+
+import pytest
+
+if TYPE_CHECKING:
+    from channel import Emit
+
+# Reading further than this for the `def` below a decorator means the source does not match the code.
+LONGEST_DECORATION = 200
+# Errors of pytest's own whose text, not whose type, tells what happened.
+PYTEST_WRAPPERS = ("CollectError", "ConftestImportFailure", "ImportPathMismatchError")
+
+
+class Reporter:
+    def __init__(self, emit: Emit, job: Any) -> None:
+        self.emit = emit
+        self.root = job["root"]
+        self.collect_only = job["collect_only"]
+        self.full = job["full"]
+        self.text_limit = job["text_limit"]
+        self.explicit_files = job["explicit_files"]
+        self.covered = job["covered"]
+        self.configuration = job["configuration"]
+        self.clock = time.perf_counter
+        self.wall_clock = time.time
+        self.started = self.clock()
+        self.config: Any = None
+        self.collection_errors: dict[str, tuple[str | None, BaseException]] = {}
+        self.collected: Sequence[pytest.Item] | None = None
+        self.failed: set[str] = set()
+        self.called: set[str] = set()
+        self.durations: dict[str, float] = {}
+        self.log_records: dict[str, list[dict[str, Any]]] = {}
+        self.relocated: dict[str, str] = {}
+
+    # --- configuration -------------------------------------------------------------------------
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_cmdline_parse(self) -> Generator[None, Any, None]:
+        outcome = yield
+        if outcome.excinfo is not None:
+            self.report_broken_configuration(outcome.excinfo[1])
+
+    def report_broken_configuration(self, error: Any) -> None:
+        conftest, cause = broken_conftest(error)
+        if conftest is not None:
+            text = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
+            self.emit_collection_error(conftest, cause, self.clip(text))
+        elif isinstance(error, pytest.UsageError):
+            self.emit_usage_error(error.args)
+        elif isinstance(error, Exception):
+            self.emit_usage_error(["%s: %s" % (type(error).__name__, error)])
+
+    def emit_usage_error(self, messages: Sequence[object]) -> None:
+        self.emit("usage_error", messages=[str(message) for message in messages], configuration=self.configuration)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: Any) -> None:
+        self.config = config
+        inipath = config.inipath
+        self.emit(
+            "configured",
+            rootdir=str(config.rootpath),
+            inifile=str(inipath) if inipath else None,
+            plugins=sorted(
+                {"%s %s" % (d.project_name, d.version) for _, d in config.pluginmanager.list_plugin_distinfo()}
+            ),
+        )
+        refused = [path for path in self.explicit_files if not self.is_test_file(path)]
+        if refused:
+            self.emit("refused", files=refused)
+            raise pytest.UsageError("not a test file: " + ", ".join(refused))
+
+    def is_test_file(self, path: str) -> bool:
+        """Whether the project's own collection (or the call's pattern, which replaces it) takes this file.
+
+        pytest itself would import any module and run any text file that is named explicitly. Files of
+        other kinds are harmless: only a plugin of the project makes tests of them.
+        """
+        name = os.path.basename(path)
+        suffix = os.path.splitext(name)[1]
+        if suffix == ".py":
+            if self.config.getoption("doctestmodules", False):
+                return True
+            patterns = self.config.getini("python_files")
+        elif suffix in (".txt", ".rst"):
+            patterns = self.config.getoption("doctestglob", None) or ["test*.txt"]
+        else:
+            return True
+        return any(
+            fnmatch.fnmatch(path, "*/" + pattern) if "/" in pattern else fnmatch.fnmatch(name, pattern)
+            for pattern in patterns
+        )
+
+    # --- collection ----------------------------------------------------------------------------
+
+    def pytest_sessionstart(self) -> None:
+        self.started = self.clock()
+        self.emit("session_started")
+
+    def pytest_exception_interact(self, call: Any, report: Any) -> None:
+        if isinstance(report, pytest.CollectReport):
+            self.collection_errors[report.nodeid] = broken_conftest(call.excinfo.value)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_collection(self) -> Generator[None, Any, None]:
+        outcome = yield
+        if outcome.excinfo is not None and isinstance(outcome.excinfo[1], pytest.UsageError):
+            self.emit_usage_error(outcome.excinfo[1].args)
+        elif outcome.excinfo is None and self.collected is not None:
+            self.emit_collected(self.collected)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> None:
+        """Ids that another argument covers were not said to pytest; that they exist is checked here."""
+        if not self.covered:
+            return
+        there: set[str] = set()
+        for item in items:
+            path, _, names = item.nodeid.partition("::")
+            there.update(self.relocate(path + "::" + names[:end]) for end in ends_of_names(names))
+        missing = [argument for node_id, argument in self.covered if node_id not in there]
+        if missing:
+            raise pytest.UsageError(*("not found: " + argument for argument in missing))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if self.full:
+            self.emit_collector(report)
+        if report.failed:
+            conftest, error = self.collection_errors.pop(report.nodeid, (None, None))
+            path = conftest or os.path.join(str(self.config.rootpath), report.nodeid.partition("::")[0])
+            self.emit_collection_error(path, error, self.clip(str(report.longrepr)))
+        elif report.skipped:
+            self.emit("collection_skipped", id=self.relocate(report.nodeid), reason=skip_reason(report.longrepr))
+
+    def emit_collection_error(self, path: str, error: BaseException | None, text: str) -> None:
+        own_message = error is None or type(error).__name__ in PYTEST_WRAPPERS
+        self.emit(
+            "collection_error",
+            file=os.path.relpath(path, self.root).replace(os.sep, "/"),
+            error_type=None if own_message else type(error).__name__,
+            message=None if own_message else self.clip(str(error)),
+            line=None if error is None else line_of(error, path),
+            traceback=text,
+        )
+
+    def emit_collector(self, report: pytest.CollectReport) -> None:
+        result: list[dict[str, Any]] = []
+        for node in report.result:
+            entry: dict[str, Any] = {"nodeid": node.nodeid, "type": type(node).__name__}
+            location = getattr(node, "location", None)
+            if location is not None:
+                entry["lineno"] = location[1]
+            result.append(entry)
+        collector: dict[str, Any] = {"nodeid": report.nodeid, "outcome": report.outcome, "result": result}
+        if report.longrepr:
+            collector["longrepr"] = self.clip(str(report.longrepr))
+        self.emit("collector", collector=collector)
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        ids = [item.nodeid for item in items] if self.full else None
+        self.emit("deselected", count=len(items), ids=ids)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        # Called after a broken collection too, and never in xdist's controller: so only remembered here.
+        self.collected = session.items
+
+    def emit_collected(self, items: Sequence[pytest.Item]) -> None:
+        if self.collect_only:
+            for item in items:
+                self.emit_item(item)
+        self.emit("selected", count=len({item.nodeid for item in items}))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        # xdist's controller never collects; each worker tells it what it found.
+        self.emit("selected", count=len(set(ids)))
+
+    def emit_item(self, item: pytest.Item) -> None:
+        classes = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
+        name = getattr(item, "originalname", None) or item.name
+        self.emit(
+            "item",
+            id=self.relocate(item.nodeid),
+            classes=classes,
+            function=name,
+            line=definition_line(item),
+        )
+
+    # --- running -------------------------------------------------------------------------------
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.emit("started", id=self.relocate(nodeid))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        nodeid = report.nodeid
+        # Only the report of a subtest has a context; its time is part of its test's.
+        context = getattr(report, "context", None)
+        if context is None:
+            self.durations[nodeid] = self.durations.get(nodeid, 0.0) + report.duration
+        if report.outcome == "failed":
+            self.failed.add(nodeid)
+        if report.when == "call":
+            self.called.add(nodeid)
+        eventful = report.outcome != "passed" or hasattr(report, "wasxfail")
+        late_output = nodeid in self.failed and report.when == "teardown" and report.sections
+        if eventful or late_output or self.full:
+            self.emit_phase(report, context)
+
+    def emit_phase(self, report: pytest.TestReport, context: object) -> None:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        skipped = report.outcome == "skipped"
+        self.emit(
+            "phase",
+            id=self.relocate(report.nodeid),
+            when=report.when,
+            outcome=report.outcome,
+            xfail=getattr(report, "wasxfail", None),
+            message=skip_reason(report.longrepr) if skipped else self.clip(crash.message) if crash else None,
+            location=None if crash is None else [self.relative(crash.path), crash.lineno],
+            traceback=self.clip(report.longreprtext) if report.outcome == "failed" else None,
+            sections=[[title, self.clip(text)] for title, text in report.sections],
+            subtest=None if context is None else describe_subtest(context),
+            stage=self.json_stage(report, crash) if self.full else None,
+        )
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        duration = self.durations.pop(nodeid, 0.0)
+        self.emit("finished", id=self.relocate(nodeid), duration=duration, called=nodeid in self.called)
+        self.failed.discard(nodeid)
+        self.called.discard(nodeid)
+
+    def json_stage(self, report: Any, crash: Any) -> dict[str, Any]:
+        """The stage as the pytest-json-report plugin writes it, with what it says of the test itself."""
+        stage: dict[str, Any] = {"duration": report.duration, "outcome": report.outcome}
+        if crash is not None:
+            stage["crash"] = file_location(crash)
+            try:
+                entries = report.longrepr.reprtraceback.reprentries
+                stage["traceback"] = [file_location(entry.reprfileloc) for entry in entries]
+            except AttributeError:
+                pass
+        for name in ("stdout", "stderr"):
+            texts = [text for title, text in report.sections if title == "Captured %s %s" % (name, report.when)]
+            if texts and texts[-1]:
+                stage[name] = self.clip(texts[-1])
+        log = self.log_records.pop(report.when, None)
+        if log:
+            stage["log"] = log
+        if report.longreprtext:
+            stage["longrepr"] = self.clip(report.longreprtext)
+        status = self.config.hook.pytest_report_teststatus(report=report, config=self.config)
+        return {
+            "nodeid": report.nodeid,
+            "lineno": report.location[1],
+            "keywords": list(report.keywords),
+            "status": status[0],
+            "properties": [[str(name), value] for name, value in report.user_properties],
+            "stage": stage,
+        }
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_setup(self) -> Generator[None, None, None]:
+        yield from self.observing("setup")
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_call(self) -> Generator[None, None, None]:
+        yield from self.observing("call")
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_teardown(self) -> Generator[None, None, None]:
+        yield from self.observing("teardown")
+
+    def observing(self, when: str) -> Generator[None, None, None]:
+        """Around one phase of a test: whole assertion diffs, and log records where they are asked for."""
+        option = self.config.option
+        verbose = option.verbose
+        if not hasattr(self.config, "get_verbosity"):
+            # Before pytest 8.1 the length of a diff hung on the general verbosity alone.
+            option.verbose = max(verbose, 2)
+        handler = RecordList() if self.full else None
+        if handler is not None:
+            logging.getLogger().addHandler(handler)
+        try:
+            yield
+        finally:
+            option.verbose = verbose
+            if handler is not None:
+                logging.getLogger().removeHandler(handler)
+                self.log_records[when] = handler.records
+
+    # --- the session's end ---------------------------------------------------------------------
+
+    def pytest_warning_recorded(self, warning_message: Any, when: str, nodeid: str) -> None:
+        self.emit(
+            "warning",
+            message=self.clip(str(warning_message.message)),
+            category=warning_message.category.__name__,
+            when=when,
+            filename=warning_message.filename,
+            lineno=warning_message.lineno,
+            id=self.relocate(nodeid) if nodeid else None,
+        )
+
+    def pytest_internalerror(self, excrepr: object) -> None:
+        self.emit("internal_error", text=self.clip(str(excrepr)))
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        self.emit("interrupted", error_type=excinfo.typename, message=str(excinfo.value))
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
+        exit_status_for_plugins = int(session.exitstatus)
+        yield
+        self.emit(
+            "session_ended",
+            exit_status=int(session.exitstatus),
+            duration=self.clock() - self.started,
+            created=self.wall_clock(),
+            root=str(session.path) if self.full else None,
+            collected=session.testscollected,
+            json_exit_code=exit_status_for_plugins,
+            stopped=str(session.shouldfail or session.shouldstop or "") or None,
+        )
+
+    # --- small ---------------------------------------------------------------------------------
+
+    def relocate(self, nodeid: str) -> str:
+        """pytest's ids are relative to its own rootdir, which in a monorepo is a folder below ours."""
+        path, separator, rest = nodeid.partition("::")
+        if path not in self.relocated:
+            self.relocated[path] = self.relative(os.path.join(str(self.config.rootpath), path))
+        return self.relocated[path] + separator + rest
+
+    def relative(self, path: str) -> str:
+        absolute = os.path.join(str(self.config.rootpath), path)
+        inside = absolute == self.root or absolute.startswith(self.root + os.sep)
+        return (os.path.relpath(absolute, self.root) if inside else absolute).replace(os.sep, "/")
+
+    def clip(self, text: str) -> str:
+        if len(text) <= self.text_limit:
+            return text
+        half = self.text_limit // 2
+        return "%s\n[... %d characters left out ...]\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
+
+
+class RecordList(logging.Handler):
+    """Log records in the pytest-json-report plugin's shape."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[dict[str, Any]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        entry = dict(record.__dict__, msg=record.getMessage(), args=None, exc_info=None)
+        entry.pop("message", None)
+        self.records.append(entry)
+
+
+def broken_conftest(error: BaseException) -> tuple[str | None, BaseException]:
+    """The conftest that could not be imported, if that is what this is, and what was really raised.
+
+    pytest wraps what importing a conftest or a module raised into errors of its own.
+    """
+    cause = error.__cause__ or error
+    if type(error).__name__ == "ConftestImportFailure":
+        excinfo = getattr(error, "excinfo", None)
+        return str(getattr(error, "path", "")), excinfo[1] if isinstance(excinfo, tuple) else cause
+    return None, cause
+
+
+def ends_of_names(names: str) -> list[int]:
+    """Where a selector may end and still name this test: after each name, before and after its parameters."""
+    bracket = names.find("[")
+    plain = names if bracket < 0 else names[:bracket]
+    return [match.start() for match in re.finditer("::", plain)] + [len(plain), len(names)]
+
+
+def file_location(location: Any) -> dict[str, Any]:
+    return {"path": location.path, "lineno": location.lineno, "message": location.message}
+
+
+def skip_reason(longrepr: object) -> str:
+    text = longrepr[2] if isinstance(longrepr, tuple) else str(longrepr or "")
+    return text[len("Skipped: ") :] if text.startswith("Skipped: ") else text
+
+
+def describe_subtest(context: object) -> str:
+    message = getattr(context, "msg", None)
+    values = ", ".join("%s=%s" % pair for pair in dict(getattr(context, "kwargs", {})).items())
+    parts = (["[%s]" % message] if message is not None else []) + (["(%s)" % values] if values else [])
+    return " ".join(parts) or "(<subtest>)"
+
+
+def line_of(error: BaseException, path: str) -> int | None:
+    """Where in this file the error is: a syntax error knows, any other is the last frame inside it."""
+    if isinstance(error, SyntaxError):
+        return error.lineno if error.filename and os.path.realpath(error.filename) == os.path.realpath(path) else None
+    line = None
+    frame = error.__traceback__
+    while frame is not None:
+        if os.path.realpath(frame.tb_frame.f_code.co_filename) == os.path.realpath(path):
+            line = frame.tb_lineno
+        frame = frame.tb_next
+    return line
+
+
+def definition_line(item: pytest.Item) -> int | None:
+    """1-based line of the `def`; pytest's own location is that of the first decorator."""
+    path, line, _ = item.reportinfo()
+    if line is None:
+        return None
+    function = getattr(item, "function", None)
+    name = getattr(function, "__name__", None)
+    if name is None:
+        return line + 1
+    definition = re.compile(r"\s*(async\s+)?def\s+%s\b" % re.escape(name))
+    for number in range(line + 1, line + LONGEST_DECORATION):
+        if definition.match(linecache.getline(str(path), number)):
+            return number
+    return line + 1

@@ -1,0 +1,125 @@
+"""A request becomes a command line.
+
+Pure: request, config and interpreter in; the arguments, the child's environment and its job out. No
+value of the caller's ever begins a token: paths are absolute, options are glued to their values, and
+the first token is always an option of ours (an addopts that ends in `--cov` would swallow a path).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_mcp.config import PREFIX, Config
+from pytest_mcp.requests import ExecuteTests, Flag, Request
+from pytest_mcp.targets import Target
+
+# What one test may say (message, traceback, each captured stream) before its middle is cut.
+TEXT_LIMIT = 200_000
+
+# Variables that would change what pytest does or says behind our back, or that belong to the server.
+_WITHHELD = frozenset(
+    {
+        "PYTEST_ADDOPTS",
+        "PYTEST_PLUGINS",
+        "PYTEST_DEBUG",
+        "PYTEST_CURRENT_TEST",
+        "PYTEST_VERSION",
+        "PYTEST_XDIST_WORKER",
+        "PYTEST_XDIST_WORKER_COUNT",
+        "PYTEST_XDIST_TESTRUNUID",
+        "PYTHONHOME",
+        "PYTHONSTARTUP",
+        "PYTHONINSPECT",
+        "PYTHONVERBOSE",
+        "PYTHONOPTIMIZE",
+        "PYTHONBREAKPOINT",
+        "PY_COLORS",
+        "FORCE_COLOR",
+        "CLICOLOR_FORCE",
+        "__PYVENV_LAUNCHER__",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Command:
+    """What to start, and the words for it that a person would type."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str]
+    job: Mapping[str, Any]
+    reproduction: tuple[str, ...]
+
+
+def build(
+    request: Request, config: Config, python: Path, *, launcher: Path, own_prefix: Path, collect_only: bool
+) -> Command:
+    """`own_prefix` is the server's environment, whose activation means nothing to the project."""
+    asked = list(dict.fromkeys(target for _, target in request.targets))
+    # pytest's versions disagree on what overlapping arguments run; so it is given none.
+    targets = [target for target in asked if not any(other is not target and other.covers(target) for other in asked)]
+    flags = _flags(request)
+    return Command(
+        argv=(str(python), str(launcher)),
+        cwd=config.root,
+        env=_environment(config.environment, own_prefix),
+        job={
+            "collect_only": collect_only,
+            "root": str(config.root),
+            "args": [
+                *_fixed_options(request, collect_only=collect_only),
+                *flags,
+                *(target.argument for target in targets),
+            ],
+            "targets": [str(target.path) for target in targets],
+            "covered": [(target.node_id, target.argument) for target in asked if _is_unsaid(target, targets)],
+            "explicit_files": [str(target.path) for target in targets if target.is_file],
+            "full": request.detail == "full",
+            "text_limit": TEXT_LIMIT,
+        },
+        reproduction=(
+            str(python),
+            "-m",
+            "pytest",
+            *(["--collect-only"] if collect_only else []),
+            *_flags(request, only_set=True),
+            *(target.node_id for target in targets),
+        ),
+    )
+
+
+def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:
+    if isinstance(request, ExecuteTests) and not collect_only:
+        return [
+            "--tb=auto",
+            f"--show-capture={'all' if request.captures else 'no'}",
+            # Whole diffs, from pytest 8.1 on; the reporter sees to it on older ones, which ignore this.
+            "--override-ini=verbosity_assertions=2",
+        ]
+    return ["--collect-only", "--verbosity=-2", "--color=no"]
+
+
+def _flags(request: Request, *, only_set: bool = False) -> list[str]:
+    """The tokens that the fields of a request declare for their values."""
+    tokens = []
+    for name, field in type(request).model_fields.items():
+        value = getattr(request, name)
+        flag = next((mark for mark in field.metadata if isinstance(mark, Flag)), None)
+        if flag is None or value is None or (only_set and value == field.default):
+            continue
+        tokens.append(flag.say(value))
+    return [token for token in tokens if token is not None]
+
+
+def _is_unsaid(target: Target, said: Sequence[Target]) -> bool:
+    """A test that is left out because another target covers it; that it exists must still be checked."""
+    return target not in said and target.selector is not None
+
+
+def _environment(inherited: Mapping[str, str], own_prefix: Path) -> dict[str, str]:
+    env = {name: value for name, value in inherited.items() if name not in _WITHHELD and not name.startswith(PREFIX)}
+    if env.get("VIRTUAL_ENV") == str(own_prefix):
+        del env["VIRTUAL_ENV"]
+    return env

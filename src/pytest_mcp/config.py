@@ -1,0 +1,84 @@
+"""The operator's decisions: flags and environment in, one frozen `Config` out, or a ConfigError.
+
+Nothing here can be changed by a call. Which interpreter is used is decided in `interpreter`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from pytest_mcp.errors import ConfigError
+from pytest_mcp.requests import Bounds
+
+# Every variable of ours begins with this; none of them reaches a child.
+PREFIX = "PYTEST_MCP_"
+
+# Below the 300 seconds at which several clients give up, so that a partial answer still arrives.
+DEFAULT_TIMEOUT = 240
+MAX_TIMEOUT = 3600
+LONGEST_TIMEOUT = 86_400
+MAX_TOKENS = 1_000_000
+
+ErrorStyle = Literal["jsonrpc", "result"]
+
+
+@dataclass(frozen=True)
+class Config:
+    root: Path
+    python: Path | None
+    default_timeout: int
+    max_timeout: int
+    errors: ErrorStyle
+    environment: Mapping[str, str]
+
+    @property
+    def bounds(self) -> Bounds:
+        return Bounds(root=self.root, max_timeout=self.max_timeout, max_tokens=MAX_TOKENS)
+
+
+def configure(
+    *,
+    root: str | None,
+    python: str | None,
+    timeout: int,
+    max_timeout: int,
+    errors: ErrorStyle,
+    environment: Mapping[str, str],
+) -> Config:
+    """Check the operator's settings against each other and the file system."""
+    if not 1 <= max_timeout <= LONGEST_TIMEOUT:
+        raise ConfigError(f"--max-timeout must be between 1 and {LONGEST_TIMEOUT} seconds.")
+    if errors not in get_args(ErrorStyle):
+        raise ConfigError(f"--errors must be one of {', '.join(get_args(ErrorStyle))}.")
+    if timeout < 1:
+        raise ConfigError("--timeout must be at least 1 second.")
+    return Config(
+        root=_usable_root(root),
+        # Not resolved: a virtual environment's python is a link, and means something only as that link.
+        python=None if python is None else Path.cwd() / _expanded(python),
+        default_timeout=min(timeout, max_timeout),
+        max_timeout=max_timeout,
+        errors=errors,
+        environment=environment,
+    )
+
+
+def _expanded(given: str) -> Path:
+    try:
+        return Path(given).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(f"{given} names a home folder that does not exist.") from error
+
+
+def _usable_root(given: str | None) -> Path:
+    root = _expanded(given) if given else Path.cwd()
+    try:
+        root = root.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise ConfigError(f"The project root {root} does not exist.") from error
+    if not root.is_dir():
+        raise ConfigError(f"The project root {root} is not a folder.")
+    if root == Path(root.anchor) or root == Path.home().resolve():
+        raise ConfigError(f"{root} is no project. Start pytest-mcp in a project's folder or name one with --root.")
+    return root

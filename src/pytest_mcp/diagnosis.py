@@ -1,0 +1,147 @@
+"""Why a run has no result: the error to answer with, or None when there is a result.
+
+Pure. Causes decide, not exit codes: a test can exit with any code, and a missing plugin exits like a
+failing test. What the child reported, above all whether its session ended, comes first.
+"""
+
+import re
+from collections.abc import Sequence
+
+from pytest_mcp import failures, findings
+from pytest_mcp.errors import CallError, ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
+from pytest_mcp.events import UsageFault
+from pytest_mcp.ledger import Asked_co, Ledger, Run
+from pytest_mcp.requests import Request
+
+# What pytest says of an argument it cannot find, in all its versions.
+_NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or directory not found: )(.*?)$", re.MULTILINE)
+_BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) expressions do not support")
+_FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
+# How many of the tests that were running a message names.
+MAX_RUNNING_SHOWN = 5
+
+
+def diagnose(run: Run[Asked_co]) -> CallError | None:
+    """The first cause that holds, the most certain first."""
+    ledger = run.ledger
+    if run.exit.timed_out:
+        return _failed(run, "timeout", f"pytest execution exceeded timeout of {run.time_limit} seconds")
+    if faults := _refused_arguments(run):
+        return RefusedByPytest(faults, _facts(run).of_refusal())
+    if ledger.usage_fault is not None and not ledger.collection_failures:
+        return _failed(run, "usage_error", f"pytest execution failed: {_usage_headline(ledger.usage_fault)}")
+    if ledger.internal_fault is not None and run.exit.code in (None, 3):
+        cause = ledger.internal_fault.text.strip().splitlines()[-1:] or [""]
+        return _failed(run, "pytest_internal", f"pytest execution failed: internal error in pytest: {cause[0].strip()}")
+    if ledger.interrupted is not None and not findings.stopped_itself(ledger):
+        why = ledger.interrupted
+        return _failed(run, "interrupted", f"pytest execution failed: interrupted ({why.error_type}: {why.message})")
+    if ledger.ended is not None and run.exit.code is not None:
+        return None
+    if ledger.collection_failures and not ledger.session_started and run.exit.code is not None:
+        return None  # a conftest that cannot be imported keeps the session from starting
+    return _unfinished(run)
+
+
+def lost_its_targets(run: Run[Asked_co]) -> bool:
+    """Nothing ran though tests were named: under xdist a worker keeps to itself that it did not find one."""
+    named = any(target.selector is not None for _, target in run.request.targets)
+    ledger = run.ledger
+    return named and not (ledger.tests or ledger.items or ledger.deselected or ledger.collection_failures)
+
+
+def _unfinished(run: Run[Asked_co]) -> CallError:
+    """The process ended, the session did not."""
+    ledger, code = run.ledger, run.exit.code
+    if run.exit.signal is not None:
+        return _failed(run, "crash", f"pytest subprocess terminated with signal {run.exit.signal}")
+    if ledger.escaped is not None and ledger.escaped.error_type != "SystemExit" and not ledger.session_started:
+        why = f"{ledger.escaped.error_type}: {ledger.escaped.message}"
+        return _failed(run, "usage_error", f"pytest execution failed: pytest could not be configured: {why}")
+    if not ledger.session_started and run.exit.stdout.startswith(("usage:", "pytest ")):
+        return _failed(
+            run, "usage_error", "pytest execution failed: the project's addopts ask pytest for help or its version"
+        )
+    return _failed(
+        run, "crash", f"pytest execution failed: the process ended with exit code {code} before the session did"
+    )
+
+
+def _failed(run: Run[Asked_co], error_type: ErrorType, headline: str) -> ExecutionFailed:
+    return ExecutionFailed(error_type, headline, _facts(run), details=_progress_lines(run.ledger))
+
+
+def _progress_lines(ledger: Ledger) -> list[str]:
+    """What a person asks first: how far it came, and what was running."""
+    if not ledger.session_started:
+        return []
+    if ledger.selected is None:
+        return ["It was still collecting tests."]
+    lines = [f"{ledger.finished} of {ledger.selected} tests had finished, {ledger.failed} of them failed."]
+    running = list(ledger.running)
+    lines += [f"running: {node_id}" for node_id in running[:MAX_RUNNING_SHOWN]]
+    return lines
+
+
+def _usage_headline(fault: UsageFault) -> str:
+    """pytest's words, and the file they are about: not every version names it."""
+    said = "; ".join(fault.messages) or "usage error"
+    unnamed = fault.configuration is not None and fault.configuration not in said
+    return f"{said} (configured in {fault.configuration})" if unnamed else said
+
+
+def _refused_arguments(run: Run[Request]) -> list[Fault]:
+    """The caller's own arguments that pytest, or the reporter on our behalf, would not take."""
+    ledger = run.ledger
+    if ledger.refused is not None:
+        return _not_test_files(run, ledger.refused.files)
+    if ledger.usage_fault is None:
+        return []
+    return [*_missing_targets(run), *_bad_expressions(run, ledger.usage_fault.messages)]
+
+
+def _not_test_files(run: Run[Request], files: Sequence[str]) -> list[Fault]:
+    why = (
+        "is not a test file of this project (it matches neither its python_files nor its doctest settings)"
+        " and was not run; a test file of another name needs a pattern that matches it"
+    )
+    return [
+        Fault(name, why, "not_a_test_file", target.node_id)
+        for name, target in run.request.targets
+        if str(target.path) in files
+    ]
+
+
+def _missing_targets(run: Run[Request]) -> list[Fault]:
+    """One fault for each id that pytest did not find; a file that cannot be imported is not its caller's fault."""
+    assert run.ledger.usage_fault is not None
+    missing = {found for message in run.ledger.usage_fault.messages for found in _NOT_FOUND.findall(message)}
+    broken = {event.file for event in run.ledger.collection_failures}
+    return [
+        Fault(name, "was not found; discover_tests lists what there is", "not_found", target.node_id)
+        for name, target in run.request.targets
+        if target.argument in missing and target.relative not in broken
+    ]
+
+
+def _bad_expressions(run: Run[Request], messages: Sequence[str]) -> list[Fault]:
+    found = [(match, message) for message in messages if (match := _BAD_EXPRESSION.match(message))]
+    names = [(_FIELD_OF[match.group(1) or match.group(2)], message) for match, message in found]
+    return [Fault(name, message, "bad_expression", getattr(run.request, name)) for name, message in names]
+
+
+def _facts(run: Run[Asked_co]) -> RunFacts:
+    return RunFacts(
+        exit_code=None if run.exit.timed_out else run.exit.code,
+        signal=None if run.exit.timed_out else run.exit.signal,
+        stdout=run.exit.stdout,
+        stderr=run.exit.stderr,
+        command=run.command,
+        duration=round(run.exit.duration, 3),
+        timeout_exceeded=run.exit.timed_out,
+        collection_errors=tuple(
+            failures.collection_error(event).model_dump() for event in run.ledger.collection_failures
+        ),
+        partial=findings.partial(run),
+        environment=run.environment,
+    )

@@ -1,0 +1,257 @@
+"""The vocabulary the child speaks: one JSON line in, one typed event out.
+
+Pure. A line that is damaged, of an unknown kind or of the wrong shape gives None and never an
+error: a test can write anything into any file. What events add up to is decided in `ledger`.
+"""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from types import UnionType
+from typing import Any, ClassVar, get_args, get_origin, get_type_hints
+
+
+@dataclass(frozen=True)
+class Event:
+    kind: ClassVar[str]
+
+
+@dataclass(frozen=True)
+class Hello(Event):
+    """The interpreter has started; `pytest` is its version, or None with the reason in `error`."""
+
+    kind = "hello"
+    python: str
+    executable: str
+    pytest: str | None
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Configured(Event):
+    kind = "configured"
+    rootdir: str
+    inifile: str | None
+    plugins: list[str]
+
+
+@dataclass(frozen=True)
+class Refused(Event):
+    """Files that were named explicitly and that the project's own collection would not take."""
+
+    kind = "refused"
+    files: list[str]
+
+
+@dataclass(frozen=True)
+class UsageFault(Event):
+    """pytest's own UsageError, and the file that configures it, if there is one."""
+
+    kind = "usage_error"
+    messages: list[str]
+    configuration: str | None
+
+
+@dataclass(frozen=True)
+class Escaped(Event):
+    """An exception that left pytest altogether."""
+
+    kind = "escaped"
+    error_type: str
+    message: str
+    traceback: str
+
+
+@dataclass(frozen=True)
+class SessionStarted(Event):
+    kind = "session_started"
+
+
+@dataclass(frozen=True)
+class CollectionFailed(Event):
+    kind = "collection_error"
+    file: str
+    error_type: str | None
+    message: str | None
+    line: int | None
+    traceback: str
+
+
+@dataclass(frozen=True)
+class CollectionSkipped(Event):
+    """A whole module that asked to be skipped; pytest counts it as one skipped test."""
+
+    kind = "collection_skipped"
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Collected(Event):
+    """One collector in the pytest-json-report plugin's shape; only with detail full."""
+
+    kind = "collector"
+    collector: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Deselected(Event):
+    kind = "deselected"
+    count: int
+    ids: list[str] | None
+
+
+@dataclass(frozen=True)
+class Selected(Event):
+    kind = "selected"
+    count: int
+
+
+@dataclass(frozen=True)
+class Item(Event):
+    """A discovered test."""
+
+    kind = "item"
+    id: str
+    classes: list[str]
+    function: str
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Started(Event):
+    kind = "started"
+    id: str
+
+
+@dataclass(frozen=True)
+class Phase(Event):
+    """Setup, call or teardown of a test that was not a plain pass, or any of them with detail full."""
+
+    kind = "phase"
+    id: str
+    when: str
+    outcome: str
+    xfail: str | None
+    message: str | None
+    location: list[Any] | None
+    traceback: str | None
+    sections: list[list[str]]
+    subtest: str | None
+    stage: dict[str, Any] | None
+
+    def __post_init__(self) -> None:
+        """A section is a title and its text; a location is a path and a line."""
+        pairs = [*self.sections, *([] if self.location is None else [self.location])]
+        if any(len(pair) != 2 for pair in pairs):
+            raise ValueError("not a pair")
+
+
+@dataclass(frozen=True)
+class Finished(Event):
+    """A test is over. `called` is false for one that was only set up, as under --setup-plan."""
+
+    kind = "finished"
+    id: str
+    duration: float
+    called: bool
+
+
+@dataclass(frozen=True)
+class Warned(Event):
+    kind = "warning"
+    message: str
+    category: str
+    when: str
+    filename: str
+    lineno: int
+    id: str | None
+
+
+@dataclass(frozen=True)
+class InternalFault(Event):
+    kind = "internal_error"
+    text: str
+
+
+@dataclass(frozen=True)
+class Interrupted(Event):
+    kind = "interrupted"
+    error_type: str
+    message: str
+
+
+@dataclass(frozen=True)
+class SessionEnded(Event):
+    kind = "session_ended"
+    exit_status: int
+    duration: float
+    created: float
+    root: str | None
+    collected: int
+    json_exit_code: int
+    stopped: str | None
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How the child's process ended. The only news that is not the child's own: `process` tells it."""
+
+    code: int | None
+    signal: str | None
+    timed_out: bool
+    duration: float
+    stdout: str
+    stderr: str
+
+
+Check = Callable[[Any], bool]
+# No duration and no time is larger; beyond it integers can no longer be added to floats.
+LARGEST_NUMBER = 1e15
+
+
+def _checker(hint: Any) -> Check:
+    """What a field's annotation says, as a test for what JSON gave. True and False are no numbers."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return lambda _value: True
+    if hint is float:
+        return lambda value: type(value) in (int, float) and abs(value) <= LARGEST_NUMBER
+    if origin is list:
+        entry = _checker(parts[0])
+        return lambda value: type(value) is list and all(map(entry, value))
+    if origin is UnionType:
+        choices = [_checker(part) for part in parts]
+        return lambda value: any(choice(value) for choice in choices)
+    plain = origin or hint
+    return lambda value: type(value) is plain
+
+
+def _shape(event: type[Event]) -> dict[str, Check]:
+    hints = get_type_hints(event)
+    return {field.name: _checker(hints[field.name]) for field in fields(event)}
+
+
+_SHAPES = {event.kind: (event, _shape(event)) for event in Event.__subclasses__()}
+
+
+def _finite(number: str) -> float:
+    """NaN, Infinity and numbers that overflow to it are no JSON, and would make the reply none either."""
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(number)
+    return value
+
+
+def parse(line: bytes) -> Event | None:
+    """Read one line. Keys that are not ours pass silently."""
+    try:
+        record = json.loads(line, parse_float=_finite, parse_constant=_finite)
+        event, shape = _SHAPES[record["k"]]
+        values = {name: record[name] for name in shape}
+        if all(fits(values[name]) for name, fits in shape.items()):
+            return event(**values)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    return None

@@ -1,0 +1,131 @@
+"""From pytest's rendering of a failure to its one-line cause, its place and its whole text.
+
+Pure: reports in, text out. Most reports carry the crash itself; where they do not (missing fixtures,
+doctests, crashed xdist workers, anything that came through xdist as text) it is read from the text.
+"""
+
+import re
+
+from pytest_mcp.events import CollectionFailed, Phase
+from pytest_mcp.ledger import TestRecord
+from pytest_mcp.results import CollectionError
+
+WIDTH = 80
+_MARKED = re.compile(r"^E\s+(.*)$", re.MULTILINE)
+_EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?$", re.DOTALL)
+_PLACE = re.compile(r"^(\S.*):(\d+): ([A-Za-z_][\w.]*)$", re.MULTILINE)
+_DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
+_FRAME = r"^{path}:(\d+): in "
+_SOURCE = r'^E\s+File ".*{name}", line (\d+)'
+_OWN_SUMMARY = re.compile(r"contains \d+ failed subtests?$")
+
+
+def message(record: TestRecord) -> str | None:
+    """The crash message of a failed test, or the reason of a skipped one."""
+    match record.outcome:
+        case "failed" | "error":
+            return "\n".join(_phase_message(phase) for phase in _failed_phases(record))
+        case "skipped":
+            return _skip_message(record)
+    return None
+
+
+def location(record: TestRecord) -> str | None:
+    first = _failed_phases(record)[0]
+    if first.location is not None:
+        path, line = first.location[:2]
+        return f"{path}:{line}"
+    places = _PLACE.findall(first.traceback or "")
+    return ":".join(places[-1][:2]) if places else None
+
+
+def traceback(record: TestRecord, *, captured: bool) -> str | None:
+    """Every failure of the test, the call's first, then what it printed and logged."""
+    if record.outcome not in ("failed", "error"):
+        return None
+    failed = _failed_phases(record)
+    parts = []
+    for phase in failed:
+        if phase is not failed[0] or phase.subtest is not None:
+            parts.append(_heading("_", _phase_title(phase)))
+        parts.append(phase.traceback or "")
+        if captured and phase.subtest is not None:
+            parts.extend(_sections(phase))
+    own = [phase for phase in record.phases if phase.subtest is None]
+    if captured and own:
+        # Captured output accumulates, so the last report of a test has all of it.
+        parts.extend(_sections(own[-1]))
+    return "\n".join(part.rstrip("\n") for part in parts)
+
+
+def collection_error(event: CollectionFailed) -> CollectionError:
+    marked = _MARKED.findall(event.traceback)
+    found = _EXCEPTION.match(marked[-1]) if marked else None
+    plain = event.traceback.strip()
+    return CollectionError(
+        file=event.file,
+        error_type=event.error_type or (found.group(1) if found else "CollectionError"),
+        message=event.message if event.message is not None else (found.group(2) or "") if found else plain,
+        line=event.line if event.line is not None else _line_in_text(event),
+        traceback=event.traceback,
+    )
+
+
+def _line_in_text(event: CollectionFailed) -> int | None:
+    """Only needed where an error came through xdist, which hands on nothing but text."""
+    path = re.escape(event.file)
+    for pattern in (_SOURCE.format(name=path), _FRAME.format(path=path)):
+        if lines := re.findall(pattern, event.traceback, re.MULTILINE):
+            return int(lines[-1])
+    return None
+
+
+def _failed_phases(record: TestRecord) -> list[Phase]:
+    """What went wrong, the assertion before the teardown.
+
+    pytest 9 adds a failure of its own to a test whose subtests failed; it says nothing new.
+    """
+    failed = [phase for phase in record.phases if phase.outcome == "failed"]
+    if any(phase.subtest is not None for phase in failed):
+        failed = [p for p in failed if p.subtest is not None or not _OWN_SUMMARY.match(p.traceback or "")]
+    return failed
+
+
+def _phase_message(phase: Phase) -> str:
+    cause = _cause(phase)
+    return cause if phase.subtest is None else f"{cause}\nin subtest {phase.subtest}"
+
+
+def _cause(phase: Phase) -> str:
+    if phase.message is not None:
+        # pytest leaves the type out of exactly these messages.
+        return f"AssertionError: {phase.message}" if phase.message.startswith("assert ") else phase.message
+    plain = (phase.traceback or "").strip()
+    if fixture := re.search(r"^E\s+(fixture '.*' not found)$", plain, re.MULTILINE):
+        return f"FixtureLookupError: {fixture.group(1)}"
+    begin = _DOCTEST.search(plain)
+    told, _, last = plain.rpartition("\n")
+    if begin and (place := _PLACE.match(last)):
+        return f"{place.group(3)}: {told[begin.start() :].strip()}"
+    return plain
+
+
+def _skip_message(record: TestRecord) -> str:
+    phase = next(p for p in record.phases if p.outcome == "skipped" and p.subtest is None)
+    if phase.xfail is None:
+        return phase.message or ""
+    return f"xfailed: {phase.xfail.removeprefix('reason: ')}"
+
+
+def _phase_title(phase: Phase) -> str:
+    if phase.subtest is not None:
+        return f"subtest {phase.subtest}"
+    return f"ERROR at {phase.when}" if phase.when in ("setup", "teardown") else phase.when
+
+
+def _sections(phase: Phase) -> list[str]:
+    return [part for title, content in phase.sections for part in (_heading("-", title), content) if content]
+
+
+def _heading(character: str, title: str) -> str:
+    return f" {title} ".center(WIDTH, character)

@@ -1,0 +1,181 @@
+"""A finished run in, everything that can be said about it out: verdict, counts, tests, groups.
+
+Pure. The answer here is complete; `budget` decides how much of it is sent.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from pytest_mcp import failures, json_report, notices
+from pytest_mcp.events import Exit
+from pytest_mcp.ledger import Ledger, Run, TestRecord
+from pytest_mcp.requests import MAX_NODE_IDS, DiscoverTests, ExecuteTests, Request
+from pytest_mcp.results import (
+    DiscoveredTest,
+    DiscoverResult,
+    ExecuteResult,
+    FailureGroup,
+    PartialResult,
+    Summary,
+    TestResult,
+    Verdict,
+)
+
+# pytest's own exit code for it; it uses it too when every module has skipped itself.
+NO_TESTS_COLLECTED = 5
+
+
+def executed(run: Run[ExecuteTests]) -> ExecuteResult:
+    """The whole answer of a run that came to its end."""
+    assert run.exit.code is not None
+    return ExecuteResult.model_validate(_report(run, run.request) | {"exit_code": run.exit.code})
+
+
+def partial(run: Run[Request]) -> dict[str, Any] | None:
+    """What had been reported when a run was cut short; None when no test had started."""
+    if not run.ledger.tests or not isinstance(run.request, ExecuteTests):
+        return None
+    report = _report(run, run.request) | {
+        "verdict": "incomplete",
+        "exit_code": None,
+        "json_report": None,
+        "text_output": "",
+        "running": list(run.ledger.running),
+        "not_run": run.ledger.not_run,
+    }
+    return PartialResult.model_validate(report).model_dump()
+
+
+def discovered(run: Run[DiscoverTests]) -> DiscoverResult:
+    tests = [
+        DiscoveredTest.model_validate(
+            {
+                "node_id": item.id,
+                "module": _module(item.id),
+                "class": "::".join(item.classes) or None,
+                "function": item.function.partition("[")[0],
+                "file": item.id.partition("::")[0],
+                "line": item.line,
+            }
+        )
+        for item in run.ledger.items
+    ]
+    return DiscoverResult(
+        count=len(tests),
+        notices=notices.of_discovery(run),
+        collection_errors=[failures.collection_error(event) for event in run.ledger.collection_failures],
+        tests=tests,
+        files=[],
+        omitted=None,
+    )
+
+
+def judge(ledger: Ledger, exit: Exit) -> Verdict:  # noqa: A002 - the word for it
+    """Passed only if every selected test has an outcome, none is bad, and pytest itself agrees."""
+    outcomes = Counter(record.outcome for record in ledger.tests.values())
+    if outcomes["failed"] or outcomes["error"] or ledger.collection_failures:
+        return "failed"
+    if ledger.ended is None or ledger.selected is None or outcomes[None] or len(ledger.tests) < ledger.selected:
+        return "incomplete"
+    if not ledger.tests and (not ledger.skipped_modules or exit.code == NO_TESTS_COLLECTED):
+        return "no_tests"
+    return "passed" if exit.code == 0 and ledger.ended.exit_status == 0 else "failed"
+
+
+def stopped_itself(ledger: Ledger) -> bool:
+    """Whether an interruption is only pytest's way of stopping for what it has reported.
+
+    It raises one when files cannot be collected, and plugins do when tests have failed (xdist at
+    maxfail, stepwise). Everything else that interrupts a session is somebody's intervention.
+    """
+    if ledger.interrupted is None or ledger.interrupted.error_type != "Interrupted":
+        return False
+    return bool(ledger.collection_failures or ledger.failed)
+
+
+def group(records: Sequence[TestRecord]) -> list[FailureGroup]:
+    """Failures with one message at one place are one group, the largest first."""
+    members: dict[tuple[str, str | None], list[TestRecord]] = {}
+    for record in records:
+        cause = (failures.message(record) or "", failures.location(record))
+        members.setdefault(cause, []).append(record)
+    ordered = sorted(members.items(), key=lambda entry: -len(entry[1]))
+    return [
+        FailureGroup(
+            count=len(alike),
+            message=message,
+            location=location,
+            example=alike[0].node_id,
+            node_ids=[record.node_id for record in alike[1:]],
+        )
+        for (message, location), alike in ordered
+    ]
+
+
+def _report(run: Run[Request], request: ExecuteTests) -> dict[str, Any]:
+    ledger = run.ledger
+    failed = [record for record in ledger.completed if record.outcome in ("failed", "error")]
+    return {
+        "verdict": judge(ledger, run.exit),
+        "summary": _summary(run),
+        "notices": notices.of_execution(run, request),
+        "collection_errors": [failures.collection_error(event) for event in ledger.collection_failures],
+        "failure_groups": group(failed),
+        "tests": _tests(ledger, captured=request.captures),
+        "rerun": _rerun(failed, request),
+        "text_output": run.exit.stdout,
+        "json_report": json_report.build(run) if request.detail == "full" else None,
+        "omitted": None,
+    }
+
+
+def _tests(ledger: Ledger, *, captured: bool) -> list[TestResult]:
+    results = [
+        TestResult.model_validate(
+            {
+                "node_id": record.node_id,
+                "outcome": record.outcome,
+                "duration": round(record.duration, 3),
+                "message": failures.message(record),
+                "traceback": failures.traceback(record, captured=captured),
+            }
+        )
+        for record in ledger.completed
+    ]
+    modules = [
+        TestResult(node_id=event.id, outcome="skipped", duration=0.0, message=event.reason, traceback=None)
+        for event in ledger.skipped_modules
+    ]
+    return [*results, *modules]
+
+
+def _summary(run: Run[Request]) -> Summary:
+    ledger = run.ledger
+    count = Counter(record.outcome for record in ledger.completed)
+    skipped = count["skipped"] + len(ledger.skipped_modules)
+    errors = count["error"] + len(ledger.collection_failures)
+    return Summary(
+        total=count["passed"] + count["failed"] + skipped + errors,
+        passed=count["passed"],
+        failed=count["failed"],
+        skipped=skipped,
+        errors=errors,
+        duration=round(ledger.ended.duration if ledger.ended else run.exit.duration, 3),
+    )
+
+
+def _rerun(failed: Sequence[TestRecord], request: ExecuteTests) -> dict[str, Any] | None:
+    """Exactly the failures; their files where the failures are more than a call may name."""
+    if not failed:
+        return None
+    ids = [record.node_id for record in failed]
+    for narrow in (ids, list(dict.fromkeys(node_id.partition("::")[0] for node_id in ids))):
+        if len(narrow) <= MAX_NODE_IDS:
+            return {"node_ids": narrow, **({} if request.pattern is None else {"pattern": request.pattern})}
+    return request.model_dump(mode="json", include={"markers", "keywords", "pattern"}, exclude_none=True)
+
+
+def _module(node_id: str) -> str:
+    path = node_id.partition("::")[0]
+    return path.rpartition(".")[0].replace("/", ".") if "." in path.rpartition("/")[2] else path.replace("/", ".")

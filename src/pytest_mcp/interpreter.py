@@ -1,0 +1,72 @@
+"""Which Python is the project's own.
+
+In comes the config; out come candidates in order, each with where it was found and, if it cannot
+even be started, why. Whether one has pytest is known only when it runs: the launcher is the probe.
+"""
+
+import os
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_mcp.config import Config
+
+_FOLDERS = (".venv", "venv")
+_EXECUTABLE = Path("Scripts", "python.exe") if os.name == "nt" else Path("bin", "python")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    python: Path
+    source: str
+    problem: str | None = None
+
+    def rejected(self, problem: str) -> "Candidate":
+        return replace(self, problem=problem)
+
+    def described(self) -> dict[str, Any]:
+        return {"python": str(self.python), "source": self.source, "problem": self.problem}
+
+
+def candidates(config: Config) -> list[Candidate]:
+    """The operator's choice alone, or the environments of the root and then the active one."""
+    if config.python is not None:
+        return [_inspected(config.python, "--python")]
+    found = [
+        _inspected(config.root / folder / _EXECUTABLE, f"{folder} in the project root")
+        for folder in _FOLDERS
+        if (config.root / folder).exists()
+    ]
+    active = config.environment.get("VIRTUAL_ENV")
+    if active:
+        found.append(_active(Path(active)))
+    return found
+
+
+def fix(rejected: list[Candidate], root: Path) -> str:
+    """The one line that gives the project a usable environment."""
+    for candidate in rejected:
+        if candidate.problem and candidate.problem.startswith("pytest"):
+            return f"{candidate.python} -m pip install pytest"
+    new = root / _FOLDERS[0]
+    return f"python3 -m venv --clear {new} && {new / _EXECUTABLE} -m pip install pytest"
+
+
+def _inspected(python: Path, source: str) -> Candidate:
+    candidate = Candidate(python, source)
+    if python.is_dir():
+        return candidate.rejected("is a folder, not an interpreter")
+    if not python.exists():
+        dangling = " (a link to a Python that is gone)" if python.is_symlink() else ""
+        return candidate.rejected(f"does not exist{dangling}")
+    if not os.access(python, os.X_OK):
+        return candidate.rejected("is not executable")
+    return candidate
+
+
+def _active(prefix: Path) -> Candidate:
+    candidate = _inspected(prefix / _EXECUTABLE, "VIRTUAL_ENV")
+    if prefix.resolve() == Path(sys.prefix).resolve():
+        return candidate.rejected("is the server's own environment, not the project's")
+    return candidate

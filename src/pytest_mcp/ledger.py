@@ -1,0 +1,177 @@
+"""What the child has told so far, kept test by test, and the run it belongs to.
+
+In come events, in any order and any state of completeness; out come counts and outcomes that can be
+asked for at any moment, so that a run that is cut short still has everything it had reported. What
+the whole means is decided in `findings` (a result and its verdict) and `diagnosis` (an error).
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+from pytest_mcp import events
+from pytest_mcp.events import Event, Exit, Phase
+from pytest_mcp.requests import Request
+
+Asked_co = TypeVar("Asked_co", bound=Request, covariant=True)
+
+Outcome = Literal["passed", "failed", "skipped", "error"]
+
+
+@dataclass
+class TestRecord:
+    """One test, however many reports it had; each test counts once."""
+
+    __test__ = False  # not a test class, whatever its name
+
+    node_id: str
+    phases: list[Phase] = field(default_factory=list)
+    duration: float = 0.0
+    finished: bool = False
+    called: bool = False
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """None while the test has not come to an end.
+
+        A failed call makes it `failed` whatever else went wrong; a failure in setup or teardown alone
+        makes it `error`. An attempt that a plugin repeats has an outcome of its own and does not count.
+        """
+        failed = [phase for phase in self.phases if phase.outcome == "failed"]
+        if any(phase.when not in ("setup", "teardown") for phase in failed):
+            return "failed"
+        if failed:
+            return "error"
+        if any(phase.outcome == "skipped" and phase.subtest is None for phase in self.phases):
+            return "skipped"
+        return "passed" if self.finished and self.called else None
+
+    @property
+    def repeated(self) -> bool:
+        return any(phase.outcome in ("rerun", "retried") for phase in self.phases)
+
+
+@dataclass
+class Ledger:
+    hello: events.Hello | None = None
+    configured: events.Configured | None = None
+    refused: events.Refused | None = None
+    usage_fault: events.UsageFault | None = None
+    escaped: events.Escaped | None = None
+    internal_fault: events.InternalFault | None = None
+    interrupted: events.Interrupted | None = None
+    ended: events.SessionEnded | None = None
+    session_started: bool = False
+    selected: int | None = None
+    deselected: int = 0
+    tests: dict[str, TestRecord] = field(default_factory=dict)
+    running: dict[str, None] = field(default_factory=dict)
+    finished_ids: set[str] = field(default_factory=set)
+    items: list[events.Item] = field(default_factory=list)
+    collection_failures: list[events.CollectionFailed] = field(default_factory=list)
+    skipped_modules: list[events.CollectionSkipped] = field(default_factory=list)
+    warnings: list[events.Warned] = field(default_factory=list)
+    collectors: list[events.Collected] = field(default_factory=list)
+    deselected_ids: set[str] = field(default_factory=set)
+    failed: int = 0
+
+    def add(self, event: Event) -> None:
+        match event:
+            case events.Started():
+                self._start(event.id)
+            case events.Phase():
+                self._record_phase(event)
+            case events.Finished():
+                self._finish(event)
+            case events.Item():
+                self.items.append(event)
+            case events.Selected():
+                self.selected = max(self.selected or 0, event.count)
+            case events.Deselected():
+                self.deselected += event.count
+                self.deselected_ids.update(event.ids or ())
+            case events.CollectionFailed():
+                self.collection_failures.append(event)
+            case events.CollectionSkipped():
+                self.skipped_modules.append(event)
+            case events.Collected():
+                self.collectors.append(event)
+            case events.Warned():
+                self.warnings.append(event)
+            case events.SessionStarted():
+                self.session_started = True
+            case _:
+                self._remember_once(event)
+
+    def _start(self, node_id: str) -> None:
+        # A test that a plugin repeats starts again; it is the same test.
+        record = self.tests.setdefault(node_id, TestRecord(node_id))
+        record.finished = False
+        self.running[node_id] = None
+
+    def _record_phase(self, phase: Phase) -> None:
+        record = self.tests.setdefault(phase.id, TestRecord(phase.id))
+        was = record.outcome
+        record.phases.append(phase)
+        if was not in ("failed", "error") and record.outcome in ("failed", "error"):
+            self.failed += 1
+
+    def _finish(self, event: events.Finished) -> None:
+        record = self.tests.setdefault(event.id, TestRecord(event.id))
+        record.duration += event.duration
+        record.called = record.called or event.called
+        record.finished = True
+        self.finished_ids.add(event.id)
+        self.running.pop(event.id, None)
+
+    def _remember_once(self, event: Event) -> None:
+        match event:
+            case events.Hello():
+                self.hello = self.hello or event
+            case events.Configured():
+                self.configured = self.configured or event
+            case events.Refused():
+                self.refused = self.refused or event
+            case events.UsageFault():
+                self.usage_fault = self.usage_fault or event
+            case events.Escaped():
+                self.escaped = self.escaped or event
+            case events.InternalFault():
+                self.internal_fault = self.internal_fault or event
+            case events.Interrupted():
+                self.interrupted = self.interrupted or event
+            case events.SessionEnded():
+                self.ended = self.ended or event
+            case _:
+                raise TypeError(f"no place for {type(event).__name__}")
+
+    @property
+    def finished(self) -> int:
+        """How many tests have come to an end; one that is repeated counts once."""
+        return len(self.finished_ids)
+
+    @property
+    def completed(self) -> list[TestRecord]:
+        """The tests with an outcome, in the order in which they started."""
+        return [record for record in self.tests.values() if record.outcome is not None]
+
+    @property
+    def unresolved(self) -> int:
+        """How many tests came to an end without an outcome, as under --setup-plan."""
+        return sum(record.finished and record.outcome is None for record in self.tests.values())
+
+    @property
+    def not_run(self) -> int:
+        """How many selected tests never started."""
+        return max(0, (self.selected or 0) - len(self.tests))
+
+
+@dataclass(frozen=True)
+class Run(Generic[Asked_co]):
+    """One child from its start to its end: what was asked, what it told, how it ended."""
+
+    request: Asked_co
+    ledger: Ledger
+    exit: Exit
+    command: tuple[str, ...]
+    time_limit: int
+    environment: dict[str, Any]

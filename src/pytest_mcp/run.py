@@ -1,0 +1,133 @@
+"""The spine: request → command → process → events → result.
+
+One call from its validated request to its answer, or to the error it is answered with. Everything
+here is the order of things; each thing itself is done in the module that is named for it.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pytest_mcp import budget, command, diagnosis, events, findings, interpreter, process
+from pytest_mcp.config import Config
+from pytest_mcp.errors import ExecutionFailed, RunFacts
+from pytest_mcp.interpreter import Candidate
+from pytest_mcp.ledger import Ledger, Run
+from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
+from pytest_mcp.results import DiscoverResult, ExecuteResult
+
+LAUNCHER = Path(__file__).parent / "child" / "launcher.py"
+
+Asked = TypeVar("Asked", bound=Request)
+OnProgress = Callable[[Ledger], None]
+
+
+async def execute(request: ExecuteTests, config: Config, on_progress: OnProgress) -> ExecuteResult:
+    run = await _run(request, config, request.timeout or config.default_timeout, on_progress)
+    return budget.fit_execution(findings.executed(run), request)
+
+
+async def discover(request: DiscoverTests, config: Config, on_progress: OnProgress) -> DiscoverResult:
+    run = await _run(request, config, config.default_timeout, on_progress)
+    return budget.fit_discovery(findings.discovered(run), request)
+
+
+async def _run(request: Asked, config: Config, time_limit: int, on_progress: OnProgress) -> Run[Asked]:
+    """Run in the first interpreter that has pytest. The run has a result, or this raises why not."""
+    rejected: list[Candidate] = []
+    for candidate in interpreter.candidates(config):
+        if candidate.problem is not None:
+            rejected.append(candidate)
+            continue
+        run = await _attempt(request, config, candidate, time_limit, on_progress, rejected)
+        if problem := _unusable(run):
+            rejected.append(candidate.rejected(problem))
+            continue
+        if error := diagnosis.diagnose(run):
+            raise error
+        if diagnosis.lost_its_targets(run):
+            await _name_missing_targets(run, config, candidate)
+        return run
+    raise _no_interpreter(rejected, config)
+
+
+async def _attempt(
+    request: Asked,
+    config: Config,
+    candidate: Candidate,
+    time_limit: int,
+    on_progress: OnProgress,
+    rejected: list[Candidate],
+    *,
+    collect_only: bool = False,
+) -> Run[Asked]:
+    built = command.build(
+        request,
+        config,
+        candidate.python,
+        launcher=LAUNCHER,
+        own_prefix=Path(sys.prefix),
+        collect_only=collect_only or isinstance(request, DiscoverTests),
+    )
+    ledger = Ledger()
+
+    def on_line(line: bytes) -> None:
+        if (event := events.parse(line)) is not None:
+            ledger.add(event)
+            on_progress(ledger)
+
+    try:
+        ended = await process.run(built, time_limit=time_limit, on_line=on_line)
+    except process.SpawnError as error:
+        if not error.unusable:
+            facts = RunFacts(command=built.reproduction, environment=_environment(config, candidate, ledger, rejected))
+            raise ExecutionFailed("spawn_failure", f"Failed to spawn pytest subprocess: {error}", facts) from error
+        ended = events.Exit(code=None, signal=None, timed_out=False, duration=0.0, stdout="", stderr=str(error))
+    environment = _environment(config, candidate, ledger, rejected)
+    return Run(request, ledger, ended, built.reproduction, time_limit, environment)
+
+
+async def _name_missing_targets(run: Run[Asked], config: Config, candidate: Candidate) -> None:
+    """Collect once more in one process, which raises with the names that the first run could not tell."""
+    again = await _attempt(run.request, config, candidate, run.time_limit, lambda _: None, [], collect_only=True)
+    if error := diagnosis.diagnose(again):
+        raise error
+
+
+def _unusable(run: Run[Asked]) -> str | None:
+    """Why this interpreter cannot run the project's tests, if it cannot."""
+    hello = run.ledger.hello
+    if hello is not None and hello.pytest is not None:
+        return None
+    if hello is not None:
+        return f"pytest cannot be imported: {hello.error}"
+    if run.exit.timed_out:
+        return None
+    said = run.exit.stderr.strip().splitlines()[-1:] or [f"exit code {run.exit.code}, signal {run.exit.signal}"]
+    return f"cannot be started: {said[0]}"
+
+
+def _no_interpreter(rejected: list[Candidate], config: Config) -> ExecutionFailed:
+    tried = [f"tried {candidate.python} ({candidate.source}): {candidate.problem}" for candidate in rejected]
+    if not tried:
+        tried = [f"There is no .venv or venv in {config.root}, and VIRTUAL_ENV is not set."]
+    return ExecutionFailed(
+        "environment",
+        "pytest execution failed: no usable Python with pytest was found for this project",
+        RunFacts(environment=_environment(config, None, Ledger(), rejected)),
+        details=[*tried, f"fix: {interpreter.fix(rejected, config.root)}"],
+    )
+
+
+def _environment(
+    config: Config, candidate: Candidate | None, ledger: Ledger, rejected: list[Candidate]
+) -> dict[str, Any]:
+    return {
+        "root": str(config.root),
+        "interpreter": None if candidate is None else str(candidate.python),
+        "candidates": [other.described() for other in rejected],
+        "python": ledger.hello.python if ledger.hello else None,
+        "pytest": ledger.hello.pytest if ledger.hello else None,
+        "config_file": ledger.configured.inifile if ledger.configured else None,
+    }

@@ -1,0 +1,162 @@
+"""The only module that speaks MCP as a server: rows become tools, answers and errors become replies.
+
+What a call does is decided in `tools` and below. Every string that leaves goes through `_safe` here.
+"""
+
+import json
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp import MCPError
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from mcp.server.stdio import stdio_server
+from pydantic import ValidationError
+
+from pytest_mcp import __version__, text
+from pytest_mcp.background import alongside
+from pytest_mcp.config import Config
+from pytest_mcp.errors import CallError, Fault, InternalError, InvalidParams
+from pytest_mcp.ledger import Ledger
+from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump
+
+# At most a few progress notes a second; a client shows them to a person.
+PROGRESS_SECONDS = 0.3
+
+Context = ServerRequestContext[Any, Any]
+logger = logging.getLogger(__name__)
+
+
+def create(config: Config) -> Server[Any]:
+    """A server with the two tools, ready to be run on any transport."""
+
+    async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_advertised(tool) for tool in TOOLS])
+
+    async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        try:
+            return await _call(params.name, params.arguments or {}, config, context)
+        except CallError as error:
+            return _failure(error, config)
+        except (Exception, SystemExit) as error:  # a bug of ours must cost one answer, not the server
+            logger.exception("bug while answering %s", params.name)
+            return _failure(InternalError(error), config)
+
+    return Server(
+        "pytest-mcp",
+        version=__version__,
+        title="pytest",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+async def serve_stdio(config: Config) -> None:
+    server = create(config)
+    async with stdio_server() as (reader, writer):
+        await server.run(reader, writer, server.create_initialization_options())
+
+
+async def _call(name: str, arguments: dict[str, Any], config: Config, context: Context) -> types.CallToolResult:
+    tool = BY_NAME.get(name)
+    if tool is None:
+        known = " or ".join(BY_NAME)
+        raise InvalidParams([Fault("name", f"there is no such tool; call {known}", "unknown_tool", name)])
+    try:
+        request = tool.request.model_validate(arguments, context=config.bounds)
+    except ValidationError as error:
+        raise InvalidParams(_faults(error, tool)) from error
+    progress = Progress()
+    async with alongside(progress.report(context)):
+        result = await tool.handler(request, config, progress.update)
+    answer = _safe(dump(result), colour=bool(arguments.get("color")))
+    return types.CallToolResult(content=[_text(answer)], structured_content=answer)
+
+
+def _advertised(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            read_only_hint=False,
+            destructive_hint=tool.destructive,
+            idempotent_hint=tool.idempotent,
+            open_world_hint=tool.open_world,
+        ),
+        # Claude Code keeps tools without this out of sight until they are searched for.
+        _meta={"anthropic/alwaysLoad": True},
+    )
+
+
+def _faults(error: ValidationError, tool: Tool) -> list[Fault]:
+    unknown = f"is not a parameter of {tool.name}; there are {', '.join(tool.request.model_fields)}"
+    return [
+        Fault(
+            field=".".join(str(part) for part in fault["loc"]),
+            message=unknown if fault["type"] == "extra_forbidden" else fault["msg"].removeprefix("Value error, "),
+            type=fault["type"],
+            received=fault["input"],
+        )
+        for fault in error.errors(include_url=False)
+    ]
+
+
+def _failure(error: CallError, config: Config) -> types.CallToolResult:
+    answer = _safe({"code": error.code, "message": error.message, "data": error.data})
+    if config.errors == "result":
+        # Without structuredContent: the TypeScript SDK would hold it against the output schema.
+        return types.CallToolResult(content=[_text(answer)], is_error=True)
+    raise MCPError(**answer) from error
+
+
+def _text(answer: Any) -> types.TextContent:
+    compact = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+    return types.TextContent(type="text", text=compact)
+
+
+def _safe(value: Any, *, colour: bool = False, key: str | None = None) -> Any:
+    """Every string of an answer made safe; colours may stay in text_output, where they were asked for."""
+    if isinstance(value, str):
+        return text.safe_with_colour(value) if colour and key == "text_output" else text.safe(value)
+    if isinstance(value, dict):
+        return {text.safe(str(name)): _safe(entry, colour=colour, key=name) for name, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_safe(entry, colour=colour) for entry in value]
+    return value if isinstance(value, (int, float, bool, type(None))) else text.safe(str(value))
+
+
+@dataclass
+class Progress:
+    """Live counts for a client that asked for them: strictly increasing, a few a second."""
+
+    finished: int = 0
+    ledger: Ledger | None = None
+    changed: anyio.Event = field(default_factory=anyio.Event)
+
+    def update(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        if ledger.finished > self.finished:
+            self.changed.set()
+
+    async def report(self, context: Context) -> None:
+        while True:
+            await self.changed.wait()
+            self.changed = anyio.Event()
+            if self.ledger is not None and self.ledger.finished > self.finished:
+                self.finished = self.ledger.finished
+                await context.session.report_progress(self.finished, self.ledger.selected, _words(self.ledger))
+            await anyio.sleep(PROGRESS_SECONDS)
+
+
+def _words(ledger: Ledger) -> str:
+    """For example: 123/980 · 2 failed · tests/test_x.py"""
+    latest = next(reversed(ledger.tests), "")
+    parts = [f"{ledger.finished}/{ledger.selected or '?'}", f"{ledger.failed} failed", latest.partition("::")[0]]
+    return text.safe(" · ".join(parts))

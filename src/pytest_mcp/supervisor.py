@@ -1,0 +1,296 @@
+"""One per run, between the server and the child, so that nothing outlives either of them.
+
+Run as a script in the server's Python (`-I -S`: standard library only), never imported by the server.
+Its stdin carries one JSON line that says what to start; after that it carries nothing, and its end is
+the order to stop: a server that is gone, however it went, closes it. Its stdout carries one JSON line
+at the end: how the child ended, why, the head and tail of what it printed, how many strays there were.
+
+It is a session of its own, so that a test that kills its process group does not reach it. On Linux it
+is a child subreaper: daemons, double forks and new sessions all come back to it and are ended here.
+Elsewhere it ends the process group and what `ps` still shows to descend from the child.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from typing import Any
+
+# After the deadline: SIGINT, so that a summary may still be written; this long later SIGABRT, so that
+# the stacks are printed; this long later the end.
+GRACE_SECONDS = 2.0
+ABORT_SECONDS = 0.5
+# Nobody who could hold the pipes is left when they are drained; this only bounds the unexpected.
+DRAIN_SECONDS = 1.0
+# Killing is repeated until nothing is left, but not for ever.
+SWEEP_SECONDS = 5.0
+# A process in uninterruptible sleep dies late; between two looks there is this pause.
+SWEEP_PAUSE_SECONDS = 0.005
+CHUNK = 65536
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Output:
+    """The head and the tail of a stream, and how much there was."""
+
+    def __init__(self, kept: int) -> None:
+        self.kept = kept
+        self.head = bytearray()
+        self.tail = bytearray()
+        self.total = 0
+
+    def add(self, chunk: bytes) -> None:
+        self.total += len(chunk)
+        room = self.kept - len(self.head)
+        self.head += chunk[:room]
+        self.tail += chunk[room:]
+        del self.tail[: -self.kept]
+
+    def text(self) -> str:
+        left_out = self.total - len(self.head) - len(self.tail)
+        head, tail = (bytes(part).decode("utf-8", "backslashreplace") for part in (self.head, self.tail))
+        return head + (f"\n[... {left_out} bytes left out ...]\n" if left_out else "") + tail
+
+
+class Supervisor:
+    """One started child, until nothing of it is left."""
+
+    def __init__(self, child: "subprocess.Popen[bytes]", kept_output: int) -> None:
+        self.child = child
+        self.status: int | None = None
+        self.reason = "exited"
+        self.killed: set[int] = set()
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(0, selectors.EVENT_READ, "control")
+        self.wake_on_sigchld()
+        self.outputs = {name: Output(kept_output) for name in ("stdout", "stderr")}
+        for name, pipe in (("stdout", child.stdout), ("stderr", child.stderr)):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
+            self.selector.register(pipe, selectors.EVENT_READ, name)
+
+    def run(self, time_limit: float) -> dict[str, Any]:
+        started = time.monotonic()
+        self.wait_for_the_end(started + time_limit)
+        duration = time.monotonic() - started
+        self.sweep()
+        self.drain()
+        return {
+            "status": self.status,
+            "reason": self.reason,
+            "duration": duration,
+            **{name: output.text() for name, output in self.outputs.items()},
+            "strays": len(self.killed - {self.child.pid}),
+        }
+
+    def wake_on_sigchld(self) -> None:
+        reader, writer = os.pipe()
+        os.set_blocking(reader, False)
+        os.set_blocking(writer, False)
+        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self.selector.register(reader, selectors.EVENT_READ, "wake")
+
+    def wait_for_the_end(self, deadline: float) -> None:
+        """Until the child is gone or must go; the steps after the deadline are a ladder."""
+        self.reap()
+        ladder: list[tuple[float, int | None]] = [
+            (deadline, signal.SIGINT),
+            (deadline + GRACE_SECONDS, signal.SIGABRT),
+            (deadline + GRACE_SECONDS + ABORT_SECONDS, None),
+        ]
+        while self.status is None:
+            moment, step = ladder[0]
+            if time.monotonic() < moment:
+                if not self.look(moment - time.monotonic()):
+                    self.reason = "stopped"
+                    return
+                continue
+            self.reason = "timeout"
+            if step is None:
+                return
+            self.tell(step)
+            ladder.pop(0)
+
+    def tell(self, number: int) -> None:
+        with contextlib.suppress(OSError):
+            os.kill(self.child.pid, number)
+            os.kill(self.child.pid, signal.SIGCONT)  # one that has stopped itself hears nothing
+
+    def look(self, timeout: float) -> bool:
+        """Wait for news; False when the server has closed the control pipe."""
+        for key, _ in self.selector.select(timeout):
+            if key.data == "control":
+                if not os.read(0, CHUNK):
+                    return False
+            elif key.data == "wake":
+                os.read(key.fd, CHUNK)
+            else:
+                self.read(key)
+        self.reap()
+        return True
+
+    def read(self, key: selectors.SelectorKey) -> None:
+        try:
+            chunk = os.read(key.fd, CHUNK)
+        except OSError:
+            return
+        if chunk:
+            self.outputs[key.data].add(chunk)
+        else:
+            self.selector.unregister(key.fileobj)
+
+    def reap(self) -> bool:
+        """Collect every child that has ended, adopted ones too; False when there is none left at all."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            if pid == self.child.pid:
+                self.status = os.waitstatus_to_exitcode(status)
+                self.child.returncode = self.status  # or Popen would look for it again
+
+    def sweep(self) -> None:
+        """End everything that descends from the child.
+
+        Stopped first, killed then: what is stopped cannot fork away from the kill.
+        """
+        end = time.monotonic() + SWEEP_SECONDS
+        while self.reap() and time.monotonic() < end:
+            found = descendants(self.child.pid)
+            fresh = found - self.killed
+            signal_all(fresh, signal.SIGSTOP)
+            signal_all(found, signal.SIGKILL)
+            self.killed |= fresh
+            if not fresh:
+                self.selector.select(SWEEP_PAUSE_SECONDS)
+                self.drain_available()
+
+    def drain_available(self) -> None:
+        for key, _ in self.selector.select(0):
+            if key.data in self.outputs:
+                self.read(key)
+
+    def drain(self) -> None:
+        end = time.monotonic() + DRAIN_SECONDS
+        while time.monotonic() < end and any(key.data in self.outputs for key in self.selector.get_map().values()):
+            for key, _ in self.selector.select(end - time.monotonic()):
+                if key.data in self.outputs:
+                    self.read(key)
+                elif key.data == "control" and not os.read(0, CHUNK):
+                    return
+
+
+def become_subreaper() -> ctypes.CDLL | None:
+    """Linux only: orphans below us become our children. Returns libc where that works."""
+    if not sys.platform.startswith("linux"):
+        return None
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
+    return libc
+
+
+def descendants(child: int) -> set[int]:
+    """The process ids below this process; the child's process group where there is no /proc."""
+    parents = linux_parents() if sys.platform.startswith("linux") else listed_parents(child)
+    found: set[int] = set()
+    front = {os.getpid()}
+    while front:
+        front = {pid for pid, parent in parents.items() if parent in front} - found
+        found |= front
+    return found
+
+
+def linux_parents() -> dict[int, int]:
+    parents = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as handle:
+                    # The second field is the program's name in parentheses and may hold anything.
+                    fields = handle.read().rpartition(b")")[2].split()
+                if fields[0] != b"Z":
+                    parents[int(name)] = int(fields[1])
+            except (OSError, IndexError):
+                continue
+    return parents
+
+
+def listed_parents(child: int) -> dict[int, int]:
+    """Without a subreaper an orphan's parent is gone, but it keeps the child's group."""
+    listing = subprocess.run(
+        ["ps", "-A", "-o", "pid=,ppid=,pgid="], capture_output=True, text=True, timeout=SWEEP_SECONDS, check=False
+    ).stdout
+    rows = [tuple(int(field) for field in line.split()) for line in listing.splitlines()]
+    return {pid: os.getpid() if group == child else parent for pid, parent, group in rows}
+
+
+def signal_all(pids: Iterable[int], number: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
+
+
+def read_order() -> Any:
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        chunk = os.read(0, CHUNK)
+        if not chunk:
+            return None
+        line += chunk
+    return json.loads(line)
+
+
+def start(order: dict[str, Any]) -> "subprocess.Popen[bytes]":
+    libc = become_subreaper()
+
+    def die_with_the_supervisor() -> None:
+        if libc is not None:
+            libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+    return subprocess.Popen(
+        order["argv"],
+        cwd=order["cwd"],
+        env=order["env"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=die_with_the_supervisor,
+    )
+
+
+def carry_out(order: dict[str, Any]) -> dict[str, Any]:
+    try:
+        child = start(order)
+    except OSError as error:
+        return {"spawn_error": str(error.strerror or error), "errno": error.errno}
+    return Supervisor(child, order["kept_output"]).run(order["time_limit"])
+
+
+def main() -> None:
+    order = read_order()
+    if order is None:
+        return
+    try:
+        answer = carry_out(order)
+    finally:
+        shutil.rmtree(order["folder"], ignore_errors=True)
+    with contextlib.suppress(BrokenPipeError), open(1, "wb") as server:
+        server.write(json.dumps(answer).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main()

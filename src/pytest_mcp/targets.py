@@ -1,0 +1,108 @@
+"""What a caller may point at: a file or folder inside the root, or a test in such a file.
+
+In comes a string of the caller's and the root; out comes a `Target` whose path exists inside the
+root, or a ValueError that says why not. Looks at the file system (resolve and stat), opens nothing.
+"""
+
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pytest_mcp import text
+
+MAX_LENGTH = 4096
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A path inside the root and, for a test, what follows the first `::`."""
+
+    root: Path
+    relative: str
+    selector: str | None
+    is_file: bool
+
+    @property
+    def path(self) -> Path:
+        return self.root / self.relative
+
+    @property
+    def argument(self) -> str:
+        """The one token for pytest: absolute, so that it can never be taken for an option or a file of options."""
+        return self._with_selector(str(self.path))
+
+    @property
+    def node_id(self) -> str:
+        return self._with_selector(self.relative)
+
+    def _with_selector(self, path: str) -> str:
+        return path if self.selector is None else f"{path}::{self.selector}"
+
+    def covers(self, other: "Target") -> bool:
+        """Whether running this target runs the other one too."""
+        if self.selector is not None:
+            same_file = self.relative == other.relative and other.selector is not None
+            return same_file and _selects(self.selector, other.selector or "")
+        return self.relative in (".", other.relative) or other.relative.startswith(f"{self.relative}/")
+
+
+def parse_path(given: str, root: Path) -> Target:
+    """A file or folder; `::` has no meaning in it."""
+    relative = _locate(given, root)
+    return Target(root=root, relative=relative, selector=None, is_file=(root / relative).is_file())
+
+
+def parse_node_id(given: str, root: Path) -> Target:
+    """`file`, `folder` or `file::…`; after the first `::` everything is the project's own naming."""
+    path, separator, selector = given.partition("::")
+    target = replace(parse_path(path, root), selector=selector if separator else None)
+    if text.safe(selector) != selector or "\n" in selector or "\t" in selector:
+        raise ValueError("control characters and invisible characters are not allowed")
+    if separator and not selector:
+        raise ValueError("nothing stands after ::")
+    if separator and not target.is_file:
+        raise ValueError("is not a file, so no test can be selected in it with ::")
+    return target
+
+
+def _locate(given: str, root: Path) -> str:
+    """Check the text, then where it really leads. Return it relative to the root, with forward slashes."""
+    if not given.strip():
+        raise ValueError("is blank")
+    if text.safe(given) != given or "\n" in given or "\t" in given:
+        raise ValueError("control characters and invisible characters are not allowed")
+    if given[0] in "-@~":
+        raise ValueError(f"must not begin with {given[0]}")
+    if "::" in given:
+        raise ValueError("must not contain ::")
+    if _DRIVE.match(given) and os.name != "nt":
+        raise ValueError("must be a path inside the project root")
+    if ".." in re.split(r"[\\/]", given):
+        raise ValueError("'..' is not allowed; give a path inside the project root")
+    path = root / given
+    try:
+        real = path.resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ValueError(_why_unreachable(error, path, root)) from error
+    if not real.is_relative_to(root):
+        raise ValueError(f"lies outside the project root {root}")
+    # A symlink inside the root keeps its own name, so that ids read as the project has them.
+    inside = path if path.is_relative_to(root) else real
+    relative = inside.relative_to(root).as_posix()
+    if relative[0] in "-@":
+        raise ValueError(f"must not begin with {relative[0]}")
+    return relative
+
+
+def _why_unreachable(error: Exception, path: Path, root: Path) -> str:
+    if not path.is_relative_to(root):
+        return f"lies outside the project root {root}"
+    if isinstance(error, FileNotFoundError):
+        return f"does not exist in the project root {root}"
+    return "is not a path that can be followed (a loop of links, a file used as a folder, or too long)"
+
+
+def _selects(selector: str, other: str) -> bool:
+    return other == selector or other.startswith((f"{selector}::", f"{selector}["))

@@ -1,0 +1,42 @@
+"""Any text in, text that is safe to send out.
+
+Pure. Nothing is dropped: what could move a cursor, hide or reorder words, or break the wire is
+replaced by a visible escape. Which text may keep its colours is decided by the caller.
+"""
+
+import re
+
+# Control characters but tab and newline; lone surrogates; bidi and zero-width controls; the line and
+# paragraph separators; the byte order mark; tag characters. All of them are invisible to a person.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
+)
+_COLOUR = re.compile("(\x1b\\[[0-9;:]*m)")
+
+
+def safe(text: str) -> str:
+    """Escape every character that a reader could not see."""
+    return _UNSAFE.sub(_escape, text) if _UNSAFE.search(text) else text
+
+
+def safe_with_colour(text: str) -> str:
+    """Escape as `safe` does, but let colour sequences through."""
+    parts = _COLOUR.split(text)
+    return "".join(part if index % 2 else safe(part) for index, part in enumerate(parts))
+
+
+def cut_middle(text: str, limit: int, *, separator: str = "\n") -> str:
+    """At most about `limit` characters: the beginning and the end, and how much is missing between."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    note = f"[... {len(text) - 2 * half} characters left out ...]"
+    return separator.join((text[:half], note, text[len(text) - half :]))
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -1,0 +1,110 @@
+"""The catalogue: one row per tool, with its words, its hints, its request, its result and its handler.
+
+What a client sees in `tools/list` is derived from these rows. How MCP carries it is `server`'s affair.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from pytest_mcp import run
+from pytest_mcp.config import Config
+from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
+from pytest_mcp.results import DiscoverResult, ExecuteResult, Shape
+from pytest_mcp.run import OnProgress
+
+INSTRUCTIONS = """\
+Runs this project's pytest tests, in the project's own Python, instead of a shell.
+
+discover_tests lists tests with their node ids. It imports the test modules but runs no test.
+execute_tests runs tests. Without arguments it runs the whole suite; choose with node_ids, path,
+markers or keywords. Use failfast while fixing one thing.
+
+Read verdict first: only "passed" means that everything selected ran and nothing failed. Failing tests
+are a normal result: failure_groups has each cause once, tests has one failure of each cause whole,
+and rerun has the arguments that run just the failures again. collection_errors are files that could
+not be imported. A JSON-RPC error means that the run did not happen or did not end; its message says
+why and what to do. Node ids in answers can be passed back as they are."""
+
+Handler = Callable[[Any, Config, OnProgress], Awaitable[Shape]]
+
+
+@dataclass(frozen=True)
+class Tool:
+    name: str
+    title: str
+    description: str
+    request: type[Request]
+    result: type[Shape]
+    handler: Handler
+    destructive: bool
+    idempotent: bool
+    open_world: bool
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = _plain(self.request.model_json_schema(), optional=True)
+        return schema
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = _plain(self.result.model_json_schema(mode="serialization"), optional=False)
+        return schema
+
+
+TOOLS = (
+    Tool(
+        name="discover_tests",
+        title="Discover tests",
+        description="List this project's pytest tests with node id, file and line, without running them"
+        " (their modules are imported). Files that cannot be imported are in collection_errors.",
+        request=DiscoverTests,
+        result=DiscoverResult,
+        handler=run.discover,
+        destructive=False,
+        idempotent=True,
+        open_world=False,
+    ),
+    Tool(
+        name="execute_tests",
+        title="Run tests",
+        description="Run this project's pytest tests: all, or those chosen. Returns verdict, counts, each"
+        " failure's cause and traceback. Failing tests are a result, not an error.",
+        request=ExecuteTests,
+        result=ExecuteResult,
+        handler=run.execute,
+        # Tests are the project's own code and may do whatever it does.
+        destructive=True,
+        idempotent=False,
+        open_world=True,
+    ),
+)
+
+BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+def _plain(schema: Any, *, optional: bool) -> Any:
+    """pydantic's schema without what a model need not read: titles and, where null only means unset, null."""
+    if isinstance(schema, list):
+        return [_plain(entry, optional=optional) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    plain = {
+        key: {name: _plain(value, optional=optional) for name, value in entry.items()}
+        if key in ("properties", "$defs")
+        else _plain(entry, optional=optional)
+        for key, entry in schema.items()
+        if not (key == "title" and isinstance(entry, str)) and not (optional and key == "default" and entry is None)
+    }
+    choices = plain.get("anyOf", [])
+    if optional and {"type": "null"} in choices and len(choices) == 2:
+        del plain["anyOf"]
+        plain = next(choice for choice in choices if choice != {"type": "null"}) | plain
+    return plain
+
+
+def dump(result: BaseModel) -> dict[str, Any]:
+    """The answer as it is sent: every key, in the model's order."""
+    return result.model_dump(mode="json", by_alias=True)

@@ -1,0 +1,44 @@
+"""What pytest printed, less what other keys of the answer hold already.
+
+Pure. Left out are the header, the progress, the failures and their summary; what remains is warnings,
+what plugins and hooks say, raw output of tests under `-s`, and the closing line.
+"""
+
+import re
+
+_COLOUR = re.compile("\x1b\\[[0-9;:]*m")
+_SECTION = re.compile(r"^=+ (.+?) =+$")
+_CLOSING = re.compile(r"^=* ?(?:\d+ \w+|no tests (?:ran|collected)).* in [\d.]+s(?: \(.*\))? ?=*$")
+# Sections whose content stands in `tests`, `failure_groups` or `collection_errors`.
+_HELD_ELSEWHERE = frozenset({"FAILURES", "ERRORS", "PASSES", "XFAILURES", "XPASSES", "short test summary info"})
+_HEADER = re.compile(
+    r"^(?:platform .* -- Python |cachedir: |rootdir: |configfile: |testpaths: |plugins: |collecting |collected \d"
+    r"|metadata: |scheduling tests via |\d+ workers? \[|created: \d+/\d+ workers?|Using --random|hypothesis profile )"
+)
+_PROGRESS = re.compile(r"^(?:\S.*?\.\w+ )?[.FEsxXRrpPu,yY-]+ *(?:\[ *\d+%\])?$")
+# Atomic up to the first `::`, or a line of nothing but colons would take quadratic time.
+_VERBOSE_PROGRESS = re.compile(
+    r"^(?:\[gw\d+\] (?:\[ *\d+%\] )?|\S(?>.*?::).* )(?:SUB)?(?:PASSED|FAILED|SKIPPED|ERROR|XFAIL|XPASS|RERUN)\b"
+)
+
+
+def condense(stdout: str) -> str:
+    """The lines that say something new."""
+    kept: list[str] = []
+    skipping = False
+    for line in stdout.splitlines():
+        plain = _COLOUR.sub("", line)
+        section = _SECTION.match(plain)
+        if _CLOSING.match(plain):
+            skipping = False
+        elif section is not None:
+            skipping = section.group(1) in _HELD_ELSEWHERE
+            if section.group(1) == "test session starts":
+                continue
+        if not skipping and not _is_known(plain):
+            kept.append(line)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip("\n")
+
+
+def _is_known(line: str) -> bool:
+    return any(pattern.match(line) for pattern in (_HEADER, _PROGRESS, _VERBOSE_PROGRESS))

@@ -1,0 +1,193 @@
+"""The map of the modules: which may import which, and which walls stand between them and the world."""
+
+import ast
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import pytest_mcp
+
+PACKAGE = Path(pytest_mcp.__file__).parent
+
+# module → what it may import of ours
+MAP = {
+    "__init__": set(),
+    "__main__": {"cli"},
+    "background": set(),
+    "budget": {"requests", "results", "text", "transcript"},
+    "cli": {"__init__", "client", "config", "errors", "server"},
+    "client": {"config"},
+    "command": {"config", "requests", "targets"},
+    "config": {"errors", "requests"},
+    "diagnosis": {"errors", "events", "failures", "findings", "ledger", "requests"},
+    "errors": {"text"},
+    "events": set(),
+    "expressions": {"text"},
+    "failures": {"events", "ledger", "results"},
+    "findings": {"events", "failures", "json_report", "ledger", "notices", "requests", "results"},
+    "interpreter": {"config"},
+    "json_report": {"events", "ledger", "requests"},
+    "ledger": {"events", "requests"},
+    "notices": {"failures", "ledger", "requests", "results"},
+    "process": {"background", "command", "events"},
+    "requests": {"expressions", "targets"},
+    "results": {"ledger"},
+    "run": {
+        "budget",
+        "command",
+        "config",
+        "diagnosis",
+        "errors",
+        "events",
+        "findings",
+        "interpreter",
+        "ledger",
+        "process",
+        "requests",
+        "results",
+    },
+    "server": {"__init__", "background", "config", "errors", "ledger", "text", "tools"},
+    "supervisor": set(),
+    "targets": {"text"},
+    "text": set(),
+    "tools": {"config", "requests", "results", "run"},
+    "transcript": set(),
+}
+
+PURE = [
+    "budget",
+    "command",
+    "diagnosis",
+    "events",
+    "expressions",
+    "failures",
+    "findings",
+    "json_report",
+    "ledger",
+    "notices",
+    "requests",
+    "results",
+    "text",
+    "transcript",
+]
+# Calls that touch files, the terminal or the clock, by whatever object they are made on.
+IMPURE_CALLS = {
+    *("open", "print", "input", "read_text", "write_text", "read_bytes", "write_bytes", "mkdir", "unlink"),
+    *("exists", "is_file", "is_dir", "stat", "resolve", "iterdir", "glob", "now", "today", "sleep"),
+}
+PROCESS_CALLS = {
+    *("Popen", "open_process", "run_process", "create_subprocess_exec", "create_subprocess_shell"),
+    *("fork", "forkpty", "system", "popen", "posix_spawn", "posix_spawnp", "startfile"),
+    *(f"{name}{ending}" for name in ("exec", "spawn") for ending in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+}
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(path: Path) -> set[str]:
+    """Dotted names of everything that a file imports, wherever in it; `from a import b` is `a.b`."""
+    names: set[str] = set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names.update(f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+    return names
+
+
+def packages(path: Path) -> set[str]:
+    return {name.partition(".")[0] for name in imported(path)}
+
+
+def ours(path: Path) -> set[str]:
+    """The modules of this package that a file imports; names of the package itself stand in its `__init__`."""
+    inside = [name.split(".")[1] for name in imported(path) if name.startswith("pytest_mcp.")]
+    return {name if (PACKAGE / f"{name}.py").exists() or name == "child" else "__init__" for name in inside}
+
+
+def called(path: Path) -> set[str]:
+    """The last names of everything that a file calls."""
+    functions = [node.func for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
+    plain = {function.id for function in functions if isinstance(function, ast.Name)}
+    return plain | {function.attr for function in functions if isinstance(function, ast.Attribute)}
+
+
+def module(name: str) -> Path:
+    return PACKAGE / f"{name}.py"
+
+
+MODULES = sorted(path.stem for path in PACKAGE.glob("*.py"))
+CHILD = sorted((PACKAGE / "child").glob("*.py"))
+
+
+def test_every_module_stands_on_the_map() -> None:
+    assert sorted(MAP) == MODULES
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_imports_what_the_map_says_and_nothing_else_of_ours(name: str) -> None:
+    assert ours(module(name)) == MAP[name]
+
+
+def test_imports_point_one_way() -> None:
+    order = list(TopologicalSorter(MAP).static_order())
+
+    assert sorted(order) == sorted(MAP)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_imports_are_written_in_full(name: str) -> None:
+    assert not any(imports.startswith(".") for imports in imported(module(name)))
+
+
+def test_only_the_server_and_the_client_know_mcp() -> None:
+    knowing = {name for name in MODULES if packages(module(name)) & {"mcp", "mcp_types"}}
+
+    assert knowing == {"server", "client"}
+
+
+def test_only_process_and_supervisor_start_processes() -> None:
+    starting = {
+        name
+        for name in MODULES
+        if packages(module(name)) & {"subprocess", "multiprocessing"} or called(module(name)) & PROCESS_CALLS
+    }
+
+    assert starting == {"process", "supervisor"}
+
+
+def test_nothing_imports_the_child_or_the_supervisor_because_they_are_run_elsewhere() -> None:
+    assert not any(ours(module(name)) & {"child", "supervisor"} for name in MODULES)
+
+
+@pytest.mark.parametrize("script", CHILD, ids=lambda script: script.name)
+def test_the_child_needs_nothing_but_the_standard_library_pytest_and_its_own_folder(script: Path) -> None:
+    neighbours = {path.stem for path in CHILD}
+
+    assert packages(script) - neighbours - {"pytest"} <= sys.stdlib_module_names
+
+
+def test_the_supervisor_needs_nothing_but_the_standard_library() -> None:
+    assert packages(module("supervisor")) <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_a_pure_module_neither_waits_nor_touches_files_the_terminal_or_the_clock(name: str) -> None:
+    waiting = (ast.Await, ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith)
+
+    assert not any(isinstance(node, waiting) for node in ast.walk(tree(module(name))))
+    assert called(module(name)) & IMPURE_CALLS == set()
+    assert packages(module(name)) & {"time", "datetime", "os", "io", "subprocess", "socket", "random"} == set()
+
+
+def test_targets_look_at_the_file_system_but_open_nothing() -> None:
+    assert called(module("targets")) & {"open", "read_text", "read_bytes", "write_text", "mkdir", "unlink"} == set()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_says_in_its_docstring_what_it_is(name: str) -> None:
+    assert ast.get_docstring(tree(module(name)))

@@ -1,0 +1,108 @@
+"""What a person types, and what comes back: text and exit codes of the real command."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_mcp import __version__
+from tests.workbench import Workbench
+
+
+def typed(*arguments: str, cwd: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "pytest_mcp", *arguments],
+        cwd=cwd,
+        env={"PATH": "/usr/bin:/bin", "HOME": "/nowhere", **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def project(bench: Workbench) -> Workbench:
+    bench.write({"tests/test_fine.py": "def test_fine(): pass\n"})
+    return bench
+
+
+def test_call_prints_the_reply_and_exits_with_zero_for_a_result(project: Workbench) -> None:
+    done = typed(f"--python={project.python}", "call", "execute_tests", '{"path": "tests"}', cwd=project.root)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["verdict"] == "passed"
+
+
+def test_failing_tests_are_a_result_too(project: Workbench) -> None:
+    project.write({"tests/test_bad.py": "def test_bad(): assert 0\n"})
+
+    done = typed(f"--python={project.python}", "call", "execute_tests", cwd=project.root)
+
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["verdict"] == "failed"
+
+
+def test_call_exits_with_one_for_an_error_and_prints_it(project: Workbench) -> None:
+    refused = typed("call", "execute_tests", '{"path": "nowhere"}', cwd=project.root)
+    as_result = typed("--errors=result", "call", "execute_tests", '{"path": "nowhere"}', cwd=project.root)
+
+    assert refused.returncode == as_result.returncode == 1
+    assert json.loads(refused.stdout)["code"] == -32602
+    assert json.loads(as_result.stdout) == json.loads(refused.stdout)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("call",),
+        ("call", "execute_tests", "{not json"),
+        ("call", "execute_tests", "[1]"),
+        ("--root=/no/such/folder", "call", "execute_tests"),
+        ("--root=/", "call", "execute_tests"),
+        ("--timeout=0",),
+        ("--max-timeout=0",),
+        ("--errors=other",),
+        ("--no-such-option",),
+    ],
+)
+def test_misuse_exits_with_two_and_one_clear_sentence(project: Workbench, arguments: tuple[str, ...]) -> None:
+    done = typed(*arguments, cwd=project.root)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr
+    assert "pytest-mcp" in done.stderr.splitlines()[-1]
+
+
+def test_a_home_folder_is_no_project(project: Workbench) -> None:
+    done = typed("call", "execute_tests", cwd=project.root, HOME=str(project.root))
+
+    assert done.returncode == 2
+    assert "is no project" in done.stderr
+
+
+def test_settings_can_come_from_the_environment_and_are_checked_alike(project: Workbench) -> None:
+    settings = {"PYTEST_MCP_ROOT": str(project.root), "PYTEST_MCP_PYTHON": str(project.python)}
+
+    done = typed("call", "discover_tests", cwd=Path("/"), **settings)
+    wrong = typed("call", "discover_tests", cwd=Path("/"), **settings, PYTEST_MCP_ERRORS="other")
+
+    assert json.loads(done.stdout)["count"] == 1
+    assert (wrong.returncode, "--errors" in wrong.stderr) == (2, True)
+
+
+def test_version_and_help_speak_without_a_project() -> None:
+    version = typed("--version", cwd=Path("/"))
+    usage = typed("--help", cwd=Path("/"))
+
+    assert version.stdout == f"pytest-mcp {__version__}\n"
+    assert usage.returncode == 0
+    assert "--python" in usage.stdout
+
+
+def test_the_server_ends_when_its_input_does(project: Workbench) -> None:
+    done = typed(cwd=project.root)
+
+    assert (done.returncode, done.stdout) == (0, "")

@@ -1,0 +1,90 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_mcp.config import LONGEST_TIMEOUT, MAX_TOKENS, Config, configure
+from pytest_mcp.errors import ConfigError
+from pytest_mcp.requests import Bounds
+
+
+def configured(**given: Any) -> Config:
+    usual: dict[str, Any] = {
+        "root": None,
+        "python": None,
+        "timeout": 240,
+        "max_timeout": 3600,
+        "errors": "jsonrpc",
+        "environment": {},
+    }
+    return configure(**usual | given)
+
+
+def test_the_root_is_the_folder_that_was_named_with_every_link_followed(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+
+    config = configured(root=str(tmp_path / "link"))
+
+    assert config.root == (tmp_path / "real").resolve()
+
+
+def test_the_root_is_the_working_directory_when_none_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert configured().root == tmp_path.resolve()
+
+
+def test_a_root_below_the_home_directory_may_be_named_with_a_tilde(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "project").mkdir()
+
+    assert configured(root="~/project").root == (tmp_path / "project").resolve()
+
+
+@pytest.mark.parametrize("root", ["/", "~", "/no/such/folder", "~no-such-user-anywhere/project", __file__])
+def test_a_root_that_is_no_project_folder_is_refused_with_one_sentence(root: str) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        configured(root=root)
+
+    assert len(str(refusal.value).splitlines()) == 1
+
+
+def test_a_python_of_a_user_who_does_not_exist_is_refused_with_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        configured(root=str(tmp_path), python="~no-such-user-anywhere/bin/python")
+
+    assert len(str(refusal.value).splitlines()) == 1
+
+
+def test_the_link_of_a_virtual_environments_python_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Followed, it would be the Python that the environment was made from, without its packages."""
+    (tmp_path / "python").symlink_to("/usr/bin/env")
+    monkeypatch.chdir(tmp_path)
+
+    config = configured(root=str(tmp_path), python="python")
+
+    assert config.python == tmp_path / "python"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"timeout": 0}, {"timeout": -1}, {"max_timeout": 0}, {"max_timeout": LONGEST_TIMEOUT + 1}],
+)
+def test_a_time_limit_that_is_none_is_refused(tmp_path: Path, given: dict[str, int]) -> None:
+    with pytest.raises(ConfigError):
+        configured(root=str(tmp_path), **given)
+
+
+def test_the_usual_time_limit_never_exceeds_the_longest_one(tmp_path: Path) -> None:
+    config = configured(root=str(tmp_path), timeout=240, max_timeout=60)
+
+    assert (config.default_timeout, config.max_timeout) == (60, 60)
+
+
+def test_requests_are_bound_by_what_the_operator_decided(tmp_path: Path) -> None:
+    config = configured(root=str(tmp_path), max_timeout=90)
+
+    assert config.bounds == Bounds(root=tmp_path.resolve(), max_timeout=90, max_tokens=MAX_TOKENS)

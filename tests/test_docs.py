@@ -1,0 +1,134 @@
+"""The documents say what is so: generated parts are fresh, links lead somewhere, examples are real."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_mcp.results import ExecuteResult
+from pytest_mcp.tools import dump
+from tests.workbench import Workbench
+
+ROOT = Path(__file__).resolve().parent.parent
+GENERATOR = ROOT / "scripts" / "generate_docs.py"
+SOURCES = ROOT / "src" / "pytest_mcp"
+# Places of one machine. Put together here, or this file would contain them.
+MACHINE_PATHS = [f"/{name}/" for name in ("work", "root")]
+
+
+def own_files(pattern: str = "*") -> list[Path]:
+    """Every file that is, or is about to be, under version control."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", pattern],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return [path for name in listed.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+def anchors(document: Path) -> set[str]:
+    """The names that headings have in links, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+def readme_example() -> Any:
+    """The one answer that the README shows."""
+    blocks = re.findall(r"(?ms)^```json\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"))
+    (block,) = [block for block in blocks if '"verdict"' in block]
+    return json.loads(block)
+
+
+def without_timings(answer: dict[str, Any]) -> dict[str, Any]:
+    """What is the same in every run; the marks in a traceback also depend on the version of Python."""
+    tests = [{key: test[key] for key in ("node_id", "outcome", "message")} for test in answer["tests"]]
+    summary = {key: value for key, value in answer["summary"].items() if key != "duration"}
+    text = re.sub(r"=+|[\d.]+s\b", "", answer["text_output"]).strip()
+    return answer | {"tests": tests, "summary": summary, "text_output": text}
+
+
+def test_generated_documents_and_snapshots_are_fresh() -> None:
+    done = subprocess.run([sys.executable, GENERATOR, "--check"], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_check_names_the_file_that_drifted_and_the_command_that_mends_it(tmp_path: Path) -> None:
+    (tmp_path / "scripts").mkdir()
+    copy = shutil.copy(GENERATOR, tmp_path / "scripts")
+    shutil.copytree(ROOT / "tests" / "snapshots", tmp_path / "tests" / "snapshots")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "tools.md").write_text("stale\n", encoding="utf-8")
+
+    done = subprocess.run([sys.executable, copy, "--check"], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    assert "docs/tools.md" in done.stderr
+    assert "make docs" in done.stderr
+    assert "snapshots" not in done.stderr
+
+
+def test_every_relative_link_leads_to_a_file_and_to_a_heading_in_it() -> None:
+    links = [
+        (document, target, anchor)
+        for document in own_files("*.md")
+        for target, anchor in re.findall(
+            r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", document.read_text(encoding="utf-8")
+        )
+    ]
+    targets = [
+        (document, document.parent / target if target else document, anchor) for document, target, anchor in links
+    ]
+
+    broken = [
+        f"{document.name} -> {target.name}#{anchor}"
+        for document, target, anchor in targets
+        if not target.exists() or (anchor and anchor not in anchors(target))
+    ]
+
+    assert links
+    assert broken == []
+
+
+def test_every_module_has_its_row_in_the_architecture() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    modules = {path.relative_to(SOURCES).as_posix() for path in SOURCES.rglob("*.py")}
+
+    rows = set(re.findall(r"^\| `([\w/]+\.py)` \|", text, re.MULTILINE))
+
+    assert rows == modules
+
+
+def test_no_file_names_a_place_of_one_machine() -> None:
+    found = [
+        path.relative_to(ROOT).as_posix()
+        for path in own_files()
+        if any(place.encode() in path.read_bytes() for place in MACHINE_PATHS)
+    ]
+
+    assert found == []
+
+
+def test_the_answer_in_the_readme_has_exactly_the_keys_of_the_models() -> None:
+    example = readme_example()
+
+    answer = dump(ExecuteResult.model_validate(example))
+
+    # As text, so that the order of the keys counts too.
+    assert json.dumps(answer) == json.dumps(example)
+
+
+@pytest.mark.anyio
+async def test_the_answer_in_the_readme_is_what_the_server_answers(bench: Workbench) -> None:
+    shutil.copytree(ROOT / "examples" / "shop", bench.root, dirs_exist_ok=True)
+
+    answer = await bench.execute(keywords="vat")
+
+    assert without_timings(answer) == without_timings(readme_example())

@@ -1,0 +1,187 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from pytest_mcp.requests import MAX_NODE_IDS, Bounds, DiscoverTests, ExecuteTests, Request
+
+
+@pytest.fixture
+def bounds(tmp_path: Path) -> Bounds:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_a.py").write_text("", encoding="utf-8")
+    return Bounds(root=tmp_path.resolve(), max_timeout=600, max_tokens=50_000)
+
+
+def faults(arguments: dict[str, Any], bounds: Bounds, tool: type[Request] = ExecuteTests) -> set[str]:
+    """The names of the parameters that are refused."""
+    try:
+        tool.model_validate(arguments, context=bounds)
+    except ValidationError as error:
+        return {".".join(map(str, fault["loc"])) for fault in error.errors()}
+    return set()
+
+
+def test_every_parameter_of_execute_tests_may_be_left_out(bounds: Bounds) -> None:
+    request = ExecuteTests.model_validate({}, context=bounds)
+
+    assert request.model_dump() == {
+        "path": None,
+        "pattern": None,
+        "markers": None,
+        "keywords": None,
+        "detail": "auto",
+        "max_tokens": None,
+        "node_ids": None,
+        "verbosity": 0,
+        "failfast": False,
+        "maxfail": None,
+        "show_capture": None,
+        "color": False,
+        "timeout": None,
+    }
+    assert request.targets == ()
+
+
+@pytest.mark.parametrize("tool", [DiscoverTests, ExecuteTests])
+def test_null_is_the_same_as_left_out(bounds: Bounds, tool: type[Request]) -> None:
+    nulls = dict.fromkeys(tool.model_fields)
+
+    assert tool.model_validate(nulls, context=bounds) == tool.model_validate({}, context=bounds)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"path": "tests"},
+        {"node_ids": ["tests/test_a.py::test_one[x y]", "tests"]},
+        {"pattern": "check_*.py"},
+        {"pattern": "[a-z]test?.py"},
+        {"markers": "slow and not db(kind='x', port=1)"},
+        {"keywords": "login or (user and not slow)"},
+        {"detail": "full"},
+        {"verbosity": -2},
+        {"verbosity": 2},
+        {"maxfail": 1},
+        {"maxfail": 100_000},
+        {"failfast": True},
+        {"failfast": False, "maxfail": 2},
+        {"timeout": 1},
+        {"timeout": 600},
+        {"max_tokens": 500},
+        {"max_tokens": 50_000},
+        {"show_capture": False, "color": True},
+    ],
+)
+def test_values_up_to_their_limits_are_taken(bounds: Bounds, arguments: dict[str, Any]) -> None:
+    assert faults(arguments, bounds) == set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"node_ids": []}, "node_ids"),
+        ({"node_ids": ["tests"] * (MAX_NODE_IDS + 1)}, "node_ids"),
+        ({"node_ids": "tests"}, "node_ids"),
+        ({"node_ids": ["tests", 3]}, "node_ids.1"),
+        ({"node_ids": ["tests", "tests/test_a.py::" + "x" * 4096]}, "node_ids.1"),
+        ({"path": 3}, "path"),
+        ({"path": "../elsewhere"}, "path"),
+        ({"pattern": "deploy_*.py"}, "pattern"),
+        ({"pattern": "test_*.py --co"}, "pattern"),
+        ({"pattern": "tests/test_*.py"}, "pattern"),
+        ({"pattern": "test_*.py\n"}, "pattern"),
+        ({"pattern": ""}, "pattern"),
+        ({"pattern": "test" + "*" * 200}, "pattern"),
+        ({"markers": "a and"}, "markers"),
+        ({"markers": ["a"]}, "markers"),
+        ({"keywords": "a(b=1)"}, "keywords"),
+        ({"keywords": ""}, "keywords"),
+        ({"keywords": "   "}, "keywords"),
+        ({"keywords": "--"}, "keywords"),
+        ({"detail": "everything"}, "detail"),
+        ({"verbosity": 3}, "verbosity"),
+        ({"verbosity": -3}, "verbosity"),
+        ({"verbosity": True}, "verbosity"),
+        ({"verbosity": "1"}, "verbosity"),
+        ({"verbosity": 1.5}, "verbosity"),
+        ({"maxfail": 0}, "maxfail"),
+        ({"maxfail": 100_001}, "maxfail"),
+        ({"failfast": True, "maxfail": 1}, "maxfail"),
+        ({"failfast": 1}, "failfast"),
+        ({"failfast": "true"}, "failfast"),
+        ({"color": "yes"}, "color"),
+        ({"show_capture": "no"}, "show_capture"),
+        ({"timeout": 0}, "timeout"),
+        ({"timeout": 601}, "timeout"),
+        ({"timeout": 86_401}, "timeout"),
+        ({"max_tokens": 499}, "max_tokens"),
+        ({"max_tokens": 50_001}, "max_tokens"),
+        ({"plugins": ["x"]}, "plugins"),
+        ({"env": {"A": "b"}}, "env"),
+    ],
+)
+def test_a_value_beyond_its_limits_is_refused_by_the_name_of_its_parameter(
+    bounds: Bounds, arguments: dict[str, Any], named: str
+) -> None:
+    assert faults(arguments, bounds) == {named}
+
+
+def test_all_faults_are_told_at_once_those_of_paths_among_them(bounds: Bounds) -> None:
+    arguments = {
+        "path": "missing",
+        "node_ids": ["tests", "../x", "-p"],
+        "markers": "(",
+        "maxfail": 0,
+        "unknown": 1,
+    }
+
+    assert faults(arguments, bounds) == {"path", "node_ids.1", "node_ids.2", "markers", "maxfail", "unknown"}
+
+
+@pytest.mark.parametrize("name", sorted(set(ExecuteTests.model_fields) - set(DiscoverTests.model_fields)))
+def test_discovery_takes_nothing_that_only_running_needs(bounds: Bounds, name: str) -> None:
+    assert faults({name: 1}, bounds, DiscoverTests) == {name}
+
+
+def test_a_request_cannot_be_changed_after_it_was_proven(bounds: Bounds) -> None:
+    request = ExecuteTests.model_validate({}, context=bounds)
+
+    with pytest.raises(ValidationError):
+        request.timeout = 10**9  # type: ignore[misc]  # the very mistake
+
+
+def test_a_request_cannot_be_made_without_the_operators_bounds() -> None:
+    with pytest.raises(TypeError):
+        ExecuteTests.model_validate({"path": "tests"})
+
+
+def test_targets_are_the_path_and_every_node_id_with_the_names_of_their_parameters(bounds: Bounds) -> None:
+    arguments = {"path": "tests", "node_ids": ["tests/test_a.py::test_one", "tests/test_a.py"]}
+
+    request = ExecuteTests.model_validate(arguments, context=bounds)
+
+    assert [(name, target.node_id) for name, target in request.targets] == [
+        ("path", "tests"),
+        ("node_ids.0", "tests/test_a.py::test_one"),
+        ("node_ids.1", "tests/test_a.py"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "captures"),
+    [
+        ({}, True),
+        ({"verbosity": 2}, True),
+        ({"verbosity": -1}, False),
+        ({"verbosity": -1, "show_capture": True}, True),
+        ({"verbosity": 1, "show_capture": False}, False),
+    ],
+)
+def test_captured_output_is_shown_unless_verbosity_is_negative_or_the_caller_decides(
+    bounds: Bounds, arguments: dict[str, Any], captures: bool
+) -> None:
+    request = ExecuteTests.model_validate(arguments, context=bounds)
+
+    assert request.captures is captures

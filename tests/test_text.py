@@ -1,0 +1,104 @@
+import re
+import unicodedata
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pytest_mcp.text import cut_middle, safe, safe_with_colour
+
+EVERY_CHARACTER = [chr(code) for code in range(0x110000)]
+BIDI_CONTROLS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+COLOUR = re.compile("\x1b\\[[0-9;:]*m")
+
+
+def is_sendable(text: str) -> bool:
+    return not any(unicodedata.category(c) in ("Cc", "Cs") and c not in "\t\n" for c in text)
+
+
+def escaped_ones(characters: list[str]) -> list[str]:
+    return [character for character in characters if safe(character) != character]
+
+
+def test_every_code_point_comes_out_as_utf_8_without_control_characters() -> None:
+    made_safe = {character: safe(character) for character in EVERY_CHARACTER}
+
+    bad = [hex(ord(character)) for character, text in made_safe.items() if not is_sendable(text)]
+
+    assert bad == []
+    assert "".join(made_safe.values()).encode("utf-8")
+
+
+def test_every_escape_can_be_read_back_so_nothing_is_lost() -> None:
+    escaped = escaped_ones(EVERY_CHARACTER)
+
+    read_back = [safe(character).encode("ascii").decode("unicode_escape") for character in escaped]
+
+    assert read_back == escaped
+
+
+def test_tab_newline_and_everything_a_person_can_read_stay_as_they_are() -> None:
+    readable = "\t\n" + "".join(
+        c
+        for c in EVERY_CHARACTER
+        if unicodedata.category(c)[0] in "LNPS" or unicodedata.category(c) in ("Zs", "Mn", "Mc")
+    )
+
+    assert safe(readable) == readable
+
+
+def test_characters_that_reorder_or_break_lines_are_escaped() -> None:
+    trojans = [c for c in EVERY_CHARACTER if unicodedata.bidirectional(c) in BIDI_CONTROLS] + list(
+        "\u061c\u200e\u200f\u2028\u2029"
+    )
+
+    assert escaped_ones(trojans) == trojans
+
+
+def test_format_characters_without_any_width_are_escaped() -> None:
+    """Unicode calls them boundary neutral: they take no part in a line, so nobody sees them."""
+    invisible = [c for c in EVERY_CHARACTER if unicodedata.category(c) == "Cf" and unicodedata.bidirectional(c) == "BN"]
+
+    assert [hex(ord(c)) for c in invisible if safe(c) == c] == []
+
+
+def test_tag_characters_are_escaped_because_they_can_hide_whole_sentences() -> None:
+    tags = [chr(code) for code in range(0xE0000, 0xE0080)]
+
+    assert escaped_ones(tags) == tags
+
+
+@given(st.text(st.characters(codec=None)))
+def test_text_that_is_safe_stays_the_same(text: str) -> None:
+    once = safe(text)
+
+    assert safe(once) == once
+    assert is_sendable(once)
+
+
+@given(
+    st.lists(st.sampled_from(["\x1b[31m", "\x1b[0m", "\x1b[38;5;1m", "\x1b", "\x1b[2J", "[1m", "m", "a", "\x00", "\n"]))
+)
+def test_of_all_sequences_only_colours_pass_where_colours_may(parts: list[str]) -> None:
+    text = safe_with_colour("".join(parts))
+
+    assert is_sendable(COLOUR.sub("", text))
+    assert COLOUR.findall(text) == COLOUR.findall("".join(parts))
+    assert safe_with_colour(text) == text
+
+
+@given(st.text(), st.integers(min_value=0, max_value=200))
+@example("abcdef", 1)
+@example("abcdef", 0)
+def test_a_text_is_cut_to_its_beginning_its_end_and_the_true_count_of_what_is_missing(text: str, limit: int) -> None:
+    cut = cut_middle(text, limit)
+
+    if len(text) <= limit:
+        assert cut == text
+        return
+    note = re.search(r"\n\[\.\.\. (\d+) characters left out \.\.\.\]\n", cut)
+    assert note is not None
+    head, tail = cut[: note.start()], cut[note.end() :]
+    assert text.startswith(head)
+    assert text.endswith(tail)
+    assert len(head) + len(tail) <= limit
+    assert len(head) + int(note.group(1)) + len(tail) == len(text)
