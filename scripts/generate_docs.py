@@ -53,7 +53,13 @@ def main(arguments: list[str]) -> int:
 async def advertised() -> list[Schema]:
     """The tools as a client sees them."""
     config = configure(
-        root=str(ROOT), python=None, timeout=DEFAULT_TIMEOUT, max_timeout=MAX_TIMEOUT, errors="jsonrpc", environment={}
+        root=str(ROOT),
+        python=None,
+        timeout=DEFAULT_TIMEOUT,
+        max_runs=1,
+        max_timeout=MAX_TIMEOUT,
+        errors="jsonrpc",
+        environment={},
     )
     async with Client(create(config)) as client:
         listed = await client.list_tools()

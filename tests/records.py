@@ -69,7 +69,7 @@ def ended(exit_status: int = 0, **told: Any) -> SessionEnded:
 
 
 def exited(code: int | None = 0, *, stdout: str = "") -> Exit:
-    return Exit(code=code, signal=None, timed_out=False, duration=0.7, stdout=stdout, stderr="")
+    return Exit(code=code, signal=None, reason="exited", duration=0.7, stdout=stdout, stderr="")
 
 
 def finished(node_id: str, duration: float = 0.1, *, called: bool = True) -> Finished:

@@ -17,7 +17,7 @@ MAP = {
     "__main__": {"cli"},
     "background": set(),
     "budget": {"requests", "results", "text", "transcript"},
-    "cli": {"__init__", "client", "config", "errors", "server"},
+    "cli": {"__init__", "client", "config", "errors", "process", "server"},
     "client": {"config"},
     "command": {"config", "requests", "targets"},
     "config": {"errors", "requests"},
@@ -29,9 +29,10 @@ MAP = {
     "findings": {"events", "failures", "json_report", "ledger", "notices", "requests", "results"},
     "interpreter": {"config"},
     "json_report": {"events", "ledger", "requests"},
-    "ledger": {"events", "requests"},
+    "ledger": {"events", "requests", "text"},
     "notices": {"failures", "ledger", "requests", "results"},
-    "process": {"background", "command", "events"},
+    "process": {"background", "command", "events", "processes"},
+    "processes": set(),
     "requests": {"expressions", "targets"},
     "results": {"ledger"},
     "run": {
@@ -48,12 +49,13 @@ MAP = {
         "requests",
         "results",
     },
-    "server": {"__init__", "background", "config", "errors", "ledger", "text", "tools"},
-    "supervisor": set(),
+    "server": {"__init__", "background", "config", "errors", "ledger", "text", "tools", "wire"},
+    "supervisor": {"processes"},
     "targets": {"text"},
     "text": set(),
     "tools": {"config", "requests", "results", "run"},
     "transcript": set(),
+    "wire": set(),
 }
 
 PURE = [
@@ -150,14 +152,14 @@ def test_only_the_server_and_the_client_know_mcp() -> None:
     assert knowing == {"server", "client"}
 
 
-def test_only_process_and_supervisor_start_processes() -> None:
+def test_only_process_and_supervisor_start_processes_and_one_asks_ps() -> None:
     starting = {
         name
         for name in MODULES
         if packages(module(name)) & {"subprocess", "multiprocessing"} or called(module(name)) & PROCESS_CALLS
     }
 
-    assert starting == {"process", "supervisor"}
+    assert starting == {"process", "processes", "supervisor"}
 
 
 def test_nothing_imports_the_child_or_the_supervisor_because_they_are_run_elsewhere() -> None:
@@ -171,8 +173,10 @@ def test_the_child_needs_nothing_but_the_standard_library_pytest_and_its_own_fol
     assert packages(script) - neighbours - {"pytest"} <= sys.stdlib_module_names
 
 
-def test_the_supervisor_needs_nothing_but_the_standard_library() -> None:
-    assert packages(module("supervisor")) <= sys.stdlib_module_names
+@pytest.mark.parametrize("name", ["supervisor", "processes"])
+def test_the_supervisor_needs_nothing_but_the_standard_library_and_one_module_of_ours(name: str) -> None:
+    assert packages(module(name)) - {"pytest_mcp"} <= sys.stdlib_module_names
+    assert ours(module(name)) <= {"processes"}
 
 
 @pytest.mark.parametrize("name", PURE)

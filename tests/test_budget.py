@@ -12,6 +12,8 @@ from pytest_mcp.results import LISTED_WITHOUT_FAILURE, DiscoverResult, ExecuteRe
 from pytest_mcp.tools import dump
 from tests.records import absent, discovery, execution, item, one_test, phase, session, skipped, uncollected
 
+CEILING = 16 * 1024 * 1024
+
 ALWAYS = ("verdict", "exit_code", "summary", "notices", "collection_errors", "failure_groups", "rerun")
 PRINTED = "collected 9 items\n\ntest_a.py .F\n\na plugin speaks\n=== 1 passed in 0.1s ===\n"
 
@@ -30,13 +32,13 @@ def answer(stream: list[Event], stdout: str = PRINTED, **asked: Any) -> tuple[Ex
     """The complete result, and what of it is sent."""
     run = execution(stream, stdout=stdout, **asked)
     whole = executed(run)
-    return whole, fit_execution(whole, run.request)
+    return whole, fit_execution(whole, run.request, ceiling=CEILING)
 
 
 def found(count: int, **asked: Any) -> tuple[DiscoverResult, DiscoverResult]:
     run = discovery([item(f"tests/test_{number % 3}.py::test_{number}") for number in range(count)], **asked)
     whole = discovered(run)
-    return whole, fit_discovery(whole, run.request)
+    return whole, fit_discovery(whole, run.request, ceiling=CEILING)
 
 
 suites = st.builds(
@@ -166,7 +168,23 @@ def test_the_caller_can_raise_the_budget_or_ask_for_everything() -> None:
 def test_files_that_could_not_be_collected_are_told_even_when_the_tests_do_not_fit() -> None:
     run = discovery([uncollected("test_x.py"), *(item(f"test_a.py::test_{n}") for n in range(1000))])
 
-    sent = fit_discovery(discovered(run), run.request)
+    sent = fit_discovery(discovered(run), run.request, ceiling=CEILING)
 
     assert [error.file for error in sent.collection_errors] == ["test_x.py"]
     assert len(json.dumps(dump(sent))) < 2000
+
+
+@pytest.mark.parametrize("detail", ["auto", "tests", "full"])
+def test_no_answer_exceeds_the_operators_ceiling_and_the_counts_stay_true(detail: str) -> None:
+    loud = [
+        one_test(f"test_a.py::t{n}", phase(f"test_a.py::t{n}", message=f"E{n}: x", traceback="y" * 3000))
+        for n in range(300)
+    ]
+    run = execution(session(*loud, selected=300, exit_status=1), detail=detail)
+
+    sent = fit_execution(executed(run), run.request, ceiling=100_000)
+
+    assert len(json.dumps(dump(sent))) < 110_000
+    assert (sent.verdict, sent.summary.failed, len(sent.failure_groups)) == ("failed", 300, 300)
+    assert sent.omitted is not None
+    assert sent.omitted.hint == "the operator allows 100000 bytes; choose fewer tests"

@@ -37,7 +37,13 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Config:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("", encoding="utf-8")
     return configure(
-        root=str(root), python=None, timeout=60, max_timeout=600, errors="jsonrpc", environment={"PATH": "/bin"}
+        root=str(root),
+        python=None,
+        timeout=60,
+        max_timeout=600,
+        max_runs=2,
+        errors="jsonrpc",
+        environment={"PATH": "/bin"},
     )
 
 

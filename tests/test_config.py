@@ -14,6 +14,7 @@ def configured(**given: Any) -> Config:
         "python": None,
         "timeout": 240,
         "max_timeout": 3600,
+        "max_runs": 2,
         "errors": "jsonrpc",
         "environment": {},
     }

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from pytest_mcp import process
+from tests.waiting import processes_in
 from tests.workbench import Workbench
 
 BEFORE = "def test_before(): pass\n"
@@ -226,3 +228,60 @@ async def test_missing_ids_are_named_under_xdist_too(every_bench: Workbench) -> 
     failure = await every_bench.refused("execute_tests", node_ids=["test_a.py::test_before", "test_a.py::test_gone"])
 
     assert (failure.code, failure.data["field"]) == (-32602, "node_ids.1")
+
+
+@pytest.mark.anyio
+async def test_a_process_that_will_not_exit_after_its_session_is_a_result_with_a_notice(bench: Workbench) -> None:
+    hook = "import atexit, time\natexit.register(time.sleep, 600)\n"
+    bench.write({"conftest.py": hook, "test_a.py": BEFORE})
+
+    answer = await bench.execute()
+
+    assert (answer["verdict"], answer["exit_code"], answer["summary"]["passed"]) == ("passed", 0, 1)
+    assert answer["notices"] == [
+        "pytest did not exit after its session had ended (a thread? an exit handler?) and was killed."
+    ]
+
+
+@pytest.mark.anyio
+async def test_processes_that_tests_leave_behind_are_ended_and_counted(bench: Workbench) -> None:
+    source = (
+        "import subprocess, sys\n"
+        "def test_leaves():\n"
+        "    for _ in range(2):\n"
+        "        subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True)\n"
+    )
+    bench.write({"test_a.py": source})
+
+    answer = await bench.execute()
+
+    assert answer["notices"] == ["2 process(es) that the run had started were still there at its end and were ended."]
+    assert processes_in(bench.root) == []
+
+
+@pytest.mark.anyio
+async def test_a_report_without_end_is_ended(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "REPORT_LIMIT", 1_000_000)
+    source = """
+    import os
+
+    def test_floods():
+        links = [os.path.join("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
+        report = next(link for link in links if os.path.realpath(link).endswith("/report"))
+        with open(report, "a") as channel:
+            while True: channel.write("x" * 10_000)
+    """
+
+    kind, message, _ = await failed_run(bench, {"test_a.py": source})
+
+    assert kind == "crash"
+    assert "its report grew beyond every measure" in message
+
+
+@pytest.mark.anyio
+async def test_the_stack_of_a_stuck_test_is_in_the_message(every_bench: Workbench) -> None:
+    source = "import time\ndef wait(): time.sleep(600)\ndef test_stuck(): wait()\n"
+
+    _, message, _ = await failed_run(every_bench, {"tests/test_a.py": source}, timeout=1)
+
+    assert message.splitlines()[-2:] == ["stack| tests/test_a.py:3: in test_stuck", "stack| tests/test_a.py:2: in wait"]

@@ -129,10 +129,10 @@ def test_nothing_is_partial_before_a_test_has_started_or_where_none_was_to_run()
 @pytest.mark.parametrize(
     ("stream", "itself"),
     [
-        ([uncollected(), Interrupted("Interrupted", "1 error during collection")], True),
-        ([phase(A), Interrupted("Interrupted", "stopping after 1 failures")], True),
-        ([Interrupted("Interrupted", "x")], False),
-        ([phase(A), Interrupted("KeyboardInterrupt", "")], False),
+        ([uncollected(), Interrupted("Interrupted", "1 error during collection", [])], True),
+        ([phase(A), Interrupted("Interrupted", "stopping after 1 failures", [])], True),
+        ([Interrupted("Interrupted", "x", [])], False),
+        ([phase(A), Interrupted("KeyboardInterrupt", "", [])], False),
         ([phase(A)], False),
     ],
 )

@@ -19,6 +19,7 @@ def configured(root: Path, *, python: Path | None = None, environment: dict[str,
         python=None if python is None else str(python),
         timeout=60,
         max_timeout=60,
+        max_runs=2,
         errors="jsonrpc",
         environment=environment or {},
     )

@@ -42,6 +42,7 @@ class Workbench:
             python=str(self.python),
             timeout=60,
             max_timeout=3600,
+            max_runs=4,
             errors="jsonrpc",
             # What a shell would hand down, without the traces of the pytest that runs this suite.
             environment={"PATH": "/usr/bin:/bin", "HOME": str(self.root.parent), "LANG": "C.UTF-8"},

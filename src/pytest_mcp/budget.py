@@ -1,11 +1,14 @@
 """How much of a complete answer is sent.
 
-Pure: a complete result and what the request says of detail in; the answer that is sent, and what it
-leaves out, out. Verdict, counts, notices and the cause of every failure always stay.
+Pure: a complete result, what the request says of detail, and the operator's ceiling in; the answer
+that is sent, and what it leaves out, out. Verdict, counts, notices and every cause always stay.
 """
 
 import json
 from collections import Counter
+from collections.abc import Callable
+
+from pydantic import BaseModel
 
 from pytest_mcp import transcript
 from pytest_mcp.requests import DiscoverTests, ExecuteTests
@@ -24,21 +27,27 @@ from pytest_mcp.text import cut_middle
 TEXT_CHARACTERS = 4000
 # Characters of compact JSON for one token; a cautious figure for ids and paths.
 CHARACTERS_PER_TOKEN = 3
+# Under the ceiling's pressure: what is left of a text, and of the ids of a group.
+PRESSED_TEXT = 1000
+PRESSED_IDS = 20
 
 
-def fit_execution(result: ExecuteResult, request: ExecuteTests) -> ExecuteResult:
+def fit_execution(result: ExecuteResult, request: ExecuteTests, *, ceiling: int) -> ExecuteResult:
+    """What `detail` asks for; less only where that exceeds the operator's ceiling, in bytes."""
     if request.detail == "full":
-        return result
+        return _pressed(result, result, ceiling)
     new_text = transcript.condense(result.text_output)
     text_output = cut_middle(new_text, TEXT_CHARACTERS)
     shown = result.tests if request.detail == "tests" else _shown(result)
     omitted = _omitted(result, shown, text_characters=max(0, len(new_text) - TEXT_CHARACTERS))
-    return result.model_copy(update={"tests": shown, "text_output": text_output, "omitted": omitted})
+    fitted = result.model_copy(update={"tests": shown, "text_output": text_output, "omitted": omitted})
+    return _pressed(fitted, result, ceiling)
 
 
-def fit_discovery(result: DiscoverResult, request: DiscoverTests) -> DiscoverResult:
+def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: int) -> DiscoverResult:
     limit = request.max_tokens or request.default_max_tokens
-    if request.detail == "full" or _tokens(result) <= limit:
+    size = _bytes(result)
+    if size <= ceiling and (request.detail == "full" or size // CHARACTERS_PER_TOKEN <= limit):
         return result
     files = Counter(test.file for test in result.tests)
     return result.model_copy(
@@ -75,5 +84,68 @@ def _omitted(result: ExecuteResult, shown: list[TestResult], *, text_characters:
     )
 
 
-def _tokens(result: DiscoverResult) -> int:
-    return len(json.dumps(result.model_dump(by_alias=True), separators=(",", ":"))) // CHARACTERS_PER_TOKEN
+def _pressed(result: ExecuteResult, complete: ExecuteResult, ceiling: int) -> ExecuteResult:
+    """The result, or as much of it as the ceiling leaves, given up in a fixed order."""
+    pressed = result
+    for give_up in _SACRIFICES:
+        if _bytes(pressed) <= ceiling:
+            break
+        pressed = give_up(pressed)
+    if pressed is result:
+        return result
+    lost_text = len(complete.text_output) - len(pressed.text_output)
+    omitted = _omitted(complete, pressed.tests, text_characters=max(1, lost_text))
+    assert omitted is not None
+    hint = f"the operator allows {ceiling} bytes; choose fewer tests"
+    return pressed.model_copy(update={"omitted": omitted.model_copy(update={"hint": hint})})
+
+
+def _without_text(result: ExecuteResult) -> ExecuteResult:
+    return result.model_copy(update={"text_output": cut_middle(result.text_output, TEXT_CHARACTERS)})
+
+
+def _without_json_report(result: ExecuteResult) -> ExecuteResult:
+    return result.model_copy(update={"json_report": None})
+
+
+def _without_quiet_tests(result: ExecuteResult) -> ExecuteResult:
+    return result.model_copy(update={"tests": [t for t in result.tests if t.outcome in ("failed", "error")]})
+
+
+def _without_further_ids(result: ExecuteResult) -> ExecuteResult:
+    groups = [group.model_copy(update={"node_ids": group.node_ids[:PRESSED_IDS]}) for group in result.failure_groups]
+    return result.model_copy(update={"tests": _shown(result), "failure_groups": groups, "rerun": None})
+
+
+def _with_short_texts(result: ExecuteResult) -> ExecuteResult:
+    tests = [
+        test.model_copy(
+            update={
+                "message": test.message and cut_middle(test.message, PRESSED_TEXT),
+                "traceback": test.traceback and cut_middle(test.traceback, PRESSED_TEXT),
+            }
+        )
+        for test in result.tests
+    ]
+    groups = [
+        group.model_copy(update={"message": cut_middle(group.message, PRESSED_TEXT)}) for group in result.failure_groups
+    ]
+    return result.model_copy(update={"tests": tests, "failure_groups": groups})
+
+
+def _without_tests(result: ExecuteResult) -> ExecuteResult:
+    return result.model_copy(update={"tests": []})
+
+
+_SACRIFICES: tuple[Callable[[ExecuteResult], ExecuteResult], ...] = (
+    _without_text,
+    _without_json_report,
+    _without_quiet_tests,
+    _without_further_ids,
+    _with_short_texts,
+    _without_tests,
+)
+
+
+def _bytes(result: BaseModel) -> int:
+    return len(json.dumps(result.model_dump(mode="json", by_alias=True), separators=(",", ":")))

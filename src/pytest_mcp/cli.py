@@ -7,12 +7,13 @@ exit code: 0 for a result, 1 for an error, 2 for misuse. What a flag means is de
 import argparse
 import json
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from pytest_mcp import __version__
-from pytest_mcp.config import DEFAULT_TIMEOUT, MAX_TIMEOUT, PREFIX, Config, ErrorStyle, configure
+from pytest_mcp.config import DEFAULT_TIMEOUT, MAX_REPLY_BYTES, MAX_TIMEOUT, PREFIX, Config, ErrorStyle, configure
 from pytest_mcp.errors import ConfigError
 
 MISUSE = 2
@@ -28,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             python=options.python,
             timeout=options.timeout,
             max_timeout=options.max_timeout,
+            max_runs=options.max_runs,
+            max_reply_bytes=options.max_reply_bytes,
             errors=options.errors,
             environment=environment,
         )
@@ -65,6 +68,20 @@ def _parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
         help="longest time limit a call may name (default: %(default)s)",
     )
     parser.add_argument(
+        "--max-runs",
+        type=int,
+        metavar="N",
+        default=default("MAX_RUNS", os.cpu_count() or 1),
+        help="how many calls run at once; the others wait in order (default: the number of cores)",
+    )
+    parser.add_argument(
+        "--max-reply-bytes",
+        type=int,
+        metavar="N",
+        default=default("MAX_REPLY_BYTES", MAX_REPLY_BYTES),
+        help="largest answer, whatever a call asks for (default: %(default)s)",
+    )
+    parser.add_argument(
         "--errors",
         choices=get_args(ErrorStyle),
         default=default("ERRORS", "jsonrpc"),
@@ -83,8 +100,12 @@ def _serve(config: Config) -> int:
     # Imported here: the SDK takes most of a second, which --help and --version need not wait for.
     import anyio
 
+    from pytest_mcp.process import orphanage
     from pytest_mcp.server import serve_stdio
 
+    orphanage.open()
+    # The default ends the process at once, whatever it is doing; its supervisors then end the rest.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     anyio.run(serve_stdio, config)
     return 0
 
@@ -108,4 +129,5 @@ def _call(options: argparse.Namespace, config: Config) -> int:
 def _flags(options: argparse.Namespace, config: Config) -> list[str]:
     """The operator's settings, said again to the server that `call` starts."""
     flags = [f"--root={config.root}", f"--timeout={options.timeout}", f"--max-timeout={options.max_timeout}"]
+    flags += [f"--max-runs={options.max_runs}", f"--max-reply-bytes={options.max_reply_bytes}"]
     return [*flags, f"--errors={options.errors}", *([f"--python={config.python}"] if config.python else [])]

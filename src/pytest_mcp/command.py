@@ -14,8 +14,11 @@ from pytest_mcp.config import PREFIX, Config
 from pytest_mcp.requests import ExecuteTests, Flag, Request
 from pytest_mcp.targets import Target
 
-# What one test may say (message, traceback, each captured stream) before its middle is cut.
-TEXT_LIMIT = 200_000
+# What one text of a test (message, traceback, captured stream) may hold before its middle is cut: more
+# than any answer of that size could show, whatever the language.
+CHARACTERS_PER_TOKEN = 5
+LEAST_TEXT = 20_000
+MOST_TEXT = 200_000
 
 # Variables that would change what pytest does or says behind our back, or that belong to the server.
 _WITHHELD = frozenset(
@@ -77,7 +80,7 @@ def build(
             "covered": [(target.node_id, target.argument) for target in asked if _is_unsaid(target, targets)],
             "explicit_files": [str(target.path) for target in targets if target.is_file],
             "full": request.detail == "full",
-            "text_limit": TEXT_LIMIT,
+            "text_limit": _text_limit(request),
         },
         reproduction=(
             str(python),
@@ -99,6 +102,13 @@ def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:
             "--override-ini=verbosity_assertions=2",
         ]
     return ["--collect-only", "--verbosity=-2", "--color=no"]
+
+
+def _text_limit(request: Request) -> int:
+    if request.detail == "full":
+        return MOST_TEXT
+    tokens = request.max_tokens or request.default_max_tokens
+    return min(MOST_TEXT, max(LEAST_TEXT, tokens * CHARACTERS_PER_TOKEN))
 
 
 def _flags(request: Request, *, only_set: bool = False) -> list[str]:

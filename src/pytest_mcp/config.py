@@ -19,6 +19,9 @@ DEFAULT_TIMEOUT = 240
 MAX_TIMEOUT = 3600
 LONGEST_TIMEOUT = 86_400
 MAX_TOKENS = 1_000_000
+# The largest answer, whatever a call asks for.
+MAX_REPLY_BYTES = 16 * 1024 * 1024
+LEAST_REPLY_BYTES = 64 * 1024
 
 ErrorStyle = Literal["jsonrpc", "result"]
 
@@ -29,6 +32,8 @@ class Config:
     python: Path | None
     default_timeout: int
     max_timeout: int
+    max_runs: int
+    max_reply_bytes: int
     errors: ErrorStyle
     environment: Mapping[str, str]
 
@@ -43,6 +48,8 @@ def configure(
     python: str | None,
     timeout: int,
     max_timeout: int,
+    max_runs: int,
+    max_reply_bytes: int = MAX_REPLY_BYTES,
     errors: ErrorStyle,
     environment: Mapping[str, str],
 ) -> Config:
@@ -51,6 +58,10 @@ def configure(
         raise ConfigError(f"--max-timeout must be between 1 and {LONGEST_TIMEOUT} seconds.")
     if errors not in get_args(ErrorStyle):
         raise ConfigError(f"--errors must be one of {', '.join(get_args(ErrorStyle))}.")
+    if max_runs < 1:
+        raise ConfigError("--max-runs must be at least 1.")
+    if max_reply_bytes < LEAST_REPLY_BYTES:
+        raise ConfigError(f"--max-reply-bytes must be at least {LEAST_REPLY_BYTES}.")
     if timeout < 1:
         raise ConfigError("--timeout must be at least 1 second.")
     return Config(
@@ -59,6 +70,8 @@ def configure(
         python=None if python is None else Path.cwd() / _expanded(python),
         default_timeout=min(timeout, max_timeout),
         max_timeout=max_timeout,
+        max_runs=max_runs,
+        max_reply_bytes=max_reply_bytes,
         errors=errors,
         environment=environment,
     )

@@ -19,6 +19,8 @@ _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) 
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
 # How many of the tests that were running a message names.
 MAX_RUNNING_SHOWN = 5
+# How many frames, the innermost, of what an interruption hit.
+MAX_FRAMES_SHOWN = 8
 
 
 def diagnose(run: Run[Asked_co]) -> CallError | None:
@@ -26,6 +28,10 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
     ledger = run.ledger
     if run.exit.timed_out:
         return _failed(run, "timeout", f"pytest execution exceeded timeout of {run.time_limit} seconds")
+    if run.exit.reason == "overflow":
+        return _failed(run, "crash", "pytest execution failed: its report grew beyond every measure and it was ended")
+    if run.exit.reason == "lost":
+        return _failed(run, "crash", "pytest execution failed: its supervisor was killed from outside or by a test")
     if faults := _refused_arguments(run):
         return RefusedByPytest(faults, _facts(run).of_refusal())
     if ledger.usage_fault is not None and not ledger.collection_failures:
@@ -75,12 +81,13 @@ def _progress_lines(ledger: Ledger) -> list[str]:
     """What a person asks first: how far it came, and what was running."""
     if not ledger.session_started:
         return []
+    stack = [f"stack| {frame}" for frame in (ledger.interrupted.stack if ledger.interrupted else [])]
     if ledger.selected is None:
-        return ["It was still collecting tests."]
+        return ["It was still collecting tests.", *stack[-MAX_FRAMES_SHOWN:]]
     lines = [f"{ledger.finished} of {ledger.selected} tests had finished, {ledger.failed} of them failed."]
     running = list(ledger.running)
     lines += [f"running: {node_id}" for node_id in running[:MAX_RUNNING_SHOWN]]
-    return lines
+    return [*lines, *stack[-MAX_FRAMES_SHOWN:]]
 
 
 def _usage_headline(fault: UsageFault) -> str:

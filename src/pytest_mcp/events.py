@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from types import UnionType
-from typing import Any, ClassVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 
 @dataclass(frozen=True)
@@ -180,6 +180,7 @@ class Interrupted(Event):
     kind = "interrupted"
     error_type: str
     message: str
+    stack: list[str]
 
 
 @dataclass(frozen=True)
@@ -194,16 +195,27 @@ class SessionEnded(Event):
     stopped: str | None
 
 
+# Why a process is over: by itself, at the deadline, on our order, for filling the disk, or unknown
+# because its supervisor was killed.
+Reason = Literal["exited", "timeout", "stopped", "overflow", "lost"]
+
+
 @dataclass(frozen=True)
 class Exit:
     """How the child's process ended. The only news that is not the child's own: `process` tells it."""
 
     code: int | None
     signal: str | None
-    timed_out: bool
+    reason: Reason
     duration: float
     stdout: str
     stderr: str
+    # Processes it had started, left behind, and that were ended for it.
+    strays: int = 0
+
+    @property
+    def timed_out(self) -> bool:
+        return self.reason == "timeout"
 
 
 Check = Callable[[Any], bool]

@@ -5,14 +5,21 @@ asked for at any moment, so that a run that is cut short still has everything it
 the whole means is decided in `findings` (a result and its verdict) and `diagnosis` (an error).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from pytest_mcp import events
 from pytest_mcp.events import Event, Exit, Phase
 from pytest_mcp.requests import Request
+from pytest_mcp.text import cut_middle
 
 Asked_co = TypeVar("Asked_co", bound=Request, covariant=True)
+
+# What all failures of a run may say together, in characters; beyond it each says only a little.
+KEPT_TEXT = 20_000_000
+SHORTENED_TEXT = 500
+# Warnings that are kept whole; beyond them they are only counted.
+KEPT_WARNINGS = 5_000
 
 Outcome = Literal["passed", "failed", "skipped", "error"]
 
@@ -73,6 +80,9 @@ class Ledger:
     collectors: list[events.Collected] = field(default_factory=list)
     deselected_ids: set[str] = field(default_factory=set)
     failed: int = 0
+    shortened: int = 0
+    warned: int = 0
+    _held_text: int = 0
 
     def add(self, event: Event) -> None:
         match event:
@@ -96,7 +106,9 @@ class Ledger:
             case events.Collected():
                 self.collectors.append(event)
             case events.Warned():
-                self.warnings.append(event)
+                self.warned += 1
+                if self.warned <= KEPT_WARNINGS:
+                    self.warnings.append(event)
             case events.SessionStarted():
                 self.session_started = True
             case _:
@@ -111,9 +123,24 @@ class Ledger:
     def _record_phase(self, phase: Phase) -> None:
         record = self.tests.setdefault(phase.id, TestRecord(phase.id))
         was = record.outcome
-        record.phases.append(phase)
+        record.phases.append(self._bounded(phase))
         if was not in ("failed", "error") and record.outcome in ("failed", "error"):
             self.failed += 1
+
+    def _bounded(self, phase: Phase) -> Phase:
+        """The phase, with its texts shortened when all failures together already say too much."""
+        texts = [phase.message or "", phase.traceback or "", *(text for _, text in phase.sections)]
+        self._held_text += sum(map(len, texts))
+        if self._held_text <= KEPT_TEXT:
+            return phase
+        self.shortened += 1
+        return replace(
+            phase,
+            message=phase.message and cut_middle(phase.message, SHORTENED_TEXT),
+            traceback=phase.traceback and cut_middle(phase.traceback, SHORTENED_TEXT),
+            sections=[],
+            stage=None,
+        )
 
     def _finish(self, event: events.Finished) -> None:
         record = self.tests.setdefault(event.id, TestRecord(event.id))

@@ -27,6 +27,8 @@ def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
         *_nothing_selected(run),
         *_stopped_early(ledger),
         *_exit_status(run),
+        *_left_behind(run),
+        *_shortened(ledger),
         *_repeats(ledger),
         *_skips(ledger, request),
     ]
@@ -70,6 +72,23 @@ def _exit_status(run: Run[Request]) -> list[str]:
     if not ledger.failed and ledger.tests:
         return [f"No test failed, yet pytest exited with {code}; text_output may say why (a coverage threshold?)."]
     return [f"pytest exited with {code}, which does not follow from its tests."]
+
+
+def _left_behind(run: Run[Request]) -> list[str]:
+    notes = []
+    if run.exit.reason == "stopped":
+        notes.append("pytest did not exit after its session had ended (a thread? an exit handler?) and was killed.")
+    if run.exit.strays:
+        notes.append(
+            f"{run.exit.strays} process(es) that the run had started were still there at its end and were ended."
+        )
+    return notes
+
+
+def _shortened(ledger: Ledger) -> list[str]:
+    if not ledger.shortened:
+        return []
+    return [f"The output of {ledger.shortened} failure(s) was shortened: together they said too much to keep."]
 
 
 def _repeats(ledger: Ledger) -> list[str]:

@@ -13,9 +13,10 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any
@@ -23,18 +24,25 @@ from typing import Any
 import anyio
 from anyio.abc import Process
 
+from pytest_mcp import processes
 from pytest_mcp.background import alongside
 from pytest_mcp.command import Command
 from pytest_mcp.events import Exit
 
 # How much of each output stream is kept from its beginning, and as much from its end.
 KEPT_OUTPUT = 256 * 1024
+# A report that grows beyond this fills the disk with something that is no report; the run is ended.
+REPORT_LIMIT = 512 * 1024 * 1024
 # How often a running child's report is looked at; only progress waits for it, never the answer.
 POLL_SECONDS = 0.1
+# A child that has reported its end and does not go is ended after this.
+LINGER_SECONDS = 5.0
 # What a supervisor may take to end everything after it was told to.
 STOP_SECONDS = 8.0
+# What ending the orphans of a killed supervisor may take.
+ORPHAN_SECONDS = 5.0
 # One line of the report; longer ones can only be garbage.
-LONGEST_LINE = 64 * 1024 * 1024
+LONGEST_LINE = 32 * 1024 * 1024
 _CHUNK = 256 * 1024
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 # The program itself is at fault, not the machine.
@@ -56,25 +64,75 @@ class Report:
     descriptor: int
     on_line: Callable[[bytes], None]
     offset: int = 0
-    rest: bytes = b""
+    pieces: list[bytes] = field(default_factory=list)
+    length: int = 0
 
-    def read(self) -> None:
-        while chunk := os.pread(self.descriptor, _CHUNK, self.offset):
+    async def read(self) -> None:
+        """All that is there by now, in steps that let others run."""
+        while self.offset < REPORT_LIMIT and (chunk := os.pread(self.descriptor, _CHUNK, self.offset)):
             self.offset += len(chunk)
-            *lines, self.rest = (self.rest + chunk).split(b"\n")
-            for line in filter(None, lines):
-                self.on_line(line)
-            if len(self.rest) > LONGEST_LINE:
-                self.rest = b""
+            *ends, rest = chunk.split(b"\n")
+            for end in ends:
+                self._end_line(end)
+            self._keep(rest)
+            await anyio.sleep(0)
+
+    def _keep(self, piece: bytes) -> None:
+        self.length += len(piece)
+        # A line that is too long already is only counted, not kept.
+        self.pieces = [*self.pieces, piece] if self.length <= LONGEST_LINE else []
+
+    def _end_line(self, end: bytes) -> None:
+        self._keep(end)
+        line = b"".join(self.pieces)
+        self.pieces, self.length = [], 0
+        if line:
+            self.on_line(line)
 
     async def follow(self) -> None:
         while True:
-            self.read()
+            await self.read()
             await anyio.sleep(POLL_SECONDS)
 
 
-async def run(command: Command, *, time_limit: float, on_line: Callable[[bytes], None]) -> Exit:
-    """Start the command, hand on the lines of its report, and see it to its end."""
+class Orphanage:
+    """What a supervisor that was killed leaves behind comes to the server and is ended here.
+
+    Only a process that serves and starts nothing but supervisors may `open` it: everything else
+    that it finds below itself it takes for an orphan.
+    """
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self.supervisors: set[int] = set()
+
+    def open(self) -> None:
+        self.is_open = processes.become_subreaper() is not None
+
+    async def end_orphans(self) -> None:
+        end = time.monotonic() + ORPHAN_SECONDS
+        while self.is_open and time.monotonic() < end:
+            orphans = processes.descendants(os.getpid(), sparing=self.supervisors)
+            if not orphans:
+                return
+            processes.signal_all(orphans, signal.SIGSTOP)
+            processes.signal_all(orphans, signal.SIGKILL)
+            for pid in orphans:
+                with suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+            await anyio.sleep(0)
+
+
+orphanage = Orphanage()
+
+
+async def run(
+    command: Command, *, time_limit: float, on_line: Callable[[bytes], None], finished: anyio.Event | None = None
+) -> Exit:
+    """Start the command, hand on the lines of its report, and see it to its end.
+
+    Whoever reads the lines sets `finished` when they say that the child has nothing more to do.
+    """
     with _run_folder(command.job, on_line) as (folder, report):
         order = {
             "argv": [*command.argv, str(folder)],
@@ -82,15 +140,16 @@ async def run(command: Command, *, time_limit: float, on_line: Callable[[bytes],
             "env": dict(command.env),
             "time_limit": time_limit,
             "kept_output": KEPT_OUTPUT,
+            "report_limit": REPORT_LIMIT,
             "folder": str(folder),
         }
         async with alongside(report.follow()):
-            answer = await _supervised(order)
-        report.read()
+            answer = await _supervised(order, finished or anyio.Event())
+        await report.read()
     return _exit(answer)
 
 
-async def _supervised(order: dict[str, Any]) -> dict[str, Any]:
+async def _supervised(order: dict[str, Any], finished: anyio.Event) -> dict[str, Any]:
     """Let a supervisor carry out the order; on cancellation, wait until it has ended everything."""
     try:
         supervisor = await anyio.open_process(
@@ -98,11 +157,20 @@ async def _supervised(order: dict[str, Any]) -> dict[str, Any]:
         )
     except OSError as error:
         raise SpawnError(str(error.strerror or error), None) from error
+    orphanage.supervisors.add(supervisor.pid)
     try:
-        return await _answer(supervisor, json.dumps(order).encode())
+        async with alongside(_stop_when_overdue(supervisor, finished)):
+            return await _answer(supervisor, json.dumps(order).encode())
     finally:
         with anyio.CancelScope(shield=True):
             await _end(supervisor)
+
+
+async def _stop_when_overdue(supervisor: Process, finished: anyio.Event) -> None:
+    await finished.wait()
+    await anyio.sleep(LINGER_SECONDS)
+    assert supervisor.stdin is not None
+    await supervisor.stdin.aclose()
 
 
 async def _answer(supervisor: Process, order: bytes) -> dict[str, Any]:
@@ -127,6 +195,9 @@ async def _end(supervisor: Process) -> None:
     if supervisor.returncode is None:
         supervisor.kill()
     await supervisor.aclose()
+    orphanage.supervisors.discard(supervisor.pid)
+    if supervisor.returncode != 0:
+        await orphanage.end_orphans()
 
 
 def _exit(answer: dict[str, Any]) -> Exit:
@@ -137,10 +208,11 @@ def _exit(answer: dict[str, Any]) -> Exit:
     return Exit(
         code=status if ended and status >= 0 else None,
         signal=_signal_name(-status) if ended and status < 0 else None,
-        timed_out=answer["reason"] == "timeout",
+        reason=answer["reason"],
         duration=answer["duration"],
         stdout=answer["stdout"].replace("\r\n", "\n"),
         stderr=answer["stderr"].replace("\r\n", "\n"),
+        strays=answer["strays"],
     )
 
 

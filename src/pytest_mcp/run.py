@@ -6,8 +6,11 @@ here is the order of things; each thing itself is done in the module that is nam
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
+
+import anyio
 
 from pytest_mcp import budget, command, diagnosis, events, findings, interpreter, process
 from pytest_mcp.config import Config
@@ -25,12 +28,12 @@ OnProgress = Callable[[Ledger], None]
 
 async def execute(request: ExecuteTests, config: Config, on_progress: OnProgress) -> ExecuteResult:
     run = await _run(request, config, request.timeout or config.default_timeout, on_progress)
-    return budget.fit_execution(findings.executed(run), request)
+    return budget.fit_execution(findings.executed(run), request, ceiling=config.max_reply_bytes)
 
 
 async def discover(request: DiscoverTests, config: Config, on_progress: OnProgress) -> DiscoverResult:
     run = await _run(request, config, config.default_timeout, on_progress)
-    return budget.fit_discovery(findings.discovered(run), request)
+    return budget.fit_discovery(findings.discovered(run), request, ceiling=config.max_reply_bytes)
 
 
 async def _run(request: Asked, config: Config, time_limit: int, on_progress: OnProgress) -> Run[Asked]:
@@ -71,19 +74,25 @@ async def _attempt(
         collect_only=collect_only or isinstance(request, DiscoverTests),
     )
     ledger = Ledger()
+    finished = anyio.Event()
 
     def on_line(line: bytes) -> None:
         if (event := events.parse(line)) is not None:
             ledger.add(event)
             on_progress(ledger)
+            if ledger.ended is not None:
+                finished.set()
 
     try:
-        ended = await process.run(built, time_limit=time_limit, on_line=on_line)
+        ended = await process.run(built, time_limit=time_limit, on_line=on_line, finished=finished)
     except process.SpawnError as error:
         if not error.unusable:
             facts = RunFacts(command=built.reproduction, environment=_environment(config, candidate, ledger, rejected))
             raise ExecutionFailed("spawn_failure", f"Failed to spawn pytest subprocess: {error}", facts) from error
-        ended = events.Exit(code=None, signal=None, timed_out=False, duration=0.0, stdout="", stderr=str(error))
+        ended = events.Exit(code=None, signal=None, reason="exited", duration=0.0, stdout="", stderr=str(error))
+    if ended.reason == "stopped" and ledger.ended is not None:
+        # It had finished and would not go: the session's own word stands for the exit code it never gave.
+        ended = replace(ended, code=ledger.ended.exit_status, signal=None)
     environment = _environment(config, candidate, ledger, rejected)
     return Run(request, ledger, ended, built.reproduction, time_limit, environment)
 

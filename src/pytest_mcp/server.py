@@ -5,8 +5,9 @@ What a call does is decided in `tools` and below. Every string that leaves goes 
 
 import json
 import logging
+import sys
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import mcp_types as types
@@ -16,7 +17,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from pydantic import ValidationError
 
-from pytest_mcp import __version__, text
+from pytest_mcp import __version__, text, wire
 from pytest_mcp.background import alongside
 from pytest_mcp.config import Config
 from pytest_mcp.errors import CallError, Fault, InternalError, InvalidParams
@@ -32,13 +33,14 @@ logger = logging.getLogger(__name__)
 
 def create(config: Config) -> Server[Any]:
     """A server with the two tools, ready to be run on any transport."""
+    slots = anyio.CapacityLimiter(config.max_runs)
 
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_advertised(tool) for tool in TOOLS])
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            return await _call(params.name, params.arguments or {}, config, context)
+            return await _call(params.name, params.arguments or {}, config, context, slots)
         except CallError as error:
             return _failure(error, config)
         except (Exception, SystemExit) as error:  # a bug of ours must cost one answer, not the server
@@ -57,11 +59,15 @@ def create(config: Config) -> Server[Any]:
 
 async def serve_stdio(config: Config) -> None:
     server = create(config)
-    async with stdio_server() as (reader, writer):
+    # The SDK asks only for something to iterate over; its own reader would block a thread.
+    client = cast("anyio.AsyncFile[str]", wire.lines(sys.stdin.fileno()))
+    async with stdio_server(stdin=client) as (reader, writer):
         await server.run(reader, writer, server.create_initialization_options())
 
 
-async def _call(name: str, arguments: dict[str, Any], config: Config, context: Context) -> types.CallToolResult:
+async def _call(
+    name: str, arguments: dict[str, Any], config: Config, context: Context, slots: anyio.CapacityLimiter
+) -> types.CallToolResult:
     tool = BY_NAME.get(name)
     if tool is None:
         known = " or ".join(BY_NAME)
@@ -71,7 +77,7 @@ async def _call(name: str, arguments: dict[str, Any], config: Config, context: C
     except ValidationError as error:
         raise InvalidParams(_faults(error, tool)) from error
     progress = Progress()
-    async with alongside(progress.report(context)):
+    async with slots, alongside(progress.report(context)):
         result = await tool.handler(request, config, progress.update)
     answer = _safe(dump(result), colour=bool(arguments.get("color")))
     return types.CallToolResult(content=[_text(answer)], structured_content=answer)

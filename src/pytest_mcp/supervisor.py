@@ -11,7 +11,6 @@ Elsewhere it ends the process group and what `ps` still shows to descend from th
 """
 
 import contextlib
-import ctypes
 import json
 import os
 import selectors
@@ -20,8 +19,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from typing import Any
+
+# Nothing but the standard library is on the path; our own package lies beside it, last.
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from pytest_mcp.processes import PR_SET_PDEATHSIG, become_subreaper, descendants, signal_all
 
 # After the deadline: SIGINT, so that a summary may still be written; this long later SIGABRT, so that
 # the stacks are printed; this long later the end.
@@ -31,12 +34,11 @@ ABORT_SECONDS = 0.5
 DRAIN_SECONDS = 1.0
 # Killing is repeated until nothing is left, but not for ever.
 SWEEP_SECONDS = 5.0
+# How often a growing report is measured against its limit.
+MEASURE_SECONDS = 0.2
 # A process in uninterruptible sleep dies late; between two looks there is this pause.
 SWEEP_PAUSE_SECONDS = 0.005
 CHUNK = 65536
-
-PR_SET_PDEATHSIG = 1
-PR_SET_CHILD_SUBREAPER = 36
 
 
 class Output:
@@ -64,15 +66,17 @@ class Output:
 class Supervisor:
     """One started child, until nothing of it is left."""
 
-    def __init__(self, child: "subprocess.Popen[bytes]", kept_output: int) -> None:
+    def __init__(self, child: "subprocess.Popen[bytes]", order: dict[str, Any]) -> None:
         self.child = child
+        self.report = os.path.join(order["folder"], "report")
+        self.report_limit: int = order["report_limit"]
         self.status: int | None = None
         self.reason = "exited"
         self.killed: set[int] = set()
         self.selector = selectors.DefaultSelector()
         self.selector.register(0, selectors.EVENT_READ, "control")
         self.wake_on_sigchld()
-        self.outputs = {name: Output(kept_output) for name in ("stdout", "stderr")}
+        self.outputs = {name: Output(order["kept_output"]) for name in ("stdout", "stderr")}
         for name, pipe in (("stdout", child.stdout), ("stderr", child.stderr)):
             assert pipe is not None
             os.set_blocking(pipe.fileno(), False)
@@ -111,8 +115,11 @@ class Supervisor:
         while self.status is None:
             moment, step = ladder[0]
             if time.monotonic() < moment:
-                if not self.look(moment - time.monotonic()):
+                if not self.look(min(moment - time.monotonic(), MEASURE_SECONDS)):
                     self.reason = "stopped"
+                    return
+                if self.report_is_too_large():
+                    self.reason = "overflow"
                     return
                 continue
             self.reason = "timeout"
@@ -120,6 +127,11 @@ class Supervisor:
                 return
             self.tell(step)
             ladder.pop(0)
+
+    def report_is_too_large(self) -> bool:
+        with contextlib.suppress(OSError):
+            return os.stat(self.report).st_size > self.report_limit
+        return False
 
     def tell(self, number: int) -> None:
         with contextlib.suppress(OSError):
@@ -169,7 +181,7 @@ class Supervisor:
         """
         end = time.monotonic() + SWEEP_SECONDS
         while self.reap() and time.monotonic() < end:
-            found = descendants(self.child.pid)
+            found = descendants(os.getpid(), group=self.child.pid)
             fresh = found - self.killed
             signal_all(fresh, signal.SIGSTOP)
             signal_all(found, signal.SIGKILL)
@@ -191,56 +203,6 @@ class Supervisor:
                     self.read(key)
                 elif key.data == "control" and not os.read(0, CHUNK):
                     return
-
-
-def become_subreaper() -> ctypes.CDLL | None:
-    """Linux only: orphans below us become our children. Returns libc where that works."""
-    if not sys.platform.startswith("linux"):
-        return None
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
-    return libc
-
-
-def descendants(child: int) -> set[int]:
-    """The process ids below this process; the child's process group where there is no /proc."""
-    parents = linux_parents() if sys.platform.startswith("linux") else listed_parents(child)
-    found: set[int] = set()
-    front = {os.getpid()}
-    while front:
-        front = {pid for pid, parent in parents.items() if parent in front} - found
-        found |= front
-    return found
-
-
-def linux_parents() -> dict[int, int]:
-    parents = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", "rb") as handle:
-                    # The second field is the program's name in parentheses and may hold anything.
-                    fields = handle.read().rpartition(b")")[2].split()
-                if fields[0] != b"Z":
-                    parents[int(name)] = int(fields[1])
-            except (OSError, IndexError):
-                continue
-    return parents
-
-
-def listed_parents(child: int) -> dict[int, int]:
-    """Without a subreaper an orphan's parent is gone, but it keeps the child's group."""
-    listing = subprocess.run(
-        ["ps", "-A", "-o", "pid=,ppid=,pgid="], capture_output=True, text=True, timeout=SWEEP_SECONDS, check=False
-    ).stdout
-    rows = [tuple(int(field) for field in line.split()) for line in listing.splitlines()]
-    return {pid: os.getpid() if group == child else parent for pid, parent, group in rows}
-
-
-def signal_all(pids: Iterable[int], number: int) -> None:
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            os.kill(pid, number)
 
 
 def read_order() -> Any:
@@ -277,7 +239,7 @@ def carry_out(order: dict[str, Any]) -> dict[str, Any]:
         child = start(order)
     except OSError as error:
         return {"spawn_error": str(error.strerror or error), "errno": error.errno}
-    return Supervisor(child, order["kept_output"]).run(order["time_limit"])
+    return Supervisor(child, order).run(order["time_limit"])
 
 
 def main() -> None:

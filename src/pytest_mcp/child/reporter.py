@@ -322,7 +322,13 @@ class Reporter:
         self.emit("internal_error", text=self.clip(str(excrepr)))
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        self.emit("interrupted", error_type=excinfo.typename, message=str(excinfo.value))
+        frames = [(entry.frame.f_globals.get("__name__") or "", entry) for entry in excinfo.traceback]
+        stack = [
+            "%s:%d: in %s" % (self.relative(str(entry.path)), entry.lineno + 1, entry.name)
+            for module, entry in frames
+            if module.partition(".")[0] not in ("_pytest", "pytest", "pluggy", "__main__")
+        ]
+        self.emit("interrupted", error_type=excinfo.typename, message=str(excinfo.value), stack=stack)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:

@@ -1,0 +1,48 @@
+"""The client's lines as they arrive on standard input, each bounded.
+
+Owning the reader costs no thread, so a signal finds nobody blocked, and keeps a line without end from
+filling the memory: such a line is dropped whole, as no request of ours is that long.
+"""
+
+import logging
+import os
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import anyio
+
+# Two thousand node ids of the greatest length, and as much again.
+LONGEST_LINE = 16 * 1024 * 1024
+_CHUNK = 64 * 1024
+
+logger = logging.getLogger(__name__)
+
+
+async def lines(descriptor: int) -> AsyncIterator[str]:
+    """Every whole line, and at the end what stands after the last one."""
+    kept: list[bytes] = []
+    length = 0
+    while chunk := await _read(descriptor):
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            if length + len(end) <= LONGEST_LINE:
+                yield _decoded([*kept, end])
+            else:
+                logger.warning("dropped a line of more than %d bytes", LONGEST_LINE)
+            kept, length = [], 0
+        length += len(rest)
+        # What is too long already is only counted.
+        kept = [*kept, rest] if length <= LONGEST_LINE else []
+    if kept and length <= LONGEST_LINE and any(kept):
+        yield _decoded(kept)
+
+
+def _decoded(parts: list[bytes]) -> str:
+    return b"".join(parts).decode("utf-8", errors="replace") + "\n"
+
+
+async def _read(descriptor: int) -> bytes:
+    # A regular file is always readable and cannot be waited for.
+    with suppress(PermissionError):
+        await anyio.wait_readable(descriptor)
+    return os.read(descriptor, _CHUNK)
