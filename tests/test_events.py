@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.events import Event, parse
+from pytest_mcp.events import Event, Record, parse
 from tests.records import finished
 from tests.streams import KINDS, any_event, fields_of, json_values, line_of
 
@@ -19,17 +19,18 @@ def usual(kind: str) -> dict[str, Any]:
 
 
 def read(kind: str, **told: Any) -> Event | None:
-    return parse(json.dumps({"k": kind, **usual(kind), **told}).encode("ascii"))
+    record = parse(json.dumps({"k": kind, "n": 7, **usual(kind), **told}).encode("ascii"))
+    return None if record is None else record.event
 
 
 @given(any_event)
 def test_every_event_comes_back_from_its_line(event: Event) -> None:
-    assert parse(line_of(event)) == event
+    assert parse(line_of(event)) == Record(1, event)
 
 
 @given(any_event, json_values)
 def test_keys_that_are_not_ours_pass_silently(event: Event, value: Any) -> None:
-    assert parse(line_of(event, of_a_newer_version=value)) == event
+    assert parse(line_of(event, of_a_newer_version=value)) == Record(1, event)
 
 
 @given(any_event, st.data())
@@ -50,7 +51,13 @@ def test_a_line_that_nests_without_end_is_no_event() -> None:
 
 
 def test_an_unknown_kind_is_no_event() -> None:
-    assert parse(b'{"k":"of_a_newer_version","id":"x"}') is None
+    assert parse(b'{"k":"of_a_newer_version","n":1,"id":"x"}') is None
+
+
+@pytest.mark.parametrize("number", ["null", "true", "1.5", '"1"'])
+def test_a_record_without_its_number_is_no_event(number: str) -> None:
+    assert parse(b'{"k":"started","id":"x"}') is None
+    assert parse(f'{{"k":"started","n":{number},"id":"x"}}'.encode()) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -62,7 +69,7 @@ def test_the_plainest_record_of_every_kind_is_an_event(kind: str) -> None:
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, event in KINDS.items() for name in fields_of(event)])
 def test_a_record_with_a_field_missing_or_of_another_type_is_no_event(kind: str, name: str) -> None:
-    record = {"k": kind, **usual(kind)}
+    record = {"k": kind, "n": 7, **usual(kind)}
     of_another_type = "text" if "dict" in str(fields_of(KINDS[kind])[name]) else {"not": "this"}
 
     without = parse(json.dumps({key: value for key, value in record.items() if key != name}).encode("ascii"))
@@ -100,7 +107,7 @@ def test_a_truth_value_is_no_exit_status(exit_status: bool) -> None:
 
 @pytest.mark.parametrize("duration", [b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1e999"])
 def test_a_number_that_json_cannot_say_is_no_event(duration: bytes) -> None:
-    record = b'{"k":"finished","id":"x","called":true,"duration":%b}'
+    record = b'{"k":"finished","n":1,"id":"x","called":true,"duration":%b}'
 
     assert parse(record % b"1.5") is not None
     assert parse(record % duration) is None

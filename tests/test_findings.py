@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_mcp.events import Collected, Event, Interrupted, Selected, Started, parse
+from pytest_mcp.events import Collected, Event, Interrupted, Record, Selected, Started, parse
 from pytest_mcp.findings import discovered, executed, group, partial, stopped_itself
 from tests.records import (
     absent,
@@ -35,9 +35,9 @@ A, B, C = NODE_IDS
 @example([line_of(Collected({"result": None}))], "full")
 @example([line_of(Collected({"result": ["no collector"]}))], "full")
 def test_no_record_that_a_test_could_write_breaks_the_answer(written: list[bytes | Event], detail: str) -> None:
-    events = [parse(record) if isinstance(record, bytes) else record for record in written]
+    records = [parse(record) if isinstance(record, bytes) else Record(1, record) for record in written]
 
-    result = executed(execution([told for told in events if told is not None], detail=detail))
+    result = executed(execution([record.event for record in records if record is not None], detail=detail))
 
     summary = result.summary
     assert summary.total == summary.passed + summary.failed + summary.skipped + summary.errors

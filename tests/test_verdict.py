@@ -12,11 +12,14 @@ from pytest_mcp.events import (
     Exit,
     Finished,
     Phase,
+    Record,
     Selected,
     SessionEnded,
     Started,
+    Unreported,
 )
 from pytest_mcp.findings import judge
+from pytest_mcp.ledger import Ledger
 from tests.records import absent, ended, exited, finished, green, ledger, one_test, phase, session, skipped, uncollected
 from tests.streams import NODE_IDS, damaged_sessions
 
@@ -100,3 +103,21 @@ def test_the_verdict_follows_from_what_was_told_and_the_exit_code_can_only_worse
     stream: list[Event], code: int, verdict: str
 ) -> None:
     assert judge(ledger(*stream), exited(code)) == verdict
+
+
+def test_a_gap_in_the_numbers_of_the_records_is_no_pass() -> None:
+    stream = session(one_test(A), one_test(B), selected=2)
+    whole, holed = Ledger(), Ledger()
+
+    for number, event in enumerate(stream, 1):
+        whole.take(Record(number, event))
+        holed.take(Record(number + (number > 3), event))
+
+    assert judge(whole, exited(0)) == "passed"
+    assert (holed.lost, judge(holed, exited(0))) == (1, "incomplete")
+
+
+def test_a_report_that_could_not_be_made_is_no_pass() -> None:
+    told = ledger(*session(one_test(A), selected=1), Unreported("call of x"))
+
+    assert judge(told, exited(0)) == "incomplete"

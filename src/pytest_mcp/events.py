@@ -170,6 +170,14 @@ class Warned(Event):
 
 
 @dataclass(frozen=True)
+class Unreported(Event):
+    """Something happened that the reporter could not describe; whatever it was, the run is no pass."""
+
+    kind = "unreported"
+    what: str
+
+
+@dataclass(frozen=True)
 class InternalFault(Event):
     kind = "internal_error"
     text: str
@@ -256,14 +264,22 @@ def _finite(number: str) -> float:
     return value
 
 
-def parse(line: bytes) -> Event | None:
+@dataclass(frozen=True)
+class Record:
+    """An event and its number in the child's own count, by which a lost one is seen."""
+
+    number: int
+    event: Event
+
+
+def parse(line: bytes) -> Record | None:
     """Read one line. Keys that are not ours pass silently."""
     try:
-        record = json.loads(line, parse_float=_finite, parse_constant=_finite)
-        event, shape = _SHAPES[record["k"]]
-        values = {name: record[name] for name in shape}
-        if all(fits(values[name]) for name, fits in shape.items()):
-            return event(**values)
+        told = json.loads(line, parse_float=_finite, parse_constant=_finite)
+        event, shape = _SHAPES[told["k"]]
+        values = {name: told[name] for name in shape}
+        if type(told["n"]) is int and all(fits(values[name]) for name, fits in shape.items()):
+            return Record(told["n"], event(**values))
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     return None

@@ -76,7 +76,9 @@ def judge(ledger: Ledger, exit: Exit) -> Verdict:  # noqa: A002 - the word for i
     outcomes = Counter(record.outcome for record in ledger.tests.values())
     if outcomes["failed"] or outcomes["error"] or ledger.collection_failures:
         return "failed"
-    if ledger.ended is None or ledger.selected is None or outcomes[None] or len(ledger.tests) < ledger.selected:
+    if ledger.ended is None or ledger.selected is None or ledger.lost:
+        return "incomplete"
+    if outcomes[None] or len(ledger.tests) < ledger.selected:
         return "incomplete"
     if not ledger.tests and (not ledger.skipped_modules or exit.code == NO_TESTS_COLLECTED):
         return "no_tests"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from pytest_mcp import events
-from pytest_mcp.events import Event, Exit, Phase
+from pytest_mcp.events import Event, Exit, Phase, Record
 from pytest_mcp.requests import Request
 from pytest_mcp.text import cut_middle
 
@@ -80,9 +80,18 @@ class Ledger:
     collectors: list[events.Collected] = field(default_factory=list)
     deselected_ids: set[str] = field(default_factory=set)
     failed: int = 0
+    unreported: int = 0
+    numbers_seen: int = 0
+    highest_number: int = 0
     shortened: int = 0
     warned: int = 0
     _held_text: int = 0
+
+    def take(self, record: Record) -> None:
+        """Add a numbered event. Numbers count up from one, so a gap is a record that was lost."""
+        self.highest_number = max(self.highest_number, record.number)
+        self.numbers_seen += 1
+        self.add(record.event)
 
     def add(self, event: Event) -> None:
         match event:
@@ -109,6 +118,8 @@ class Ledger:
                 self.warned += 1
                 if self.warned <= KEPT_WARNINGS:
                     self.warnings.append(event)
+            case events.Unreported():
+                self.unreported += 1
             case events.SessionStarted():
                 self.session_started = True
             case _:
@@ -170,6 +181,11 @@ class Ledger:
                 self.ended = self.ended or event
             case _:
                 raise TypeError(f"no place for {type(event).__name__}")
+
+    @property
+    def lost(self) -> int:
+        """How many records never arrived, or could not be made."""
+        return max(0, self.highest_number - self.numbers_seen) + self.unreported
 
     @property
     def finished(self) -> int:

@@ -28,6 +28,7 @@ def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
         *_stopped_early(ledger),
         *_exit_status(run),
         *_left_behind(run),
+        *_lost(ledger),
         *_shortened(ledger),
         *_repeats(ledger),
         *_skips(ledger, request),
@@ -83,6 +84,12 @@ def _left_behind(run: Run[Request]) -> list[str]:
             f"{run.exit.strays} process(es) that the run had started were still there at its end and were ended."
         )
     return notes
+
+
+def _lost(ledger: Ledger) -> list[str]:
+    if not ledger.lost:
+        return []
+    return [f"{ledger.lost} report(s) of this run were lost, so it cannot be called a pass; run it again."]
 
 
 def _shortened(ledger: Ledger) -> list[str]:

@@ -77,8 +77,8 @@ async def _attempt(
     finished = anyio.Event()
 
     def on_line(line: bytes) -> None:
-        if (event := events.parse(line)) is not None:
-            ledger.add(event)
+        if (record := events.parse(line)) is not None:
+            ledger.take(record)
             on_progress(ledger)
             if ledger.ended is not None:
                 finished.set()

@@ -140,6 +140,12 @@ class Reporter:
             raise pytest.UsageError(*("not found: " + argument for argument in missing))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        try:
+            self.record_collection(report)
+        except Exception as error:  # noqa: BLE001 - a reporter must never raise into pytest
+            self.emit("unreported", what="collection of %s: %r" % (report.nodeid, error))
+
+    def record_collection(self, report: pytest.CollectReport) -> None:
         if self.full:
             self.emit_collector(report)
         if report.failed:
@@ -209,6 +215,12 @@ class Reporter:
         self.emit("started", id=self.relocate(nodeid))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        try:
+            self.record(report)
+        except Exception as error:  # noqa: BLE001 - what cannot be described must still be counted
+            self.emit("unreported", what="%s of %s: %r" % (report.when, report.nodeid, error))
+
+    def record(self, report: pytest.TestReport) -> None:
         nodeid = report.nodeid
         # Only the report of a subtest has a context; its time is part of its test's.
         context = getattr(report, "context", None)
@@ -308,6 +320,12 @@ class Reporter:
     # --- the session's end ---------------------------------------------------------------------
 
     def pytest_warning_recorded(self, warning_message: Any, when: str, nodeid: str) -> None:
+        try:
+            self.record_warning(warning_message, when, nodeid)
+        except Exception as error:  # noqa: BLE001 - a reporter must never raise into pytest
+            self.emit("unreported", what="a warning: %r" % error)
+
+    def record_warning(self, warning_message: Any, when: str, nodeid: str) -> None:
         self.emit(
             "warning",
             message=self.clip(str(warning_message.message)),
