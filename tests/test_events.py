@@ -82,7 +82,6 @@ def test_a_record_with_a_field_missing_or_of_another_type_is_no_event(kind: str,
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
-        ("configured", {"plugins": [1]}),
         ("refused", {"files": [None]}),
         ("usage_error", {"messages": [{}]}),
         ("deselected", {"ids": [["x"]]}),

@@ -33,7 +33,6 @@ class Configured(Event):
     kind = "configured"
     rootdir: str
     inifile: str | None
-    plugins: list[str]
 
 
 @dataclass(frozen=True)

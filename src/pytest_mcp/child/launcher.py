@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Job = Any
 
+OURS = ("channel", "reporter", "sources", "stages")
 INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
 INI_SECTIONS = (
     ("pyproject.toml", ("[tool.pytest]", "[tool.pytest.")),
@@ -77,7 +78,7 @@ def load_reporter(ours: str, emit: Emit, job: Job) -> object:
         from reporter import Reporter
     finally:
         sys.path.remove(ours)
-        for name in ("channel", "reporter"):
+        for name in OURS:
             # Test code must be able to have modules of these names.
             sys.modules.pop(name, None)
     return Reporter(emit, job)

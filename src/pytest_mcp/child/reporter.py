@@ -8,21 +8,19 @@ Standard library and pytest's public names only; pytest 7.0 and newer.
 from __future__ import annotations
 
 import fnmatch
-import linecache
-import logging
 import os
-import re
 import time
 import traceback
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Generator, Sequence
 
 import pytest
+from sources import broken_conftest, definition_line, ends_of_names, line_of
+from stages import Stages
 
 if TYPE_CHECKING:
     from channel import Emit
 
-# Reading further than this for the `def` below a decorator means the source does not match the code.
-LONGEST_DECORATION = 200
 # Errors of pytest's own whose text, not whose type, tells what happened.
 PYTEST_WRAPPERS = ("CollectError", "ConftestImportFailure", "ImportPathMismatchError")
 
@@ -46,7 +44,7 @@ class Reporter:
         self.failed: set[str] = set()
         self.called: set[str] = set()
         self.durations: dict[str, float] = {}
-        self.log_records: dict[str, list[dict[str, Any]]] = {}
+        self.stages = Stages(self.clip)
         self.relocated: dict[str, str] = {}
 
     # --- configuration -------------------------------------------------------------------------
@@ -78,9 +76,6 @@ class Reporter:
             "configured",
             rootdir=str(config.rootpath),
             inifile=str(inipath) if inipath else None,
-            plugins=sorted(
-                {"%s %s" % (d.project_name, d.version) for _, d in config.pluginmanager.list_plugin_distinfo()}
-            ),
         )
         refused = [path for path in self.explicit_files if not self.is_test_file(path)]
         if refused:
@@ -147,7 +142,7 @@ class Reporter:
 
     def record_collection(self, report: pytest.CollectReport) -> None:
         if self.full:
-            self.emit_collector(report)
+            self.emit("collector", collector=self.stages.collector(report))
         if report.failed:
             conftest, error = self.collection_errors.pop(report.nodeid, (None, None))
             path = conftest or os.path.join(str(self.config.rootpath), report.nodeid.partition("::")[0])
@@ -165,19 +160,6 @@ class Reporter:
             line=None if error is None else line_of(error, path),
             traceback=text,
         )
-
-    def emit_collector(self, report: pytest.CollectReport) -> None:
-        result: list[dict[str, Any]] = []
-        for node in report.result:
-            entry: dict[str, Any] = {"nodeid": node.nodeid, "type": type(node).__name__}
-            location = getattr(node, "location", None)
-            if location is not None:
-                entry["lineno"] = location[1]
-            result.append(entry)
-        collector: dict[str, Any] = {"nodeid": report.nodeid, "outcome": report.outcome, "result": result}
-        if report.longrepr:
-            collector["longrepr"] = self.clip(str(report.longrepr))
-        self.emit("collector", collector=collector)
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         ids = [item.nodeid for item in items] if self.full else None
@@ -249,7 +231,7 @@ class Reporter:
             traceback=self.clip(report.longreprtext) if report.outcome == "failed" else None,
             sections=[[title, self.clip(text)] for title, text in report.sections],
             subtest=None if context is None else describe_subtest(context),
-            stage=self.json_stage(report, crash) if self.full else None,
+            stage=self.stages.described(report, self.config) if self.full else None,
         )
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
@@ -257,35 +239,6 @@ class Reporter:
         self.emit("finished", id=self.relocate(nodeid), duration=duration, called=nodeid in self.called)
         self.failed.discard(nodeid)
         self.called.discard(nodeid)
-
-    def json_stage(self, report: Any, crash: Any) -> dict[str, Any]:
-        """The stage as the pytest-json-report plugin writes it, with what it says of the test itself."""
-        stage: dict[str, Any] = {"duration": report.duration, "outcome": report.outcome}
-        if crash is not None:
-            stage["crash"] = file_location(crash)
-            try:
-                entries = report.longrepr.reprtraceback.reprentries
-                stage["traceback"] = [file_location(entry.reprfileloc) for entry in entries]
-            except AttributeError:
-                pass
-        for name in ("stdout", "stderr"):
-            texts = [text for title, text in report.sections if title == "Captured %s %s" % (name, report.when)]
-            if texts and texts[-1]:
-                stage[name] = self.clip(texts[-1])
-        log = self.log_records.pop(report.when, None)
-        if log:
-            stage["log"] = log
-        if report.longreprtext:
-            stage["longrepr"] = self.clip(report.longreprtext)
-        status = self.config.hook.pytest_report_teststatus(report=report, config=self.config)
-        return {
-            "nodeid": report.nodeid,
-            "lineno": report.location[1],
-            "keywords": list(report.keywords),
-            "status": status[0],
-            "properties": [[str(name), value] for name, value in report.user_properties],
-            "stage": stage,
-        }
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_setup(self) -> Generator[None, None, None]:
@@ -306,16 +259,11 @@ class Reporter:
         if not hasattr(self.config, "get_verbosity"):
             # Before pytest 8.1 the length of a diff hung on the general verbosity alone.
             option.verbose = max(verbose, 2)
-        handler = RecordList() if self.full else None
-        if handler is not None:
-            logging.getLogger().addHandler(handler)
         try:
-            yield
+            with self.stages.logging_of(when) if self.full else nullcontext():
+                yield
         finally:
             option.verbose = verbose
-            if handler is not None:
-                logging.getLogger().removeHandler(handler)
-                self.log_records[when] = handler.records
 
     # --- the session's end ---------------------------------------------------------------------
 
@@ -384,42 +332,6 @@ class Reporter:
         return "%s\n[... %d characters left out ...]\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
 
 
-class RecordList(logging.Handler):
-    """Log records in the pytest-json-report plugin's shape."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.records: list[dict[str, Any]] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        entry = dict(record.__dict__, msg=record.getMessage(), args=None, exc_info=None)
-        entry.pop("message", None)
-        self.records.append(entry)
-
-
-def broken_conftest(error: BaseException) -> tuple[str | None, BaseException]:
-    """The conftest that could not be imported, if that is what this is, and what was really raised.
-
-    pytest wraps what importing a conftest or a module raised into errors of its own.
-    """
-    cause = error.__cause__ or error
-    if type(error).__name__ == "ConftestImportFailure":
-        excinfo = getattr(error, "excinfo", None)
-        return str(getattr(error, "path", "")), excinfo[1] if isinstance(excinfo, tuple) else cause
-    return None, cause
-
-
-def ends_of_names(names: str) -> list[int]:
-    """Where a selector may end and still name this test: after each name, before and after its parameters."""
-    bracket = names.find("[")
-    plain = names if bracket < 0 else names[:bracket]
-    return [match.start() for match in re.finditer("::", plain)] + [len(plain), len(names)]
-
-
-def file_location(location: Any) -> dict[str, Any]:
-    return {"path": location.path, "lineno": location.lineno, "message": location.message}
-
-
 def skip_reason(longrepr: object) -> str:
     text = longrepr[2] if isinstance(longrepr, tuple) else str(longrepr or "")
     return text[len("Skipped: ") :] if text.startswith("Skipped: ") else text
@@ -430,32 +342,3 @@ def describe_subtest(context: object) -> str:
     values = ", ".join("%s=%s" % pair for pair in dict(getattr(context, "kwargs", {})).items())
     parts = (["[%s]" % message] if message is not None else []) + (["(%s)" % values] if values else [])
     return " ".join(parts) or "(<subtest>)"
-
-
-def line_of(error: BaseException, path: str) -> int | None:
-    """Where in this file the error is: a syntax error knows, any other is the last frame inside it."""
-    if isinstance(error, SyntaxError):
-        return error.lineno if error.filename and os.path.realpath(error.filename) == os.path.realpath(path) else None
-    line = None
-    frame = error.__traceback__
-    while frame is not None:
-        if os.path.realpath(frame.tb_frame.f_code.co_filename) == os.path.realpath(path):
-            line = frame.tb_lineno
-        frame = frame.tb_next
-    return line
-
-
-def definition_line(item: pytest.Item) -> int | None:
-    """1-based line of the `def`; pytest's own location is that of the first decorator."""
-    path, line, _ = item.reportinfo()
-    if line is None:
-        return None
-    function = getattr(item, "function", None)
-    name = getattr(function, "__name__", None)
-    if name is None:
-        return line + 1
-    definition = re.compile(r"\s*(async\s+)?def\s+%s\b" % re.escape(name))
-    for number in range(line + 1, line + LONGEST_DECORATION):
-        if definition.match(linecache.getline(str(path), number)):
-            return number
-    return line + 1

@@ -1,0 +1,93 @@
+"""Reports in the shape that the pytest-json-report plugin gives them. Only asked for with detail full.
+
+In come pytest's reports; out come plain dicts, which the server puts together. Standard library only.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator
+
+Clip = Callable[[str], str]
+
+
+class Stages:
+    def __init__(self, clip: Clip) -> None:
+        self.clip = clip
+        self.log_records: dict[str, list[dict[str, Any]]] = {}
+
+    @contextmanager
+    def logging_of(self, when: str) -> Iterator[None]:
+        """Keep the log records of one phase for its stage."""
+        handler = RecordList()
+        logging.getLogger().addHandler(handler)
+        try:
+            yield
+        finally:
+            logging.getLogger().removeHandler(handler)
+            self.log_records[when] = handler.records
+
+    def stage(self, report: Any) -> dict[str, Any]:
+        stage: dict[str, Any] = {"duration": report.duration, "outcome": report.outcome}
+        crash = getattr(report.longrepr, "reprcrash", None)
+        if crash is not None:
+            stage["crash"] = file_location(crash)
+            try:
+                entries = report.longrepr.reprtraceback.reprentries
+                stage["traceback"] = [file_location(entry.reprfileloc) for entry in entries]
+            except AttributeError:
+                pass  # a native traceback has no entries
+        for name in ("stdout", "stderr"):
+            texts = [text for title, text in report.sections if title == "Captured %s %s" % (name, report.when)]
+            if texts and texts[-1]:
+                stage[name] = self.clip(texts[-1])
+        log = self.log_records.pop(report.when, None)
+        if log:
+            stage["log"] = log
+        if report.longreprtext:
+            stage["longrepr"] = self.clip(report.longreprtext)
+        return stage
+
+    def described(self, report: Any, config: Any) -> dict[str, Any]:
+        """The stage, with what the plugin says of the test that it belongs to."""
+        status = config.hook.pytest_report_teststatus(report=report, config=config)
+        return {
+            "nodeid": report.nodeid,
+            "lineno": report.location[1],
+            "keywords": list(report.keywords),
+            "status": status[0],
+            "properties": [[str(name), value] for name, value in report.user_properties],
+            "stage": self.stage(report),
+        }
+
+    def collector(self, report: Any) -> dict[str, Any]:
+        collector: dict[str, Any] = {
+            "nodeid": report.nodeid,
+            "outcome": report.outcome,
+            "result": [collected(node) for node in report.result],
+        }
+        if report.longrepr:
+            collector["longrepr"] = self.clip(str(report.longrepr))
+        return collector
+
+
+class RecordList(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[dict[str, Any]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        entry = dict(record.__dict__, msg=record.getMessage(), args=None, exc_info=None)
+        entry.pop("message", None)
+        self.records.append(entry)
+
+
+def collected(node: Any) -> dict[str, Any]:
+    entry = {"nodeid": node.nodeid, "type": type(node).__name__}
+    location = getattr(node, "location", None)
+    return entry if location is None else dict(entry, lineno=location[1])
+
+
+def file_location(location: Any) -> dict[str, Any]:
+    return {"path": location.path, "lineno": location.lineno, "message": location.message}
