@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 # Both would change what the children write and how fast they start.
 unexport PYTHONDONTWRITEBYTECODE PYTEST_ADDOPTS
 
-.PHONY: demo test lint types unit environments docs clean
+.PHONY: demo test lint types unit environments matrix soak fuzz docs clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python scripts/demo.py
@@ -31,6 +31,24 @@ unit: $(INSTALLED) environments
 # The projects' side: one environment for each pytest that the suite runs against.
 environments: $(INSTALLED)
 	@$(BIN)/python scripts/environments.py
+
+# The real runs again, with every Python and every generation of pytest that this machine has; TESTS="..." names fewer.
+matrix: $(INSTALLED) environments
+	@echo "== matrix"
+	@$(BIN)/python scripts/environments.py matrix
+	@$(BIN)/python -m tests.endurance.matrix $(TESTS)
+
+# A long life, a crowd and sudden deaths: most of an hour, of which `make test` has a taste.
+SHARE ?= 1.0
+SEED ?= 7
+soak: $(INSTALLED) environments
+	@echo "== soak"
+	@$(BIN)/python -m tests.endurance.soak --share $(SHARE) --seed $(SEED)
+
+# What nobody thought of, by the hundred thousand; `make test` has a hundredth of it.
+fuzz: $(INSTALLED) environments
+	@echo "== fuzz"
+	@$(BIN)/python -m tests.endurance.fuzz --share $(SHARE) --seed $(SEED)
 
 docs: $(INSTALLED)
 	@$(BIN)/python scripts/generate_docs.py

@@ -1,9 +1,11 @@
 """Make the environments that the tests run projects in: `.envs/NAME`, one for each pytest version.
 
 Nothing is made twice: an environment is complete when its marker holds the list of what it was
-asked to hold. The tests read `ENVIRONMENTS` from here, so that both always agree.
+asked to hold. The tests read `ENVIRONMENTS` and `MATRIX` from here, so that both always agree.
+`environments.py matrix` makes the matrix instead: one environment for each pair of Python and pytest.
 """
 
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,11 +13,18 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / ".envs"
 
+# What a Python must be able to do before it is taken: run, be of its version, and make environments.
+_PROOF = "import ensurepip, sys, venv; print('%d.%d' % sys.version_info[:2])"
+# A Python that has not said its version by then is none.
+_PROOF_SECONDS = 30
+
 
 @dataclass(frozen=True)
 class Environment:
     name: str
     packages: tuple[str, ...]
+    # Such as 3.8; None is the Python that makes it.
+    version: str | None = None
 
     @property
     def python(self) -> Path:
@@ -30,13 +39,19 @@ class Environment:
         return self.marker.exists() and self.marker.read_text(encoding="utf-8") == "\n".join(self.packages)
 
 
+class NoInterpreter(Exception):
+    """No Python of this version can be used; the message says which were tried and why not."""
+
+
 _PLUGINS = ("pytest-json-report==1.5.0", "pytest-xdist==3.8.0")
+_OLDEST = ("pytest==7.0.1", "pytest-subtests==0.11.0", "pytest-xdist==3.5.0", _PLUGINS[0])
+_SUBTESTS = "pytest-subtests==0.14.2"
 
 ENVIRONMENTS = {
     environment.name: environment
     for environment in (
-        Environment("pytest-7.0", ("pytest==7.0.1", "pytest-subtests==0.11.0", "pytest-xdist==3.5.0", _PLUGINS[0])),
-        Environment("pytest-8.4", ("pytest==8.4.2", "pytest-subtests==0.14.2", *_PLUGINS)),
+        Environment("pytest-7.0", _OLDEST),
+        Environment("pytest-8.4", ("pytest==8.4.2", _SUBTESTS, *_PLUGINS)),
         Environment("pytest-9", ("pytest==9.2.0", *_PLUGINS)),
         Environment("no-pytest", ()),
         # What `make demo` gives its example: pytest alone, as it is pinned for this project.
@@ -46,21 +61,84 @@ ENVIRONMENTS = {
     )
 }
 
+# From the oldest to the newest; only the newest may not be missing.
+MATRIX = {
+    environment.name: environment
+    for environment in (
+        Environment("py3.8-pytest-7.0", _OLDEST, "3.8"),
+        Environment("py3.9-pytest-7.4", ("pytest==7.4.4", _SUBTESTS, *_PLUGINS), "3.9"),
+        Environment("py3.10-pytest-8.0", ("pytest==8.0.2", _SUBTESTS, *_PLUGINS), "3.10"),
+        Environment("py3.12-pytest-8.4", ("pytest==8.4.2", _SUBTESTS, *_PLUGINS), "3.12"),
+        Environment("py3.13-pytest-9.2", ("pytest==9.2.0", *_PLUGINS), "3.13"),
+    )
+}
+
+
+def find_interpreter(version: str) -> Path:
+    """The first Python of this version that works: from PATH, or from pyenv's folder in the home."""
+    on_path = shutil.which(f"python{version}")
+    kept_by_pyenv = (Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python")
+    tried = []
+    for candidate in [*([Path(on_path)] if on_path else []), *sorted(kept_by_pyenv, reverse=True)]:
+        problem = why_unusable(candidate, version)
+        if problem is None:
+            return candidate
+        tried.append(f"{candidate} {problem}")
+    raise NoInterpreter("; ".join(tried) or f"there is no python{version} on PATH or in pyenv")
+
+
+def why_unusable(python: Path, version: str) -> str | None:
+    """A name proves nothing: pyenv puts names on PATH that start no Python."""
+    try:
+        done = subprocess.run(
+            [python, "-c", _PROOF], capture_output=True, text=True, check=False, timeout=_PROOF_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"does not run: {error}"
+    if done.returncode != 0:
+        return f"does not run: {(done.stderr.strip().splitlines() or ['no word'])[0]}"
+    found = done.stdout.strip()
+    return None if found == version else f"is Python {found}"
+
 
 def make(environment: Environment) -> None:
-    subprocess.run([sys.executable, "-m", "venv", "--clear", FOLDER / environment.name], check=True)
+    python = sys.executable if environment.version is None else find_interpreter(environment.version)
+    subprocess.run([python, "-m", "venv", "--clear", FOLDER / environment.name], check=True)
     if environment.packages:
         install = [str(environment.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*install, *environment.packages], check=True)
     environment.marker.write_text("\n".join(environment.packages), encoding="utf-8")
 
 
-def main() -> None:
-    for environment in ENVIRONMENTS.values():
-        if not environment.is_complete:
-            print(f"== setting up .envs/{environment.name}: {', '.join(environment.packages) or 'nothing'}", flush=True)
-            make(environment)
+def make_if_needed(environment: Environment) -> None:
+    if not environment.is_complete:
+        print(f"== setting up .envs/{environment.name}: {', '.join(environment.packages) or 'nothing'}", flush=True)
+        make(environment)
+
+
+def make_matrix() -> None:
+    newest = [*MATRIX][-1]
+    for environment in MATRIX.values():
+        try:
+            make_if_needed(environment)
+        except NoInterpreter as error:
+            if environment.name == newest:
+                raise
+            print(f"== skipping .envs/{environment.name}: {error}", flush=True)
+
+
+def main(arguments: list[str]) -> int:
+    try:
+        if arguments == ["matrix"]:
+            make_matrix()
+        else:
+            for environment in ENVIRONMENTS.values():
+                make_if_needed(environment)
+    except NoInterpreter as error:
+        print(f"The newest environment of the matrix cannot be left out: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -1,5 +1,6 @@
 """A small project to try things on: written by a test, run by the real server in a real environment."""
 
+import os
 import subprocess
 import textwrap
 from dataclasses import dataclass, replace
@@ -10,10 +11,10 @@ from mcp import Client, MCPError
 
 from pytest_mcp.config import Config, configure
 from pytest_mcp.server import create
-from scripts.environments import ENVIRONMENTS
+from scripts.environments import ENVIRONMENTS, MATRIX
 
-# Every pytest generation that the suite runs projects with.
-PYTESTS = ("pytest-7.0", "pytest-8.4", "pytest-9")
+# Every pytest generation that the suite runs projects with; `make matrix` names others.
+PYTESTS = tuple(os.environ.get("PYTEST_MCP_TEST_ENVIRONMENTS", "pytest-7.0,pytest-8.4,pytest-9").split(","))
 NEWEST = PYTESTS[-1]
 
 
@@ -33,7 +34,7 @@ class Workbench:
 
     @property
     def python(self) -> Path:
-        return ENVIRONMENTS[self.environment].python
+        return (ENVIRONMENTS | MATRIX)[self.environment].python
 
     @property
     def config(self) -> Config:

@@ -80,9 +80,11 @@ def _failed(run: Run[Asked_co], error_type: ErrorType, headline: str) -> Executi
 def _progress_lines(ledger: Ledger) -> list[str]:
     """What a person asks first: how far it came, and what was running."""
     if not ledger.session_started:
-        return []
+        return (
+            ["It had not come to collecting tests: it was loading plugins and conftest files."] if ledger.hello else []
+        )
     stack = [f"stack| {frame}" for frame in (ledger.interrupted.stack if ledger.interrupted else [])]
-    if ledger.selected is None:
+    if not ledger.selected:
         return ["It was still collecting tests.", *stack[-MAX_FRAMES_SHOWN:]]
     lines = [f"{ledger.finished} of {ledger.selected} tests had finished, {ledger.failed} of them failed."]
     running = list(ledger.running)

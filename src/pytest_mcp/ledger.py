@@ -81,16 +81,16 @@ class Ledger:
     deselected_ids: set[str] = field(default_factory=set)
     failed: int = 0
     unreported: int = 0
-    numbers_seen: int = 0
-    highest_number: int = 0
+    last_number: int = 0
+    gaps: int = 0
     shortened: int = 0
     warned: int = 0
     _held_text: int = 0
 
     def take(self, record: Record) -> None:
-        """Add a numbered event. Numbers count up from one, so a gap is a record that was lost."""
-        self.highest_number = max(self.highest_number, record.number)
-        self.numbers_seen += 1
+        """Add a numbered event. The one writer counts up from one, so a gap is a record that was lost."""
+        self.gaps += max(0, record.number - self.last_number - 1)
+        self.last_number = max(self.last_number, record.number)
         self.add(record.event)
 
     def add(self, event: Event) -> None:
@@ -185,7 +185,7 @@ class Ledger:
     @property
     def lost(self) -> int:
         """How many records never arrived, or could not be made."""
-        return max(0, self.highest_number - self.numbers_seen) + self.unreported
+        return self.gaps + self.unreported
 
     @property
     def finished(self) -> int:

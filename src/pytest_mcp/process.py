@@ -9,13 +9,14 @@ nothing is left of a run however it ends, and whether or not the server is there
 import errno
 import json
 import os
+import secrets
 import shutil
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import PIPE
@@ -37,10 +38,13 @@ REPORT_LIMIT = 512 * 1024 * 1024
 POLL_SECONDS = 0.1
 # A child that has reported its end and does not go is ended after this.
 LINGER_SECONDS = 5.0
-# What a supervisor may take to end everything after it was told to.
-STOP_SECONDS = 8.0
+# What a supervisor may take beyond the time limit to end everything and say so.
+OVERTIME_SECONDS = 4.0
+# What it may take to do so when it is told to stop.
+STOP_SECONDS = 1.5
 # What ending the orphans of a killed supervisor may take.
 ORPHAN_SECONDS = 5.0
+ORPHAN_PAUSE_SECONDS = 0.01
 # One line of the report; longer ones can only be garbage.
 LONGEST_LINE = 32 * 1024 * 1024
 _CHUNK = 256 * 1024
@@ -110,17 +114,23 @@ class Orphanage:
         self.is_open = processes.become_subreaper() is not None
 
     async def end_orphans(self) -> None:
+        unreaped: set[int] = set()
         end = time.monotonic() + ORPHAN_SECONDS
         while self.is_open and time.monotonic() < end:
             orphans = processes.descendants(os.getpid(), sparing=self.supervisors)
-            if not orphans:
-                return
             processes.signal_all(orphans, signal.SIGSTOP)
             processes.signal_all(orphans, signal.SIGKILL)
-            for pid in orphans:
-                with suppress(ChildProcessError):
-                    os.waitpid(pid, os.WNOHANG)
-            await anyio.sleep(0)
+            unreaped = {pid for pid in unreaped | orphans if not self._reaped(pid)}
+            if not unreaped:
+                return
+            await anyio.sleep(ORPHAN_PAUSE_SECONDS)
+
+    def _reaped(self, pid: int) -> bool:
+        try:
+            return os.waitpid(pid, os.WNOHANG)[0] == pid
+        except ChildProcessError:
+            # Not ours, or not yet: it comes to us when the orphan above it has gone.
+            return not Path(f"/proc/{pid}").exists()
 
 
 orphanage = Orphanage()
@@ -133,34 +143,43 @@ async def run(
 
     Whoever reads the lines sets `finished` when they say that the child has nothing more to do.
     """
-    with _run_folder(command.job, on_line) as (folder, report):
-        order = {
-            "argv": [*command.argv, str(folder)],
-            "cwd": str(command.cwd),
-            "env": dict(command.env),
-            "time_limit": time_limit,
-            "kept_output": KEPT_OUTPUT,
-            "report_limit": REPORT_LIMIT,
-            "folder": str(folder),
-        }
-        async with alongside(report.follow()):
-            answer = await _supervised(order, finished or anyio.Event())
-        await report.read()
+    async with _supervisor() as (supervisor, folder):
+        with _run_folder(folder, command.job, on_line) as report:
+            order = {
+                "argv": [*command.argv, str(folder)],
+                "cwd": str(command.cwd),
+                "env": dict(command.env),
+                "time_limit": time_limit,
+                "kept_output": KEPT_OUTPUT,
+                "report_limit": REPORT_LIMIT,
+            }
+            overdue = _stop_when_overdue(supervisor, finished or anyio.Event())
+            async with alongside(report.follow()), alongside(overdue):
+                answer = await _answer(supervisor, order)
+            await report.read()
     return _exit(answer)
 
 
-async def _supervised(order: dict[str, Any], finished: anyio.Event) -> dict[str, Any]:
-    """Let a supervisor carry out the order; on cancellation, wait until it has ended everything."""
+@asynccontextmanager
+async def _supervisor() -> AsyncIterator[tuple[Process, Path]]:
+    """A waiting supervisor, and the folder it will remove. On the way out everything of it is ended.
+
+    It is told of the folder before that exists, so that no moment to be killed at leaves one behind.
+    """
     try:
+        folder = Path(tempfile.gettempdir(), f"pytest-mcp-{secrets.token_hex(8)}")
         supervisor = await anyio.open_process(
-            [sys.executable, "-I", "-S", str(_SUPERVISOR)], stdin=PIPE, stdout=PIPE, stderr=None, start_new_session=True
+            [sys.executable, "-I", "-S", str(_SUPERVISOR), str(folder)],
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=None,
+            start_new_session=True,
         )
     except OSError as error:
         raise SpawnError(str(error.strerror or error), None) from error
     orphanage.supervisors.add(supervisor.pid)
     try:
-        async with alongside(_stop_when_overdue(supervisor, finished)):
-            return await _answer(supervisor, json.dumps(order).encode())
+        yield supervisor, folder
     finally:
         with anyio.CancelScope(shield=True):
             await _end(supervisor)
@@ -173,18 +192,22 @@ async def _stop_when_overdue(supervisor: Process, finished: anyio.Event) -> None
     await supervisor.stdin.aclose()
 
 
-async def _answer(supervisor: Process, order: bytes) -> dict[str, Any]:
+async def _answer(supervisor: Process, order: dict[str, Any]) -> dict[str, Any]:
+    """What the supervisor says in the end, or what its silence means."""
     assert supervisor.stdin is not None
     assert supervisor.stdout is not None
-    try:
-        await supervisor.stdin.send(order + b"\n")
-        said = b"".join([chunk async for chunk in supervisor.stdout])
-        answer = json.loads(said)
-    except (anyio.BrokenResourceError, ValueError):
-        # Somebody killed it, and with it the child, which dies when its supervisor does.
-        return {"status": -signal.SIGKILL, "reason": "lost", "duration": 0.0, "stdout": "", "stderr": "", "strays": 0}
-    assert isinstance(answer, dict)
-    return answer
+    silence = {"status": -signal.SIGKILL, "duration": order["time_limit"], "stdout": "", "stderr": "", "strays": 0}
+    with anyio.move_on_after(order["time_limit"] + OVERTIME_SECONDS):
+        try:
+            await supervisor.stdin.send(json.dumps(order).encode() + b"\n")
+            said = b"".join([chunk async for chunk in supervisor.stdout])
+            answer: dict[str, Any] = json.loads(said)
+        except (anyio.BrokenResourceError, ValueError):
+            # Somebody killed it, and with it the child, which dies when its supervisor does.
+            return {**silence, "reason": "lost"}
+        return answer
+    # Somebody has stopped it, so that it keeps no time. It is killed on the way out.
+    return {**silence, "reason": "timeout"}
 
 
 async def _end(supervisor: Process) -> None:
@@ -194,6 +217,7 @@ async def _end(supervisor: Process) -> None:
         await supervisor.wait()
     if supervisor.returncode is None:
         supervisor.kill()
+        await supervisor.wait()
     await supervisor.aclose()
     orphanage.supervisors.discard(supervisor.pid)
     if supervisor.returncode != 0:
@@ -224,16 +248,17 @@ def _signal_name(number: int) -> str:
 
 
 @contextmanager
-def _run_folder(job: Any, on_line: Callable[[bytes], None]) -> Iterator[tuple[Path, Report]]:
-    """A private folder with the job and the empty report; the supervisor removes it too, should we die first."""
+def _run_folder(folder: Path, job: Any, on_line: Callable[[bytes], None]) -> Iterator[Report]:
+    """A private folder with the job and the empty report. The supervisor removes it too, should we die first."""
     try:
-        folder = Path(tempfile.mkdtemp(prefix="pytest-mcp-"))
+        folder.mkdir(mode=0o700)
         (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
         descriptor = os.open(folder / "report", os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
         raise SpawnError(f"the temporary folder cannot be used: {error}", None) from error
     try:
-        yield folder, Report(descriptor, on_line)
+        yield Report(descriptor, on_line)
     finally:
         os.close(descriptor)
         shutil.rmtree(folder, ignore_errors=True)

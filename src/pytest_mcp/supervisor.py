@@ -1,9 +1,10 @@
 """One per run, between the server and the child, so that nothing outlives either of them.
 
 Run as a script in the server's Python (`-I -S`: standard library only), never imported by the server.
-Its stdin carries one JSON line that says what to start; after that it carries nothing, and its end is
-the order to stop: a server that is gone, however it went, closes it. Its stdout carries one JSON line
-at the end: how the child ended, why, the head and tail of what it printed, how many strays there were.
+Its argument is the run's folder, which it removes in the end. Its stdin carries one JSON line that says
+what to start; after that it carries nothing, and its end is the order to stop: a server that is gone,
+however it went, closes it. Its stdout carries one JSON line at the end: how the child ended, why, the
+head and tail of what it printed, how many strays there were.
 
 It is a session of its own, so that a test that kills its process group does not reach it. On Linux it
 is a child subreaper: daemons, double forks and new sessions all come back to it and are ended here.
@@ -66,9 +67,9 @@ class Output:
 class Supervisor:
     """One started child, until nothing of it is left."""
 
-    def __init__(self, child: "subprocess.Popen[bytes]", order: dict[str, Any]) -> None:
+    def __init__(self, child: "subprocess.Popen[bytes]", order: dict[str, Any], folder: str) -> None:
         self.child = child
-        self.report = os.path.join(order["folder"], "report")
+        self.report = os.path.join(folder, "report")
         self.report_limit: int = order["report_limit"]
         self.status: int | None = None
         self.reason = "exited"
@@ -234,25 +235,23 @@ def start(order: dict[str, Any]) -> "subprocess.Popen[bytes]":
     )
 
 
-def carry_out(order: dict[str, Any]) -> dict[str, Any]:
+def carry_out(order: dict[str, Any], folder: str) -> dict[str, Any]:
     try:
         child = start(order)
     except OSError as error:
         return {"spawn_error": str(error.strerror or error), "errno": error.errno}
-    return Supervisor(child, order).run(order["time_limit"])
+    return Supervisor(child, order, folder).run(order["time_limit"])
 
 
-def main() -> None:
-    order = read_order()
-    if order is None:
-        return
+def main(folder: str) -> None:
     try:
-        answer = carry_out(order)
+        order = read_order()
+        answer = None if order is None else carry_out(order, folder)
     finally:
-        shutil.rmtree(order["folder"], ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(BrokenPipeError), open(1, "wb") as server:
         server.write(json.dumps(answer).encode() + b"\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

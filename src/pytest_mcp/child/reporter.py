@@ -40,6 +40,8 @@ class Reporter:
         self.started = self.clock()
         self.config: Any = None
         self.collection_errors: dict[str, tuple[str | None, BaseException]] = {}
+        self.session: pytest.Session | None = None
+        self.exit_code_for_plugins: int | None = None
         self.collected: Sequence[pytest.Item] | None = None
         self.failed: set[str] = set()
         self.called: set[str] = set()
@@ -49,7 +51,8 @@ class Reporter:
 
     # --- configuration -------------------------------------------------------------------------
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    # Innermost: pluggy before 1.6 skips the wrappers outside one that raises, as pytest 7's own does.
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_cmdline_parse(self) -> Generator[None, Any, None]:
         outcome = yield
         if outcome.excinfo is not None:
@@ -71,6 +74,8 @@ class Reporter:
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
         self.config = config
+        # There is nobody at the keyboard: a debugger that reads the end of its input lets tests pass unrun.
+        config.option.usepdb = config.option.trace = False
         inipath = config.inipath
         self.emit(
             "configured",
@@ -105,7 +110,8 @@ class Reporter:
 
     # --- collection ----------------------------------------------------------------------------
 
-    def pytest_sessionstart(self) -> None:
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        self.session = session
         self.started = self.clock()
         self.emit("session_started")
 
@@ -298,8 +304,18 @@ class Reporter:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
-        exit_status_for_plugins = int(session.exitstatus)
+        self.exit_code_for_plugins = int(session.exitstatus)
         yield
+        self.emit_end()
+
+    def pytest_unconfigure(self) -> None:
+        # For the case that another plugin's error kept the wrapper above from coming back.
+        self.emit_end()
+
+    def emit_end(self) -> None:
+        session, self.session = self.session, None
+        if session is None or self.exit_code_for_plugins is None:
+            return
         self.emit(
             "session_ended",
             exit_status=int(session.exitstatus),
@@ -307,7 +323,7 @@ class Reporter:
             created=self.wall_clock(),
             root=str(session.path) if self.full else None,
             collected=session.testscollected,
-            json_exit_code=exit_status_for_plugins,
+            json_exit_code=self.exit_code_for_plugins,
             stopped=str(session.shouldfail or session.shouldstop or "") or None,
         )
 
