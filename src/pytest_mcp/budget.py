@@ -27,9 +27,10 @@ from pytest_mcp.text import cut_middle
 TEXT_CHARACTERS = 4000
 # Characters of compact JSON for one token; a cautious figure for ids and paths.
 CHARACTERS_PER_TOKEN = 3
-# Under the ceiling's pressure: what is left of a text, and of the ids of a group.
-PRESSED_TEXT = 1000
-PRESSED_IDS = 20
+# Under pressure: what is left of a group's cause and of its ids, and the least of a text.
+PRESSED_CAUSE = 200
+PRESSED_IDS = 5
+PRESSED_TEXT = 300
 
 
 def fit_execution(result: ExecuteResult, request: ExecuteTests, *, ceiling: int) -> ExecuteResult:
@@ -41,7 +42,10 @@ def fit_execution(result: ExecuteResult, request: ExecuteTests, *, ceiling: int)
     shown = result.tests if request.detail == "tests" else _shown(result)
     omitted = _omitted(result, shown, text_characters=max(0, len(new_text) - TEXT_CHARACTERS))
     fitted = result.model_copy(update={"tests": shown, "text_output": text_output, "omitted": omitted})
-    return _pressed(fitted, result, ceiling)
+    if request.detail == "tests":
+        return _pressed(fitted, result, ceiling)
+    tokens = request.max_tokens or request.default_max_tokens
+    return _pressed(fitted, result, min(ceiling, tokens * CHARACTERS_PER_TOKEN))
 
 
 def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: int) -> DiscoverResult:
@@ -90,58 +94,67 @@ def _pressed(result: ExecuteResult, complete: ExecuteResult, ceiling: int) -> Ex
     for give_up in _SACRIFICES:
         if _bytes(pressed) <= ceiling:
             break
-        pressed = give_up(pressed)
+        pressed = give_up(pressed, ceiling)
     if pressed is result:
         return result
     lost_text = len(complete.text_output) - len(pressed.text_output)
     omitted = _omitted(complete, pressed.tests, text_characters=max(1, lost_text))
     assert omitted is not None
-    hint = f"the operator allows {ceiling} bytes; choose fewer tests"
+    hint = f"it had to fit {ceiling} bytes; raise max_tokens, choose fewer tests or ask for detail full"
     return pressed.model_copy(update={"omitted": omitted.model_copy(update={"hint": hint})})
 
 
-def _without_text(result: ExecuteResult) -> ExecuteResult:
-    return result.model_copy(update={"text_output": cut_middle(result.text_output, TEXT_CHARACTERS)})
+def _without_text(result: ExecuteResult, _ceiling: int) -> ExecuteResult:
+    return result.model_copy(update={"text_output": cut_middle(result.text_output, PRESSED_TEXT)})
 
 
-def _without_json_report(result: ExecuteResult) -> ExecuteResult:
+def _without_json_report(result: ExecuteResult, _ceiling: int) -> ExecuteResult:
     return result.model_copy(update={"json_report": None})
 
 
-def _without_quiet_tests(result: ExecuteResult) -> ExecuteResult:
+def _without_quiet_tests(result: ExecuteResult, _ceiling: int) -> ExecuteResult:
     return result.model_copy(update={"tests": [t for t in result.tests if t.outcome in ("failed", "error")]})
 
 
-def _without_further_ids(result: ExecuteResult) -> ExecuteResult:
+def _without_further_ids(result: ExecuteResult, _ceiling: int) -> ExecuteResult:
     groups = [group.model_copy(update={"node_ids": group.node_ids[:PRESSED_IDS]}) for group in result.failure_groups]
     return result.model_copy(update={"tests": _shown(result), "failure_groups": groups, "rerun": None})
 
 
-def _with_short_texts(result: ExecuteResult) -> ExecuteResult:
+def _with_short_causes(result: ExecuteResult, _ceiling: int) -> ExecuteResult:
+    """The whole message stands in the example of the group, and again in its traceback."""
+    groups = [
+        group.model_copy(update={"message": cut_middle(group.message, PRESSED_CAUSE, separator=" ")})
+        for group in result.failure_groups
+    ]
+    return result.model_copy(update={"failure_groups": groups})
+
+
+def _with_short_texts(result: ExecuteResult, ceiling: int) -> ExecuteResult:
+    """What room there is, shared by all that is shown."""
+    room = max(PRESSED_TEXT, ceiling // (4 * max(1, len(result.tests))))
     tests = [
         test.model_copy(
             update={
-                "message": test.message and cut_middle(test.message, PRESSED_TEXT),
-                "traceback": test.traceback and cut_middle(test.traceback, PRESSED_TEXT),
+                "message": test.message and cut_middle(test.message, room),
+                "traceback": test.traceback and cut_middle(test.traceback, room),
             }
         )
         for test in result.tests
     ]
-    groups = [
-        group.model_copy(update={"message": cut_middle(group.message, PRESSED_TEXT)}) for group in result.failure_groups
-    ]
-    return result.model_copy(update={"tests": tests, "failure_groups": groups})
+    return result.model_copy(update={"tests": tests})
 
 
-def _without_tests(result: ExecuteResult) -> ExecuteResult:
+def _without_tests(result: ExecuteResult, _ceiling: int) -> ExecuteResult:
     return result.model_copy(update={"tests": []})
 
 
-_SACRIFICES: tuple[Callable[[ExecuteResult], ExecuteResult], ...] = (
+_SACRIFICES: tuple[Callable[[ExecuteResult, int], ExecuteResult], ...] = (
     _without_text,
     _without_json_report,
     _without_quiet_tests,
     _without_further_ids,
+    _with_short_causes,
     _with_short_texts,
     _without_tests,
 )

@@ -60,7 +60,9 @@ def _unfinished(run: Run[Asked_co]) -> CallError:
     """The process ended, the session did not."""
     ledger, code = run.ledger, run.exit.code
     if run.exit.signal is not None:
-        return _failed(run, "crash", f"pytest subprocess terminated with signal {run.exit.signal}")
+        headline = f"pytest subprocess terminated with signal {run.exit.signal}"
+        killed = "\nSomebody killed it, but not by pytest-mcp's doing: a test, or a machine that is out of memory."
+        return _failed(run, "crash", headline + (killed if run.exit.signal == "SIGKILL" else ""))
     if ledger.escaped is not None and ledger.escaped.error_type != "SystemExit" and not ledger.session_started:
         why = f"{ledger.escaped.error_type}: {ledger.escaped.message}"
         return _failed(run, "usage_error", f"pytest execution failed: pytest could not be configured: {why}")

@@ -53,7 +53,7 @@ def check(expression: str, *, arguments: bool) -> None:
     """
     if len(expression) > MAX_LENGTH:
         raise ExpressionError(MAX_LENGTH + 1, f"longer than {MAX_LENGTH} characters")
-    if text.safe(expression) != expression or "\n" in expression:
+    if not text.is_plain(expression.replace("\t", " ")):
         raise ExpressionError(1, "control characters and invisible characters are not allowed")
     if expression == "--":
         # argparse takes this value for its own separator, even where it is glued to an option.

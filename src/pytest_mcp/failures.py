@@ -76,7 +76,7 @@ def _line_in_text(event: CollectionFailed) -> int | None:
     path = re.escape(event.file)
     for pattern in (_SOURCE.format(name=path), _FRAME.format(path=path)):
         if lines := re.findall(pattern, event.traceback, re.MULTILINE):
-            return int(lines[-1])
+            return int(lines[-1]) or None
     return None
 
 

@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -143,7 +143,7 @@ async def run(
 
     Whoever reads the lines sets `finished` when they say that the child has nothing more to do.
     """
-    async with _supervisor() as (supervisor, folder):
+    async with _supervisor(command.env) as (supervisor, folder):
         with _run_folder(folder, command.job, on_line) as report:
             order = {
                 "argv": [*command.argv, str(folder)],
@@ -161,7 +161,7 @@ async def run(
 
 
 @asynccontextmanager
-async def _supervisor() -> AsyncIterator[tuple[Process, Path]]:
+async def _supervisor(env: Mapping[str, str]) -> AsyncIterator[tuple[Process, Path]]:
     """A waiting supervisor, and the folder it will remove. On the way out everything of it is ended.
 
     It is told of the folder before that exists, so that no moment to be killed at leaves one behind.
@@ -173,6 +173,8 @@ async def _supervisor() -> AsyncIterator[tuple[Process, Path]]:
             stdin=PIPE,
             stdout=PIPE,
             stderr=None,
+            # The child's, not the server's: a test can read the environment of its parent.
+            env=dict(env),
             start_new_session=True,
         )
     except OSError as error:

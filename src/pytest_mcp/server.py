@@ -43,7 +43,9 @@ def create(config: Config) -> Server[Any]:
             return await _call(params.name, params.arguments or {}, config, context, slots)
         except CallError as error:
             return _failure(error, config)
-        except (Exception, SystemExit) as error:  # a bug of ours must cost one answer, not the server
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException as error:  # whatever a bug of ours raises costs one answer, not the server
             logger.exception("bug while answering %s", params.name)
             return _failure(InternalError(error), config)
 

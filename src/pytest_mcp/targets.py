@@ -58,7 +58,7 @@ def parse_node_id(given: str, root: Path) -> Target:
     """`file`, `folder` or `file::…`; after the first `::` everything is the project's own naming."""
     path, separator, selector = given.partition("::")
     target = replace(parse_path(path, root), selector=selector if separator else None)
-    if text.safe(selector) != selector or "\n" in selector or "\t" in selector:
+    if not text.is_plain(selector):
         raise ValueError("control characters and invisible characters are not allowed")
     if separator and not selector:
         raise ValueError("nothing stands after ::")
@@ -71,7 +71,7 @@ def _locate(given: str, root: Path) -> str:
     """Check the text, then where it really leads. Return it relative to the root, with forward slashes."""
     if not given.strip():
         raise ValueError("is blank")
-    if text.safe(given) != given or "\n" in given or "\t" in given:
+    if not text.is_plain(given):
         raise ValueError("control characters and invisible characters are not allowed")
     if given[0] in "-@~":
         raise ValueError(f"must not begin with {given[0]}")

@@ -26,6 +26,11 @@ def safe_with_colour(text: str) -> str:
     return "".join(part if index % 2 else safe(part) for index, part in enumerate(parts))
 
 
+def is_plain(text: str) -> bool:
+    """Whether a caller may say it: one line, all of it visible, nothing that was no text on the wire."""
+    return safe(text) == text and not any(character in text for character in "\n\t\ufffd")
+
+
 def cut_middle(text: str, limit: int, *, separator: str = "\n") -> str:
     """At most about `limit` characters: the beginning and the end, and how much is missing between."""
     if len(text) <= limit:

@@ -6,6 +6,7 @@ filling the memory: such a line is dropped whole, as no request of ours is that 
 
 import logging
 import os
+import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
@@ -14,6 +15,10 @@ import anyio
 # Two thousand node ids of the greatest length, and as much again.
 LONGEST_LINE = 16 * 1024 * 1024
 _CHUNK = 64 * 1024
+# Any escape of a JSON string, read from its backslash on, so that `\\\\ud800` is seen for what it is.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +43,16 @@ async def lines(descriptor: int) -> AsyncIterator[str]:
 
 
 def _decoded(parts: list[bytes]) -> str:
-    return b"".join(parts).decode("utf-8", errors="replace") + "\n"
+    """The line as text. What is no text, in bytes or as half of an escaped pair, becomes U+FFFD.
+
+    The SDK would drop a line with a lone surrogate without a word, and its caller would wait for ever.
+    """
+    line = b"".join(parts).decode("utf-8", errors="replace") + "\n"
+    return _ESCAPE.sub(_mended, line) if "\\u" in line else line
+
+
+def _mended(escape: re.Match[str]) -> str:
+    return "\\ufffd" if escape.group("lone") else escape.group()
 
 
 async def _read(descriptor: int) -> bytes:

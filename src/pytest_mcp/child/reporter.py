@@ -120,12 +120,24 @@ class Reporter:
             self.collection_errors[report.nodeid] = broken_conftest(call.excinfo.value)
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_collection(self) -> Generator[None, Any, None]:
+    def pytest_collection(self, session: pytest.Session) -> Generator[None, Any, None]:
         outcome = yield
         if outcome.excinfo is not None and isinstance(outcome.excinfo[1], pytest.UsageError):
-            self.emit_usage_error(outcome.excinfo[1].args)
+            messages = outcome.excinfo[1].args
+            self.emit_usage_error([*messages, *self.further_missing(session, messages)])
         elif outcome.excinfo is None and self.collected is not None:
             self.emit_collected(self.collected)
+
+    def further_missing(self, session: pytest.Session, messages: Sequence[object]) -> Sequence[object]:
+        """Nothing will run, so there is time to look for the ids that pytest was not told of as well."""
+        missing = {str(message).partition("\n")[0] for message in messages}
+        rest = [argument for argument in self.config.args if "not found: " + argument not in missing]
+        if self.covered and rest and len(rest) < len(self.config.args):
+            try:
+                session.perform_collect(rest)
+            except pytest.UsageError as error:
+                return error.args
+        return []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> None:

@@ -30,7 +30,8 @@ def line_of(error: BaseException, path: str) -> int | None:
     """Where in this file the error is: a syntax error knows, any other is the last frame inside it."""
     here = os.path.realpath(path)
     if isinstance(error, SyntaxError):
-        return error.lineno if error.filename and os.path.realpath(error.filename) == here else None
+        is_here = error.filename and os.path.realpath(error.filename) == here
+        return (error.lineno or None) if is_here else None
     line = None
     frame = error.__traceback__
     while frame is not None:

@@ -1,0 +1,58 @@
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.hostile.harness import HostileServer
+
+NewServer = Callable[..., HostileServer]
+
+# Whether a test is the last case of its row. The cases before it have their next call in the next case.
+LAST_CASE = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    item.stash[LAST_CASE] = nextitem is None or _row(nextitem) != _row(item)
+
+
+def _row(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
+
+
+@pytest.fixture
+def new_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewServer]:
+    """Servers of a test's own, for what a server does not survive or must be started for."""
+    started: list[HostileServer] = []
+
+    def start(*flags: str, **settings: object) -> HostileServer:
+        started.append(HostileServer(tmp_path_factory.mktemp("own"), *flags, **settings))  # type: ignore[arg-type]
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.close()
+
+
+@pytest.fixture(scope="module")
+def shelf() -> Iterator[list[HostileServer]]:
+    servers: list[HostileServer] = []
+    yield servers
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture
+def server(
+    shelf: list[HostileServer], tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[HostileServer]:
+    """One for all tests of a module, unharmed after each of them; a new one where a test has harmed it."""
+    if not shelf:
+        shelf.append(HostileServer(tmp_path_factory.mktemp("shared")).ready())
+    server = shelf[0]
+    yield server
+    try:
+        server.assert_unharmed(by_a_plain_call=request.node.stash[LAST_CASE])
+    except BaseException:
+        shelf.remove(server)
+        server.close()
+        raise

@@ -1,0 +1,283 @@
+"""A real server on real stdio, treated badly, and the one check that follows every bad treatment.
+
+Everything of one server lies in one private folder: the project it serves, its temporary files and its
+log. So what is left of a call can be found: processes that work there or were given that temporary
+folder, files in it, and the server's own children, descriptors and threads.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from scripts.environments import ENVIRONMENTS
+from tests.hostile.leftovers import Footprint, children, given, kill
+from tests.waiting import PATIENCE, processes_in, until
+from tests.workbench import NEWEST, Failure
+
+# What an answer may take beyond the call's own time limit.
+ANSWER_SECONDS = 5
+# How long something may take to disappear.
+GONE_SECONDS = 2
+# For a busy machine: added to every limit, so that only what never comes is late.
+SLACK = 10
+# The limit of a call that names none.
+DEFAULT_TIMEOUT = 30
+# A temporary folder of one run.
+RUN_FOLDERS = "pytest-mcp-*"
+
+PLAIN = {"test_plain.py": "def test_plain(): pass\n"}
+# A setting of the server's own that nobody else may ever see.
+SECRET = "canary-7f3a9b"
+HANDSHAKE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "hostile", "version": "1"}}
+
+
+class HostileServer:
+    def __init__(
+        self,
+        base: Path,
+        *flags: str,
+        python: Path | None = ENVIRONMENTS[NEWEST].python,
+        program: Sequence[str] = ("-m", "pytest_mcp"),
+    ) -> None:
+        self.base, self.root, self.temporary, self.log = (base, *(base / name for name in ("project", "tmp", "log")))
+        self.plain = PLAIN
+        self.faults: list[str] = []
+        self.replies: dict[object, list[dict[str, Any]]] = {}
+        self.notifications: list[dict[str, Any]] = []
+        self.news = threading.Condition()
+        self.reading = threading.Event()
+        self.reading.set()
+        self.count = 0
+        for folder in (self.root, self.temporary):
+            folder.mkdir(exist_ok=True)
+        chosen = [] if python is None else [f"--python={python}"]
+        self.command = [
+            sys.executable, *program, f"--root={self.root}", f"--timeout={DEFAULT_TIMEOUT}", *chosen, *flags,
+        ]  # fmt: skip
+        self.environment = {**os.environ, "TMPDIR": str(self.temporary), "PYTEST_MCP_TOKEN": SECRET}
+        self.environment.pop("VIRTUAL_ENV", None)
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command,
+                cwd=base,
+                env=self.environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.listener = threading.Thread(target=self._listen, daemon=True)
+        self.listener.start()
+
+    def greeted(self) -> "HostileServer":
+        """After the handshake."""
+        self.reply(self.request("initialize", HANDSHAKE))
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return self
+
+    def ready(self, **plain: str) -> "HostileServer":
+        """After a plain call that worked, and with the memory of what an idle server holds."""
+        self.plain = {**PLAIN, **plain}
+        self.greeted().answers_a_plain_call()
+        within(GONE_SECONDS, lambda: not (self.leftovers() or self.folders()))
+        self.before = self.footprint()
+        return self
+
+    # --- the wire ------------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        while True:
+            self.reading.wait()
+            line = self.process.stdout.readline()
+            with self.news:
+                if line:
+                    self._take(line)
+                self.news.notify_all()
+            if not line:
+                return
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = json.loads(line.decode("utf-8"))
+            assert message["jsonrpc"] == "2.0"
+            assert "method" in message or ("id" in message and ("result" in message) != ("error" in message))
+        except (ValueError, AssertionError, TypeError, KeyError) as fault:
+            self.faults.append(f"{type(fault).__name__} in {line[:300]!r}")
+            return
+        if "method" in message:
+            self.notifications.append(message)
+        else:
+            self.replies.setdefault(message["id"], []).append(message)
+
+    def send_raw(self, data: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def send(self, message: Any) -> None:
+        self.send_raw(json.dumps(message).encode() + b"\n")
+
+    def request(self, method: str, params: Mapping[str, Any] | None = None) -> int:
+        self.count += 1
+        self.send({"jsonrpc": "2.0", "id": self.count, "method": method, "params": dict(params or {})})
+        return self.count
+
+    def begin(self, tool: str = "execute_tests", **arguments: Any) -> int:
+        return self.request("tools/call", {"name": tool, "arguments": arguments})
+
+    def cancel(self, number: int) -> None:
+        params = {"requestId": number, "reason": "enough"}
+        self.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+
+    def reply(self, number: object, *, limit: float = PATIENCE) -> dict[str, Any]:
+        with self.news:
+            self.news.wait_for(lambda: number in self.replies or not self.listener.is_alive(), limit)
+            assert number in self.replies, f"no answer to {number} within {limit} s; {self.log.read_text()[-2000:]}"
+            return self.replies[number][0]
+
+    def answer(self, number: int, *, limit: float = PATIENCE) -> dict[str, Any] | Failure:
+        reply = self.reply(number, limit=limit)
+        if "error" in reply:
+            return Failure(reply["error"]["code"], reply["error"]["message"], reply["error"].get("data") or {})
+        structured = reply["result"]["structuredContent"]
+        assert json.loads(reply["result"]["content"][0]["text"]) == structured
+        assert isinstance(structured, dict)
+        return structured
+
+    def call(self, tool: str = "execute_tests", **arguments: Any) -> dict[str, Any] | Failure:
+        limit = arguments.get("timeout")
+        seconds = limit if type(limit) is int and 0 < limit < DEFAULT_TIMEOUT else DEFAULT_TIMEOUT
+        return self.answer(self.begin(tool, **arguments), limit=seconds + ANSWER_SECONDS + SLACK)
+
+    def result(self, **arguments: Any) -> dict[str, Any]:
+        answer = self.call(**arguments)
+        assert isinstance(answer, dict), answer
+        return answer
+
+    def failure(self, error_type: str, **arguments: Any) -> Failure:
+        """The error of a run that did not come to its end, with everything that such an error carries."""
+        answer = self.call(**arguments)
+        assert isinstance(answer, Failure), answer
+        assert (answer.code, answer.data["error_type"]) == (-32000, error_type), answer.message
+        assert {"stdout", "stderr", "command", "duration", "partial", "environment"} <= set(answer.data)
+        return answer
+
+    def refused(self, tool: str = "execute_tests", **arguments: Any) -> Failure:
+        answer = self.call(tool, **arguments)
+        assert isinstance(answer, Failure), answer
+        assert answer.code == -32602, answer
+        assert answer.data["validation_errors"]
+        return answer
+
+    # --- the project ---------------------------------------------------------------------------
+
+    def project(self, files: Mapping[str, str | bytes]) -> None:
+        """Nothing but these files, so that one project never meets the traces of another."""
+        self.root.mkdir(exist_ok=True)
+        for entry in self.root.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
+        for name, source in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(source, bytes):
+                path.write_bytes(source)
+            elif source.startswith("-> "):
+                path.symlink_to(source.removeprefix("-> "))
+            else:
+                path.write_text(textwrap.dedent(source).lstrip("\n"), encoding="utf-8")
+
+    # --- what is left --------------------------------------------------------------------------
+
+    def leftovers(self) -> list[int]:
+        """Every process that works in our folder or was given our temporary folder, but the server."""
+        ours = {*processes_in(self.base), *given(str(self.temporary)), *children(self.process.pid)}
+        return sorted(ours - {self.process.pid})
+
+    def folders(self) -> list[str]:
+        return [entry.name for entry in self.temporary.glob(RUN_FOLDERS)]
+
+    def footprint(self) -> Footprint:
+        own = Path(f"/proc/{self.process.pid}")
+        descriptors, threads = (len(list((own / name).iterdir())) for name in ("fd", "task"))
+        return Footprint(descriptors, threads, len(self.leftovers()), len(self.folders()))
+
+    def memory(self, name: str = "VmRSS") -> int:
+        """Bytes of memory that the server has now, or had at most (VmHWM)."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith(f"{name}:"))
+
+    def answers_a_plain_call(self) -> None:
+        self.project(self.plain)
+        answer = self.result()
+        assert (answer["verdict"], answer["exit_code"], answer["summary"]["total"]) == ("passed", 0, 1)
+        assert answer["notices"] == []
+
+    def assert_unharmed(self, *, by_a_plain_call: bool = True) -> None:
+        """The check of every row: alive, nothing left, the next call right, nothing but JSON-RPC on the wire."""
+        assert self.process.poll() is None, self.log.read_text()[-2000:]
+        self.assert_back_to_before()
+        if by_a_plain_call:
+            self.answers_a_plain_call()
+            self.assert_back_to_before()
+        assert self.faults == []
+        assert [
+            number for number, replies in self.replies.items() if isinstance(number, int) and len(replies) > 1
+        ] == []
+
+    def assert_back_to_before(self) -> None:
+        with suppress(TimeoutError):
+            within(GONE_SECONDS, lambda: self.footprint().fits(self.before))
+        now = self.footprint()
+        assert now.fits(self.before), f"{now} against {self.before}; processes {self.leftovers()}"
+
+    def assert_gone(self) -> None:
+        """After the server's own end: neither it nor anything it started is there, nor a file of a run."""
+        within(GONE_SECONDS, lambda: self.process.poll() is not None)
+        within(GONE_SECONDS, lambda: not self.leftovers())
+        within(GONE_SECONDS, lambda: not self.folders())
+        assert self.faults == []
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.reading.set()
+        with suppress(OSError):
+            self.process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(GONE_SECONDS)
+        # Only after a failed test is there anything left to end here.
+        kill([] if self.process.poll() is not None else [self.process.pid])
+        self.process.wait()
+        kill(self.leftovers())
+        self.listener.join()
+        self.process.stdout.close()
+
+
+def within(seconds: float, condition: Callable[[], object]) -> None:
+    """Wait for what must become true so soon."""
+
+    async def wait() -> None:
+        with anyio.fail_after(seconds + SLACK):
+            await until(condition)
+
+    anyio.run(wait)
+
+
+def timed(action: Callable[[], Any]) -> tuple[Any, float]:
+    started = time.monotonic()
+    return action(), time.monotonic() - started

@@ -1,0 +1,240 @@
+"""Group A: hostile arguments. Nothing starts, nothing is written, nothing is read."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.hostile.harness import ANSWER_SECONDS, HostileServer
+from tests.workbench import Failure
+
+# Importing anything of this project leaves a file.
+CANARY = "import pathlib\npathlib.Path(__file__).with_name('ran').touch()\n"
+FILES = {
+    "conftest.py": CANARY,
+    "X.py": CANARY,
+    "options": "--co\n",
+    "victim/keep": "keep\n",
+    "test_a.py": f"{CANARY}def test_a(): pass\n",
+    "sub/test_b.py": f"{CANARY}def test_b(): pass\n",
+}
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """Every name below a folder with what it holds."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in sorted(folder.rglob("*"))
+        if not path.is_relative_to(folder / "tmp")
+    }
+
+
+def refuse_all(server: HostileServer, calls: list[dict[str, Any]]) -> None:
+    """Each call is refused, and after all of them every file around is as it was."""
+    before = contents(server.base)
+    for arguments in calls:
+        for tool in ("execute_tests", "discover_tests"):
+            if tool == "discover_tests" and not set(arguments) <= {"path", "pattern", "markers", "keywords"}:
+                continue
+            failure = server.refused(tool, **arguments)
+            assert failure.message.startswith(f"Invalid params: {failure.data['field']}: ")
+            named = {fault["field"].partition(".")[0] for fault in failure.data["validation_errors"]}
+            assert named == set(arguments), failure.message
+            assert len(failure.message) < 8000
+            assert len(str(failure.data["received_value"])) < 700
+    assert contents(server.base) == before
+    assert server.leftovers() == []
+
+
+def everywhere(*values: str) -> list[dict[str, Any]]:
+    return [arguments for value in values for arguments in ({"path": value}, {"node_ids": [value]})]
+
+
+OPTIONS = (
+    "--co", "-pX", "-p", "-p X", "--basetemp=victim", "--junitxml=written.xml", "-c", "-coptions", "-ox=y",
+    "-o", "--rootdir=/", "--", "-", "--pyargs", "-rA", "--debug=written", "--co::test_a", "-pX::test_a",
+)  # fmt: skip
+
+
+def test_an_option_is_no_path_and_no_node_id(server: HostileServer) -> None:
+    """A1."""
+    server.project(FILES)
+
+    refuse_all(server, everywhere(*OPTIONS))
+
+
+def test_a_file_of_options_is_never_opened(server: HostileServer) -> None:
+    """A2."""
+    server.project(FILES)
+    # Whoever opens it waits for ever for somebody to write into it.
+    os.mkfifo(server.root / "fifo")
+    values = ("@options", "@fifo", "@/etc/passwd", "@")
+    expressions: list[dict[str, Any]] = [
+        {name: value} for value in values for name in ("keywords", "markers", "pattern")
+    ]
+
+    refuse_all(server, everywhere(*values, "@fifo::test_a"))
+    refuse_all(server, expressions)
+
+
+def test_paths_that_lead_out_of_the_root_are_refused(server: HostileServer) -> None:
+    """A3."""
+    server.project(FILES)
+    sibling = server.root.with_name("project-other")
+    sibling.mkdir()
+    (sibling / "test_c.py").write_text(CANARY)
+    outside = [
+        "..", "../project-other/test_c.py", "sub/../../project-other", "sub/../test_a.py", "/", "/etc", str(sibling),
+        str(server.base), f"{server.root}/../project-other", f"{server.root}-other/test_c.py", "~", "~root", "~/x",
+        "C:\\Windows", "C:/Windows", "\\\\server\\share", "//etc/passwd", "\\\\?\\C:\\x", "file:///etc", "..\\x",
+        "/proc/self/cwd", "/dev/stdin", "nowhere.py", "",
+    ]  # fmt: skip
+
+    refuse_all(server, everywhere(*outside))
+
+
+def test_links_that_lead_out_of_the_root_are_refused_and_loops_end(server: HostileServer) -> None:
+    """A4."""
+    outside = server.base / "outside"
+    outside.mkdir()
+    (outside / "test_c.py").write_text(CANARY)
+    links = {
+        "test_file.py": f"-> {outside / 'test_c.py'}",
+        "folder": f"-> {outside}",
+        "up": "-> ..",
+        "test_loop.py": "-> test_loop.py",
+        "one": "-> two",
+        "two": "-> one",
+        "test_gone.py": "-> nowhere",
+    }
+    server.project({**FILES, **links})
+
+    refuse_all(server, everywhere(*links, "folder/test_c.py", "up/outside/test_c.py", "one/x", "folder/test_c.py::t"))
+
+
+def test_characters_that_hide_and_lists_that_flood_are_refused(server: HostileServer) -> None:
+    """A5."""
+    server.project(FILES)
+    odd = ["a\0b", "a\nb", "a\rb", "a\tb", "\x1b[31m", "a\x7f", "a\u202eb", "a\u200bb", "a\u2028b", "\ufeffa"]
+    named = [f"test_a.py::{value}" for value in odd]
+    expressions: list[dict[str, Any]] = [{"keywords": value, "markers": value} for value in odd if value != "a\tb"]
+
+    refuse_all(server, everywhere(*odd, "x" * 1_000_000, "a/" * 3000))
+    refuse_all(server, [{"node_ids": named}, {"node_ids": ["test_a.py"] * 10_000}, {"node_ids": []}])
+    refuse_all(server, [*expressions, {"pattern": "test\0*"}, {"pattern": "x" * 1_000_000}])
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"path": "a\udc80"}, {"keywords": "a\ud800"}, {"node_ids": ["test_a.py::\udfff"]}], ids=ascii
+)
+def test_a_lone_surrogate_is_refused_like_any_other_bad_character(
+    server: HostileServer, arguments: dict[str, Any]
+) -> None:
+    """A5."""
+    server.project(FILES)
+
+    number = server.begin(**arguments)
+
+    answer = server.answer(number, limit=ANSWER_SECONDS)
+    assert isinstance(answer, Failure)
+    assert answer.code == -32602
+
+
+EXPRESSIONS = {
+    "a and": 6, "(a": 3, "a)": 2, "a b": 3, "and": 1, "not": 4, "a or or b": 6, "a & b": 3, "a\\'": 3, "'a": 1,
+    "": 1, " ": 1, "()": 2, "(" * 500 + "a" + ")" * 500: 51, "not " * 500 + "a": 201,
+    " or ".join(["a"] * 300): 1001, " or ".join(["a"] * 1000): None,
+    "__import__('os')": 11, "a;b": 2, "--": 1, "a" * 5000: None,
+}  # fmt: skip
+
+
+def test_expressions_that_pytest_cannot_take_are_refused_with_their_column(server: HostileServer) -> None:
+    """A6."""
+    server.project(FILES)
+
+    refuse_all(server, [{"keywords": expression} for expression in EXPRESSIONS])
+    refuse_all(server, [{"markers": f"m(x={value})"} for value in ("²", "1" * 5000, "1.5", "a", "'", "m(y=1)", "")])
+    for expression, column in EXPRESSIONS.items():
+        failure = server.refused(keywords=expression)
+        assert column is None or not expression or f"column {column}:" in failure.message, failure.message
+
+
+def test_values_of_the_wrong_kind_are_refused_and_every_fault_is_listed(server: HostileServer) -> None:
+    """A7."""
+    server.project(FILES)
+    wrong: list[Any] = [True, [], {}, "1", 1.5, 0, -1, 10**9, 10**30, float("nan"), float("inf")]
+    numbers = [{"timeout": value, "maxfail": value, "max_tokens": value} for value in wrong]
+    others: list[dict[str, Any]] = [
+        {"verbosity": 3, "failfast": 1, "color": "yes", "show_capture": 0, "detail": "all", "path": 1, "pattern": 1},
+        {"env": {}, "args": ["-x"], "plugins": ["X"], "python": "/bin/sh", "cwd": "/", "": 1, "Path": "."},
+        {"node_ids": "test_a.py", "markers": 1, "keywords": ["a"]},
+        {"node_ids": [None, 1, {}, [], True]},
+    ]
+
+    refuse_all(server, [*numbers, *others])
+    faults = server.refused(**others[0]).data["validation_errors"]
+
+    assert sorted(fault["field"] for fault in faults) == sorted(others[0])
+    assert "result" not in server.reply(server.request("tools/call", {"name": "execute_tests", "arguments": [1]}))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"node_ids": ["test_a.py", "scripts/deploy.py"]},
+        {"node_ids": ["scripts/deploy.py::test_x"]},
+        {"path": "notes.txt"},
+        {"path": "scripts/deploy.py", "pattern": "*.py"},
+        {"path": "linked.py"},
+    ],
+    ids=str,
+)
+def test_a_file_the_project_would_not_collect_is_not_executed(server: HostileServer, arguments: dict[str, Any]) -> None:
+    """A8."""
+    harmful = "import pathlib\npathlib.Path(__file__).with_name('deployed').touch()\n"
+    server.project(
+        {
+            "X.py": harmful,
+            "scripts/deploy.py": f"{harmful}def test_x(): pass\n",
+            "linked.py": "-> scripts/deploy.py",
+            "notes.txt": ">>> import pathlib\n>>> pathlib.Path('deployed').touch()\n",
+            "test_a.py": "def test_a(): pass\n",
+        }
+    )
+
+    server.refused(**arguments)
+
+    assert list(server.root.rglob("deployed")) == []
+
+
+def test_every_missing_id_among_valid_ones_is_named(server: HostileServer) -> None:
+    """A9."""
+    server.project({"test_a.py": "def test_a(): open('ran', 'w')\nclass TestB:\n    def test_c(self): pass\n"})
+    ids = ["test_a.py::test_a", "test_a.py::gone", "test_a.py::TestB::gone", "test_a.py::test_a[1]", "test_a.py::TestB"]
+
+    failure = server.refused(node_ids=ids)
+
+    assert [fault["field"] for fault in failure.data["validation_errors"]] == [f"node_ids.{n}" for n in (1, 2, 3)]
+    assert all(missing in failure.message for missing in ids[1:4])
+    assert not (server.root / "ran").exists()
+
+
+def test_nothing_above_the_root_is_used(server: HostileServer) -> None:
+    """A10."""
+    above = {
+        "pytest.ini": "[pytest]\naddopts = --co\n",
+        "conftest.py": CANARY,
+        "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '--help'\n",
+        "tox.ini": "[pytest]\naddopts = --no-such\n",
+    }
+    for name, source in above.items():
+        (server.base / name).write_text(source, encoding="utf-8")
+    server.project({"test_a.py": "def test_a(): pass\n"})
+
+    answers = [server.result(), server.result(path="test_a.py")]
+
+    for name in above:
+        (server.base / name).unlink()
+    assert not (server.base / "ran").exists()
+    assert [answer["verdict"] for answer in answers] == ["passed"] * 2

@@ -1,0 +1,171 @@
+"""Group D, second half: calls that are cancelled, and servers that end in the middle of one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.conftest import NewServer
+from tests.hostile.harness import GONE_SECONDS, HANDSHAKE, HostileServer, within
+
+# Started by every project here: processes that will not go by themselves, one of them in another session.
+STUBBORN = """
+import os, pathlib, pytest, signal, subprocess, sys, time
+SLEEPER = [sys.executable, "-c", "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"]
+
+def hang():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    subprocess.Popen(SLEEPER)
+    subprocess.Popen(SLEEPER, start_new_session=True)
+    pathlib.Path(__file__).with_name("there").touch()
+    time.sleep(600)
+"""
+
+MOMENTS = {
+    "collection": "hang()\ndef test_a(): pass\n",
+    "a test": "def test_a(): hang()\n",
+    "teardown": "@pytest.fixture\ndef slow():\n    yield\n    hang()\ndef test_a(slow): pass\n",
+    "after the session": "import atexit\natexit.register(hang)\ndef test_a(): pass\n",
+}
+
+
+def hanging(server: HostileServer, source: str = MOMENTS["a test"]) -> int:
+    """The number of a call that has reached the point where it hangs."""
+    server.project({"test_a.py": f"{STUBBORN}\n{source}"})
+    number = server.begin()
+    within(GONE_SECONDS, (server.root / "there").exists)
+    assert server.leftovers()
+    return number
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_cancelled_call_is_not_answered_and_leaves_nothing(server: HostileServer, moment: str) -> None:
+    """D7."""
+    number = hanging(server, MOMENTS[moment])
+
+    server.cancel(number)
+
+    within(GONE_SECONDS, lambda: not (server.leftovers() or server.folders()))
+    server.answers_a_plain_call()
+    assert number not in server.replies
+
+
+def test_a_call_that_is_cancelled_while_it_starts_is_not_answered(server: HostileServer) -> None:
+    """D7."""
+    server.project({"test_a.py": f"{STUBBORN}\ndef test_a(): hang()\n"})
+    numbers = []
+
+    for pings in (0, 0, 1, 5, 20):
+        numbers.append(server.begin())
+        # Each ping that is answered is a little later: a moment somewhere between the first steps.
+        for _ in range(pings):
+            server.reply(server.request("ping"))
+        server.cancel(numbers[-1])
+
+    within(GONE_SECONDS, lambda: not (server.leftovers() or server.folders()))
+    server.answers_a_plain_call()
+    assert not set(numbers) & set(server.replies)
+
+
+def test_cancelling_what_was_answered_or_never_asked_changes_nothing(server: HostileServer) -> None:
+    """D7."""
+    server.project({"test_a.py": "def test_a(): pass\n"})
+    number = server.begin()
+    server.reply(number)
+
+    server.cancel(number)
+    server.cancel(987654)
+
+    assert len(server.replies[number]) == 1
+
+
+def close_stdin(server: HostileServer) -> None:
+    assert server.process.stdin is not None
+    server.process.stdin.close()
+
+
+def send(name: str) -> Callable[[HostileServer], None]:
+    return lambda server: server.process.send_signal(signal.Signals[name])
+
+
+def kill_group(server: HostileServer) -> None:
+    """The server is the leader of a session of its own, so this reaches nobody else."""
+    os.killpg(server.process.pid, signal.SIGKILL)
+
+
+ENDINGS = {
+    "stdin closed": close_stdin,
+    "SIGINT": send("SIGINT"),
+    "SIGTERM": send("SIGTERM"),
+    "SIGHUP": send("SIGHUP"),
+    "SIGKILL": send("SIGKILL"),
+    "group killed": kill_group,
+}
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+def test_however_the_server_ends_nothing_of_its_runs_is_left(new_server: NewServer, how: str) -> None:
+    """D8, D9."""
+    server = new_server().greeted()
+    hanging(server)
+
+    ENDINGS[how](server)
+
+    server.assert_gone()
+
+
+def test_an_idle_server_ends_at_an_interrupt_too(new_server: NewServer) -> None:
+    """D8."""
+    server = new_server().greeted()
+
+    send("SIGINT")(server)
+
+    server.assert_gone()
+
+
+# A client that starts a server, asks for a run, and goes on living until somebody ends it.
+CLIENT = """
+import json, os, subprocess, sys, time
+server = subprocess.Popen(json.loads(sys.argv[1]), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+server.stdin.write(sys.argv[2].encode())
+server.stdin.flush()
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def client(new_server: NewServer) -> Iterator[tuple[HostileServer, "subprocess.Popen[bytes]"]]:
+    """Somebody else's client in mid-run; the server beside it only shows what there is to see."""
+    watcher = new_server()
+    watcher.project({"test_a.py": f"{STUBBORN}\ndef test_a(): hang()\n"})
+    close_stdin(watcher)
+    watcher.process.wait()
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HANDSHAKE},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "execute_tests", "arguments": {}}},
+    ]
+    lines = "".join(json.dumps(message) + "\n" for message in messages)
+    program = [sys.executable, "-c", CLIENT, json.dumps(watcher.command), lines]
+    with subprocess.Popen(program, cwd=Path("/"), env=watcher.environment, stdout=subprocess.DEVNULL) as process:
+        within(GONE_SECONDS, (watcher.root / "there").exists)
+        yield watcher, process
+        process.kill()
+
+
+def test_a_client_that_dies_takes_the_server_and_its_runs_with_it(
+    client: tuple[HostileServer, "subprocess.Popen[bytes]"],
+) -> None:
+    """D9."""
+    watcher, process = client
+
+    process.kill()
+    process.wait()
+
+    watcher.assert_gone()

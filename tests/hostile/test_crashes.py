@@ -1,0 +1,195 @@
+"""Group C: hostile projects that kill, cripple or never start their process."""
+
+import pytest
+
+from scripts.environments import ENVIRONMENTS
+from tests.hostile.conftest import NewServer
+from tests.hostile.harness import HostileServer
+from tests.workbench import NEWEST, Failure
+
+BEFORE = "def test_before(): pass\n"
+AFTER = "def test_after(): pass\n"
+
+
+def between(source: str) -> dict[str, str]:
+    """A test before and a test after the one that does it."""
+    start = "import ctypes, os, resource, shutil, signal, sys\n"
+    return {"test_a.py": f"{start}{BEFORE}def test_does_it():\n    {source}\n{AFTER}"}
+
+
+SIGNALS = {"SIGSEGV": ("ctypes.string_at(0)", "Segmentation fault"), "SIGABRT": ("os.abort()", "Aborted")}
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+def test_a_fatal_signal_is_a_crash_with_its_name_its_stack_and_what_had_finished(
+    server: HostileServer, name: str
+) -> None:
+    """C1."""
+    source, said = SIGNALS[name]
+    server.project(between(source))
+
+    failure = server.failure("crash")
+
+    assert failure.message.splitlines()[0] == f"pytest subprocess terminated with signal {name}"
+    assert (failure.data["signal"], failure.data["exit_code"]) == (name, None)
+    assert f"stderr| Fatal Python error: {said}" in failure.message
+    assert "in test_does_it" in failure.message
+    assert "running: test_a.py::test_does_it" in failure.message
+    assert [test["node_id"] for test in failure.data["partial"]["tests"]] == ["test_a.py::test_before"]
+
+
+def test_a_kill_from_inside_is_told_from_one_of_ours(server: HostileServer) -> None:
+    """C2."""
+    server.project(between("os.kill(os.getpid(), signal.SIGKILL)"))
+
+    failure = server.failure("crash")
+
+    assert (failure.data["signal"], failure.data["timeout_exceeded"]) == ("SIGKILL", False)
+    assert failure.message.splitlines()[0] == "pytest subprocess terminated with signal SIGKILL"
+    assert "not by pytest-mcp" in failure.message
+    assert "memory" in failure.message
+    assert failure.data["partial"]["summary"]["passed"] == 1
+
+
+def test_running_out_of_memory_fails_the_test_that_does(server: HostileServer) -> None:
+    """C2."""
+    size = "int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize() + 64 * 2**20"
+    server.project(between(f"resource.setrlimit(resource.RLIMIT_AS, ({size},) * 2); bytearray(2**30)"))
+
+    answer = server.call()
+
+    report = answer.data["partial"] if isinstance(answer, Failure) else answer
+    assert report["verdict"] in ("failed", "incomplete")
+    assert report["summary"]["passed"] >= 1
+    if not isinstance(answer, Failure):
+        assert answer["failure_groups"][0]["message"].startswith("MemoryError")
+
+
+@pytest.mark.parametrize(("name", "kind"), [("SIGINT", "interrupted"), ("SIGTERM", "crash")])
+def test_a_signal_from_inside_is_an_interruption_or_a_crash(server: HostileServer, name: str, kind: str) -> None:
+    """C3."""
+    server.project(between(f"os.kill(os.getpid(), signal.{name})"))
+
+    failure = server.failure(kind)
+
+    assert failure.data["signal"] == (None if kind == "interrupted" else name)
+    assert failure.data["partial"]["summary"]["passed"] == 1
+
+
+CRIPPLES = {
+    "closes every descriptor": "os.closerange(0, 1024)",
+    "puts another file over every descriptor": """
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in range(64):
+        if number != null: os.dup2(null, number)""",
+    "may open nothing": "resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))",
+    "may open nothing and has closed everything": (
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0)); os.closerange(3, 1024)"
+    ),
+    "may write nothing": "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))",
+    "deletes its working directory": "shutil.rmtree(os.getcwd())",
+    "patches the library": "import json, time; os.write = os.open = os.fstat = json.dumps = time.time = None",
+}
+
+
+@pytest.mark.parametrize("how", CRIPPLES)
+def test_a_crippled_process_keeps_what_it_had_and_passes_only_with_every_result(
+    server: HostileServer, how: str
+) -> None:
+    """C4."""
+    server.project(between(CRIPPLES[how]))
+
+    answer = server.call(timeout=10)
+
+    report = answer.data["partial"] if isinstance(answer, Failure) else answer
+    assert report is not None, answer
+    outcomes = {test["node_id"].partition("::")[2]: test["outcome"] for test in report["tests"]}
+    assert outcomes["test_before"] == "passed"
+    if isinstance(answer, Failure):
+        assert answer.data["error_type"] in ("crash", "pytest_internal", "timeout")
+    elif answer["verdict"] == "passed":
+        assert set(outcomes.values()) == {"passed"}
+        assert (len(outcomes), answer["exit_code"]) == (3, 0)
+
+
+BROKEN_FILES: dict[str, str | bytes] = {
+    "test_import.py": "import os\nimport not_there\n",
+    "test_syntax.py": "def test_a(): pass\n\ndef test_b(:\n",
+    "test_nul.py": b"def test_a(): pass\nx = '\0'\n",
+    "test_encoding.py": b"x = '\xff\xfe'\ndef test_a(): pass\n",
+    "test_cookie.py": b"# -*- coding: nowhere -*-\ndef test_a(): pass\n",
+    "test_raises.py": "def f():\n    raise ZeroDivisionError('no')\n\nf()\n",
+    "test_leaves.py": "class Own(Exception): pass\nraise Own('mine')\n",
+    "sub/conftest.py": "import os\n1 / 0\n",
+    "sub/test_sub.py": BEFORE,
+}
+# file → type and line; a line is None where Python itself knows none.
+BROKEN_CAUSES = {
+    "test_import.py": ("ModuleNotFoundError", 2),
+    "test_syntax.py": ("SyntaxError", 3),
+    "test_nul.py": ("SyntaxError", None),
+    "test_encoding.py": ("SyntaxError", None),
+    "test_cookie.py": ("SyntaxError", None),
+    "test_raises.py": ("ZeroDivisionError", 2),
+    "test_leaves.py": ("Own", 2),
+    "sub/conftest.py": ("ZeroDivisionError", 2),
+}
+
+
+def test_files_that_cannot_be_collected_are_named_with_line_and_type(server: HostileServer) -> None:
+    """C5."""
+    server.project(BROKEN_FILES)
+
+    answer = server.result()
+    found = {error["file"]: (error["error_type"], error["line"]) for error in answer["collection_errors"]}
+
+    assert answer["verdict"] == "failed"
+    assert answer["summary"]["errors"] == answer["summary"]["total"] == len(BROKEN_CAUSES)
+    assert set(found) == set(BROKEN_CAUSES)
+    for file, (kind, line) in BROKEN_CAUSES.items():
+        assert found[file][0] == kind, file
+        assert found[file][1] == line if line else found[file][1] != 0, file
+
+
+@pytest.mark.parametrize("source", ["import not_there\n", "def f(:\n", "raise SystemError('no')\n"])
+def test_a_conftest_that_cannot_be_imported_is_named_with_line_and_type(server: HostileServer, source: str) -> None:
+    """C5."""
+    server.project({"conftest.py": f"import os\n{source}", "test_a.py": BEFORE})
+
+    answer = server.result()
+
+    (error,) = answer["collection_errors"]
+    assert (error["file"], error["line"]) == ("conftest.py", 2)
+    assert error["error_type"] in ("ModuleNotFoundError", "SyntaxError", "SystemError")
+    assert answer["verdict"] == "failed"
+
+
+UNUSABLE: dict[str, tuple[dict[str, str | bytes], str]] = {
+    "no environment": ({}, "There is no .venv"),
+    "pytest missing": ({".venv": f"-> {ENVIRONMENTS['no-pytest'].python.parent.parent}"}, "No module named 'pytest'"),
+    "Python missing": ({".venv/bin/activate": "\n"}, "does not exist"),
+    "a link to a Python that is gone": ({".venv/bin/python": "-> /nowhere/python3"}, "link"),
+    "a folder": ({".venv/bin/python/file": "\n"}, "folder"),
+    "not a program": ({".venv/bin/python": b"\0nothing"}, "executable"),
+    "a loop": ({".venv/bin/python": "-> python"}, "does not exist"),
+}
+
+
+def test_an_unusable_environment_says_what_was_tried_and_one_line_that_fixes_it(new_server: NewServer) -> None:
+    """C6."""
+    usable = {".venv": f"-> {ENVIRONMENTS[NEWEST].python.parent.parent}"}
+    server = new_server(python=None).ready(**usable)
+
+    for files, problem in UNUSABLE.values():
+        server.project({"test_a.py": BEFORE, **files})
+        failure = server.failure("environment")
+
+        assert problem in failure.message
+        assert str(server.root / ".venv") in failure.message
+        assert failure.message.splitlines()[-1].startswith("fix: ")
+        assert len(failure.data["environment"]["candidates"]) == (1 if files else 0)
+    (server.root / ".venv/bin/python").unlink()
+    (server.root / ".venv/bin/python").write_text("#!/bin/sh\necho broken interpreter >&2\nexit 9\n")
+    (server.root / ".venv/bin/python").chmod(0o755)
+    assert "broken interpreter" in server.failure("environment").message
+    server.assert_unharmed()

@@ -1,0 +1,258 @@
+"""Group F: clients that break the protocol, stop reading, or ask for everything at once."""
+
+import fcntl
+import json
+import struct
+import termios
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.conftest import NewServer
+from tests.hostile.harness import ANSWER_SECONDS, GONE_SECONDS, SLACK, HostileServer, within
+from tests.workbench import Failure
+
+MEGABYTE = 2**20
+# What the server may grow by, whatever is sent to it.
+GROWTH = 50 * MEGABYTE
+
+NONSENSE = {
+    "no JSON": b"hello\n",
+    "half of it": b'{"jsonrpc":"2.0","id":77,"method":"tools/l\n',
+    "empty lines": b"\n\r\n   \n",
+    "a number": b"42\n",
+    "a batch": b'[{"jsonrpc":"2.0","id":77,"method":"ping"},{"jsonrpc":"2.0","id":78,"method":"ping"}]\n',
+    "an empty batch": b"[]\n",
+    "deep lists": b"[" * 50_000 + b"]" * 50_000 + b"\n",
+    "deep arguments": b'{"jsonrpc":"2.0","method":"x","params":' + b'{"a":' * 50_000 + b"1" + b"}" * 50_000 + b"}\n",
+    "bad UTF-8": b'{"jsonrpc":"2.0","method":"\xff\xfe"}\n',
+    "NUL": b"\0\0\0\n",
+    "another version": b'{"jsonrpc":"1.0","id":79,"method":"ping"}\n',
+    "an answer to nothing": b'{"jsonrpc":"2.0","id":80,"result":{}}\n',
+    "an error to nothing": b'{"jsonrpc":"2.0","id":81,"error":{"code":1,"message":""}}\n',
+    "a wrong progress": b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":[]}}\n',
+    "a wrong cancel": b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}\n',
+    "an unknown notification": b'{"jsonrpc":"2.0","method":"notifications/nothing"}\n',
+    "a huge number": b'{"jsonrpc":"2.0","method":"x","params":{"a":' + b"9" * 100_000 + b"}}\n",
+    "a large line": b'{"jsonrpc":"2.0","method":"x","params":{"a":"' + b"x" * MEGABYTE + b'"}}\n',
+}
+
+
+@pytest.mark.parametrize("what", NONSENSE)
+def test_nonsense_on_the_wire_is_answered_with_an_error_or_not_at_all(server: HostileServer, what: str) -> None:
+    """F1."""
+    before = set(server.replies)
+
+    server.send_raw(NONSENSE[what])
+
+    assert server.reply(server.request("ping"))["result"] == {}
+    fresh = set(server.replies) - before - {server.count}
+    assert fresh <= {None, 77, 78, 79}
+    assert all("error" in reply for number in fresh - {77, 78} for reply in server.replies[number])
+
+
+def test_a_line_beyond_every_measure_is_dropped_and_memory_stays_bounded(server: HostileServer) -> None:
+    """F1."""
+    before = server.memory()
+    head = b'{"jsonrpc":"2.0","id":"huge","method":"tools/call","params":{"name":"'
+
+    server.send_raw(head)
+    for _ in range(64):
+        server.send_raw(b"x" * MEGABYTE)
+    server.send_raw(b'"}}\n')
+
+    assert server.reply(server.request("ping"))["result"] == {}
+    assert "huge" not in server.replies
+    assert server.memory("VmHWM") - before < GROWTH
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("no/such/method", {}, -32601),
+        ("tools/call", {"name": "run_shell", "arguments": {"command": "id"}}, -32602),
+        ("tools/call", {"name": 7}, -32602),
+        ("tools/call", {}, -32602),
+        ("tools/call", {"name": "execute_tests", "arguments": "x"}, -32602),
+    ],
+)
+def test_unknown_methods_and_tools_are_errors(
+    server: HostileServer, method: str, params: dict[str, object], code: int
+) -> None:
+    """F1."""
+    reply = server.reply(server.request(method, params))
+
+    assert reply["error"]["code"] == code
+    assert "Traceback" not in json.dumps(reply)
+
+
+def test_an_id_that_is_used_twice_costs_nobody_else_an_answer(server: HostileServer) -> None:
+    """F1."""
+    server.project({"test_a.py": "def test_a(): pass\n"})
+    message = {"jsonrpc": "2.0", "id": "same", "method": "tools/call", "params": {"name": "execute_tests"}}
+
+    for _ in range(3):
+        server.send(message)
+
+    assert server.reply("same")
+    within(GONE_SECONDS, lambda: not server.leftovers())
+    assert 1 <= len(server.replies["same"]) <= 3
+
+
+def test_requests_before_the_handshake_do_no_harm(new_server: NewServer) -> None:
+    """F1."""
+    server = new_server()
+
+    early = server.reply(server.request("tools/call", {"name": "execute_tests", "arguments": {}}))
+
+    assert "error" in early or early["result"]["isError"] is False
+    server.ready()
+
+
+def unread(server: HostileServer) -> int:
+    """The bytes that wait in the pipe from the server."""
+    assert server.process.stdout is not None
+    answer = fcntl.ioctl(server.process.stdout, termios.FIONREAD, b"\0" * 4)
+    return int(struct.unpack("i", answer)[0])
+
+
+def test_a_client_that_stops_reading_costs_little_and_gets_everything_later(server: HostileServer) -> None:
+    """F2."""
+    source = "import pytest\n@pytest.mark.parametrize('n', range(300))\ndef test_n(n): assert 0, 'x' * 50 + str(n)\n"
+    server.project({"test_a.py": source})
+    before = server.memory()
+    numbers: list[int] = []
+
+    server.reading.clear()
+    # The listener is still waiting for one line: this is it.
+    server.request("ping")
+    writer = threading.Thread(target=lambda: numbers.extend(ask_for_much(server)))
+    writer.start()
+    within(20, lambda: unread(server) > 60_000)
+    grown = server.memory("VmHWM") - before
+    server.reading.set()
+    writer.join()
+
+    assert all(server.reply(number) for number in numbers)
+    assert len(numbers) == 2 + 100 + 300 + 3
+    assert grown < GROWTH
+
+
+def ask_for_much(server: HostileServer) -> list[int]:
+    calls = [server.begin(detail="tests", max_tokens=100_000) for _ in range(2)]
+    lists = [server.request("tools/list") for _ in range(100)]
+    return [*calls, *lists, *(server.request("ping") for _ in range(300)), *(server.begin(path="x") for _ in range(3))]
+
+
+# Our own code, made to raise whatever a file names: the only way to meet a bug that is not there yet.
+FAULTY = """
+import builtins, pathlib, sys
+from pytest_mcp import cli, interpreter
+
+real = interpreter.candidates
+
+def candidates(config):
+    fault = pathlib.Path(config.root, "fault")
+    if fault.exists():
+        raise getattr(builtins, fault.read_text())("our own bug")
+    return real(config)
+
+interpreter.candidates = candidates
+sys.exit(cli.main())
+"""
+FAULTS = {
+    "exceptions": ["RuntimeError", "RecursionError", "MemoryError", "OSError", "StopIteration", "SystemExit"],
+    "not even exceptions": ["GeneratorExit", "KeyboardInterrupt", "BaseException"],
+}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_whatever_our_own_code_raises_costs_one_answer(new_server: NewServer, kind: str) -> None:
+    """F3."""
+    server = new_server(program=("-c", FAULTY)).ready()
+
+    for fault in FAULTS[kind]:
+        server.project({"fault": fault})
+        failure = server.answer(server.begin(), limit=ANSWER_SECONDS + SLACK)
+
+        assert isinstance(failure, Failure)
+        assert failure.code == -32603, fault
+        assert fault in failure.message
+        assert fault in failure.data["traceback"]
+    server.assert_unharmed()
+    assert "Traceback" in server.log.read_text()
+
+
+# Each test tells when it begins and ends, and how many others are between the two at that moment.
+COUNTING = """
+    import os, pathlib, time, pytest
+    HERE = pathlib.Path(__file__).parent
+
+    @pytest.mark.parametrize("n", range(200))
+    def test_n(n):
+        with open(HERE / "order", "a") as order: order.write(f"{n}\\n")
+        mine = HERE / "running" / str(n)
+        mine.touch()
+        with open(HERE / "seen", "a") as seen: seen.write(f"{len(list(mine.parent.iterdir()))}\\n")
+        while not (HERE / "go").exists(): time.sleep(0.01)
+        mine.unlink()
+"""
+
+
+def numbers_in(file: Path) -> list[int]:
+    return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def test_of_many_calls_a_few_run_and_the_others_wait_in_order_or_are_cancelled(new_server: NewServer) -> None:
+    """F5."""
+    server = new_server("--max-runs=2").ready()
+    server.project({"test_n.py": COUNTING, "running/.keep": ""})
+    (server.root / "running" / ".keep").unlink()
+
+    calls = [server.begin(node_ids=[f"test_n.py::test_n[{n}]"]) for n in range(200)]
+    within(5, lambda: len(numbers_in(server.root / "seen")) == 2)
+    ping, listed = server.request("ping"), server.request("tools/list")
+    assert server.reply(ping)["result"] == {}
+    assert len(server.reply(listed)["result"]["tools"]) == 2
+    assert not set(calls) & set(server.replies)
+    for number in calls[6:]:
+        server.cancel(number)
+    (server.root / "go").touch()
+    answers = [server.answer(number) for number in calls[:6]]
+
+    for n, answer in enumerate(answers):
+        assert isinstance(answer, dict)
+        assert (answer["verdict"], answer["summary"]["total"]) == ("passed", 1)
+        assert answer["tests"][0]["node_id"] == f"test_n.py::test_n[{n}]"
+    order = numbers_in(server.root / "order")
+    assert sorted(order) == list(range(6))
+    # Two run side by side, so a call can be overtaken by its neighbour and by nobody else.
+    assert all(abs(place - n) <= 1 for place, n in enumerate(order))
+    assert max(numbers_in(server.root / "seen")) <= 2
+    server.assert_unharmed()
+    assert not set(calls[6:]) & set(server.replies)
+
+
+def test_two_clients_on_one_project_get_their_own_answers(new_server: NewServer) -> None:
+    """F6."""
+    first = new_server().ready()
+    second = new_server(f"--root={first.root}").greeted()
+    source = "import pytest\n@pytest.mark.parametrize('n', range(9))\ndef test_n(n): print('said by', n); assert 0, n\n"
+    first.project({"test_a.py": source, "test_b.py": source})
+
+    asked = [
+        (server, file, n, server.begin(node_ids=[f"{file}::test_n[{n}]"]))
+        for n in range(2)
+        for server, file in ((first, "test_a.py"), (second, "test_b.py"))
+    ]
+
+    for server, file, n, number in asked:
+        answer = server.answer(number)
+        assert isinstance(answer, dict)
+        (test,) = answer["tests"]
+        assert (test["node_id"], answer["summary"]["total"]) == (f"{file}::test_n[{n}]", 1)
+        assert f"said by {n}" in test["traceback"]
+    first.assert_unharmed()
+    assert second.faults == []
+    assert second.reply(second.request("ping"))["result"] == {}
