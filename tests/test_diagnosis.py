@@ -91,16 +91,6 @@ async def test_an_internal_error_of_pytest_is_told_from_a_failing_test(every_ben
     assert "LookupError: broken hook" in message
 
 
-@pytest.mark.anyio
-async def test_addopts_that_only_ask_for_help_are_a_usage_error(every_bench: Workbench) -> None:
-    files = {"pytest.ini": "[pytest]\naddopts = --help\n", "test_a.py": BEFORE}
-
-    kind, message, _ = await failed_run(every_bench, files)
-
-    assert kind == "usage_error"
-    assert "addopts" in message
-
-
 NOT_RUN = {
     "--collect-only in addopts": {"pytest.ini": "[pytest]\naddopts = --collect-only\n"},
     "--setup-plan in addopts": {"pytest.ini": "[pytest]\naddopts = --setup-plan\n"},
@@ -285,3 +275,27 @@ async def test_the_stack_of_a_stuck_test_is_in_the_message(every_bench: Workbenc
     _, message, _ = await failed_run(every_bench, {"tests/test_a.py": source}, timeout=1)
 
     assert message.splitlines()[-2:] == ["stack| tests/test_a.py:3: in test_stuck", "stack| tests/test_a.py:2: in wait"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("option", ["--help", "--markers"])
+async def test_addopts_that_keep_pytest_from_a_session_are_a_usage_error(every_bench: Workbench, option: str) -> None:
+    files = {"pytest.ini": f"[pytest]\naddopts = {option}\n", "test_a.py": BEFORE}
+
+    kind, message, _ = await failed_run(every_bench, files)
+
+    assert kind == "usage_error"
+    assert "addopts" in message
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("option", ["--fixtures", "--cache-show"])
+async def test_addopts_that_show_something_instead_of_running_are_named_in_a_notice(
+    every_bench: Workbench, option: str
+) -> None:
+    every_bench.write({"pytest.ini": f"[pytest]\naddopts = {option}\n", "test_a.py": BEFORE})
+
+    answer = await every_bench.execute()
+
+    assert answer["verdict"] == "incomplete"
+    assert [notice for notice in answer["notices"] if "addopts" in notice]

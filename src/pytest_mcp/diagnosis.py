@@ -66,10 +66,9 @@ def _unfinished(run: Run[Asked_co]) -> CallError:
     if ledger.escaped is not None and ledger.escaped.error_type != "SystemExit" and not ledger.session_started:
         why = f"{ledger.escaped.error_type}: {ledger.escaped.message}"
         return _failed(run, "usage_error", f"pytest execution failed: pytest could not be configured: {why}")
-    if not ledger.session_started and run.exit.stdout.startswith(("usage:", "pytest ")):
-        return _failed(
-            run, "usage_error", "pytest execution failed: the project's addopts ask pytest for help or its version"
-        )
+    if not ledger.session_started and code == 0 and (ledger.configured or run.exit.stdout.startswith("pytest ")):
+        why = "the project's addopts ask pytest for something else than tests (--help, --version, --markers?)"
+        return _failed(run, "usage_error", f"pytest execution failed: {why}")
     return _failed(
         run, "crash", f"pytest execution failed: the process ended with exit code {code} before the session did"
     )

@@ -57,8 +57,10 @@ def _nothing_selected(run: Run[Request]) -> list[str]:
 
 
 def _stopped_early(ledger: Ledger) -> list[str]:
-    if ledger.unresolved:
+    if ledger.unresolved and not any(record.called for record in ledger.tests.values()):
         return [f"{ledger.unresolved} test(s) were set up but not called; do the project's addopts say --setup-plan?"]
+    if unclear := [record.node_id for record in ledger.tests.values() if record.outcome is None]:
+        return [f"{len(unclear)} test(s) started and have no outcome, first {unclear[0]}: what happened is not known."]
     if not ledger.not_run or ledger.ended is None or ledger.collection_failures:
         return []
     why = f" ({ledger.ended.stopped})" if ledger.ended.stopped else ""
@@ -70,6 +72,10 @@ def _exit_status(run: Run[Request]) -> list[str]:
     expected = 1 if ledger.failed else 5 if not ledger.tests else 0
     if ledger.collection_failures or ledger.ended is None or code in (expected, None):
         return []
+    if len(ledger.completed) < len(ledger.tests):
+        return []
+    if ledger.selected is None:
+        return ["pytest ran no tests; do the project's addopts ask it for something else (--fixtures, --cache-show)?"]
     if not ledger.failed and ledger.tests:
         return [f"No test failed, yet pytest exited with {code}; text_output may say why (a coverage threshold?)."]
     return [f"pytest exited with {code}, which does not follow from its tests."]

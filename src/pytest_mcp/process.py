@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import PIPE
@@ -114,23 +114,20 @@ class Orphanage:
         self.is_open = processes.become_subreaper() is not None
 
     async def end_orphans(self) -> None:
-        unreaped: set[int] = set()
+        own = os.getpid()
         end = time.monotonic() + ORPHAN_SECONDS
         while self.is_open and time.monotonic() < end:
-            orphans = processes.descendants(os.getpid(), sparing=self.supervisors)
+            orphans = processes.descendants(own, sparing=self.supervisors)
             processes.signal_all(orphans, signal.SIGSTOP)
             processes.signal_all(orphans, signal.SIGKILL)
-            unreaped = {pid for pid in unreaped | orphans if not self._reaped(pid)}
-            if not unreaped:
+            # Some come to us dead already: the child of a killed supervisor dies with it.
+            dead = processes.zombies(own) - self.supervisors
+            for pid in dead:
+                with suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+            if not orphans and not dead:
                 return
             await anyio.sleep(ORPHAN_PAUSE_SECONDS)
-
-    def _reaped(self, pid: int) -> bool:
-        try:
-            return os.waitpid(pid, os.WNOHANG)[0] == pid
-        except ChildProcessError:
-            # Not ours, or not yet: it comes to us when the orphan above it has gone.
-            return not Path(f"/proc/{pid}").exists()
 
 
 orphanage = Orphanage()

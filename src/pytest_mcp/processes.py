@@ -12,6 +12,7 @@ import sys
 from collections.abc import Collection, Iterable
 
 ON_LINUX = sys.platform.startswith("linux")
+ZOMBIE = b"Z"
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 # ps answers at once, or the machine is beyond help.
@@ -32,7 +33,10 @@ def descendants(of: int, *, group: int | None = None, sparing: Collection[int] =
 
     Without a subreaper an orphan's parent is gone, but it keeps its process group: `group` finds it.
     """
-    parents = _linux_parents() if ON_LINUX else _listed_parents(of, group)
+    if ON_LINUX:
+        parents = {pid: parent for pid, (parent, state) in _linux_table().items() if state != ZOMBIE}
+    else:
+        parents = _listed_parents(of, group)
     found: set[int] = set()
     front = {of}
     while front:
@@ -47,16 +51,21 @@ def signal_all(pids: Iterable[int], number: int) -> None:
             os.kill(pid, number)
 
 
-def _linux_parents() -> dict[int, int]:
-    parents = {}
+def zombies(of: int) -> set[int]:
+    """The children of a process that have ended and that nobody has waited for. Linux only."""
+    return {pid for pid, (parent, state) in _linux_table().items() if parent == of and state == ZOMBIE}
+
+
+def _linux_table() -> dict[int, tuple[int, bytes]]:
+    """Every process with its parent and its state."""
+    table = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError, IndexError), open(f"/proc/{name}/stat", "rb") as handle:
                 # The second field is the program's name in parentheses and may hold anything.
                 state, parent = handle.read().rpartition(b")")[2].split()[:2]
-                if state != b"Z":
-                    parents[int(name)] = int(parent)
-    return parents
+                table[int(name)] = (int(parent), state)
+    return table
 
 
 def _listed_parents(of: int, group: int | None) -> dict[int, int]:
