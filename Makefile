@@ -7,6 +7,9 @@ INSTALLED := $(VENV)/.installed
 # Both would change what the children write and how fast they start.
 unexport PYTHONDONTWRITEBYTECODE PYTEST_ADDOPTS
 
+# Two suffice to keep two cores busy; more only wait for each other.
+WORKERS ?= 2
+
 .PHONY: demo test lint types unit environments matrix soak fuzz docs clean
 
 demo: $(INSTALLED)
@@ -25,8 +28,9 @@ types: $(INSTALLED)
 	@$(BIN)/mypy
 
 unit: $(INSTALLED) environments
-	@echo "== tests"
-	@$(BIN)/python -m pytest -q
+	@seed=$$($(BIN)/python -c 'import random; print(random.randrange(10**6))'); \
+	echo "== tests (fresh seed of the endurance tests: $$seed)"; \
+	FRESH_SEED=$$seed $(BIN)/python -m pytest -q -n $(WORKERS)
 
 # The projects' side: one environment for each pytest that the suite runs against.
 environments: $(INSTALLED)

@@ -1,7 +1,7 @@
 """A hundredth of `make fuzz` and a taste of `make soak`: once with a fixed seed, once with a new one."""
 
+import os
 import random
-import sys
 
 import pytest
 
@@ -14,16 +14,9 @@ from tests.waiting import PATIENCE
 
 SHARE = 0.01
 FIXED_SEED = 7
-FRESH_SEED = random.SystemRandom().randrange(1_000_000)
+# `make test` draws and prints one, so that every worker of the run has the same.
+FRESH_SEED = int(os.environ.get("FRESH_SEED") or random.SystemRandom().randrange(1_000_000))
 SEEDS = [pytest.param(FIXED_SEED, id=f"seed {FIXED_SEED}"), pytest.param(FRESH_SEED, id=f"fresh seed {FRESH_SEED}")]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _the_fresh_seed_is_printed(pytestconfig: pytest.Config) -> None:
-    """Past the capture, so that a log of a green run has it too."""
-    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled():
-        sys.stdout.write(f"\nfresh seed of tests/test_endurance.py: {FRESH_SEED}\n")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
