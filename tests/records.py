@@ -72,8 +72,8 @@ def exited(code: int | None = 0, *, stdout: str = "") -> Exit:
     return Exit(code=code, signal=None, reason="exited", duration=0.7, stdout=stdout, stderr="")
 
 
-def finished(node_id: str, duration: float = 0.1, *, called: bool = True) -> Finished:
-    return Finished(id=node_id, duration=duration, called=called)
+def finished(node_id: str, duration: float = 0.1, *, passed: bool = True) -> Finished:
+    return Finished(id=node_id, duration=duration, passed=passed)
 
 
 def one_test(node_id: str, *phases: Phase, duration: float = 0.1) -> list[Event]:

@@ -75,7 +75,7 @@ told_of_a_test = st.sampled_from(NODE_IDS).flatmap(
         [
             Started(node_id),
             finished(node_id),
-            finished(node_id, called=False),
+            finished(node_id, passed=False),
             phase(node_id),
             phase(node_id, when="teardown"),
             phase(node_id, subtest="[part]"),

@@ -21,7 +21,7 @@ MAP = {
     "client": {"config"},
     "command": {"config", "requests", "targets"},
     "config": {"errors", "requests"},
-    "diagnosis": {"errors", "events", "failures", "findings", "ledger", "requests"},
+    "diagnosis": {"budget", "errors", "events", "failures", "findings", "ledger", "requests"},
     "errors": {"text"},
     "events": set(),
     "expressions": {"text"},

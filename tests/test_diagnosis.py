@@ -299,3 +299,31 @@ async def test_addopts_that_show_something_instead_of_running_are_named_in_a_not
 
     assert answer["verdict"] == "incomplete"
     assert [notice for notice in answer["notices"] if "addopts" in notice]
+
+
+@pytest.mark.anyio
+async def test_a_session_that_ended_before_the_deadline_is_a_result_though_its_process_hangs(bench: Workbench) -> None:
+    hook = "import atexit, time\natexit.register(time.sleep, 600)\n"
+    bench.write({"conftest.py": hook, "test_a.py": BEFORE})
+
+    answer = await bench.execute(timeout=3)
+
+    assert (answer["verdict"], answer["exit_code"]) == ("passed", 0)
+    assert "did not exit" in answer["notices"][0]
+
+
+@pytest.mark.anyio
+async def test_helpers_of_multiprocessing_may_tidy_up(bench: Workbench) -> None:
+    source = """
+    from multiprocessing import shared_memory
+
+    def test_leaks():
+        shared_memory.SharedMemory(name="pytest_mcp_leak", create=True, size=16)
+    """
+    bench.write({"test_a.py": source})
+
+    first = await bench.execute()
+    second = await bench.execute()
+
+    assert (first["verdict"], second["verdict"]) == ("passed", "passed")
+    assert second["notices"] == []

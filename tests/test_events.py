@@ -106,11 +106,11 @@ def test_a_truth_value_is_no_exit_status(exit_status: bool) -> None:
 
 @pytest.mark.parametrize("duration", [b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1e999"])
 def test_a_number_that_json_cannot_say_is_no_event(duration: bytes) -> None:
-    record = b'{"k":"finished","n":1,"id":"x","called":true,"duration":%b}'
+    record = b'{"k":"finished","n":1,"id":"x","passed":true,"duration":%b}'
 
     assert parse(record % b"1.5") is not None
     assert parse(record % duration) is None
 
 
 def test_a_whole_number_passes_for_a_duration() -> None:
-    assert read("finished", id="x", duration=2, called=True) == finished("x", 2)
+    assert read("finished", id="x", duration=2, passed=True) == finished("x", 2)

@@ -114,11 +114,11 @@ def test_a_run_that_was_cut_short_keeps_what_had_been_reported() -> None:
     kept = partial(run)
 
     assert kept is not None
-    assert (kept["verdict"], kept["exit_code"]) == ("incomplete", None)
-    assert [test["node_id"] for test in kept["tests"]] == [A, B]
-    assert kept["running"] == [C]
-    assert kept["not_run"] == 1
-    assert kept["rerun"] == {"node_ids": [B]}
+    assert (kept.verdict, kept.exit_code) == ("incomplete", None)
+    assert [test.node_id for test in kept.tests] == [A, B]
+    assert kept.running == [C]
+    assert kept.not_run == 1
+    assert kept.rerun == {"node_ids": [B]}
 
 
 def test_nothing_is_partial_before_a_test_has_started_or_where_none_was_to_run() -> None:

@@ -92,13 +92,19 @@ def test_an_environment_without_its_python_is_told_rather_than_passed_over(root:
 
 
 def test_the_fix_installs_pytest_into_the_interpreter_that_lacks_it() -> None:
-    broken = Candidate(Path("/a/python"), "--python").rejected("does not exist")
-    bare = Candidate(Path("/b/python"), "VIRTUAL_ENV").rejected("pytest cannot be imported: No module named 'pytest'")
+    broken = Candidate(Path("/a/python"), ".venv in the project root").rejected("does not exist")
+    bare = Candidate(Path("/b c/python"), "VIRTUAL_ENV").rejected("no pytest", lacks_pytest=True)
 
-    assert fix([broken, bare], Path("/project")) == "/b/python -m pip install pytest"
+    assert fix([broken, bare], Path("/project")) == "'/b c/python' -m pip install pytest"
+
+
+def test_the_fix_for_the_operators_own_choice_leaves_the_projects_environment_alone() -> None:
+    chosen = Candidate(Path("/a/python"), "--python").rejected("does not exist")
+
+    assert fix([chosen], Path("/project")).startswith("correct --python, or leave it out")
 
 
 def test_the_fix_makes_an_environment_where_there_is_none() -> None:
     line = fix([], Path("/project"))
 
-    assert line == "python3 -m venv --clear /project/.venv && /project/.venv/bin/python -m pip install pytest"
+    assert line == "python3 -m venv /project/.venv && /project/.venv/bin/python -m pip install pytest"

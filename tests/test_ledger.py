@@ -20,7 +20,7 @@ phases = st.builds(
 steps = (
     phases
     | st.builds(Started, st.sampled_from([A, B, C]))
-    | st.builds(finished, st.sampled_from([A, B, C]), called=st.booleans())
+    | st.builds(finished, st.sampled_from([A, B, C]), passed=st.booleans())
 )
 streams = st.lists(steps, max_size=20)
 
@@ -64,7 +64,7 @@ def test_a_test_that_has_not_come_to_its_end_has_no_outcome_unless_it_failed_alr
 
 
 def test_a_test_that_was_only_set_up_has_no_outcome() -> None:
-    kept = ledger(Started(A), finished(A, called=False))
+    kept = ledger(Started(A), finished(A, passed=False))
 
     assert kept.tests[A].outcome is None
     assert list(kept.running) == []

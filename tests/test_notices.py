@@ -86,9 +86,11 @@ def test_a_run_that_stopped_early_says_why_and_how_many_did_not_run() -> None:
 
 
 def test_tests_that_were_only_set_up_are_counted() -> None:
-    (sentence,) = notices(session(one_test(A), finished(B, called=False), selected=2))
+    (only_set_up,) = notices(session(finished(A, passed=False), selected=1))
+    (without_outcome,) = notices(session(one_test(A), finished(B, passed=False), selected=2))
 
-    assert sentence.startswith("1 test(s) were set up but not called")
+    assert only_set_up.startswith("1 test(s) were set up but not called")
+    assert without_outcome.startswith(f"1 test(s) started and have no outcome, first {B}")
 
 
 @pytest.mark.parametrize(

@@ -270,3 +270,54 @@ async def test_a_module_that_skips_itself_counts_as_one_skipped_test(every_bench
         "message": "no database",
         "traceback": None,
     }
+
+
+@pytest.mark.anyio
+async def test_what_json_cannot_say_hides_no_failure(every_bench: Workbench) -> None:
+    """Properties, log records and reasons are the project's own objects."""
+    every_bench.write(
+        {
+            "test_odd.py": """
+            import logging
+            import pytest
+
+            def test_property(record_property):
+                record_property("x", float("nan"))
+                assert 0
+
+            def test_log():
+                logging.getLogger().warning("x", extra={"d": {(1, 2): 3}})
+                assert 0
+
+            @pytest.mark.xfail(reason=42)
+            def test_reason(): assert 0
+            """
+        }
+    )
+
+    for detail in ("auto", "full"):
+        answer = await every_bench.execute(detail=detail)
+        assert (answer["summary"]["failed"], answer["summary"]["skipped"], answer["summary"]["passed"]) == (2, 1, 0)
+        assert answer["notices"] == []
+
+
+@pytest.mark.anyio
+async def test_a_selection_from_the_cache_is_said(every_bench: Workbench) -> None:
+    every_bench.write({"pytest.ini": "[pytest]\naddopts = --lf\n", "test_a.py": "def test_a(): pass\n"})
+
+    answer = await every_bench.execute()
+
+    assert answer["notices"] == [
+        "The project's addopts choose tests by what failed last time (--lf); others did not run."
+    ]
+
+
+@pytest.mark.anyio
+async def test_a_test_named_in_a_module_that_skips_itself_is_skipped_with_it(every_bench: Workbench) -> None:
+    source = "import pytest\npytest.skip('no database', allow_module_level=True)\ndef test_a(): pass\n"
+    every_bench.write({"test_absent.py": source})
+
+    answer = await every_bench.execute(node_ids=["test_absent.py::test_a"])
+
+    assert answer["summary"]["skipped"] == 1
+    assert answer["verdict"] != "passed"

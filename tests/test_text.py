@@ -36,14 +36,28 @@ def test_every_escape_can_be_read_back_so_nothing_is_lost() -> None:
     assert read_back == escaped
 
 
+# Letters and marks by their category, but with nothing to see: fillers, joiners, variation selectors.
+INVISIBLE_LETTERS = {
+    *"\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0",
+    *(chr(code) for code in (*range(0xFE00, 0xFE0F), *range(0xE0100, 0xE01F0))),
+}
+
+
 def test_tab_newline_and_everything_a_person_can_read_stay_as_they_are() -> None:
     readable = "\t\n" + "".join(
         c
         for c in EVERY_CHARACTER
-        if unicodedata.category(c)[0] in "LNPS" or unicodedata.category(c) in ("Zs", "Mn", "Mc")
+        if c not in INVISIBLE_LETTERS
+        and (unicodedata.category(c)[0] in "LNPS" or unicodedata.category(c) in ("Zs", "Mn", "Mc"))
     )
 
     assert safe(readable) == readable
+
+
+def test_letters_that_nobody_can_see_are_escaped() -> None:
+    """Variation selectors carry hidden text to a model; U+FE0F alone belongs to ordinary emoji."""
+    assert all(safe(character).startswith("\\") for character in INVISIBLE_LETTERS)
+    assert safe("\u2764\ufe0f") == "\u2764\ufe0f"
 
 
 def test_characters_that_reorder_or_break_lines_are_escaped() -> None:

@@ -30,7 +30,7 @@ exits = st.builds(exited, st.sampled_from([0, 0, 0, 1, 2, 5, None]))
 
 def has_an_outcome(node_id: str, stream: list[Event]) -> bool:
     return any(
-        (isinstance(record, Finished) and record.id == node_id and record.called)
+        (isinstance(record, Finished) and record.id == node_id and record.passed)
         or (isinstance(record, Phase) and record.id == node_id and record.outcome == "skipped")
         for record in stream
     )
@@ -92,7 +92,7 @@ def test_a_green_session_passes_and_no_longer_does_when_a_record_of_its_end_is_l
         pytest.param(session(absent(), one_test(A), selected=1), 0, "passed", id="a module skips itself"),
         pytest.param(session(one_test(A, skipped(A, "no")), selected=1), 0, "passed", id="all skipped"),
         pytest.param(session(one_test(A), selected=2), 0, "incomplete", id="one never ran"),
-        pytest.param(session(finished(A, called=False), selected=1), 0, "incomplete", id="--setup-plan"),
+        pytest.param(session(finished(A, passed=False), selected=1), 0, "incomplete", id="--setup-plan"),
         pytest.param([Selected(1), *one_test(A)], 0, "incomplete", id="os._exit(0)"),
         pytest.param(session(one_test(A), selected=1), 1, "failed", id="coverage threshold"),
         pytest.param(session(one_test(A), selected=1, exit_status=1), 0, "failed", id="status changed late"),

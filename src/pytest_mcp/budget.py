@@ -5,8 +5,10 @@ that is sent, and what it leaves out, out. Verdict, counts, notices and every ca
 """
 
 import json
+import posixpath
 from collections import Counter
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -14,6 +16,7 @@ from pytest_mcp import transcript
 from pytest_mcp.requests import DiscoverTests, ExecuteTests
 from pytest_mcp.results import (
     LISTED_WITHOUT_FAILURE,
+    CollectionError,
     DiscoverResult,
     ExecuteResult,
     FileCount,
@@ -30,10 +33,15 @@ CHARACTERS_PER_TOKEN = 3
 # Under pressure: what is left of a group's cause and of its ids, and the least of a text.
 PRESSED_CAUSE = 200
 PRESSED_IDS = 5
+PRESSED_RERUN = 20
 PRESSED_TEXT = 300
 
+Fitted = TypeVar("Fitted", bound=ExecuteResult)
+Arguments = dict[str, Any]
+Update = dict[str, Any]
 
-def fit_execution(result: ExecuteResult, request: ExecuteTests, *, ceiling: int) -> ExecuteResult:
+
+def fit_execution(result: Fitted, request: ExecuteTests, *, ceiling: int) -> Fitted:
     """What `detail` asks for; less only where that exceeds the operator's ceiling, in bytes."""
     if request.detail == "full":
         return _pressed(result, result, ceiling)
@@ -54,9 +62,11 @@ def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: in
     if size <= ceiling and (request.detail == "full" or size // CHARACTERS_PER_TOKEN <= limit):
         return result
     files = Counter(test.file for test in result.tests)
+    errors = [_shortened(error) for error in _with_one_traceback_each(result.collection_errors)]
     return result.model_copy(
         update={
             "tests": [],
+            "collection_errors": errors,
             "files": [FileCount(file=file, count=count) for file, count in files.items()],
             "omitted": OmittedTests(
                 tests=result.count,
@@ -77,8 +87,7 @@ def _shown(result: ExecuteResult) -> list[TestResult]:
 def _omitted(result: ExecuteResult, shown: list[TestResult], *, text_characters: int) -> Omitted | None:
     if len(shown) == len(result.tests) and not text_characters:
         return None
-    before, after = (Counter(test.outcome for test in tests) for tests in (result.tests, shown))
-    left_out = before - after
+    left_out = _left_out(result, shown)
     return Omitted(
         passed=left_out["passed"],
         skipped=left_out["skipped"],
@@ -88,68 +97,107 @@ def _omitted(result: ExecuteResult, shown: list[TestResult], *, text_characters:
     )
 
 
-def _pressed(result: ExecuteResult, complete: ExecuteResult, ceiling: int) -> ExecuteResult:
+def _pressed(result: Fitted, complete: ExecuteResult, ceiling: int) -> Fitted:
     """The result, or as much of it as the ceiling leaves, given up in a fixed order."""
     pressed = result
     for give_up in _SACRIFICES:
         if _bytes(pressed) <= ceiling:
             break
-        pressed = give_up(pressed, ceiling)
+        pressed = pressed.model_copy(update=give_up(pressed, ceiling))
     if pressed is result:
         return result
-    lost_text = len(complete.text_output) - len(pressed.text_output)
-    omitted = _omitted(complete, pressed.tests, text_characters=max(1, lost_text))
-    assert omitted is not None
-    hint = f"it had to fit {ceiling} bytes; raise max_tokens, choose fewer tests or ask for detail full"
-    return pressed.model_copy(update={"omitted": omitted.model_copy(update={"hint": hint})})
+    left_out = _left_out(complete, pressed.tests)
+    omitted = Omitted(
+        passed=left_out["passed"],
+        skipped=left_out["skipped"],
+        same_cause_failures=left_out["failed"] + left_out["error"],
+        text_characters=max(0, len(complete.text_output) - len(pressed.text_output)),
+        hint=f"it had to fit {ceiling} bytes; raise max_tokens, choose fewer tests or ask for detail full",
+    )
+    return pressed.model_copy(update={"omitted": omitted})
 
 
-def _without_text(result: ExecuteResult, _ceiling: int) -> ExecuteResult:
-    return result.model_copy(update={"text_output": cut_middle(result.text_output, PRESSED_TEXT)})
+def _left_out(complete: ExecuteResult, shown: list[TestResult]) -> Counter[str]:
+    before, after = (Counter[str](test.outcome for test in tests) for tests in (complete.tests, shown))
+    return before - after
 
 
-def _without_json_report(result: ExecuteResult, _ceiling: int) -> ExecuteResult:
-    return result.model_copy(update={"json_report": None})
+def _without_text(result: ExecuteResult, _ceiling: int) -> Update:
+    return {"text_output": cut_middle(result.text_output, PRESSED_TEXT)}
 
 
-def _without_quiet_tests(result: ExecuteResult, _ceiling: int) -> ExecuteResult:
-    return result.model_copy(update={"tests": [t for t in result.tests if t.outcome in ("failed", "error")]})
+def _without_json_report(_result: ExecuteResult, _ceiling: int) -> Update:
+    return {"json_report": None}
 
 
-def _without_further_ids(result: ExecuteResult, _ceiling: int) -> ExecuteResult:
+def _without_quiet_tests(result: ExecuteResult, _ceiling: int) -> Update:
+    return {"tests": [test for test in result.tests if test.outcome in ("failed", "error")]}
+
+
+def _without_further_ids(result: ExecuteResult, _ceiling: int) -> Update:
     groups = [group.model_copy(update={"node_ids": group.node_ids[:PRESSED_IDS]}) for group in result.failure_groups]
-    return result.model_copy(update={"tests": _shown(result), "failure_groups": groups, "rerun": None})
+    return {"tests": _shown(result), "failure_groups": groups, "rerun": _shorter(result.rerun)}
 
 
-def _with_short_causes(result: ExecuteResult, _ceiling: int) -> ExecuteResult:
+def _shorter(rerun: Arguments | None) -> Arguments | None:
+    """The failures' files, or the folder that holds them all, where the ids are many."""
+    if rerun is None or len(rerun.get("node_ids", [])) <= PRESSED_RERUN:
+        return rerun
+    files = list(dict.fromkeys(node_id.partition("::")[0] for node_id in rerun["node_ids"]))
+    others = {name: value for name, value in rerun.items() if name != "node_ids"}
+    if len(files) <= PRESSED_RERUN:
+        return {"node_ids": files, **others}
+    return {"path": posixpath.commonpath(files) or ".", **others}
+
+
+def _with_short_causes(result: ExecuteResult, _ceiling: int) -> Update:
     """The whole message stands in the example of the group, and again in its traceback."""
     groups = [
         group.model_copy(update={"message": cut_middle(group.message, PRESSED_CAUSE, separator=" ")})
         for group in result.failure_groups
     ]
-    return result.model_copy(update={"failure_groups": groups})
+    return {"failure_groups": groups, "collection_errors": _with_one_traceback_each(result.collection_errors)}
 
 
-def _with_short_texts(result: ExecuteResult, ceiling: int) -> ExecuteResult:
+def _with_one_traceback_each(errors: list[CollectionError]) -> list[CollectionError]:
+    """Files that fail for one reason show its traceback once."""
+    first = {(error.error_type, error.message): error.file for error in reversed(errors)}
+    return [
+        error if first[error.error_type, error.message] == error.file else error.model_copy(update={"traceback": None})
+        for error in errors
+    ]
+
+
+def _with_short_texts(result: ExecuteResult, ceiling: int) -> Update:
     """What room there is, shared by all that is shown."""
-    room = max(PRESSED_TEXT, ceiling // (4 * max(1, len(result.tests))))
+    share = ceiling // max(1, len(result.tests))
     tests = [
         test.model_copy(
             update={
-                "message": test.message and cut_middle(test.message, room),
-                "traceback": test.traceback and cut_middle(test.traceback, room),
+                "message": test.message and cut_middle(test.message, max(PRESSED_TEXT, share // 8)),
+                "traceback": test.traceback and cut_middle(test.traceback, max(PRESSED_TEXT, share // 2)),
             }
         )
         for test in result.tests
     ]
-    return result.model_copy(update={"tests": tests})
+    return {"tests": tests, "collection_errors": [_shortened(error) for error in result.collection_errors]}
 
 
-def _without_tests(result: ExecuteResult, _ceiling: int) -> ExecuteResult:
-    return result.model_copy(update={"tests": []})
+def _shortened(error: CollectionError) -> CollectionError:
+    return error.model_copy(
+        update={
+            "message": cut_middle(error.message, PRESSED_CAUSE, separator=" "),
+            "traceback": error.traceback and cut_middle(error.traceback, PRESSED_TEXT),
+        }
+    )
 
 
-_SACRIFICES: tuple[Callable[[ExecuteResult, int], ExecuteResult], ...] = (
+def _without_tests(result: ExecuteResult, _ceiling: int) -> Update:
+    bare = [error.model_copy(update={"traceback": None}) for error in result.collection_errors]
+    return {"tests": [], "collection_errors": bare}
+
+
+_SACRIFICES: tuple[Callable[[ExecuteResult, int], Update], ...] = (
     _without_text,
     _without_json_report,
     _without_quiet_tests,

@@ -18,7 +18,7 @@ async def call(tool: str, arguments: dict[str, Any], flags: Sequence[str], confi
     """Start `pytest-mcp` with the operator's own flags, call one tool, and end it."""
     server = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "pytest_mcp", *flags],
+        args=["-P", "-m", "pytest_mcp", *flags],
         # The SDK hands a server only a few variables unless told otherwise.
         env=dict(config.environment),
         cwd=config.root,

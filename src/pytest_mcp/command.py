@@ -98,7 +98,7 @@ def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:
         return [
             "--tb=auto",
             f"--show-capture={'all' if request.captures else 'no'}",
-            # Whole diffs, from pytest 8.1 on; the reporter sees to it on older ones, which ignore this.
+            # Whole diffs, from pytest 8.0 on; the reporter sees to it on older ones, which ignore this.
             "--override-ini=verbosity_assertions=2",
         ]
     return ["--collect-only", "--verbosity=-2", "--color=no"]

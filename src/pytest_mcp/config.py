@@ -67,7 +67,7 @@ def configure(
     return Config(
         root=_usable_root(root),
         # Not resolved: a virtual environment's python is a link, and means something only as that link.
-        python=None if python is None else Path.cwd() / _expanded(python),
+        python=Path.cwd() / _expanded(python) if python else None,
         default_timeout=min(timeout, max_timeout),
         max_timeout=max_timeout,
         max_runs=max_runs,
@@ -84,14 +84,21 @@ def _expanded(given: str) -> Path:
         raise ConfigError(f"{given} names a home folder that does not exist.") from error
 
 
-def _usable_root(given: str | None) -> Path:
-    root = _expanded(given) if given else Path.cwd()
+def _home() -> Path | None:
+    """None for a user without one, as in many containers."""
     try:
-        root = root.resolve(strict=True)
+        return Path.home().resolve()
+    except RuntimeError:
+        return None
+
+
+def _usable_root(given: str | None) -> Path:
+    try:
+        root = (_expanded(given) if given else Path.cwd()).resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        raise ConfigError(f"The project root {root} does not exist.") from error
+        raise ConfigError(f"The project root {given or '(the current folder)'} does not exist.") from error
     if not root.is_dir():
         raise ConfigError(f"The project root {root} is not a folder.")
-    if root == Path(root.anchor) or root == Path.home().resolve():
+    if root == Path(root.anchor) or root == _home():
         raise ConfigError(f"{root} is no project. Start pytest-mcp in a project's folder or name one with --root.")
     return root

@@ -6,12 +6,13 @@ failing test. What the child reported, above all whether its session ended, come
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from pytest_mcp import failures, findings
+from pytest_mcp import budget, failures, findings
 from pytest_mcp.errors import CallError, ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
 from pytest_mcp.events import UsageFault
 from pytest_mcp.ledger import Asked_co, Ledger, Run
-from pytest_mcp.requests import Request
+from pytest_mcp.requests import ExecuteTests, Request
 
 # What pytest says of an argument it cannot find, in all its versions.
 _NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or directory not found: )(.*?)$", re.MULTILINE)
@@ -19,6 +20,8 @@ _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) 
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
 # How many of the tests that were running a message names.
 MAX_RUNNING_SHOWN = 5
+# The most that an error repeats of what had finished.
+PARTIAL_BYTES = 2 * 1024 * 1024
 # How many frames, the innermost, of what an interruption hit.
 MAX_FRAMES_SHOWN = 8
 
@@ -34,7 +37,7 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
         return _failed(run, "crash", "pytest execution failed: its supervisor was killed from outside or by a test")
     if faults := _refused_arguments(run):
         return RefusedByPytest(faults, _facts(run).of_refusal())
-    if ledger.usage_fault is not None and not ledger.collection_failures:
+    if ledger.usage_fault is not None and not (ledger.collection_failures or ledger.skipped_modules):
         return _failed(run, "usage_error", f"pytest execution failed: {_usage_headline(ledger.usage_fault)}")
     if ledger.internal_fault is not None and run.exit.code in (None, 3):
         cause = ledger.internal_fault.text.strip().splitlines()[-1:] or [""]
@@ -123,10 +126,11 @@ def _not_test_files(run: Run[Request], files: Sequence[str]) -> list[Fault]:
 
 
 def _missing_targets(run: Run[Request]) -> list[Fault]:
-    """One fault for each id that pytest did not find; a file that cannot be imported is not its caller's fault."""
+    """One fault for each id that pytest did not find, but not for what a file did that cannot be imported or skips."""
     assert run.ledger.usage_fault is not None
     missing = {found for message in run.ledger.usage_fault.messages for found in _NOT_FOUND.findall(message)}
     broken = {event.file for event in run.ledger.collection_failures}
+    broken |= {event.id for event in run.ledger.skipped_modules}
     return [
         Fault(name, "was not found; discover_tests lists what there is", "not_found", target.node_id)
         for name, target in run.request.targets
@@ -138,6 +142,14 @@ def _bad_expressions(run: Run[Request], messages: Sequence[str]) -> list[Fault]:
     found = [(match, message) for message in messages if (match := _BAD_EXPRESSION.match(message))]
     names = [(_FIELD_OF[match.group(1) or match.group(2)], message) for match, message in found]
     return [Fault(name, message, "bad_expression", getattr(run.request, name)) for name, message in names]
+
+
+def _partial(run: Run[Asked_co]) -> dict[str, Any] | None:
+    """What had finished, cut as a result of the same call would be."""
+    report = findings.partial(run)
+    if report is None or not isinstance(run.request, ExecuteTests):
+        return None
+    return budget.fit_execution(report, run.request, ceiling=PARTIAL_BYTES).model_dump()
 
 
 def _facts(run: Run[Asked_co]) -> RunFacts:
@@ -152,6 +164,6 @@ def _facts(run: Run[Asked_co]) -> RunFacts:
         collection_errors=tuple(
             failures.collection_error(event).model_dump() for event in run.ledger.collection_failures
         ),
-        partial=findings.partial(run),
+        partial=_partial(run),
         environment=run.environment,
     )

@@ -33,6 +33,7 @@ class Configured(Event):
     kind = "configured"
     rootdir: str
     inifile: str | None
+    from_cache: list[str]
 
 
 @dataclass(frozen=True)
@@ -149,12 +150,12 @@ class Phase(Event):
 
 @dataclass(frozen=True)
 class Finished(Event):
-    """A test is over. `called` is false for one that was only set up, as under --setup-plan."""
+    """A test is over. `passed` is false where it failed, was skipped, or was never called (--setup-plan)."""
 
     kind = "finished"
     id: str
     duration: float
-    called: bool
+    passed: bool
 
 
 @dataclass(frozen=True)

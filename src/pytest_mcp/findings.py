@@ -32,7 +32,7 @@ def executed(run: Run[ExecuteTests]) -> ExecuteResult:
     return ExecuteResult.model_validate(_report(run, run.request) | {"exit_code": run.exit.code})
 
 
-def partial(run: Run[Request]) -> dict[str, Any] | None:
+def partial(run: Run[Request]) -> PartialResult | None:
     """What had been reported when a run was cut short; None when no test had started."""
     if not run.ledger.tests or not isinstance(run.request, ExecuteTests):
         return None
@@ -44,7 +44,7 @@ def partial(run: Run[Request]) -> dict[str, Any] | None:
         "running": list(run.ledger.running),
         "not_run": run.ledger.not_run,
     }
-    return PartialResult.model_validate(report).model_dump()
+    return PartialResult.model_validate(report)
 
 
 def discovered(run: Run[DiscoverTests]) -> DiscoverResult:

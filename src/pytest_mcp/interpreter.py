@@ -5,6 +5,7 @@ even be started, why. Whether one has pytest is known only when it runs: the lau
 """
 
 import os
+import shlex
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from pytest_mcp.config import Config
 
+OPERATORS_CHOICE = "--python"
 _FOLDERS = (".venv", "venv")
 _EXECUTABLE = Path("Scripts", "python.exe") if os.name == "nt" else Path("bin", "python")
 
@@ -21,9 +23,10 @@ class Candidate:
     python: Path
     source: str
     problem: str | None = None
+    lacks_pytest: bool = False
 
-    def rejected(self, problem: str) -> "Candidate":
-        return replace(self, problem=problem)
+    def rejected(self, problem: str, *, lacks_pytest: bool = False) -> "Candidate":
+        return replace(self, problem=problem, lacks_pytest=lacks_pytest)
 
     def described(self) -> dict[str, Any]:
         return {"python": str(self.python), "source": self.source, "problem": self.problem}
@@ -32,7 +35,7 @@ class Candidate:
 def candidates(config: Config) -> list[Candidate]:
     """The operator's choice alone, or the environments of the root and then the active one."""
     if config.python is not None:
-        return [_inspected(config.python, "--python")]
+        return [_inspected(config.python, OPERATORS_CHOICE)]
     found = [
         _inspected(config.root / folder / _EXECUTABLE, f"{folder} in the project root")
         for folder in _FOLDERS
@@ -45,12 +48,15 @@ def candidates(config: Config) -> list[Candidate]:
 
 
 def fix(rejected: list[Candidate], root: Path) -> str:
-    """The one line that gives the project a usable environment."""
+    """The one line that gives the project a usable environment. It destroys nothing."""
     for candidate in rejected:
-        if candidate.problem and candidate.problem.startswith("pytest"):
-            return f"{candidate.python} -m pip install pytest"
+        if candidate.lacks_pytest:
+            return f"{shlex.quote(str(candidate.python))} -m pip install pytest"
+    if any(candidate.source == OPERATORS_CHOICE for candidate in rejected):
+        return f"correct {OPERATORS_CHOICE}, or leave it out to have the project's own environment found"
     new = root / _FOLDERS[0]
-    return f"python3 -m venv --clear {new} && {new / _EXECUTABLE} -m pip install pytest"
+    make, install = shlex.quote(str(new)), shlex.quote(str(new / _EXECUTABLE))
+    return f"python3 -m venv {make} && {install} -m pip install pytest"
 
 
 def _inspected(python: Path, source: str) -> Candidate:

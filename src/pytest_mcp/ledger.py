@@ -34,7 +34,7 @@ class TestRecord:
     phases: list[Phase] = field(default_factory=list)
     duration: float = 0.0
     finished: bool = False
-    called: bool = False
+    passed: bool = False
 
     @property
     def outcome(self) -> Outcome | None:
@@ -50,7 +50,7 @@ class TestRecord:
             return "error"
         if any(phase.outcome == "skipped" and phase.subtest is None for phase in self.phases):
             return "skipped"
-        return "passed" if self.finished and self.called else None
+        return "passed" if self.finished and self.passed else None
 
     @property
     def repeated(self) -> bool:
@@ -156,7 +156,7 @@ class Ledger:
     def _finish(self, event: events.Finished) -> None:
         record = self.tests.setdefault(event.id, TestRecord(event.id))
         record.duration += event.duration
-        record.called = record.called or event.called
+        record.passed = event.passed
         record.finished = True
         self.finished_ids.add(event.id)
         self.running.pop(event.id, None)

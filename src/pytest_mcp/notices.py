@@ -25,6 +25,7 @@ def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
     return [
         *_collection(ledger),
         *_nothing_selected(run),
+        *_chosen_from_cache(ledger),
         *_stopped_early(ledger),
         *_exit_status(run),
         *_left_behind(run),
@@ -56,8 +57,15 @@ def _nothing_selected(run: Run[Request]) -> list[str]:
     return [f"No test was selected: pytest collected none {where}."]
 
 
+def _chosen_from_cache(ledger: Ledger) -> list[str]:
+    options = [f"--{name}" for name in (ledger.configured.from_cache if ledger.configured else [])]
+    if not options:
+        return []
+    return [f"The project's addopts choose tests by what failed last time ({', '.join(options)}); others did not run."]
+
+
 def _stopped_early(ledger: Ledger) -> list[str]:
-    if ledger.unresolved and not any(record.called for record in ledger.tests.values()):
+    if ledger.unresolved and not ledger.completed and not ledger.lost:
         return [f"{ledger.unresolved} test(s) were set up but not called; do the project's addopts say --setup-plan?"]
     if unclear := [record.node_id for record in ledger.tests.values() if record.outcome is None]:
         return [f"{len(unclear)} test(s) started and have no outcome, first {unclear[0]}: what happened is not known."]

@@ -109,6 +109,8 @@ class Orphanage:
     def __init__(self) -> None:
         self.is_open = False
         self.supervisors: set[int] = set()
+        # Supervisors that are being started: there already, but nobody knows their numbers yet.
+        self.unborn = 0
 
     def open(self) -> None:
         self.is_open = processes.become_subreaper() is not None
@@ -117,6 +119,9 @@ class Orphanage:
         own = os.getpid()
         end = time.monotonic() + ORPHAN_SECONDS
         while self.is_open and time.monotonic() < end:
+            if self.unborn:
+                await anyio.sleep(ORPHAN_PAUSE_SECONDS)
+                continue
             orphans = processes.descendants(own, sparing=self.supervisors)
             processes.signal_all(orphans, signal.SIGSTOP)
             processes.signal_all(orphans, signal.SIGKILL)
@@ -163,6 +168,7 @@ async def _supervisor(env: Mapping[str, str]) -> AsyncIterator[tuple[Process, Pa
 
     It is told of the folder before that exists, so that no moment to be killed at leaves one behind.
     """
+    orphanage.unborn += 1
     try:
         folder = Path(tempfile.gettempdir(), f"pytest-mcp-{secrets.token_hex(8)}")
         supervisor = await anyio.open_process(
@@ -176,7 +182,10 @@ async def _supervisor(env: Mapping[str, str]) -> AsyncIterator[tuple[Process, Pa
         )
     except OSError as error:
         raise SpawnError(str(error.strerror or error), None) from error
-    orphanage.supervisors.add(supervisor.pid)
+    else:
+        orphanage.supervisors.add(supervisor.pid)
+    finally:
+        orphanage.unborn -= 1
     try:
         yield supervisor, folder
     finally:

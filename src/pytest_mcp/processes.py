@@ -61,7 +61,7 @@ def _linux_table() -> dict[int, tuple[int, bytes]]:
     table = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
-            with contextlib.suppress(OSError, IndexError), open(f"/proc/{name}/stat", "rb") as handle:
+            with contextlib.suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as handle:
                 # The second field is the program's name in parentheses and may hold anything.
                 state, parent = handle.read().rpartition(b")")[2].split()[:2]
                 table[int(name)] = (int(parent), state)

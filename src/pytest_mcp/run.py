@@ -4,6 +4,7 @@ One call from its validated request to its answer, or to the error it is answere
 here is the order of things; each thing itself is done in the module that is named for it.
 """
 
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -45,7 +46,7 @@ async def _run(request: Asked, config: Config, time_limit: int, on_progress: OnP
             continue
         run = await _attempt(request, config, candidate, time_limit, on_progress, rejected)
         if problem := _unusable(run):
-            rejected.append(candidate.rejected(problem))
+            rejected.append(candidate.rejected(problem, lacks_pytest=run.ledger.hello is not None))
             continue
         if error := diagnosis.diagnose(run):
             raise error
@@ -90,16 +91,17 @@ async def _attempt(
             facts = RunFacts(command=built.reproduction, environment=_environment(config, candidate, ledger, rejected))
             raise ExecutionFailed("spawn_failure", f"Failed to spawn pytest subprocess: {error}", facts) from error
         ended = events.Exit(code=None, signal=None, reason="exited", duration=0.0, stdout="", stderr=str(error))
-    if ended.reason == "stopped" and ledger.ended is not None:
+    if ended.reason in ("stopped", "timeout") and ledger.ended is not None and ledger.interrupted is None:
         # It had finished and would not go: the session's own word stands for the exit code it never gave.
-        ended = replace(ended, code=ledger.ended.exit_status, signal=None)
+        ended = replace(ended, reason="stopped", code=ledger.ended.exit_status, signal=None)
     environment = _environment(config, candidate, ledger, rejected)
     return Run(request, ledger, ended, built.reproduction, time_limit, environment)
 
 
 async def _name_missing_targets(run: Run[Asked], config: Config, candidate: Candidate) -> None:
     """Collect once more in one process, which raises with the names that the first run could not tell."""
-    again = await _attempt(run.request, config, candidate, run.time_limit, lambda _: None, [], collect_only=True)
+    left = max(1, run.time_limit - math.ceil(run.exit.duration))
+    again = await _attempt(run.request, config, candidate, left, lambda _: None, [], collect_only=True)
     if error := diagnosis.diagnose(again):
         raise error
 
@@ -111,7 +113,7 @@ def _unusable(run: Run[Asked]) -> str | None:
         return None
     if hello is not None:
         return f"pytest cannot be imported: {hello.error}"
-    if run.exit.timed_out:
+    if run.exit.reason != "exited":
         return None
     said = run.exit.stderr.strip().splitlines()[-1:] or [f"exit code {run.exit.code}, signal {run.exit.signal}"]
     return f"cannot be started: {said[0]}"

@@ -81,7 +81,7 @@ async def _call(
     progress = Progress()
     async with slots, alongside(progress.report(context)):
         result = await tool.handler(request, config, progress.update)
-    answer = _safe(dump(result), colour=bool(arguments.get("color")))
+    answer = _safe(dump(result), colour=getattr(request, "color", False))
     return types.CallToolResult(content=[_text(answer)], structured_content=answer)
 
 

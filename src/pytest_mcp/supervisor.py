@@ -33,6 +33,8 @@ GRACE_SECONDS = 2.0
 ABORT_SECONDS = 0.5
 # Nobody who could hold the pipes is left when they are drained; this only bounds the unexpected.
 DRAIN_SECONDS = 1.0
+# What the helpers of a child may take to notice that it has gone.
+HELPER_SECONDS = 0.3
 # Killing is repeated until nothing is left, but not for ever.
 SWEEP_SECONDS = 5.0
 # How often a growing report is measured against its limit.
@@ -180,6 +182,10 @@ class Supervisor:
 
         Stopped first, killed then: what is stopped cannot fork away from the kill.
         """
+        for key in list(self.selector.get_map().values()):
+            if key.data in ("control", "wake"):
+                self.selector.unregister(key.fileobj)  # nothing they could say matters any more
+        self.let_helpers_finish()
         end = time.monotonic() + SWEEP_SECONDS
         while self.reap() and time.monotonic() < end:
             found = descendants(os.getpid(), group=self.child.pid)
@@ -191,6 +197,13 @@ class Supervisor:
                 self.selector.select(SWEEP_PAUSE_SECONDS)
                 self.drain_available()
 
+    def let_helpers_finish(self) -> None:
+        """A child that left by itself may have helpers that tidy up after it, as multiprocessing has."""
+        end = time.monotonic() + (HELPER_SECONDS if self.reason == "exited" else 0)
+        while self.reap() and time.monotonic() < end:
+            self.selector.select(SWEEP_PAUSE_SECONDS)
+            self.drain_available()
+
     def drain_available(self) -> None:
         for key, _ in self.selector.select(0):
             if key.data in self.outputs:
@@ -200,10 +213,7 @@ class Supervisor:
         end = time.monotonic() + DRAIN_SECONDS
         while time.monotonic() < end and any(key.data in self.outputs for key in self.selector.get_map().values()):
             for key, _ in self.selector.select(end - time.monotonic()):
-                if key.data in self.outputs:
-                    self.read(key)
-                elif key.data == "control" and not os.read(0, CHUNK):
-                    return
+                self.read(key)
 
 
 def read_order() -> Any:
@@ -238,8 +248,8 @@ def start(order: dict[str, Any]) -> "subprocess.Popen[bytes]":
 def carry_out(order: dict[str, Any], folder: str) -> dict[str, Any]:
     try:
         child = start(order)
-    except OSError as error:
-        return {"spawn_error": str(error.strerror or error), "errno": error.errno}
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        return {"spawn_error": str(error), "errno": getattr(error, "errno", None)}
     return Supervisor(child, order, folder).run(order["time_limit"])
 
 

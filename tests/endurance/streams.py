@@ -17,7 +17,7 @@ from tests.streams import NODE_IDS
 
 FULL = 50_000
 HELLO = events.Hello(python="3.13.0", executable="python", pytest="9.2.0", error=None)
-CONFIGURED = events.Configured(rootdir="/project", inifile=None)
+CONFIGURED = events.Configured(rootdir="/project", inifile=None, from_cache=[])
 EXTRAS: list[Event] = [
     absent(),
     item(NODE_IDS[0]),
@@ -111,7 +111,7 @@ def of_a_test(node_id: str, fate: str) -> list[Event]:
         case "skip":
             return one_test(node_id, skipped(node_id, "not today"))
         case "setup only":
-            return [events.Started(node_id), finished(node_id, called=False)]
+            return [events.Started(node_id), finished(node_id, passed=False)]
     return one_test(node_id)
 
 
@@ -221,7 +221,7 @@ def none_is_missing(records: list[Record]) -> bool:
 
 
 def proves_an_outcome(record: Record) -> bool:
-    return (record["k"] == "finished" and record.get("called") is True) or (
+    return (record["k"] == "finished" and record.get("passed") is True) or (
         record["k"] == "phase" and record.get("outcome") == "skipped"
     )
 

@@ -11,12 +11,12 @@ import json
 import os
 from typing import Any, Callable
 
-Emit = Callable[..., None]
+Emit = Callable[..., bool]
 
 
 def open_channel(path: str) -> Emit:
-    """Return `emit(kind, **fields)`, which writes one whole record or, at worst, nothing."""
-    encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=str).encode
+    """Return `emit(kind, **fields)`, which writes one whole record and says whether it could."""
+    encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=str).encode
     os_open, os_write, os_fstat, os_getpid = os.open, os.write, os.fstat, os.getpid
     flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
     owner = os_getpid()
@@ -40,15 +40,17 @@ def open_channel(path: str) -> Emit:
         while data:
             data = data[os_write(target, data) :]
 
-    def emit(kind: str, **fields: Any) -> None:
+    def emit(kind: str, **fields: Any) -> bool:
         if os_getpid() != owner:
-            return
+            return False
         try:
+            line = encode({"k": kind, "n": state["sequence"] + 1, **fields})
+            # Counted from here on: a record that cannot be written leaves a gap that the server sees.
             state["sequence"] += 1
-            line = encode({"k": kind, "n": state["sequence"], **fields})
             # The newline in front keeps a record whole after a half-written one.
             write_whole(("\n" + line + "\n").encode("ascii"))
-        except Exception:  # noqa: BLE001, S110 - a reporter must never raise into pytest
-            pass
+            return True
+        except Exception:  # noqa: BLE001 - a reporter must never raise into pytest
+            return False
 
     return emit

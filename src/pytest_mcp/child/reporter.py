@@ -44,6 +44,7 @@ class Reporter:
         self.exit_code_for_plugins: int | None = None
         self.collected: Sequence[pytest.Item] | None = None
         self.failed: set[str] = set()
+        self.skipped: set[str] = set()
         self.called: set[str] = set()
         self.durations: dict[str, float] = {}
         self.stages = Stages(self.clip)
@@ -81,6 +82,7 @@ class Reporter:
             "configured",
             rootdir=str(config.rootpath),
             inifile=str(inipath) if inipath else None,
+            from_cache=[name for name in ("lf", "stepwise") if config.getoption(name, False)],
         )
         refused = [path for path in self.explicit_files if not self.is_test_file(path)]
         if refused:
@@ -206,7 +208,7 @@ class Reporter:
             id=self.relocate(item.nodeid),
             classes=classes,
             function=name,
-            line=definition_line(item),
+            line=safe_line(item),
         )
 
     # --- running -------------------------------------------------------------------------------
@@ -228,6 +230,8 @@ class Reporter:
             self.durations[nodeid] = self.durations.get(nodeid, 0.0) + report.duration
         if report.outcome == "failed":
             self.failed.add(nodeid)
+        if report.outcome == "skipped":
+            self.skipped.add(nodeid)
         if report.when == "call":
             self.called.add(nodeid)
         eventful = report.outcome != "passed" or hasattr(report, "wasxfail")
@@ -238,25 +242,28 @@ class Reporter:
     def emit_phase(self, report: pytest.TestReport, context: object) -> None:
         crash = getattr(report.longrepr, "reprcrash", None)
         skipped = report.outcome == "skipped"
-        self.emit(
-            "phase",
-            id=self.relocate(report.nodeid),
-            when=report.when,
-            outcome=report.outcome,
-            xfail=getattr(report, "wasxfail", None),
-            message=skip_reason(report.longrepr) if skipped else self.clip(crash.message) if crash else None,
-            location=None if crash is None else [self.relative(crash.path), crash.lineno],
-            traceback=self.clip(report.longreprtext) if report.outcome == "failed" else None,
-            sections=[[title, self.clip(text)] for title, text in report.sections],
-            subtest=None if context is None else describe_subtest(context),
-            stage=self.stages.described(report, self.config) if self.full else None,
-        )
+        fields = {
+            "id": self.relocate(report.nodeid),
+            "when": report.when,
+            "outcome": report.outcome,
+            "xfail": str(report.wasxfail) if hasattr(report, "wasxfail") else None,
+            "message": skip_reason(report.longrepr) if skipped else self.clip(crash.message) if crash else None,
+            "location": None if crash is None else [self.relative(crash.path), crash.lineno],
+            "traceback": self.clip(report.longreprtext) if report.outcome == "failed" else None,
+            "sections": [[title, self.clip(text)] for title, text in report.sections],
+            "subtest": None if context is None else describe_subtest(context),
+        }
+        stage = self.stages.described(report, self.config) if self.full else None
+        # A stage may hold what JSON cannot say: properties and log records are the project's own objects.
+        if not self.emit("phase", stage=stage, **fields) and not self.emit("phase", stage=None, **fields):
+            raise ValueError("cannot be written")
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         duration = self.durations.pop(nodeid, 0.0)
-        self.emit("finished", id=self.relocate(nodeid), duration=duration, called=nodeid in self.called)
-        self.failed.discard(nodeid)
-        self.called.discard(nodeid)
+        plain = nodeid in self.called and nodeid not in self.failed and nodeid not in self.skipped
+        self.emit("finished", id=self.relocate(nodeid), duration=duration, passed=plain)
+        for seen in (self.failed, self.skipped, self.called):
+            seen.discard(nodeid)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_setup(self) -> Generator[None, None, None]:
@@ -275,7 +282,7 @@ class Reporter:
         option = self.config.option
         verbose = option.verbose
         if not hasattr(self.config, "get_verbosity"):
-            # Before pytest 8.1 the length of a diff hung on the general verbosity alone.
+            # Before pytest 8.0 the length of a diff hung on the general verbosity alone.
             option.verbose = max(verbose, 2)
         try:
             with self.stages.logging_of(when) if self.full else nullcontext():
@@ -306,13 +313,16 @@ class Reporter:
         self.emit("internal_error", text=self.clip(str(excrepr)))
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        self.emit("interrupted", error_type=excinfo.typename, message=str(excinfo.value), stack=self.stack_of(excinfo))
+
+    def stack_of(self, excinfo: pytest.ExceptionInfo[BaseException]) -> list[str]:
+        """The frames of the project, the outermost first."""
         frames = [(entry.frame.f_globals.get("__name__") or "", entry) for entry in excinfo.traceback]
-        stack = [
+        return [
             "%s:%d: in %s" % (self.relative(str(entry.path)), entry.lineno + 1, entry.name)
             for module, entry in frames
             if module.partition(".")[0] not in ("_pytest", "pytest", "pluggy", "__main__")
         ]
-        self.emit("interrupted", error_type=excinfo.typename, message=str(excinfo.value), stack=stack)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
@@ -358,6 +368,15 @@ class Reporter:
             return text
         half = self.text_limit // 2
         return "%s\n[... %d characters left out ...]\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
+
+
+def safe_line(item: pytest.Item) -> int | None:
+    """Items of plugins may say anything about where they are, or raise."""
+    try:
+        line = definition_line(item)
+    except Exception:  # noqa: BLE001 - a reporter must never raise into pytest
+        return None
+    return line if type(line) is int else None
 
 
 def skip_reason(longrepr: object) -> str:
