@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Job = Any
 
-OURS = ("channel", "reporter", "sources", "stages")
+OURS = ("channel", "reporter", "sources", "stages", "wording")
 INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
 INI_SECTIONS = (
     ("pyproject.toml", ("[tool.pytest]", "[tool.pytest.")),

@@ -7,7 +7,6 @@ Standard library and pytest's public names only; pytest 7.0 and newer.
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import time
 import traceback
@@ -15,8 +14,9 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Generator, Sequence
 
 import pytest
-from sources import broken_conftest, definition_line, ends_of_names, line_of
+from sources import broken_conftest, definition_line, ends_of_names, is_test_file, line_of
 from stages import Stages
+from wording import clipper, describe_subtest, skip_reason, stack_of
 
 if TYPE_CHECKING:
     from channel import Emit
@@ -31,7 +31,7 @@ class Reporter:
         self.root = job["root"]
         self.collect_only = job["collect_only"]
         self.full = job["full"]
-        self.text_limit = job["text_limit"]
+        self.clip = clipper(job["text_limit"])
         self.explicit_files = job["explicit_files"]
         self.covered = job["covered"]
         self.configuration = job["configuration"]
@@ -84,31 +84,10 @@ class Reporter:
             inifile=str(inipath) if inipath else None,
             from_cache=[name for name in ("lf", "stepwise") if config.getoption(name, False)],
         )
-        refused = [path for path in self.explicit_files if not self.is_test_file(path)]
+        refused = [path for path in self.explicit_files if not is_test_file(config, path)]
         if refused:
             self.emit("refused", files=refused)
             raise pytest.UsageError("not a test file: " + ", ".join(refused))
-
-    def is_test_file(self, path: str) -> bool:
-        """Whether the project's own collection (or the call's pattern, which replaces it) takes this file.
-
-        pytest itself would import any module and run any text file that is named explicitly. Files of
-        other kinds are harmless: only a plugin of the project makes tests of them.
-        """
-        name = os.path.basename(path)
-        suffix = os.path.splitext(name)[1]
-        if suffix == ".py":
-            if self.config.getoption("doctestmodules", False):
-                return True
-            patterns = self.config.getini("python_files")
-        elif suffix in (".txt", ".rst"):
-            patterns = self.config.getoption("doctestglob", None) or ["test*.txt"]
-        else:
-            return True
-        return any(
-            fnmatch.fnmatch(path, "*/" + pattern) if "/" in pattern else fnmatch.fnmatch(name, pattern)
-            for pattern in patterns
-        )
 
     # --- collection ----------------------------------------------------------------------------
 
@@ -208,7 +187,7 @@ class Reporter:
             id=self.relocate(item.nodeid),
             classes=classes,
             function=name,
-            line=safe_line(item),
+            line=definition_line(item),
         )
 
     # --- running -------------------------------------------------------------------------------
@@ -313,16 +292,12 @@ class Reporter:
         self.emit("internal_error", text=self.clip(str(excrepr)))
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        self.emit("interrupted", error_type=excinfo.typename, message=str(excinfo.value), stack=self.stack_of(excinfo))
-
-    def stack_of(self, excinfo: pytest.ExceptionInfo[BaseException]) -> list[str]:
-        """The frames of the project, the outermost first."""
-        frames = [(entry.frame.f_globals.get("__name__") or "", entry) for entry in excinfo.traceback]
-        return [
-            "%s:%d: in %s" % (self.relative(str(entry.path)), entry.lineno + 1, entry.name)
-            for module, entry in frames
-            if module.partition(".")[0] not in ("_pytest", "pytest", "pluggy", "__main__")
-        ]
+        self.emit(
+            "interrupted",
+            error_type=excinfo.typename,
+            message=str(excinfo.value),
+            stack=stack_of(excinfo, self.relative),
+        )
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
@@ -362,30 +337,3 @@ class Reporter:
         absolute = os.path.join(str(self.config.rootpath), path)
         inside = absolute == self.root or absolute.startswith(self.root + os.sep)
         return (os.path.relpath(absolute, self.root) if inside else absolute).replace(os.sep, "/")
-
-    def clip(self, text: str) -> str:
-        if len(text) <= self.text_limit:
-            return text
-        half = self.text_limit // 2
-        return "%s\n[... %d characters left out ...]\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
-
-
-def safe_line(item: pytest.Item) -> int | None:
-    """Items of plugins may say anything about where they are, or raise."""
-    try:
-        line = definition_line(item)
-    except Exception:  # noqa: BLE001 - a reporter must never raise into pytest
-        return None
-    return line if type(line) is int else None
-
-
-def skip_reason(longrepr: object) -> str:
-    text = longrepr[2] if isinstance(longrepr, tuple) else str(longrepr or "")
-    return text[len("Skipped: ") :] if text.startswith("Skipped: ") else text
-
-
-def describe_subtest(context: object) -> str:
-    message = getattr(context, "msg", None)
-    values = ", ".join("%s=%s" % pair for pair in dict(getattr(context, "kwargs", {})).items())
-    parts = (["[%s]" % message] if message is not None else []) + (["(%s)" % values] if values else [])
-    return " ".join(parts) or "(<subtest>)"

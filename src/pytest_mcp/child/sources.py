@@ -1,10 +1,11 @@
-"""Where in the project's files things are: the line of an error, the line of a test's `def`.
+"""What the project's files are and where things in them are: test files, errors, the `def` of a test.
 
-In come exceptions and pytest's items; out come paths and 1-based lines. Standard library only.
+In come paths, exceptions and pytest's items; out come answers and 1-based lines. Standard library only.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import linecache
 import os
 import re
@@ -12,6 +13,28 @@ from typing import Any
 
 # Reading further than this for the `def` below a decorator means the source does not match the code.
 LONGEST_DECORATION = 200
+
+
+def is_test_file(config: Any, path: str) -> bool:
+    """Whether the project's own collection (or the call's pattern, which replaces it) takes this file.
+
+    pytest itself would import any module and run any text file that is named explicitly. Files of
+    other kinds are harmless: only a plugin of the project makes tests of them.
+    """
+    name = os.path.basename(path)
+    suffix = os.path.splitext(name)[1]
+    if suffix == ".py":
+        if config.getoption("doctestmodules", False):
+            return True
+        patterns = config.getini("python_files")
+    elif suffix in (".txt", ".rst"):
+        patterns = config.getoption("doctestglob", None) or ["test*.txt"]
+    else:
+        return True
+    return any(
+        fnmatch.fnmatch(path, "*/" + pattern) if "/" in pattern else fnmatch.fnmatch(name, pattern)
+        for pattern in patterns
+    )
 
 
 def broken_conftest(error: BaseException) -> tuple[str | None, BaseException]:
@@ -42,18 +65,25 @@ def line_of(error: BaseException, path: str) -> int | None:
 
 
 def definition_line(item: Any) -> int | None:
-    """The line of the `def`; pytest's own location is that of the first decorator."""
-    path, line, _ = item.reportinfo()
-    if line is None:
+    """The line of the `def`; pytest's own location is that of the first decorator.
+
+    None where there is none to tell: items of plugins may say anything about where they are, or raise.
+    """
+    try:
+        path, line, _ = item.reportinfo()
+        return None if line is None else _line_of_def(item, str(path), int(line))
+    except Exception:  # noqa: BLE001 - a reporter must never raise into pytest
         return None
+
+
+def _line_of_def(item: Any, path: str, decorator: int) -> int:
     name = getattr(getattr(item, "function", None), "__name__", None)
-    if name is None:
-        return int(line) + 1
-    definition = re.compile(r"\s*(async\s+)?def\s+%s\b" % re.escape(name))
-    for number in range(line + 1, line + LONGEST_DECORATION):
-        if definition.match(linecache.getline(str(path), number)):
-            return number
-    return int(line) + 1
+    if name is not None:
+        definition = re.compile(r"\s*(async\s+)?def\s+%s\b" % re.escape(name))
+        for number in range(decorator + 1, decorator + LONGEST_DECORATION):
+            if definition.match(linecache.getline(path, number)):
+                return number
+    return decorator + 1
 
 
 def ends_of_names(names: str) -> list[int]:
