@@ -106,3 +106,14 @@ def test_the_server_ends_when_its_input_does(project: Workbench) -> None:
     done = typed(cwd=project.root)
 
     assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_reader_that_has_seen_enough_is_no_mistake(project: Workbench) -> None:
+    command = [sys.executable, "-m", "pytest_mcp", "call", "execute_tests", '{"path": "nowhere"}']
+    with subprocess.Popen(command, cwd=project.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+
+    assert (process.returncode, said) == (1, b"")

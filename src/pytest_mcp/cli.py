@@ -122,8 +122,17 @@ def _call(options: argparse.Namespace, config: Config) -> int:
     from pytest_mcp.client import call_blocking  # imported here for the reason given in _serve
 
     reply, failed = call_blocking(options.tool, arguments, _flags(options, config), config)
-    print(json.dumps(reply, ensure_ascii=False, indent=2))
+    _show(json.dumps(reply, ensure_ascii=False, indent=2))
     return 1 if failed else 0
+
+
+def _show(text: str) -> None:
+    """Print, also to a reader that has seen enough: `pytest-mcp call … | head` is no mistake."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # Python flushes once more on its way out, which must find somebody to take it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _flags(options: argparse.Namespace, config: Config) -> list[str]:
