@@ -12,7 +12,7 @@
 
 import traceback
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from pytest_mcp import text
@@ -102,7 +102,7 @@ class RunFacts:
     timeout_exceeded: bool = False
     collection_errors: tuple[dict[str, Any], ...] = ()
     partial: dict[str, Any] | None = None
-    environment: dict[str, Any] | None = field(default=None)
+    environment: dict[str, Any] | None = None
 
     def of_refusal(self) -> "RunFacts":
         """For a refused argument: the message says what stdout would, and the environment is not to blame."""
