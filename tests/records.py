@@ -10,6 +10,7 @@ from pytest_mcp.events import (
     Exit,
     Finished,
     Item,
+    Items,
     Phase,
     Selected,
     SessionEnded,
@@ -51,9 +52,9 @@ def absent(node_id: str = "test_absent.py", reason: str = "no database") -> Coll
     return CollectionSkipped(id=node_id, reason=reason)
 
 
-def item(node_id: str, **told: Any) -> Item:
+def item(node_id: str, **told: Any) -> Items:
     usual: dict[str, Any] = {"classes": [], "function": node_id.rpartition("::")[2], "line": 1}
-    return Item(id=node_id, **usual | told)
+    return Items(rows=[list(Item(id=node_id, **usual | told))])
 
 
 def ended(exit_status: int = 0, **told: Any) -> SessionEnded:

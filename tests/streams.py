@@ -30,6 +30,9 @@ OF_HINT: dict[Any, st.SearchStrategy[Any]] = {
     list[str]: st.lists(words, max_size=3),
     list[str] | None: st.none() | st.lists(words, max_size=3),
     list[list[str]]: st.lists(st.lists(words, min_size=2, max_size=2), max_size=3),
+    list[list[Any]]: st.lists(
+        st.tuples(words, st.lists(words, max_size=2), words, st.none() | whole).map(list), max_size=3
+    ),
     list[Any] | None: st.none() | st.tuples(words, whole).map(list),
     dict[str, Any]: objects,
     dict[str, Any] | None: st.none() | objects,

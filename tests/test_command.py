@@ -234,8 +234,8 @@ def test_the_child_inherits_the_environment_less_what_would_change_the_run_or_is
 
     command = command_for(replace(config, environment=kept | withheld), ExecuteTests, {})
 
-    assert dict(command.env) == kept
-    assert command.cwd == config.root
+    assert dict(command.launch.env) == kept
+    assert command.launch.cwd == config.root
 
 
 def test_the_servers_own_virtual_environment_is_not_handed_down(config: Config) -> None:
@@ -243,4 +243,4 @@ def test_the_servers_own_virtual_environment_is_not_handed_down(config: Config) 
 
     command = command_for(activated, ExecuteTests, {})
 
-    assert dict(command.env) == {}
+    assert dict(command.launch.env) == {}

@@ -12,7 +12,8 @@ from tests.streams import KINDS, any_event, fields_of, json_values, line_of
 
 def usual(kind: str) -> dict[str, Any]:
     """One record of this kind, with the plainest values."""
-    plain = {str: "x", int: 1, float: 0.5, bool: False, list[str]: ["x"], list[list[str]]: [["t", "x"]]}
+    plain: dict[Any, Any] = {str: "x", int: 1, float: 0.5, bool: False}
+    plain |= {list[str]: ["x"], list[list[str]]: [["t", "x"]], list[list[Any]]: [["x", ["x"], "x", 1]]}
     return {
         name: plain.get(hint, {} if hint == dict[str, Any] else None) for name, hint in fields_of(KINDS[kind]).items()
     }
@@ -85,7 +86,11 @@ def test_a_record_with_a_field_missing_or_of_another_type_is_no_event(kind: str,
         ("refused", {"files": [None]}),
         ("usage_error", {"messages": [{}]}),
         ("deselected", {"ids": [["x"]]}),
-        ("item", {"classes": [1]}),
+        ("items", {"rows": [["test_a.py::test_a", [], "test_a"]]}),
+        ("items", {"rows": [["test_a.py::test_a", [1], "test_a", 1]]}),
+        ("items", {"rows": [["test_a.py::test_a", 1, "test_a", 1]]}),
+        ("items", {"rows": [[None, [], "test_a", 1]]}),
+        ("items", {"rows": [["test_a.py::test_a", [], "test_a", True]]}),
         ("phase", {"sections": [1]}),
         ("phase", {"sections": [["a title alone"]]}),
         ("phase", {"sections": [["title", 1]]}),

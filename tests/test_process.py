@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from pytest_mcp import process
-from pytest_mcp.command import Command
+from pytest_mcp.command import Command, Launch
 from pytest_mcp.events import Exit
 from tests.waiting import processes_in, until
 
@@ -35,7 +35,8 @@ open("ready", "w").close()
 
 
 def command(folder: Path, source: str) -> Command:
-    return Command(argv=(sys.executable, "-c", source), cwd=folder, env=dict(os.environ), job={"a": 1}, reproduction=())
+    launch = Launch(argv=(sys.executable, "-c", source), cwd=folder, env=dict(os.environ))
+    return Command(launch=launch, job={"a": 1}, reproduction=())
 
 
 async def run(folder: Path, source: str, *, time_limit: float = 60, lines: list[bytes] | None = None) -> Exit:
@@ -150,7 +151,8 @@ async def test_bytes_that_are_no_text_stay_visible(folder: Path) -> None:
 async def test_a_program_that_cannot_be_started_is_told_from_a_machine_that_cannot(folder: Path, program: str) -> None:
     (folder / "text").write_text("no program")
     (folder / "text").chmod(0o755)
-    unusable = Command(argv=(str(folder / program),), cwd=folder, env={}, job={}, reproduction=())
+    launch = Launch(argv=(str(folder / program),), cwd=folder, env={})
+    unusable = Command(launch=launch, job={}, reproduction=())
 
     with pytest.raises(process.SpawnError) as error:
         await process.run(unusable, time_limit=5, on_line=lambda _: None)
@@ -176,8 +178,9 @@ import anyio, json, os, sys
 sys.path[:0] = json.loads(sys.argv[2])
 from pathlib import Path
 from pytest_mcp import process
-from pytest_mcp.command import Command
-child = Command(argv=(sys.executable, "-c", sys.argv[1]), cwd=Path.cwd(), env=dict(os.environ), job={}, reproduction=())
+from pytest_mcp.command import Command, Launch
+launch = Launch(argv=(sys.executable, "-c", sys.argv[1]), cwd=Path.cwd(), env=dict(os.environ))
+child = Command(launch=launch, job={}, reproduction=())
 anyio.run(lambda: process.run(child, time_limit=600, on_line=lambda _: None))
 """
 

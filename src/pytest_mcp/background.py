@@ -1,10 +1,12 @@
-"""Work beside the work: started with a block, ended with it, and never the reason why it fails."""
+"""Work beside the work: started with a block, over when it is over, and never the reason why it fails."""
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
+
+import anyio
 
 logger = logging.getLogger(__name__)
 
@@ -18,6 +20,8 @@ async def alongside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
         yield
     finally:
         task.cancel()
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait([task])
 
 
 def _note_failure(task: asyncio.Task[None]) -> None:

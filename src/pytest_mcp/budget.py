@@ -85,9 +85,9 @@ def _shown(result: ExecuteResult) -> list[TestResult]:
 
 
 def _omitted(result: ExecuteResult, shown: list[TestResult], *, text_characters: int) -> Omitted | None:
-    if len(shown) == len(result.tests) and not text_characters:
-        return None
     left_out = _left_out(result, shown)
+    if not left_out and not text_characters:
+        return None
     return Omitted(
         passed=left_out["passed"],
         skipped=left_out["skipped"],
@@ -118,8 +118,11 @@ def _pressed(result: Fitted, complete: ExecuteResult, ceiling: int) -> Fitted:
 
 
 def _left_out(complete: ExecuteResult, shown: list[TestResult]) -> Counter[str]:
-    before, after = (Counter[str](test.outcome for test in tests) for tests in (complete.tests, shown))
-    return before - after
+    """How many tests of each outcome are not among those shown."""
+    counted = complete.summary
+    ran = Counter({"passed": counted.passed, "failed": counted.failed, "skipped": counted.skipped})
+    ran["error"] = counted.errors - len(complete.collection_errors)
+    return ran - Counter(test.outcome for test in shown)
 
 
 def _without_text(result: ExecuteResult, _ceiling: int) -> Update:

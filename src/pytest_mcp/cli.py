@@ -100,7 +100,7 @@ def _serve(config: Config) -> int:
     # Imported here: the SDK takes most of a second, which --help and --version need not wait for.
     import anyio
 
-    from pytest_mcp.process import orphanage
+    from pytest_mcp.orphans import orphanage
     from pytest_mcp.server import serve_stdio
 
     orphanage.open()

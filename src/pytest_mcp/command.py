@@ -46,12 +46,19 @@ _WITHHELD = frozenset(
 
 
 @dataclass(frozen=True)
-class Command:
-    """What to start, and the words for it that a person would type."""
+class Launch:
+    """What is known of a child before its job is: calls that have it in common can use one started ahead."""
 
     argv: tuple[str, ...]
     cwd: Path
     env: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Command:
+    """What to start, what it is to do, and the words for it that a person would type."""
+
+    launch: Launch
     job: Mapping[str, Any]
     reproduction: tuple[str, ...]
 
@@ -65,9 +72,11 @@ def build(
     targets = [target for target in asked if not any(other is not target and other.covers(target) for other in asked)]
     flags = _flags(request)
     return Command(
-        argv=(str(python), str(launcher)),
-        cwd=config.root,
-        env=_environment(config.environment, own_prefix),
+        launch=Launch(
+            argv=(str(python), str(launcher)),
+            cwd=config.root,
+            env=_environment(config.environment, own_prefix),
+        ),
         job={
             "collect_only": collect_only,
             "root": str(config.root),

@@ -35,6 +35,7 @@ class Config:
     max_runs: int
     max_reply_bytes: int
     errors: ErrorStyle
+    spare: bool
     environment: Mapping[str, str]
 
     @property
@@ -51,6 +52,7 @@ def configure(
     max_runs: int,
     max_reply_bytes: int = MAX_REPLY_BYTES,
     errors: ErrorStyle,
+    spare: bool = True,
     environment: Mapping[str, str],
 ) -> Config:
     """Check the operator's settings against each other and the file system."""
@@ -73,6 +75,7 @@ def configure(
         max_runs=max_runs,
         max_reply_bytes=max_reply_bytes,
         errors=errors,
+        spare=spare,
         environment=environment,
     )
 

@@ -1,6 +1,6 @@
 """A finished run in, everything that can be said about it out: verdict, counts, tests, groups.
 
-Pure. The answer here is complete; `budget` decides how much of it is sent.
+Pure. Everything that an answer could show is here; `budget` decides how much of it is sent.
 """
 
 from collections import Counter
@@ -12,6 +12,7 @@ from pytest_mcp.events import Exit
 from pytest_mcp.ledger import Ledger, Run, TestRecord
 from pytest_mcp.requests import MAX_NODE_IDS, DiscoverTests, ExecuteTests, Request
 from pytest_mcp.results import (
+    LISTED_WITHOUT_FAILURE,
     DiscoveredTest,
     DiscoverResult,
     ExecuteResult,
@@ -124,7 +125,7 @@ def _report(run: Run[Request], request: ExecuteTests) -> dict[str, Any]:
         "notices": notices.of_execution(run, request),
         "collection_errors": [failures.collection_error(event) for event in ledger.collection_failures],
         "failure_groups": group(failed),
-        "tests": _tests(ledger, captured=request.captures),
+        "tests": _tests(ledger, request),
         "rerun": _rerun(failed, request),
         "text_output": run.exit.stdout,
         "json_report": json_report.build(run) if request.detail == "full" else None,
@@ -132,24 +133,28 @@ def _report(run: Run[Request], request: ExecuteTests) -> dict[str, Any]:
     }
 
 
-def _tests(ledger: Ledger, *, captured: bool) -> list[TestResult]:
-    results = [
-        TestResult.model_validate(
-            {
-                "node_id": record.node_id,
-                "outcome": record.outcome,
-                "duration": round(record.duration, 3),
-                "message": failures.message(record),
-                "traceback": failures.traceback(record, captured=captured),
-            }
-        )
-        for record in ledger.completed
-    ]
+def _tests(ledger: Ledger, request: ExecuteTests) -> list[TestResult]:
+    """Every test that could be shown: ten thousand that passed are only counted unless they are asked for."""
+    failed = [record for record in ledger.completed if record.outcome in ("failed", "error")]
+    quiet = len(ledger.completed) - len(failed) + len(ledger.skipped_modules)
+    if request.detail == "auto" and quiet > LISTED_WITHOUT_FAILURE:
+        return [_test(record, request) for record in failed]
     modules = [
         TestResult(node_id=event.id, outcome="skipped", duration=0.0, message=event.reason, traceback=None)
         for event in ledger.skipped_modules
     ]
-    return [*results, *modules]
+    return [*(_test(record, request) for record in ledger.completed), *modules]
+
+
+def _test(record: TestRecord, request: ExecuteTests) -> TestResult:
+    assert record.outcome is not None
+    return TestResult(
+        node_id=record.node_id,
+        outcome=record.outcome,
+        duration=round(record.duration, 3),
+        message=failures.message(record),
+        traceback=failures.traceback(record, captured=request.captures),
+    )
 
 
 def _summary(run: Run[Request]) -> Summary:

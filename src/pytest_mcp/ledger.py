@@ -24,7 +24,7 @@ KEPT_WARNINGS = 5_000
 Outcome = Literal["passed", "failed", "skipped", "error"]
 
 
-@dataclass
+@dataclass(slots=True)
 class TestRecord:
     """One test, however many reports it had; each test counts once."""
 
@@ -43,6 +43,8 @@ class TestRecord:
         A failed call makes it `failed` whatever else went wrong; a failure in setup or teardown alone
         makes it `error`. An attempt that a plugin repeats has an outcome of its own and does not count.
         """
+        if not self.phases:
+            return "passed" if self.finished and self.passed else None
         failed = [phase for phase in self.phases if phase.outcome == "failed"]
         if any(phase.when not in ("setup", "teardown") for phase in failed):
             return "failed"
@@ -101,8 +103,8 @@ class Ledger:
                 self._record_phase(event)
             case events.Finished():
                 self._finish(event)
-            case events.Item():
-                self.items.append(event)
+            case events.Items():
+                self.items += event.items
             case events.Selected():
                 self.selected = max(self.selected or 0, event.count)
             case events.Deselected():

@@ -20,6 +20,7 @@ from pytest_mcp.interpreter import Candidate
 from pytest_mcp.ledger import Ledger, Run
 from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.results import DiscoverResult, ExecuteResult
+from pytest_mcp.spare import Spare
 
 LAUNCHER = Path(__file__).parent / "child" / "launcher.py"
 
@@ -27,31 +28,31 @@ Asked = TypeVar("Asked", bound=Request)
 OnProgress = Callable[[Ledger], None]
 
 
-async def execute(request: ExecuteTests, config: Config, on_progress: OnProgress) -> ExecuteResult:
-    run = await _run(request, config, request.timeout or config.default_timeout, on_progress)
+async def execute(request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress) -> ExecuteResult:
+    run = await _run(request, config, spare, request.timeout or config.default_timeout, on_progress)
     return budget.fit_execution(findings.executed(run), request, ceiling=config.max_reply_bytes)
 
 
-async def discover(request: DiscoverTests, config: Config, on_progress: OnProgress) -> DiscoverResult:
-    run = await _run(request, config, config.default_timeout, on_progress)
+async def discover(request: DiscoverTests, config: Config, spare: Spare, on_progress: OnProgress) -> DiscoverResult:
+    run = await _run(request, config, spare, config.default_timeout, on_progress)
     return budget.fit_discovery(findings.discovered(run), request, ceiling=config.max_reply_bytes)
 
 
-async def _run(request: Asked, config: Config, time_limit: int, on_progress: OnProgress) -> Run[Asked]:
+async def _run(request: Asked, config: Config, spare: Spare, time_limit: int, on_progress: OnProgress) -> Run[Asked]:
     """Run in the first interpreter that has pytest. The run has a result, or this raises why not."""
     rejected: list[Candidate] = []
     for candidate in interpreter.candidates(config):
         if candidate.problem is not None:
             rejected.append(candidate)
             continue
-        run = await _attempt(request, config, candidate, time_limit, on_progress, rejected)
+        run = await _attempt(request, config, spare, candidate, time_limit, on_progress, rejected)
         if problem := _unusable(run):
             rejected.append(candidate.rejected(problem, lacks_pytest=run.ledger.hello is not None))
             continue
         if error := diagnosis.diagnose(run):
             raise error
         if diagnosis.lost_its_targets(run):
-            await _name_missing_targets(run, config, candidate)
+            await _name_missing_targets(run, config, spare, candidate)
         return run
     raise _no_interpreter(rejected, config)
 
@@ -59,6 +60,7 @@ async def _run(request: Asked, config: Config, time_limit: int, on_progress: OnP
 async def _attempt(
     request: Asked,
     config: Config,
+    spare: Spare,
     candidate: Candidate,
     time_limit: int,
     on_progress: OnProgress,
@@ -81,11 +83,14 @@ async def _attempt(
         if (record := events.parse(line)) is not None:
             ledger.take(record)
             on_progress(ledger)
+            if isinstance(record.event, events.Hello) and record.event.pytest is not None:
+                spare.prefer(built.launch)
             if ledger.ended is not None:
                 finished.set()
 
     try:
-        ended = await process.run(built, time_limit=time_limit, on_line=on_line, finished=finished)
+        started = await spare.take(built.launch)
+        ended = await process.run(built, time_limit=time_limit, on_line=on_line, finished=finished, spare=started)
     except process.SpawnError as error:
         if not error.unusable:
             facts = RunFacts(command=built.reproduction, environment=_environment(config, candidate, ledger, rejected))
@@ -98,10 +103,10 @@ async def _attempt(
     return Run(request, ledger, ended, built.reproduction, time_limit, environment)
 
 
-async def _name_missing_targets(run: Run[Asked], config: Config, candidate: Candidate) -> None:
+async def _name_missing_targets(run: Run[Asked], config: Config, spare: Spare, candidate: Candidate) -> None:
     """Collect once more in one process, which raises with the names that the first run could not tell."""
     left = max(1, run.time_limit - math.ceil(run.exit.duration))
-    again = await _attempt(run.request, config, candidate, left, lambda _: None, [], collect_only=True)
+    again = await _attempt(run.request, config, spare, candidate, left, lambda _: None, [], collect_only=True)
     if error := diagnosis.diagnose(again):
         raise error
 

@@ -6,6 +6,8 @@ What a call does is decided in `tools` and below. Every string that leaves goes 
 import json
 import logging
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -22,6 +24,7 @@ from pytest_mcp.background import alongside
 from pytest_mcp.config import Config
 from pytest_mcp.errors import CallError, Fault, InternalError, InvalidParams
 from pytest_mcp.ledger import Ledger
+from pytest_mcp.spare import Spare
 from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump
 
 # At most a few progress notes a second; a client shows them to a person.
@@ -34,13 +37,19 @@ logger = logging.getLogger(__name__)
 def create(config: Config) -> Server[Any]:
     """A server with the two tools, ready to be run on any transport."""
     slots = anyio.CapacityLimiter(config.max_runs)
+    spare = Spare(wanted=config.spare)
+
+    @asynccontextmanager
+    async def lifespan(_server: Server[Any]) -> AsyncIterator[None]:
+        async with spare.kept():
+            yield
 
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_advertised(tool) for tool in TOOLS])
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            return await _call(params.name, params.arguments or {}, config, context, slots)
+            return await _call(params.name, params.arguments or {}, config, context, slots, spare)
         except CallError as error:
             return _failure(error, config)
         except anyio.get_cancelled_exc_class():
@@ -54,6 +63,7 @@ def create(config: Config) -> Server[Any]:
         version=__version__,
         title="pytest",
         instructions=INSTRUCTIONS,
+        lifespan=lifespan,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
@@ -68,7 +78,12 @@ async def serve_stdio(config: Config) -> None:
 
 
 async def _call(
-    name: str, arguments: dict[str, Any], config: Config, context: Context, slots: anyio.CapacityLimiter
+    name: str,
+    arguments: dict[str, Any],
+    config: Config,
+    context: Context,
+    slots: anyio.CapacityLimiter,
+    spare: Spare,
 ) -> types.CallToolResult:
     tool = BY_NAME.get(name)
     if tool is None:
@@ -80,7 +95,8 @@ async def _call(
         raise InvalidParams(_faults(error, tool)) from error
     progress = Progress()
     async with slots, alongside(progress.report(context)):
-        result = await tool.handler(request, config, progress.update)
+        with spare.during_a_call():
+            result = await tool.handler(request, config, spare, progress.update)
     answer = _safe(dump(result), colour=getattr(request, "color", False))
     return types.CallToolResult(content=[_text(answer)], structured_content=answer)
 

@@ -2,9 +2,13 @@
 
 Run as a script in the server's Python (`-I -S`: standard library only), never imported by the server.
 Its argument is the run's folder, which it removes in the end. Its stdin carries one JSON line that says
-what to start; after that it carries nothing, and its end is the order to stop: a server that is gone,
-however it went, closes it. Its stdout carries one JSON line at the end: how the child ended, why, the
-head and tail of what it printed, how many strays there were.
+what to start; after that nothing, and its end is the order to stop: a server that is gone, however it
+went, closes it. Its stdout carries one JSON line at the end: how the child ended, why, the head and tail
+of what it printed, how many strays there were.
+
+An order without a time limit is for a child that is started ahead of its job. It waits for the end of a
+pipe that carries nothing, which comes with a second line that has the limit. If it ends before that,
+there is nothing to tell.
 
 It is a session of its own, so that a test that kills its process group does not reach it. On Linux it
 is a child subreaper: daemons, double forks and new sessions all come back to it and are ended here.
@@ -20,7 +24,7 @@ import signal
 import subprocess
 import sys
 import time
-from typing import Any
+from typing import Any, TypeAlias
 
 # Nothing but the standard library is on the path; our own package lies beside it, last.
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -42,6 +46,8 @@ MEASURE_SECONDS = 0.2
 # A process in uninterruptible sleep dies late; between two looks there is this pause.
 SWEEP_PAUSE_SECONDS = 0.005
 CHUNK = 65536
+
+Child: TypeAlias = "subprocess.Popen[bytes]"
 
 
 class Output:
@@ -66,11 +72,33 @@ class Output:
         return head + (f"\n[... {left_out} bytes left out ...]\n" if left_out else "") + tail
 
 
+class Control:
+    """The server's orders, as far as they have come. Two may come in one piece."""
+
+    def __init__(self) -> None:
+        self.received = bytearray()
+
+    def read(self) -> bool:
+        """Take what there is, or wait for it; False at the end."""
+        chunk = os.read(0, CHUNK)
+        self.received += chunk
+        return bool(chunk)
+
+    def order(self) -> Any:
+        """The next whole line, or None."""
+        line, newline, rest = self.received.partition(b"\n")
+        if not newline:
+            return None
+        self.received = rest
+        return json.loads(line)
+
+
 class Supervisor:
     """One started child, until nothing of it is left."""
 
-    def __init__(self, child: "subprocess.Popen[bytes]", order: dict[str, Any], folder: str) -> None:
+    def __init__(self, child: Child, control: Control, order: dict[str, Any], folder: str) -> None:
         self.child = child
+        self.control = control
         self.report = os.path.join(folder, "report")
         self.report_limit: int = order["report_limit"]
         self.status: int | None = None
@@ -84,6 +112,16 @@ class Supervisor:
             assert pipe is not None
             os.set_blocking(pipe.fileno(), False)
             self.selector.register(pipe, selectors.EVENT_READ, name)
+
+    def wait_for_the_order_to_go(self) -> Any:
+        """The order, or None when there will be none: the server is gone, or the child is."""
+        self.reap()
+        while (order := self.control.order()) is None:
+            if self.status is not None or not self.look(None):
+                self.reason = "stopped"
+                self.sweep()
+                return None
+        return order
 
     def run(self, time_limit: float) -> dict[str, Any]:
         started = time.monotonic()
@@ -141,11 +179,11 @@ class Supervisor:
             os.kill(self.child.pid, number)
             os.kill(self.child.pid, signal.SIGCONT)  # one that has stopped itself hears nothing
 
-    def look(self, timeout: float) -> bool:
+    def look(self, timeout: float | None) -> bool:
         """Wait for news; False when the server has closed the control pipe."""
         for key, _ in self.selector.select(timeout):
             if key.data == "control":
-                if not os.read(0, CHUNK):
+                if not self.control.read():
                     return False
             elif key.data == "wake":
                 os.read(key.fd, CHUNK)
@@ -216,17 +254,7 @@ class Supervisor:
                 self.read(key)
 
 
-def read_order() -> Any:
-    line = bytearray()
-    while not line.endswith(b"\n"):
-        chunk = os.read(0, CHUNK)
-        if not chunk:
-            return None
-        line += chunk
-    return json.loads(line)
-
-
-def start(order: dict[str, Any]) -> "subprocess.Popen[bytes]":
+def start(order: dict[str, Any], go: int | None) -> Child:
     libc = become_subreaper()
 
     def die_with_the_supervisor() -> None:
@@ -234,7 +262,7 @@ def start(order: dict[str, Any]) -> "subprocess.Popen[bytes]":
             libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
     return subprocess.Popen(
-        order["argv"],
+        order["argv"] if go is None else [*order["argv"], str(go)],
         cwd=order["cwd"],
         env=order["env"],
         stdin=subprocess.DEVNULL,
@@ -242,25 +270,45 @@ def start(order: dict[str, Any]) -> "subprocess.Popen[bytes]":
         stderr=subprocess.PIPE,
         start_new_session=True,
         preexec_fn=die_with_the_supervisor,
+        pass_fds=() if go is None else (go,),
     )
 
 
-def carry_out(order: dict[str, Any], folder: str) -> dict[str, Any]:
+def carry_out(order: dict[str, Any], control: Control, folder: str) -> dict[str, Any] | None:
+    """How it ended; None when it never began."""
+    waits = order["time_limit"] is None
+    waiting, go = os.pipe() if waits else (None, None)
     try:
-        child = start(order)
+        child = start(order, waiting)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         return {"spawn_error": str(error), "errno": getattr(error, "errno", None)}
-    return Supervisor(child, order, folder).run(order["time_limit"])
+    supervisor = Supervisor(child, control, order, folder)
+    if waiting is not None and go is not None:
+        os.close(waiting)
+        order = supervisor.wait_for_the_order_to_go()
+        os.close(go)
+    return None if order is None else supervisor.run(order["time_limit"])
+
+
+def first_order(control: Control) -> Any:
+    while (order := control.order()) is None:
+        if not control.read():
+            return None
+    return order
 
 
 def main(folder: str) -> None:
+    control = Control()
     try:
-        order = read_order()
-        answer = None if order is None else carry_out(order, folder)
+        order = first_order(control)
+        answer = None if order is None else carry_out(order, control, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(BrokenPipeError), open(1, "wb") as server:
-        server.write(json.dumps(answer).encode() + b"\n")
+        if answer is not None:
+            server.write(json.dumps(answer).encode() + b"\n")
+    # The server waits for our end, and nothing is left to tidy.
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from pytest_mcp.config import Config
 from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.results import DiscoverResult, ExecuteResult, Shape
 from pytest_mcp.run import OnProgress
+from pytest_mcp.spare import Spare
 
 INSTRUCTIONS = """\
 Runs this project's pytest tests, in the project's own Python, instead of a shell.
@@ -28,7 +29,7 @@ and rerun has the arguments that run just the failures again. collection_errors 
 not be imported. A JSON-RPC error means that the run did not happen or did not end; its message says
 why and what to do. Node ids in answers can be passed back as they are."""
 
-Handler = Callable[[Any, Config, OnProgress], Awaitable[Shape]]
+Handler = Callable[[Any, Config, Spare, OnProgress], Awaitable[Shape]]
 
 
 @dataclass(frozen=True)

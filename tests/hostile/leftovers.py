@@ -16,9 +16,12 @@ class Footprint:
     threads: int
     processes: int
     folders: int
+    # Those that wait for the next call: a supervisor and its child, or none. They are replaced, not added to.
+    spare: int
 
     def fits(self, other: "Footprint") -> bool:
-        return all(getattr(self, name) <= getattr(other, name) for name in self.__dataclass_fields__)
+        no_more = all(getattr(self, name) <= getattr(other, name) for name in self.__dataclass_fields__)
+        return no_more and self.spare == other.spare
 
 
 def given(temporary: str) -> set[int]:
@@ -37,6 +40,18 @@ def children(parent: int) -> set[int]:
         with suppress(OSError):
             fields = (entry / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
             if int(fields[1]) == parent:
+                found.add(int(entry.name))
+    return found
+
+
+def waiting(temporary: Path) -> set[int]:
+    """Processes that were told of a run's folder which is not there: those of a child started ahead of its job."""
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            arguments = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            folders = [Path(word) for word in arguments if word.startswith(f"{temporary}/pytest-mcp-")]
+            if folders and not any(folder.exists() for folder in folders):
                 found.add(int(entry.name))
     return found
 

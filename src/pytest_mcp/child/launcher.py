@@ -1,49 +1,95 @@
-"""Runs in the project's own interpreter: `python launcher.py RUN_DIR`, then becomes `python -m pytest`.
+"""Runs in the project's own interpreter and becomes `python -m pytest`: `python launcher.py RUN_DIR [GO]`.
 
 Comes in: `RUN_DIR/job.json`. Goes out: records in `RUN_DIR/report`. It is also the probe of the
-interpreter: its first record names Python and pytest, or says that pytest is missing.
-Standard library and pytest's public names only; Python 3.8 and newer.
+interpreter: its first record names Python and pytest, or says that pytest is missing. With GO, the
+number of a pipe, it is started ahead of its job: it makes itself ready, waits for the pipe's end, and
+only then looks for the job. Standard library and pytest only; Python 3.8 and newer.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
 import traceback
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from channel import Emit
+from importlib.util import find_spec, module_from_spec
+from typing import Any
 
 Job = Any
 
-OURS = ("channel", "reporter", "sources", "stages", "wording")
-INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
-INI_SECTIONS = (
-    ("pyproject.toml", ("[tool.pytest]", "[tool.pytest.")),
-    ("tox.ini", ("[pytest]",)),
-    ("setup.cfg", ("[tool:pytest]",)),
-)
+OURS = os.path.dirname(os.path.abspath(__file__))
+# Nothing to take out of the path where Python was told not to put it there.
+SAFE_PATH = getattr(sys.flags, "safe_path", False)
+
+loaded: dict[str, Any] = {}
 
 
-def main(run_dir: str) -> int:
+def main(run_dir: str, go: int | None) -> int:
+    root = os.getcwd()
+    if not SAFE_PATH:
+        del sys.path[0]
+    ahead = None if go is None else wait_for_job(run_dir, root, go)
+    if not SAFE_PATH:
+        sys.path.insert(0, root)
     with open(os.path.join(run_dir, "job.json"), encoding="utf-8") as handle:
         job = json.load(handle)
-    ours = os.path.dirname(os.path.abspath(__file__))
-    safe_path = getattr(sys.flags, "safe_path", False)
-    if safe_path:
-        sys.path.insert(0, ours)
-    from channel import open_channel
-
-    emit = open_channel(os.path.join(run_dir, "report"))
-    pytest = import_pytest(job, emit, safe_path)
-    if pytest is None:
+    emit = ours("channel").open_channel(os.path.join(run_dir, "report"))
+    facts = {"python": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable}
+    try:
+        pytest = ahead or ours("ahead").import_pytest()
+    except ImportError as error:
+        emit("hello", pytest=None, error=str(error), **facts)
         return 1
-    job["configuration"] = find_configuration(common_directory(job["targets"], job["root"]), job["root"])
-    reporter = load_reporter(ours, emit, job)
-    args = confinement(job, run_dir) + traceless(job, run_dir) + job["args"]
-    sys.argv = [os.path.join(os.path.dirname(pytest.__file__), "__main__.py"), *args]
+    emit("hello", pytest=pytest.__version__, error=None, **facts)
+    return run(pytest, emit, job, run_dir)
+
+
+def wait_for_job(run_dir: str, root: str, go: int) -> Any:
+    """Make ready and wait. Returns pytest, or does not return: not needed, or not fit to be used any more."""
+    try:
+        ahead = ours("ahead").Ahead(root)
+        ours("reporter")
+    except Exception:  # noqa: BLE001 - whatever is wrong is told by a start that has a job to answer
+        ahead = None
+    # Nothing of the project is held while waiting, not even its folder.
+    os.chdir(os.sep)
+    os.read(go, 1)
+    os.close(go)
+    if not os.path.exists(os.path.join(run_dir, "job.json")):
+        # Without a farewell: the exit handlers of an environment's own start-up code would write files.
+        os._exit(0)
+    os.chdir(root)
+    if ahead is None or ahead.is_void():
+        os.execv(sys.executable, [sys.executable, os.path.abspath(__file__), run_dir])
+    ahead.begin()
+    return ahead.pytest
+
+
+def ours(name: str) -> Any:
+    """A module of this folder. It is kept here alone: test code must be able to have modules of these names."""
+    if name not in loaded:
+        before = set(sys.modules)
+        sys.path.insert(0, OURS)
+        try:
+            loaded[name] = importlib.import_module(name)
+        finally:
+            sys.path.remove(OURS)
+            sys.path_importer_cache.pop(OURS, None)
+            for module in set(sys.modules) - before:
+                if os.path.dirname(getattr(sys.modules[module], "__file__", None) or "") == OURS:
+                    del sys.modules[module]
+    return loaded[name]
+
+
+def run(pytest: Any, emit: Any, job: Job, run_dir: str) -> int:
+    configuration = ours("configuration")
+    job["configuration"] = configuration.find_configuration(
+        configuration.common_directory(job["targets"], job["root"]), job["root"]
+    )
+    reporter = ours("reporter").Reporter(emit, job)
+    args = configuration.confinement(job, run_dir) + traceless(job, run_dir) + job["args"]
+    become_pytest(args)
     try:
         return int(pytest.main(args, plugins=[reporter]))
     except BaseException as error:
@@ -56,50 +102,19 @@ def main(run_dir: str) -> int:
         raise
 
 
-def import_pytest(job: Job, emit: Emit, safe_path: bool) -> Any:
-    """Import pytest as `python -m pytest` would: with the root, not our folder, first on the path."""
-    if safe_path:
-        del sys.path[0]
-    else:
-        sys.path[0] = job["root"]
-    facts = {"python": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable}
-    try:
-        import pytest
-    except ImportError as error:
-        emit("hello", pytest=None, error=str(error), **facts)
-        return None
-    emit("hello", pytest=pytest.__version__, error=None, **facts)
-    return pytest
-
-
-def load_reporter(ours: str, emit: Emit, job: Job) -> object:
-    sys.path.insert(0, ours)
-    try:
-        from reporter import Reporter
-    finally:
-        sys.path.remove(ours)
-        for name in OURS:
-            # Test code must be able to have modules of these names.
-            sys.modules.pop(name, None)
-    return Reporter(emit, job)
-
-
-def confinement(job: Job, run_dir: str) -> list[str]:
-    """Options that keep ini files and conftests above the root out of the run.
-
-    With a configuration inside the root pytest stops there by itself. Without one it would go on
-    looking upward, so it is told where the project ends.
-    """
-    root = job["root"]
-    if job["configuration"] is not None:
-        return []
-    options = ["--rootdir=" + root, "--confcutdir=" + root]
-    if find_configuration(os.path.dirname(root), None) is not None:
-        empty = os.path.join(run_dir, "pytest.ini")
-        with open(empty, "w", encoding="utf-8") as handle:
-            handle.write("[pytest]\n")
-        options += ["-c", empty]
-    return options
+def become_pytest(args: list[str]) -> None:
+    """What test code finds as the program is pytest's own: `__main__`, which new processes import, and argv."""
+    spec = find_spec("pytest.__main__")
+    assert spec is not None
+    assert spec.loader is not None
+    program = module_from_spec(spec)
+    spec.loader.exec_module(program)
+    # Only now: by this name it would have begun to run. Replaced, not refilled: our functions live in the old one.
+    program.__name__ = "__main__"
+    sys.modules["__main__"] = program
+    # Looked into by Python itself, whether it is an archive.
+    sys.path_importer_cache.pop(__file__, None)
+    sys.argv = [str(spec.origin), *args]
 
 
 def traceless(job: Job, run_dir: str) -> list[str]:
@@ -113,35 +128,5 @@ def traceless(job: Job, run_dir: str) -> list[str]:
     return ["--override-ini=cache_dir=" + os.path.join(run_dir, "cache")]
 
 
-def common_directory(targets: list[str], root: str) -> str:
-    if not targets:
-        return root
-    common = os.path.commonpath(targets)
-    return common if os.path.isdir(common) else os.path.dirname(common)
-
-
-def find_configuration(folder: str, last: str | None) -> str | None:
-    """The nearest file that configures pytest, from this folder up to the last one."""
-    while True:
-        for name in INI_FILES:
-            if os.path.isfile(os.path.join(folder, name)):
-                return os.path.join(folder, name)
-        for name, sections in INI_SECTIONS:
-            if contains(os.path.join(folder, name), sections):
-                return os.path.join(folder, name)
-        parent = os.path.dirname(folder)
-        if folder == last or parent == folder:
-            return None
-        folder = parent
-
-
-def contains(path: str, sections: tuple[str, ...]) -> bool:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as handle:
-            return any(line.lstrip().startswith(sections) for line in handle)
-    except OSError:
-        return False
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None))

@@ -21,6 +21,8 @@ from wording import clipper, describe_subtest, skip_reason, stack_of
 if TYPE_CHECKING:
     from channel import Emit
 
+# Records are for what happens one by one; a finished collection is told in larger pieces.
+ITEMS_IN_A_RECORD = 500
 # Errors of pytest's own whose text, not whose type, tells what happened.
 PYTEST_WRAPPERS = ("CollectError", "ConftestImportFailure", "ImportPathMismatchError")
 
@@ -170,8 +172,8 @@ class Reporter:
 
     def emit_collected(self, items: Sequence[pytest.Item]) -> None:
         if self.collect_only:
-            for item in items:
-                self.emit_item(item)
+            for start in range(0, len(items), ITEMS_IN_A_RECORD):
+                self.emit("items", rows=[self.described(item) for item in items[start : start + ITEMS_IN_A_RECORD]])
         self.emit("selected", count=len({item.nodeid for item in items}))
 
     @pytest.hookimpl(optionalhook=True)
@@ -179,16 +181,11 @@ class Reporter:
         # xdist's controller never collects; each worker tells it what it found.
         self.emit("selected", count=len(set(ids)))
 
-    def emit_item(self, item: pytest.Item) -> None:
+    def described(self, item: pytest.Item) -> list[object]:
+        """Node id, classes, function, line."""
         classes = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
         name = getattr(item, "originalname", None) or item.name
-        self.emit(
-            "item",
-            id=self.relocate(item.nodeid),
-            classes=classes,
-            function=name,
-            line=definition_line(item),
-        )
+        return [self.relocate(item.nodeid), classes, name, definition_line(item)]
 
     # --- running -------------------------------------------------------------------------------
 

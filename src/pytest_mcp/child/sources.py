@@ -6,6 +6,7 @@ In come paths, exceptions and pytest's items; out come answers and 1-based lines
 from __future__ import annotations
 
 import fnmatch
+import inspect
 import linecache
 import os
 import re
@@ -70,20 +71,23 @@ def definition_line(item: Any) -> int | None:
     None where there is none to tell: items of plugins may say anything about where they are, or raise.
     """
     try:
+        function: Any = getattr(item, "function", None)
+        code = getattr(inspect.unwrap(function), "__code__", None)
+        if code is not None and code.co_filename == str(item.path):
+            # What pytest would say, at a tenth of the time.
+            return _line_of_def(code.co_name, code.co_filename, code.co_firstlineno)
         path, line, _ = item.reportinfo()
-        return None if line is None else _line_of_def(item, str(path), int(line))
+        return None if line is None else _line_of_def(getattr(function, "__name__", ""), str(path), int(line) + 1)
     except Exception:  # noqa: BLE001 - a reporter must never raise into pytest
         return None
 
 
-def _line_of_def(item: Any, path: str, decorator: int) -> int:
-    name = getattr(getattr(item, "function", None), "__name__", None)
-    if name is not None:
-        definition = re.compile(r"\s*(async\s+)?def\s+%s\b" % re.escape(name))
-        for number in range(decorator + 1, decorator + LONGEST_DECORATION):
-            if definition.match(linecache.getline(path, number)):
-                return number
-    return decorator + 1
+def _line_of_def(name: str, path: str, first: int) -> int:
+    for number in range(first, first + LONGEST_DECORATION):
+        words = linecache.getline(path, number).partition("(")[0].partition("[")[0].split()
+        if words in (["def", name], ["async", "def", name]):
+            return number
+    return first
 
 
 def ends_of_names(names: str) -> list[int]:

@@ -1,0 +1,127 @@
+"""What a child does ahead of its job, and whether that was still right when the job came.
+
+It imports pytest and the modules that every run of pytest imports, nothing of the project and nothing of
+its plugins, and remembers what that rested on. Anything that changes until the job comes, or that the
+project's own folder would have put in front, makes the work void; then the child starts anew.
+Standard library and pytest only; Python 3.8 and newer.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import logging
+import os
+import sys
+import time
+from importlib.machinery import all_suffixes
+from typing import Any, Iterator, Optional, Tuple
+
+# Imported by every run before it loads anything of the project; those of pytest's list of plugins come on top.
+ALWAYS_IMPORTED = ("_pytest._argcomplete", "faulthandler")
+SUFFIXES = tuple(sorted(all_suffixes(), key=len, reverse=True))
+
+Stamp = Optional[Tuple[int, int, int]]
+
+
+class Ahead:
+    """Work done ahead, and the state of the world that it rests on."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.pytest = import_pytest()
+        gc.collect()
+        gc.freeze()
+        self.stamps = {path: stamp(path) for path in self.foundations()}
+        self.offers = {folder: self.offered(folder) for folder in self.folders_of_the_project()}
+
+    def is_void(self) -> bool:
+        """Whether a start at this moment could have imported anything else."""
+        return (
+            bool(self.offered(self.root))
+            or any(stamp(path) != before for path, before in self.stamps.items())
+            or any(self.offered(folder) != before for folder, before in self.offers.items())
+        )
+
+    def begin(self) -> None:
+        """Let no clock and no memory of folders be older than the job."""
+        importlib.invalidate_caches()
+        started = getattr(logging, "_startTime", None)
+        if started is not None:
+            # The zero of a log record's relative time; in nanoseconds from Python 3.13 on.
+            logging._startTime = time.time_ns() if isinstance(started, int) else time.time()  # type: ignore[attr-defined]
+
+    def foundations(self) -> Iterator[str]:
+        """Every file that was loaded, and the folders and files that decided which ones were."""
+        yield os.path.join(sys.prefix, "pyvenv.cfg")
+        yield sys.executable
+        yield os.path.realpath(sys.executable)
+        for module in list(sys.modules.values()):
+            path = getattr(module, "__file__", None)
+            if isinstance(path, str):
+                yield path
+        for folder in sys.path:
+            if not self.is_of_the_project(folder):
+                yield folder
+                for name in listed(folder):
+                    if name.endswith(".pth"):
+                        yield os.path.join(folder, name)
+
+    def folders_of_the_project(self) -> Iterator[str]:
+        return (folder for folder in sys.path if self.is_of_the_project(folder))
+
+    def is_of_the_project(self, folder: str) -> bool:
+        """The project's folders change all the time; there only the names matter. An environment in it is none."""
+        return is_inside(folder, self.root) and not is_inside(folder, sys.prefix)
+
+    def offered(self, folder: str) -> set[str]:
+        """The loaded modules that this folder has a module or a package for."""
+        loaded = {name.partition(".")[0] for name in sys.modules}
+        return {name for entry in listed(folder) for name in [stem(entry)] if name in loaded and hides(folder, entry)}
+
+
+def import_pytest() -> Any:
+    """pytest and what it imports in every run, without a pause for garbage, of which there is none yet."""
+    gc.disable()
+    try:
+        import pytest
+
+        config = sys.modules.get("_pytest.config")
+        for name in ALWAYS_IMPORTED + tuple("_pytest." + name for name in getattr(config, "default_plugins", ())):
+            importlib.import_module(name)
+    finally:
+        # Modules live as long as the process; searching them for garbage again and again is most of its cost.
+        gc.freeze()
+        gc.enable()
+    return pytest
+
+
+def stamp(path: str) -> Stamp:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def listed(folder: str) -> tuple[str, ...]:
+    try:
+        return tuple(os.listdir(folder))
+    except OSError:
+        return ()
+
+
+def stem(entry: str) -> str:
+    """The name that a file or a folder would be imported by."""
+    suffix = next((suffix for suffix in SUFFIXES if entry.endswith(suffix)), "")
+    return entry[: len(entry) - len(suffix)]
+
+
+def hides(folder: str, entry: str) -> bool:
+    """A file does; a folder only as a package: others are found only where nothing else has the name."""
+    path = os.path.join(folder, entry)
+    return not os.path.isdir(path) or any(os.path.exists(os.path.join(path, "__init__" + end)) for end in SUFFIXES)
+
+
+def is_inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

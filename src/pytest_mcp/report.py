@@ -1,0 +1,82 @@
+"""The file that a child appends its records to: opened before the child has its job, read as it grows.
+
+In comes the run's folder; out go whole lines, as they come. What a line says is decided in `events`.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+# A report that grows beyond this fills the disk with something that is no report; the run is ended.
+REPORT_LIMIT = 512 * 1024 * 1024
+# How often a running child's report is looked at; only progress waits for it, never the answer.
+POLL_SECONDS = 0.1
+# One line of the report; longer ones can only be garbage.
+LONGEST_LINE = 32 * 1024 * 1024
+_CHUNK = 256 * 1024
+
+OnLine = Callable[[bytes], None]
+
+
+class FolderError(Exception):
+    """The machine gives no place for a run's files."""
+
+
+@dataclass
+class Report:
+    descriptor: int
+    on_line: OnLine
+    offset: int = 0
+    pieces: list[bytes] = field(default_factory=list)
+    length: int = 0
+
+    async def read(self) -> None:
+        """All that is there by now, in steps that let others run."""
+        while self.offset < REPORT_LIMIT and (chunk := os.pread(self.descriptor, _CHUNK, self.offset)):
+            self.offset += len(chunk)
+            *ends, rest = chunk.split(b"\n")
+            for end in ends:
+                self._end_line(end)
+            self._keep(rest)
+            await anyio.sleep(0)
+
+    def _keep(self, piece: bytes) -> None:
+        self.length += len(piece)
+        # A line that is too long already is only counted, not kept.
+        self.pieces = [*self.pieces, piece] if self.length <= LONGEST_LINE else []
+
+    def _end_line(self, end: bytes) -> None:
+        self._keep(end)
+        line = b"".join(self.pieces)
+        self.pieces, self.length = [], 0
+        if line:
+            self.on_line(line)
+
+    async def follow(self) -> None:
+        while True:
+            await self.read()
+            await anyio.sleep(POLL_SECONDS)
+
+
+@contextmanager
+def run_folder(folder: Path, job: Any, on_line: OnLine) -> Iterator[Report]:
+    """A private folder with the job and the empty report. The supervisor removes it too, should we die first."""
+    try:
+        folder.mkdir(mode=0o700)
+        (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
+        descriptor = os.open(folder / "report", os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise FolderError(str(error)) from error
+    try:
+        yield Report(descriptor, on_line)
+    finally:
+        os.close(descriptor)
+        shutil.rmtree(folder, ignore_errors=True)

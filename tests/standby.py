@@ -1,0 +1,32 @@
+"""Calls with a spare in sight: the engine without a server, so that a test can see what waits."""
+
+from pathlib import Path
+from typing import Any
+
+from pytest_mcp import run
+from pytest_mcp.config import Config
+from pytest_mcp.ledger import Ledger
+from pytest_mcp.requests import ExecuteTests
+from pytest_mcp.results import ExecuteResult
+from pytest_mcp.spare import Spare
+from tests.workbench import Workbench
+
+
+async def execute(bench: Workbench, spare: Spare, *, config: Config | None = None, **arguments: Any) -> ExecuteResult:
+    with spare.during_a_call():
+        return await run.execute(ExecuteTests(**arguments), config or bench.config, spare, _ignore)
+
+
+def _ignore(_ledger: Ledger) -> None:
+    pass
+
+
+def waiting_child(spare: Spare) -> int | None:
+    """The number of the spare's child, once it has made itself ready and left the project's folder."""
+    if spare.started is None:
+        return None
+    children = Path(f"/proc/{spare.started.supervisor.pid}/task/{spare.started.supervisor.pid}/children")
+    for number in children.read_text().split():
+        if Path(f"/proc/{number}/cwd").readlink() == Path("/"):
+            return int(number)
+    return None
