@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE PYTEST_ADDOPTS
 # Two suffice to keep two cores busy; more only wait for each other.
 WORKERS ?= 2
 
-.PHONY: demo test lint types unit environments matrix soak fuzz docs clean
+.PHONY: demo test lint types unit environments matrix soak fuzz bench docs clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python scripts/demo.py
@@ -53,6 +53,14 @@ soak: $(INSTALLED) environments
 fuzz: $(INSTALLED) environments
 	@echo "== fuzz"
 	@$(BIN)/python -m tests.endurance.fuzz --share $(SHARE) --seed $(SEED)
+
+# What a call costs next to pytest in a shell, as ratios: most of half an hour. ROWS="one-test start" names fewer
+# rows, ROUNDS=0.5 halves the rounds.
+ROUNDS ?= 1.0
+bench: $(INSTALLED)
+	@echo "== bench"
+	@$(BIN)/python scripts/environments.py bench
+	@$(BIN)/python -m bench --rounds $(ROUNDS) $(ROWS)
 
 docs: $(INSTALLED)
 	@$(BIN)/python scripts/generate_docs.py

@@ -3,11 +3,13 @@
 Nothing is made twice: an environment is complete when its marker holds the list of what it was
 asked to hold. The tests read `ENVIRONMENTS` and `MATRIX` from here, so that both always agree.
 `environments.py matrix` makes the matrix instead: one environment for each pair of Python and pytest.
+`environments.py bench` makes what `make bench` needs and nothing else does.
 """
 
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,6 +75,24 @@ MATRIX = {
     )
 }
 
+# What `make bench` measures beside `demo`, and what draws its plot. Packages that a plugin loads at its start
+# are pinned with it: their cost is part of what is measured.
+BENCH = {
+    environment.name: environment
+    for environment in (
+        Environment(
+            "bench-plugins",
+            (
+                *("pytest==9.2.0", "pytest-xdist==3.8.0", "pytest-cov==7.1.0", "coverage==7.17.2", "anyio==4.16.0"),
+                *("hypothesis==6.170.15", "pytest-django==4.14.0", "django==5.2.19"),
+            ),
+        ),
+        Environment("bench-json-report", ("pytest==9.2.0", "pytest-json-report==1.5.0", "pytest-metadata==3.1.1")),
+        Environment("bench-reportlog", ("pytest==9.2.0", "pytest-reportlog==1.0.0")),
+        Environment("bench-plot", ("matplotlib==3.11.2", "numpy==2.4.6")),
+    )
+}
+
 
 def find_interpreter(version: str) -> Path:
     """The first Python of this version that works: from PATH, or from pyenv's folder in the home."""
@@ -116,6 +136,11 @@ def make_if_needed(environment: Environment) -> None:
         make(environment)
 
 
+def make_all(environments: Iterable[Environment]) -> None:
+    for environment in environments:
+        make_if_needed(environment)
+
+
 def make_matrix() -> None:
     newest = [*MATRIX][-1]
     for environment in MATRIX.values():
@@ -131,9 +156,10 @@ def main(arguments: list[str]) -> int:
     try:
         if arguments == ["matrix"]:
             make_matrix()
+        elif arguments == ["bench"]:
+            make_all([ENVIRONMENTS["demo"], *BENCH.values()])
         else:
-            for environment in ENVIRONMENTS.values():
-                make_if_needed(environment)
+            make_all(ENVIRONMENTS.values())
     except NoInterpreter as error:
         print(f"The newest environment of the matrix cannot be left out: {error}", file=sys.stderr)
         return 1

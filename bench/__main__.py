@@ -1,0 +1,82 @@
+"""`python -m bench [ROW ...]`: measure, keep what was measured, and say it; see `--help`.
+
+Every row is kept as soon as it is there, so that an interrupted run has lost only its last one.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench import report, results
+from bench.measures import BARE
+from bench.results import Entry, Results
+from bench.rows import ROWS, TRIAL, Row, Scale
+from scripts.environments import BENCH
+
+PLOTTER = Path(__file__).with_name("plot.py")
+VERSIONS = "import platform, pytest; print(f'Python {platform.python_version()}, pytest {pytest.__version__}')"
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    options = parsed(given)
+    kept = results.load()
+    if options.render:
+        publish(kept)
+        return 0
+    rows = [ROWS[name] for name in options.rows or ROWS]
+    if options.trial:
+        print(report.tables(dict(measure(row, TRIAL) for row in rows)))
+        return 0
+    for row in rows:
+        name, entry = measure(row, Scale(rounds=options.rounds))
+        kept[name] = entry
+        results.save(kept)
+        publish(kept)
+    print(report.tables(kept))
+    return 0
+
+
+def parsed(given: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="What a call costs, as ratios.")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"only these; there are {', '.join(ROWS)}")
+    parser.add_argument("--rounds", type=float, default=1.0, help="a factor for the rounds of every row (default: 1)")
+    parser.add_argument("--render", action="store_true", help="measure nothing; write the documents again")
+    parser.add_argument("--trial", action="store_true", help="one round with tiny suites; print, and keep nothing")
+    options = parser.parse_args(given)
+    unknown = [name for name in options.rows if name not in ROWS]
+    if unknown:
+        parser.error(f"no such row: {', '.join(unknown)}; there are {', '.join(ROWS)}")
+    return options
+
+
+def measure(row: Row, scale: Scale) -> tuple[str, Entry]:
+    print(f"{row.name}: {row.what} ...", end=" ", file=sys.stderr, flush=True)
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="pytest-mcp-bench-") as folder:
+        measurement = row.measured(Path(folder).resolve() / "project", scale)
+    print(f"{time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    return row.name, Entry(datetime.now(UTC).date().isoformat(), machine(), measurement)
+
+
+def machine() -> str:
+    """What the figures depend on, and nothing that tells whose machine it was."""
+    versions = subprocess.run([BARE.python, "-c", VERSIONS], capture_output=True, text=True, check=True).stdout.strip()
+    return f"{versions}, {len(os.sched_getaffinity(0))} cores"
+
+
+def publish(kept: Results) -> None:
+    """RESULTS.md and, where there is anything to draw and something to draw it with, the plot."""
+    plotter = BENCH["bench-plot"]
+    if "cost" in kept and plotter.is_complete:
+        subprocess.run([plotter.python, "-I", PLOTTER, results.FILE, report.PLOT], check=True)
+    report.write(kept)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""What was measured, and the file that keeps it: one entry for each row, whenever that was measured last."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import TypeAdapter
+
+from bench.rounds import Spread
+
+FILE = Path(__file__).with_name("results.json")
+Unit = Literal["s", "MB"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One variant of a row. Where a row has several sizes of suites, it has one for each, maybe with its ratio."""
+
+    of: str
+    unit: Unit
+    rounds: int
+    spread: Spread
+    size: int | None = None
+    ratio: Spread | None = None
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """`result` is what a goal is held against: a ratio, or a difference in the unit of the figures."""
+
+    figures: tuple[Figure, ...]
+    result: Spread | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    date: str
+    machine: str
+    measurement: Measurement
+
+
+Results = dict[str, Entry]
+_SHAPE = TypeAdapter(Results)
+
+
+def load(file: Path = FILE) -> Results:
+    return _SHAPE.validate_json(file.read_bytes()) if file.exists() else {}
+
+
+def save(results: Results, file: Path = FILE) -> None:
+    file.write_bytes(_SHAPE.dump_json(results, indent=2) + b"\n")

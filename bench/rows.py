@@ -1,0 +1,166 @@
+"""The rows of the benchmark: what each is, what it is held against, and its goal."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import measures
+from bench.projects import Suite
+from bench.results import Measurement
+from scripts.environments import BENCH
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large the suites are, and by what the rounds of every row are multiplied."""
+
+    rounds: float = 1.0
+    passing: int = 10_000
+    failing: int = 1_000
+    few_calls: int = 10
+    many_calls: int = 1_000
+    growth: tuple[int, ...] = (10_000, 100_000)
+    # Tests and rounds: a large suite takes long, and is hardly disturbed by what else the machine does.
+    cost: tuple[tuple[int, int], ...] = ((1, 9), (10, 9), (100, 9), (1_000, 5), (10_000, 3), (30_000, 2))
+
+    def times(self, rounds: int) -> int:
+        return max(1, round(rounds * self.rounds))
+
+
+# To see that everything works: every row within seconds, and no figure that means anything.
+TRIAL = Scale(
+    rounds=0.0, passing=20, failing=20, few_calls=2, many_calls=6, growth=(20, 200), cost=((1, 1), (10, 1), (100, 1))
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """`goal` is the most that the result may be: a ratio or, where `unit` names one, a difference."""
+
+    name: str
+    what: str
+    against: str
+    goal: float | None
+    rounds: int
+    measure: Callable[[Path, Scale, int], Measurement]
+    unit: str = ""
+
+    def measured(self, folder: Path, scale: Scale) -> Measurement:
+        return self.measure(folder, scale, scale.times(self.rounds))
+
+
+SHELL = "`python -m pytest -q` in the same environment"
+
+ROWS = {
+    row.name: row
+    for row in (
+        Row(
+            "one-test",
+            "one test, server warm, pytest alone installed",
+            SHELL,
+            0.28,
+            31,
+            lambda folder, _, rounds: measures.warm(folder, Suite(1), rounds),
+        ),
+        Row(
+            "plugins",
+            "one test, with xdist, cov, anyio, hypothesis and django installed",
+            SHELL,
+            0.70,
+            21,
+            lambda folder, _, rounds: measures.warm(folder, Suite(1), rounds, environment=BENCH["bench-plugins"]),
+        ),
+        Row(
+            "one-failure",
+            "one failing test with its traceback",
+            SHELL,
+            0.33,
+            31,
+            lambda folder, _, rounds: measures.warm(folder, Suite(1, failing=True), rounds),
+        ),
+        Row(
+            "first-call",
+            "one test, first call after the start",
+            SHELL,
+            1.25,
+            21,
+            lambda folder, _, rounds: measures.first_call(folder, rounds),
+        ),
+        Row(
+            "at-once",
+            "one test, called together with the handshake, start included",
+            SHELL,
+            None,
+            11,
+            lambda folder, _, rounds: measures.first_call(folder, rounds, at_once=True),
+        ),
+        Row(
+            "many-tests",
+            "10,000 passing tests",
+            SHELL,
+            1.03,
+            7,
+            lambda folder, scale, rounds: measures.warm(folder, Suite(scale.passing), rounds),
+        ),
+        Row(
+            "many-failures",
+            "1,000 failing tests, each with its own cause",
+            SHELL,
+            1.05,
+            7,
+            lambda folder, scale, rounds: measures.warm(folder, Suite(scale.failing, failing=True), rounds),
+        ),
+        Row(
+            "discovery",
+            "discovery of 10,000 tests",
+            "`python -m pytest -q --collect-only`",
+            1.00,
+            9,
+            lambda folder, scale, rounds: measures.warm(folder, Suite(scale.passing), rounds, discovers=True),
+        ),
+        Row(
+            "start",
+            "from the start to the answer to `tools/list`",
+            "a minimal server made with the official SDK",
+            0.08,
+            15,
+            lambda folder, _, rounds: measures.start(folder, rounds),
+        ),
+        Row(
+            "memory",
+            "growth of the server's memory, at rest after 1,000 calls",
+            "after 10 calls",
+            5.0,
+            1,
+            lambda folder, scale, rounds: measures.memory_after(folder, scale.few_calls, scale.many_calls, rounds),
+            unit="MB",
+        ),
+        Row(
+            "idle",
+            "memory at rest",
+            "",
+            None,
+            3,
+            lambda folder, _, rounds: measures.idle(folder, rounds),
+        ),
+        Row(
+            "growth",
+            "large suites, with a new server for each",
+            SHELL,
+            None,
+            1,
+            lambda folder, scale, rounds: measures.growth(folder, scale.growth, rounds),
+        ),
+        Row(
+            "cost",
+            "passing tests by number, server warm, and two plugins that report to programs",
+            SHELL,
+            None,
+            1,
+            lambda folder, scale, _: measures.cost(folder, {size: scale.times(rounds) for size, rounds in scale.cost}),
+        ),
+    )
+}
+
+# Why a goal is missed, in one sentence, by the name of its row. Shown only while it is missed.
+REASONS: dict[str, str] = {}
