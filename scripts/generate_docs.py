@@ -1,6 +1,6 @@
-"""Write what can be derived: docs/tools.md for people, and the snapshots of what a client is shown.
+"""Write what can be derived: docs/tools.md for people, and the snapshot of what a client is told first.
 
-Everything comes from a real client's `tools/list` and from the models behind it. `--check` writes
+Everything comes from the real server's answers and from the models behind it. `--check` writes
 nothing and fails when a file is not what it should be: a changed schema is a changed promise, and the
 snapshot's diff is where it is seen.
 """
@@ -11,7 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mcp import Client
+from mcp.shared.memory import create_client_server_memory_streams
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCRequest, JSONRPCResponse
+from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from pytest_mcp.config import DEFAULT_TIMEOUT, MAX_TIMEOUT, configure
 from pytest_mcp.requests import Flag, Request
@@ -20,7 +23,7 @@ from pytest_mcp.tools import BY_NAME
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "tools.md"
-SNAPSHOTS = ROOT / "tests" / "snapshots"
+SNAPSHOT = ROOT / "src" / "pytest_mcp" / "snapshot.json"
 NONE = "-"
 
 INTRODUCTION = """\
@@ -33,10 +36,13 @@ Every key of an answer is always there, in this order; what is absent is `null`.
 """
 
 Schema = dict[str, Any]
+# Results by method, and those by version and by era.
+Answers = dict[str, Schema]
+Eras = dict[str, dict[str, Answers]]
 
 
 def main(arguments: list[str]) -> int:
-    wanted = generated(asyncio.run(advertised()))
+    wanted = generated(asyncio.run(answers()))
     drifted = [path for path, content in wanted.items() if not is_file_with(path, content)]
     if "--check" in arguments:
         if drifted:
@@ -50,8 +56,31 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-async def advertised() -> list[Schema]:
-    """The tools as a client sees them."""
+async def answers() -> Eras:
+    """What clients of every version are told first; any of them may ask for a handshake."""
+    return {
+        "handshake": {version: await with_handshake(version) for version in KNOWN_PROTOCOL_VERSIONS},
+        "stateless": {version: await without_handshake(version) for version in MODERN_PROTOCOL_VERSIONS},
+    }
+
+
+async def with_handshake(version: str) -> Answers:
+    return await asked(initialize(version), ("ping", {}), ("tools/list", {}))
+
+
+async def without_handshake(version: str) -> Answers:
+    prefix = "io.modelcontextprotocol/"
+    params = {"_meta": {f"{prefix}protocolVersion": version, f"{prefix}clientCapabilities": {}}}
+    return await asked(("server/discover", params), ("tools/list", params))
+
+
+def initialize(version: str) -> tuple[str, Schema]:
+    client = {"name": "generator", "version": "1"}
+    return "initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
+
+
+async def asked(*requests: tuple[str, Schema]) -> Answers:
+    """The server's results by method, when one client asks all of this, one after the other."""
     config = configure(
         root=str(ROOT),
         python=None,
@@ -61,15 +90,43 @@ async def advertised() -> list[Schema]:
         errors="jsonrpc",
         environment={},
     )
-    async with Client(create(config)) as client:
-        listed = await client.list_tools()
-    return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools]
+    server = create(config)
+    results: Answers = {}
+    async with create_client_server_memory_streams() as ((heard, said), served), asyncio.TaskGroup() as tasks:
+        tasks.create_task(server.run(*served, server.create_initialization_options()))
+        for method, params in requests:
+            await said.send(SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=method, method=method, params=params)))
+            answer = await heard.receive()
+            assert isinstance(answer, SessionMessage)
+            assert isinstance(answer.message, JSONRPCResponse)
+            results[method] = answer.message.result
+        await said.aclose()
+    return results
 
 
-def generated(tools: list[Schema]) -> dict[Path, str]:
+def snapshot(eras: Eras) -> Schema:
+    """Every answer. What all that have a key say under it stands in `shared`, and null in its place."""
+    results = [result for versions in eras.values() for told in versions.values() for result in told.values()]
+    values = {key: [result[key] for result in results if key in result] for result in results for key in result}
+    # Compared as text, because the order of keys counts.
+    shared = {key: said[0] for key, said in values.items() if len({json.dumps(value) for value in said}) == 1}
+
+    def shortened(told: Answers) -> Answers:
+        return {
+            method: {key: None if key in shared else value for key, value in result.items()}
+            for method, result in told.items()
+        }
+
+    return {"shared": shared} | {
+        era: {version: shortened(told) for version, told in versions.items()} for era, versions in eras.items()
+    }
+
+
+def generated(eras: Eras) -> dict[Path, str]:
     """Every derived file with its content."""
-    snapshots = {SNAPSHOTS / f"{tool['name']}.json": as_json(tool) for tool in tools}
-    return {REFERENCE: "\n".join([INTRODUCTION, *map(section, tools)]), **snapshots}
+    newest = next(reversed(eras["stateless"].values()))
+    reference = "\n".join([INTRODUCTION, *map(section, newest["tools/list"]["tools"])])
+    return {REFERENCE: reference, SNAPSHOT: as_json(snapshot(eras))}
 
 
 def is_file_with(path: Path, content: str) -> bool:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from pytest_mcp.config import Bounds
 from pytest_mcp.events import (
     CollectionFailed,
     CollectionSkipped,
@@ -18,7 +19,7 @@ from pytest_mcp.events import (
     Started,
 )
 from pytest_mcp.ledger import Ledger, Run
-from pytest_mcp.requests import Bounds, DiscoverTests, ExecuteTests
+from pytest_mcp.requests import DiscoverTests, ExecuteTests
 
 BOUNDS = Bounds(root=Path("/project"), max_timeout=3600, max_tokens=1_000_000)
 

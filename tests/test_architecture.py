@@ -17,16 +17,17 @@ MAP = {
     "__main__": {"cli"},
     "background": set(),
     "budget": {"requests", "results", "text", "transcript"},
-    "cli": {"__init__", "client", "config", "errors", "orphans", "server"},
+    "cli": {"__init__", "client", "config", "front", "orphans", "server"},
     "client": {"config"},
     "command": {"config", "requests", "targets"},
-    "config": {"errors", "requests"},
+    "config": set(),
     "diagnosis": {"budget", "errors", "events", "failures", "findings", "ledger", "requests"},
     "errors": {"text"},
     "events": set(),
     "expressions": {"text"},
     "failures": {"events", "ledger", "results"},
     "findings": {"events", "failures", "json_report", "ledger", "notices", "requests", "results"},
+    "front": set(),
     "interpreter": {"config"},
     "json_report": {"events", "ledger", "requests"},
     "ledger": {"events", "requests", "text"},
@@ -35,7 +36,7 @@ MAP = {
     "process": {"background", "command", "events", "orphans", "report"},
     "processes": set(),
     "report": set(),
-    "requests": {"expressions", "targets"},
+    "requests": {"config", "expressions", "targets"},
     "results": {"ledger"},
     "run": {
         "budget",
@@ -52,7 +53,7 @@ MAP = {
         "results",
         "spare",
     },
-    "server": {"__init__", "background", "config", "errors", "ledger", "spare", "text", "tools", "wire"},
+    "server": {"__init__", "background", "config", "errors", "front", "ledger", "spare", "text", "tools", "wire"},
     "spare": {"background", "command", "process"},
     "supervisor": {"processes"},
     "targets": {"text"},
@@ -181,6 +182,11 @@ def test_the_child_needs_nothing_but_the_standard_library_pytest_and_its_own_fol
 def test_the_supervisor_needs_nothing_but_the_standard_library_and_one_module_of_ours(name: str) -> None:
     assert packages(module(name)) - {"pytest_mcp"} <= sys.stdlib_module_names
     assert ours(module(name)) <= {"processes"}
+
+
+@pytest.mark.parametrize("name", ["front", "config"])
+def test_what_is_there_before_the_first_answer_needs_nothing_but_the_standard_library(name: str) -> None:
+    assert packages(module(name)) <= sys.stdlib_module_names
 
 
 @pytest.mark.parametrize("name", PURE)

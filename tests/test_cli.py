@@ -1,5 +1,6 @@
 """What a person types, and what comes back: text and exit codes of the real command."""
 
+import argparse
 import json
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp import __version__
+from pytest_mcp.cli import Setting
 from tests.workbench import Workbench
 
 
@@ -91,6 +93,54 @@ def test_settings_can_come_from_the_environment_and_are_checked_alike(project: W
 
     assert json.loads(done.stdout)["count"] == 1
     assert (wrong.returncode, "--errors" in wrong.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["TIMEOUT", "MAX_TIMEOUT", "MAX_RUNS", "MAX_REPLY_BYTES"])
+def test_a_variable_that_is_no_number_is_refused_as_if_it_had_been_typed(project: Workbench, name: str) -> None:
+    flag = "--" + name.lower().replace("_", "-")
+
+    set_ = typed(cwd=project.root, **{f"PYTEST_MCP_{name}": "many"})
+    said = typed(f"{flag}=many", cwd=project.root)
+
+    assert (set_.returncode, set_.stderr) == (2, said.stderr)
+    assert f"argument {flag}: invalid int value: 'many'" in said.stderr
+
+
+SWITCH = Setting("no_haste", "take your time", {"action": "store_true"})
+
+
+def switched(*typed: str, **environment: str) -> bool:
+    parser = argparse.ArgumentParser()
+    SWITCH.add_to(parser, environment)
+    value = parser.parse_args(typed).no_haste
+    assert isinstance(value, bool)
+    return value
+
+
+def test_a_switch_is_off_until_it_is_typed_or_set() -> None:
+    assert not switched()
+    assert switched("--no-haste")
+    assert switched(PYTEST_MCP_NO_HASTE="1")
+    assert switched(PYTEST_MCP_NO_HASTE="True")
+    assert not switched(PYTEST_MCP_NO_HASTE="0")
+    assert switched("--no-haste", PYTEST_MCP_NO_HASTE="0")
+
+
+def test_a_switch_that_is_set_to_neither_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as refusal:
+        switched(PYTEST_MCP_NO_HASTE="perhaps")
+
+    assert refusal.value.code == 2
+    assert "argument --no-haste: " in capsys.readouterr().err
+
+
+def test_a_setting_is_said_to_another_server_as_a_person_would_type_it() -> None:
+    root = Setting("root", "", {})
+
+    assert SWITCH.said(True) == ["--no-haste"]
+    assert SWITCH.said(False) == []
+    assert root.said(Path("/project")) == ["--root=/project"]
+    assert root.said(None) == []
 
 
 def test_version_and_help_speak_without_a_project() -> None:

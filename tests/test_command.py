@@ -1,7 +1,6 @@
 """The oracle is pytest's own option parser: it must read every command line as it was meant."""
 
 from argparse import Namespace
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -232,14 +231,14 @@ def test_the_child_inherits_the_environment_less_what_would_change_the_run_or_is
         "PYTEST_MCP_ROOT": "/x",
     }
 
-    command = command_for(replace(config, environment=kept | withheld), ExecuteTests, {})
+    command = command_for(config._replace(environment=kept | withheld), ExecuteTests, {})
 
     assert dict(command.launch.env) == kept
     assert command.launch.cwd == config.root
 
 
 def test_the_servers_own_virtual_environment_is_not_handed_down(config: Config) -> None:
-    activated = replace(config, environment={"VIRTUAL_ENV": str(OWN_PREFIX)})
+    activated = config._replace(environment={"VIRTUAL_ENV": str(OWN_PREFIX)})
 
     command = command_for(activated, ExecuteTests, {})
 

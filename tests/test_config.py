@@ -3,9 +3,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.config import LONGEST_TIMEOUT, MAX_TOKENS, Config, configure
-from pytest_mcp.errors import ConfigError
-from pytest_mcp.requests import Bounds
+from pytest_mcp.config import LONGEST_TIMEOUT, MAX_TOKENS, Bounds, Config, ConfigError, configure
 
 
 def configured(**given: Any) -> Config:

@@ -54,7 +54,7 @@ def without_timings(answer: dict[str, Any]) -> dict[str, Any]:
     return answer | {"tests": tests, "summary": summary, "text_output": text}
 
 
-def test_generated_documents_and_snapshots_are_fresh() -> None:
+def test_the_generated_document_and_the_snapshot_are_fresh() -> None:
     done = subprocess.run([sys.executable, GENERATOR, "--check"], capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stderr) == (0, "")
@@ -63,7 +63,8 @@ def test_generated_documents_and_snapshots_are_fresh() -> None:
 def test_the_check_names_the_file_that_drifted_and_the_command_that_mends_it(tmp_path: Path) -> None:
     (tmp_path / "scripts").mkdir()
     copy = shutil.copy(GENERATOR, tmp_path / "scripts")
-    shutil.copytree(ROOT / "tests" / "snapshots", tmp_path / "tests" / "snapshots")
+    (tmp_path / "src" / "pytest_mcp").mkdir(parents=True)
+    shutil.copy(SOURCES / "snapshot.json", tmp_path / "src" / "pytest_mcp")
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "tools.md").write_text("stale\n", encoding="utf-8")
 
@@ -72,7 +73,7 @@ def test_the_check_names_the_file_that_drifted_and_the_command_that_mends_it(tmp
     assert done.returncode == 1
     assert "docs/tools.md" in done.stderr
     assert "make docs" in done.stderr
-    assert "snapshots" not in done.stderr
+    assert "snapshot" not in done.stderr
 
 
 def test_every_relative_link_leads_to_a_file_and_to_a_heading_in_it() -> None:

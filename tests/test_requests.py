@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from pytest_mcp.requests import MAX_NODE_IDS, Bounds, DiscoverTests, ExecuteTests, Request
+from pytest_mcp.config import Bounds
+from pytest_mcp.requests import MAX_NODE_IDS, DiscoverTests, ExecuteTests, Request
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Calls, answers and errors on the server itself, with the SDK's client in memory."""
 
 import tempfile
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -121,7 +120,7 @@ async def test_a_machine_that_cannot_start_processes_is_a_spawn_failure(
 
 @pytest.mark.anyio
 async def test_no_environment_at_all_says_what_was_tried_and_one_line_that_fixes_it(bench: Workbench) -> None:
-    answer = await call("execute_tests", {}, replace(bench.config, python=None))
+    answer = await call("execute_tests", {}, bench.config._replace(python=None))
 
     assert not isinstance(answer, dict)
     assert (answer.code, answer.data["error_type"]) == (-32000, "environment")
@@ -135,10 +134,10 @@ async def test_an_environment_without_pytest_is_rejected_and_the_next_one_is_use
     bench.write({"test_fine.py": FINE})
     (bench.root / ".venv").symlink_to(bench.using("no-pytest").python.parent.parent)
     active = bench.python.parent.parent
-    config = replace(bench.config, python=None, environment={"VIRTUAL_ENV": str(active)})
+    config = bench.config._replace(python=None, environment={"VIRTUAL_ENV": str(active)})
 
     answer = await call("execute_tests", {}, config)
-    refused = await call("execute_tests", {}, replace(config, environment={}))
+    refused = await call("execute_tests", {}, config._replace(environment={}))
 
     assert isinstance(answer, dict)
     assert answer["verdict"] == "passed"
@@ -166,7 +165,7 @@ async def test_a_broken_interpreter_is_an_environment_error(bench: Workbench, br
             python.write_text("#!/bin/sh\necho broken interpreter >&2\nexit 9\n")
             python.chmod(0o755)
 
-    answer = await call("execute_tests", {}, replace(bench.config, python=python))
+    answer = await call("execute_tests", {}, bench.config._replace(python=python))
 
     assert not isinstance(answer, dict)
     assert answer.data["error_type"] == "environment"
@@ -206,7 +205,7 @@ async def test_output_of_tests_is_escaped_wherever_it_stands(bench: Workbench) -
 async def test_the_child_gets_neither_our_settings_nor_what_would_change_pytest(bench: Workbench) -> None:
     bench.write({"test_env.py": "import os\ndef test_env(): print(sorted(os.environ)); assert 0\n"})
     hidden = {"PYTEST_MCP_TOKEN": "secret", "PYTEST_ADDOPTS": "--co", "PYTHONOPTIMIZE": "2", "FORCE_COLOR": "1"}
-    config = replace(bench.config, environment={**bench.config.environment, **hidden, "KEPT": "yes"})
+    config = bench.config._replace(environment={**bench.config.environment, **hidden, "KEPT": "yes"})
 
     answer = await call("execute_tests", {}, config)
 

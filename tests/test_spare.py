@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ async def standing(bench: Workbench) -> AsyncIterator[Standing]:
     """With a library folder beside the project, which is on the path."""
     bench.write({"test_telling.py": TELLING, "../library/sitecustomize.py": "LOADED = True\n"})
     path = {"PYTHONPATH": str(bench.root.parent / "library")}
-    config = replace(bench.config, environment={**bench.config.environment, **path})
+    config = bench.config._replace(environment={**bench.config.environment, **path})
     spare = Spare(wanted=True)
     async with spare.kept():
         yield Standing(bench, spare, config)
@@ -168,7 +168,7 @@ async def test_another_interpreter_gets_another_child(standing: Standing) -> Non
     await standing.call()
     waiting = await standing.waiting()
 
-    standing.config = replace(standing.config, python=standing.bench.using("pytest-8.4").python)
+    standing.config = standing.config._replace(python=standing.bench.using("pytest-8.4").python)
 
     number, ahead = await standing.call()
     assert number != waiting

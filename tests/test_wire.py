@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from pytest_mcp import wire
 
 
-async def sent(*pieces: bytes) -> list[str]:
+async def sent(*pieces: bytes, heard: bytes = b"") -> list[str]:
     """What comes out of a pipe into which these pieces are written one by one."""
     reader, writer = os.pipe()
     received: list[str] = []
 
     async def receive() -> None:
-        received.extend([line async for line in wire.lines(reader)])
+        received.extend([line async for line in wire.lines(reader, heard)])
 
     try:
         async with anyio.create_task_group() as tasks:
@@ -49,6 +49,12 @@ async def test_a_line_without_end_is_dropped_and_the_next_one_is_heard() -> None
 @pytest.mark.anyio
 async def test_what_stands_after_the_last_newline_is_a_line_too() -> None:
     assert await sent(b"one\ntw", b"o") == ["one\n", "two\n"]
+
+
+@pytest.mark.anyio
+async def test_what_was_read_before_comes_first_and_its_last_line_goes_on() -> None:
+    assert await sent(b"o\nthree\n", heard=b"one\ntw") == ["one\n", "two\n", "three\n"]
+    assert await sent(heard=b"one\ntwo") == ["one\n", "two\n"]
 
 
 @pytest.mark.anyio

@@ -1,15 +1,12 @@
 """The operator's decisions: flags and environment in, one frozen `Config` out, or a ConfigError.
 
 Nothing here can be changed by a call. Which interpreter is used is decided in `interpreter`.
+The client's first answer waits for this module: named tuples, as `dataclasses` takes a quarter of such a start.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
-
-from pytest_mcp.errors import ConfigError
-from pytest_mcp.requests import Bounds
+from typing import Literal, NamedTuple, get_args
 
 # Every variable of ours begins with this; none of them reaches a child.
 PREFIX = "PYTEST_MCP_"
@@ -26,8 +23,19 @@ LEAST_REPLY_BYTES = 64 * 1024
 ErrorStyle = Literal["jsonrpc", "result"]
 
 
-@dataclass(frozen=True)
-class Config:
+class ConfigError(Exception):
+    """A setting of the operator's that cannot be used; the message is one sentence for a person."""
+
+
+class Bounds(NamedTuple):
+    """What the operator has decided and a request is checked against."""
+
+    root: Path
+    max_timeout: int
+    max_tokens: int
+
+
+class Config(NamedTuple):
     root: Path
     python: Path | None
     default_timeout: int
@@ -52,7 +60,7 @@ def configure(
     max_runs: int,
     max_reply_bytes: int = MAX_REPLY_BYTES,
     errors: ErrorStyle,
-    spare: bool = True,
+    no_spare: bool = False,
     environment: Mapping[str, str],
 ) -> Config:
     """Check the operator's settings against each other and the file system."""
@@ -75,7 +83,7 @@ def configure(
         max_runs=max_runs,
         max_reply_bytes=max_reply_bytes,
         errors=errors,
-        spare=spare,
+        spare=not no_spare,
         environment=environment,
     )
 

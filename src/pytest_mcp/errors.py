@@ -5,7 +5,6 @@
     ├── RefusedByPytest      -32602  the caller's arguments, as pytest judged them; carries a run's data too
     ├── ExecutionFailed      -32000  the run did not come to its end; `error_type` says why
     └── InternalError        -32603  our own bug
-    ConfigError                      the operator's settings; the server does not start
 
 `message` alone must be enough to act on, because many clients show the model nothing else.
 """
@@ -27,10 +26,6 @@ ErrorType = Literal["interrupted", "pytest_internal", "usage_error", "crash", "t
 MAX_RECEIVED = 500
 # How many further faults, and how many lines of stderr, a message shows; data has all of them.
 MAX_SHOWN = 8
-
-
-class ConfigError(Exception):
-    """A setting of the operator's that cannot be used; the message is one sentence for a person."""
 
 
 class CallError(Exception):

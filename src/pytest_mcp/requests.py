@@ -26,20 +26,12 @@ from pydantic import (
 )
 
 from pytest_mcp import expressions, targets
+from pytest_mcp.config import Bounds
 from pytest_mcp.targets import Target
 
 MAX_NODE_IDS = 2000
 _PATTERN_CHARACTERS = r"^[A-Za-z0-9_*?.\-\[\]]+$"
 _PATTERN_WORDS = re.compile("test|spec|check", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """What the operator has decided and a request is checked against."""
-
-    root: Path
-    max_timeout: int
-    max_tokens: int
 
 
 @dataclass(frozen=True)

@@ -9,26 +9,31 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import anyio
 import mcp_types as types
+from anyio.abc import ObjectSendStream
 from mcp import MCPError
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from pytest_mcp import __version__, text, wire
 from pytest_mcp.background import alongside
 from pytest_mcp.config import Config
 from pytest_mcp.errors import CallError, Fault, InternalError, InvalidParams
+from pytest_mcp.front import Handover
 from pytest_mcp.ledger import Ledger
 from pytest_mcp.spare import Spare
 from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump
 
 # At most a few progress notes a second; a client shows them to a person.
 PROGRESS_SECONDS = 0.3
+# The SDK answers an opening within milliseconds. If it should not, to go on is better than to be deaf.
+REPEAT_SECONDS = 10
 
 Context = ServerRequestContext[Any, Any]
 logger = logging.getLogger(__name__)
@@ -69,12 +74,53 @@ def create(config: Config) -> Server[Any]:
     )
 
 
-async def serve_stdio(config: Config) -> None:
+async def serve_stdio(config: Config, handover: Handover) -> None:
+    """Go on where the front has stopped: the SDK hears everything, and repeats nothing that was answered."""
     server = create(config)
+    repeated = anyio.Event()
     # The SDK asks only for something to iterate over; its own reader would block a thread.
-    client = cast("anyio.AsyncFile[str]", wire.lines(sys.stdin.fileno()))
+    client = cast("anyio.AsyncFile[str]", heard(handover, repeated))
     async with stdio_server(stdin=client) as (reader, writer):
-        await server.run(reader, writer, server.create_initialization_options())
+        answers = Unrepeated(writer, handover, repeated) if handover.opening else writer
+        await server.run(reader, answers, server.create_initialization_options())
+
+
+async def heard(handover: Handover, repeated: anyio.Event) -> AsyncIterator[str]:
+    if handover.opening:
+        yield handover.opening.decode("utf-8")
+        # Nothing else is heard until then: a cancel would leave the opening without the answer to be dropped.
+        with anyio.move_on_after(REPEAT_SECONDS):
+            await repeated.wait()
+    async for line in wire.lines(sys.stdin.fileno(), handover.rest):
+        yield line
+
+
+class Sending(Protocol):
+    """What the SDK's own stream can do."""
+
+    async def send(self, item: SessionMessage) -> None: ...
+    async def aclose(self) -> None: ...
+
+
+class Unrepeated(ObjectSendStream[SessionMessage]):
+    """The SDK's way to the client, without its answer to the opening that the front has answered."""
+
+    def __init__(self, stream: Sending, handover: Handover, repeated: anyio.Event) -> None:
+        self.stream = stream
+        self.answered = json.loads(handover.opening)["id"]
+        self.repeated = repeated
+
+    async def send(self, item: SessionMessage) -> None:
+        if not self.repeated.is_set() and self._is_repetition(item.message):
+            self.repeated.set()
+        else:
+            await self.stream.send(item)
+
+    def _is_repetition(self, message: types.JSONRPCMessage) -> bool:
+        return isinstance(message, types.JSONRPCResponse | types.JSONRPCError) and message.id == self.answered
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
 
 
 async def _call(

@@ -23,11 +23,12 @@ _ESCAPE = re.compile(
 logger = logging.getLogger(__name__)
 
 
-async def lines(descriptor: int) -> AsyncIterator[str]:
-    """Every whole line, and at the end what stands after the last one."""
+async def lines(descriptor: int, heard: bytes = b"") -> AsyncIterator[str]:
+    """Every whole line, and at the end what stands after the last one; first of all what was heard before."""
     kept: list[bytes] = []
     length = 0
-    while chunk := await _read(descriptor):
+    while chunk := heard or await _read(descriptor):
+        heard = b""
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             if length + len(end) <= LONGEST_LINE:
