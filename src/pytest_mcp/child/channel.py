@@ -1,56 +1,86 @@
 """The private way back to the server: one JSON record per line, appended to a file the server opened.
 
-Tests may close every descriptor, fork, and patch half the standard library. So a writer keeps what
-it needs in closures made before any test code is loaded, checks that its descriptor is still the
-report file and reopens it by path when it is not, and stays silent in forked children.
+Tests may close every descriptor, fork, and patch half the standard library. So a channel keeps what it
+needs from before any test code was loaded, checks that its descriptor is still the report file and
+reopens it by path when it is not, and stays silent in forked children.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from typing import Any, Callable
+from contextlib import suppress
+from typing import Any
 
-Emit = Callable[..., bool]
 
+class Channel:
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=str).encode
+        self.os_open, self.os_write, self.os_fstat, self.os_getpid = os.open, os.write, os.fstat, os.getpid
+        self.flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+        self.owner = os.getpid()
+        self.descriptor = os.open(path, self.flags)
+        self.identity = self.identity_of(self.descriptor)
+        self.count = 0
+        self.held = ""
 
-def open_channel(path: str) -> Emit:
-    """Return `emit(kind, **fields)`, which writes one whole record and says whether it could."""
-    encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=str).encode
-    os_open, os_write, os_fstat, os_getpid = os.open, os.write, os.fstat, os.getpid
-    flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-    owner = os_getpid()
-    descriptor = os_open(path, flags)
-    opened = os_fstat(descriptor)
-    identity = (opened.st_dev, opened.st_ino)
-    state = {"descriptor": descriptor, "sequence": 0}
-
-    def usable_descriptor() -> int:
-        try:
-            now = os_fstat(state["descriptor"])
-            if (now.st_dev, now.st_ino) == identity:
-                return state["descriptor"]
-        except OSError:
-            pass
-        state["descriptor"] = os_open(path, flags)
-        return state["descriptor"]
-
-    def write_whole(data: bytes) -> None:
-        target = usable_descriptor()
-        while data:
-            data = data[os_write(target, data) :]
-
-    def emit(kind: str, **fields: Any) -> bool:
-        if os_getpid() != owner:
+    def emit(self, kind: str, **fields: Any) -> bool:
+        """Write one whole record, and say whether that was possible."""
+        if self.os_getpid() != self.owner:
             return False
         try:
-            line = encode({"k": kind, "n": state["sequence"] + 1, **fields})
+            line = self.encode({"k": kind, "n": self.count + 1, **fields})
             # Counted from here on: a record that cannot be written leaves a gap that the server sees.
-            state["sequence"] += 1
-            # The newline in front keeps a record whole after a half-written one.
-            write_whole(("\n" + line + "\n").encode("ascii"))
+            self.count += 1
+            self.write(line)
             return True
         except Exception:  # noqa: BLE001 - a reporter must never raise into pytest
             return False
 
-    return emit
+    def started(self, node_id: str) -> None:
+        self.emit_of_test('{"k":"started","n":%d,"id":%s}', node_id, ())
+
+    def finished(self, node_id: str, duration: float, passed: bool, *, hold: bool) -> None:
+        """The end of a test. Held back, it is written with the next record: half as many writes."""
+        line = '{"k":"finished","n":%d,"id":%s,"duration":%r,"passed":%s}'
+        self.emit_of_test(line, node_id, (float(duration), "true" if passed else "false"), hold=hold)
+
+    def emit_of_test(self, line: str, node_id: str, more: tuple[Any, ...], *, hold: bool = False) -> None:
+        """What every test causes twice, so not by way of a dictionary."""
+        if self.os_getpid() != self.owner:
+            return
+        with suppress(Exception):  # the server sees the gap
+            self.count += 1
+            record = line % ((self.count, self.encode(node_id)) + more)
+            if hold:
+                self.held += "\n" + record + "\n"
+            else:
+                self.write(record)
+
+    def flush(self) -> None:
+        """Write what is held back."""
+        if self.held and self.os_getpid() == self.owner:
+            with suppress(Exception):
+                self.write("")
+
+    def write(self, record: str) -> None:
+        # The newline in front keeps a record whole after a half-written one.
+        data = (self.held + "\n" + record + "\n").encode("ascii")
+        self.held = ""
+        target = self.usable_descriptor()
+        while data:
+            data = data[self.os_write(target, data) :]
+
+    def usable_descriptor(self) -> int:
+        try:
+            if self.identity_of(self.descriptor) == self.identity:
+                return self.descriptor
+        except OSError:
+            pass
+        self.descriptor = self.os_open(self.path, self.flags)
+        return self.descriptor
+
+    def identity_of(self, descriptor: int) -> tuple[int, int]:
+        found = self.os_fstat(descriptor)
+        return found.st_dev, found.st_ino

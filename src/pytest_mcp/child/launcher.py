@@ -34,15 +34,15 @@ def main(run_dir: str, go: int | None) -> int:
         sys.path.insert(0, root)
     with open(os.path.join(run_dir, "job.json"), encoding="utf-8") as handle:
         job = json.load(handle)
-    emit = ours("channel").open_channel(os.path.join(run_dir, "report"))
+    channel = ours("channel").Channel(os.path.join(run_dir, "report"))
     facts = {"python": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable}
     try:
         pytest = ahead or ours("ahead").import_pytest()
     except ImportError as error:
-        emit("hello", pytest=None, error=str(error), **facts)
+        channel.emit("hello", pytest=None, error=str(error), **facts)
         return 1
-    emit("hello", pytest=pytest.__version__, error=None, **facts)
-    return run(pytest, emit, job, run_dir)
+    channel.emit("hello", pytest=pytest.__version__, error=None, **facts)
+    return run(pytest, channel, job, run_dir)
 
 
 def wait_for_job(run_dir: str, root: str, go: int) -> Any:
@@ -82,18 +82,18 @@ def ours(name: str) -> Any:
     return loaded[name]
 
 
-def run(pytest: Any, emit: Any, job: Job, run_dir: str) -> int:
+def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     configuration = ours("configuration")
     job["configuration"] = configuration.find_configuration(
         configuration.common_directory(job["targets"], job["root"]), job["root"]
     )
-    reporter = ours("reporter").Reporter(emit, job)
+    reporter = ours("reporter").Reporter(channel, job)
     args = configuration.confinement(job, run_dir) + traceless(job, run_dir) + job["args"]
     become_pytest(args)
     try:
         return int(pytest.main(args, plugins=[reporter]))
     except BaseException as error:
-        emit(
+        channel.emit(
             "escaped",
             error_type=type(error).__name__,
             message=str(error),

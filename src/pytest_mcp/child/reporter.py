@@ -10,16 +10,16 @@ from __future__ import annotations
 import os
 import time
 import traceback
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Generator, Sequence
 
 import pytest
+from observer import Observer
 from sources import broken_conftest, definition_line, ends_of_names, is_test_file, line_of
 from stages import Stages
 from wording import clipper, describe_subtest, skip_reason, stack_of
 
 if TYPE_CHECKING:
-    from channel import Emit
+    from channel import Channel
 
 # Records are for what happens one by one; a finished collection is told in larger pieces.
 ITEMS_IN_A_RECORD = 500
@@ -28,8 +28,9 @@ PYTEST_WRAPPERS = ("CollectError", "ConftestImportFailure", "ImportPathMismatchE
 
 
 class Reporter:
-    def __init__(self, emit: Emit, job: Any) -> None:
-        self.emit = emit
+    def __init__(self, channel: Channel, job: Any) -> None:
+        self.channel = channel
+        self.emit = channel.emit
         self.root = job["root"]
         self.collect_only = job["collect_only"]
         self.full = job["full"]
@@ -79,6 +80,8 @@ class Reporter:
         self.config = config
         # There is nobody at the keyboard: a debugger that reads the end of its input lets tests pass unrun.
         config.option.usepdb = config.option.trace = False
+        if self.full or not hasattr(config, "get_verbosity"):
+            config.pluginmanager.register(Observer(config.option, self.stages if self.full else None))
         inipath = config.inipath
         self.emit(
             "configured",
@@ -190,7 +193,7 @@ class Reporter:
     # --- running -------------------------------------------------------------------------------
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.emit("started", id=self.relocate(nodeid))
+        self.channel.started(self.relocate(nodeid))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         try:
@@ -204,13 +207,13 @@ class Reporter:
         context = getattr(report, "context", None)
         if context is None:
             self.durations[nodeid] = self.durations.get(nodeid, 0.0) + report.duration
-        if report.outcome == "failed":
-            self.failed.add(nodeid)
-        if report.outcome == "skipped":
-            self.skipped.add(nodeid)
         if report.when == "call":
             self.called.add(nodeid)
         eventful = report.outcome != "passed" or hasattr(report, "wasxfail")
+        if report.outcome == "failed":
+            self.failed.add(nodeid)
+        elif report.outcome == "skipped":
+            self.skipped.add(nodeid)
         late_output = nodeid in self.failed and report.when == "teardown" and report.sections
         if eventful or late_output or self.full:
             self.emit_phase(report, context)
@@ -237,34 +240,10 @@ class Reporter:
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         duration = self.durations.pop(nodeid, 0.0)
         plain = nodeid in self.called and nodeid not in self.failed and nodeid not in self.skipped
-        self.emit("finished", id=self.relocate(nodeid), duration=duration, passed=plain)
+        # The next test begins at once, unless others run the tests, as under xdist, where nothing is collected here.
+        self.channel.finished(self.relocate(nodeid), duration, plain, hold=self.collected is not None)
         for seen in (self.failed, self.skipped, self.called):
             seen.discard(nodeid)
-
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_setup(self) -> Generator[None, None, None]:
-        yield from self.observing("setup")
-
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_call(self) -> Generator[None, None, None]:
-        yield from self.observing("call")
-
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_teardown(self) -> Generator[None, None, None]:
-        yield from self.observing("teardown")
-
-    def observing(self, when: str) -> Generator[None, None, None]:
-        """Around one phase of a test: whole assertion diffs, and log records where they are asked for."""
-        option = self.config.option
-        verbose = option.verbose
-        if not hasattr(self.config, "get_verbosity"):
-            # Before pytest 8.0 the length of a diff hung on the general verbosity alone.
-            option.verbose = max(verbose, 2)
-        try:
-            with self.stages.logging_of(when) if self.full else nullcontext():
-                yield
-        finally:
-            option.verbose = verbose
 
     # --- the session's end ---------------------------------------------------------------------
 
@@ -298,6 +277,7 @@ class Reporter:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
+        self.channel.flush()
         self.exit_code_for_plugins = int(session.exitstatus)
         yield
         self.emit_end()
