@@ -41,6 +41,9 @@ DRAIN_SECONDS = 1.0
 HELPER_SECONDS = 0.3
 # Killing is repeated until nothing is left, but not for ever.
 SWEEP_SECONDS = 5.0
+# Whoever prints one character at a time need not be read one at a time: each look costs the child its core.
+OUTPUT_PAUSE_SECONDS = 0.02
+LITTLE_OUTPUT = 4096
 # How often a growing report is measured against its limit.
 MEASURE_SECONDS = 0.2
 # A process in uninterruptible sleep dies late; between two looks there is this pause.
@@ -105,7 +108,9 @@ class Supervisor:
         self.reason = "exited"
         self.killed: set[int] = set()
         self.selector = selectors.DefaultSelector()
-        self.selector.register(0, selectors.EVENT_READ, "control")
+        # What cannot wait: the server's orders and the end of a child.
+        self.urgent = selectors.DefaultSelector()
+        self.listen(0, "control")
         self.wake_on_sigchld()
         self.outputs = {name: Output(order["kept_output"]) for name in ("stdout", "stderr")}
         for name, pipe in (("stdout", child.stdout), ("stderr", child.stderr)):
@@ -143,7 +148,11 @@ class Supervisor:
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        self.selector.register(reader, selectors.EVENT_READ, "wake")
+        self.listen(reader, "wake")
+
+    def listen(self, descriptor: int, name: str) -> None:
+        for selector in (self.selector, self.urgent):
+            selector.register(descriptor, selectors.EVENT_READ, name)
 
     def wait_for_the_end(self, deadline: float) -> None:
         """Until the child is gone or must go; the steps after the deadline are a ladder."""
@@ -181,6 +190,7 @@ class Supervisor:
 
     def look(self, timeout: float | None) -> bool:
         """Wait for news; False when the server has closed the control pipe."""
+        printed = 0
         for key, _ in self.selector.select(timeout):
             if key.data == "control":
                 if not self.control.read():
@@ -188,19 +198,23 @@ class Supervisor:
             elif key.data == "wake":
                 os.read(key.fd, CHUNK)
             else:
-                self.read(key)
+                printed += self.read(key)
+        if 0 < printed < LITTLE_OUTPUT:
+            self.urgent.select(OUTPUT_PAUSE_SECONDS)
         self.reap()
         return True
 
-    def read(self, key: selectors.SelectorKey) -> None:
+    def read(self, key: selectors.SelectorKey) -> int:
+        """Take what has been printed, and say how much."""
         try:
             chunk = os.read(key.fd, CHUNK)
         except OSError:
-            return
+            return 0
         if chunk:
             self.outputs[key.data].add(chunk)
         else:
             self.selector.unregister(key.fileobj)
+        return len(chunk)
 
     def reap(self) -> bool:
         """Collect every child that has ended, adopted ones too; False when there is none left at all."""
