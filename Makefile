@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE PYTEST_ADDOPTS
 # Two suffice to keep two cores busy; more only wait for each other.
 WORKERS ?= 2
 
-.PHONY: demo test lint types unit environments matrix soak fuzz bench docs clean
+.PHONY: demo test lint types unit environments matrix soak fuzz bench tokens docs clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python scripts/demo.py
@@ -61,6 +61,12 @@ bench: $(INSTALLED)
 	@echo "== bench"
 	@$(BIN)/python scripts/environments.py bench
 	@$(BIN)/python -m bench --rounds $(ROUNDS) $(ROWS)
+
+# What an answer costs a model to read, next to what pytest prints, in tokens: a few minutes. Needs node and npm.
+# A goal may be missed; an answer that is wrong fails. ROWS="mixed deep" names fewer rows.
+tokens: $(INSTALLED)
+	@echo "== tokens"
+	@$(BIN)/python -m bench.tokens $(ROWS)
 
 docs: $(INSTALLED)
 	@$(BIN)/python scripts/generate_docs.py

@@ -3,28 +3,39 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_mcp.budget import TEXT_CHARACTERS, fit_discovery, fit_execution
+from pytest_mcp import tokens
+from pytest_mcp.budget import IDS_OF_A_GROUP, IDS_OF_RERUN, REPEATED_CHARACTERS, TEXT_CHARACTERS, fit_execution
 from pytest_mcp.events import Event
-from pytest_mcp.findings import discovered, executed
-from pytest_mcp.results import LISTED_WITHOUT_FAILURE, DiscoverResult, ExecuteResult
+from pytest_mcp.findings import executed
+from pytest_mcp.requests import MAX_NODE_IDS
+from pytest_mcp.results import LISTED_WITHOUT_FAILURE, ExecuteResult
 from pytest_mcp.tools import dump
-from tests.records import absent, discovery, execution, item, one_test, phase, session, skipped, uncollected
+from tests.records import absent, execution, one_test, phase, session, skipped, uncollected
 
 CEILING = 16 * 1024 * 1024
 
-ALWAYS = ("verdict", "exit_code", "summary", "notices", "collection_errors", "failure_groups", "rerun")
+ALWAYS = ("verdict", "exit_code", "summary", "notices", "collection_errors", "rerun")
 PRINTED = "collected 9 items\n\ntest_a.py .F\n\na plugin speaks\n=== 1 passed in 0.1s ===\n"
+
+
+# Words that no mask hides.
+CAUSES = ("no pen", "no ink", "no paper")
+
+
+def word(number: int) -> str:
+    """Another word for every number; digits would be masked."""
+    return "".join(chr(97 + int(digit)) for digit in str(number))
 
 
 def suite(*, passing: int = 0, failing: int = 0, causes: int = 1, skipping: int = 0) -> list[Event]:
     tests = [one_test(f"test_a.py::passes{n}") for n in range(passing)]
     for number in range(failing):
         node_id = f"test_a.py::fails{number}"
-        told = phase(node_id, message=f"ValueError: {number % causes}", location=["a.py", 1], traceback="whole")
-        tests.append(one_test(node_id, told))
+        message = f"ValueError: {CAUSES[number % causes]}"
+        tests.append(one_test(node_id, phase(node_id, message=message, location=["a.py", 1], traceback="whole")))
     tests += [one_test(f"test_a.py::skips{n}", skipped(f"test_a.py::skips{n}", "no")) for n in range(skipping)]
     return session(*tests, selected=len(tests), exit_status=1 if failing else 0)
 
@@ -36,10 +47,8 @@ def answer(stream: list[Event], stdout: str = PRINTED, **asked: Any) -> tuple[Ex
     return whole, fit_execution(whole, run.request, ceiling=CEILING)
 
 
-def found(count: int, **asked: Any) -> tuple[DiscoverResult, DiscoverResult]:
-    run = discovery([item(f"tests/test_{number % 3}.py::test_{number}") for number in range(count)], **asked)
-    whole = discovered(run)
-    return whole, fit_discovery(whole, run.request, ceiling=CEILING)
+def cost(sent: ExecuteResult) -> int:
+    return tokens.estimate(json.dumps(dump(sent), ensure_ascii=False, separators=(",", ":")))
 
 
 suites = st.builds(
@@ -57,6 +66,9 @@ def test_verdict_counts_notices_and_causes_are_sent_whatever_the_detail(stream: 
 
     assert {key: dump(sent)[key] for key in ALWAYS} == {key: dump(whole)[key] for key in ALWAYS}
     assert list(dump(sent)) == list(dump(whole))
+    assert [(cause.count, cause.message, cause.example) for cause in sent.failure_groups] == [
+        (cause.count, cause.message, cause.example) for cause in whole.failure_groups
+    ]
 
 
 @given(suites)
@@ -107,8 +119,8 @@ def test_detail_tests_lists_every_test_and_detail_full_changes_nothing() -> None
 @pytest.mark.parametrize(
     ("detail", "text_output"),
     [
-        ("auto", "a plugin speaks\n=== 1 passed in 0.1s ==="),
-        ("tests", "a plugin speaks\n=== 1 passed in 0.1s ==="),
+        ("auto", "a plugin speaks\n1 passed in 0.1s"),
+        ("tests", "a plugin speaks\n1 passed in 0.1s"),
         ("full", PRINTED),
     ],
 )
@@ -125,7 +137,8 @@ def test_a_flood_of_output_is_cut_in_its_middle_and_what_is_missing_is_counted(d
     _, sent = answer(suite(passing=1), flood, detail=detail)
 
     assert sent.omitted is not None
-    assert sent.omitted.text_characters == len(flood) - TEXT_CHARACTERS
+    # The note that stands in their place may count against them.
+    assert 0 <= len(flood) - TEXT_CHARACTERS - sent.omitted.text_characters < 60
     assert sent.text_output.startswith("the beginning")
     assert sent.text_output.endswith("the end")
     assert len(sent.text_output) < TEXT_CHARACTERS + 100
@@ -137,50 +150,10 @@ def test_a_module_that_skipped_itself_is_shown_like_a_skipped_test() -> None:
     assert [test.node_id for test in sent.tests] == ["test_a.py::a", "test_absent.py"]
 
 
-def test_156_tests_are_listed_by_default() -> None:
-    whole, sent = found(156)
-
-    assert sent == whole
-    assert sent.count == 156
-
-
-def test_more_tests_than_fit_become_counts_per_file_and_the_count_stays_the_truth() -> None:
-    _, sent = found(1000)
-
-    assert sent.count == 1000
-    assert sent.tests == []
-    assert [(file.file, file.count) for file in sent.files] == [
-        ("tests/test_0.py", 334),
-        ("tests/test_1.py", 333),
-        ("tests/test_2.py", 333),
-    ]
-    assert sent.omitted is not None
-    assert sent.omitted.tests == 1000
-
-
-def test_the_caller_can_raise_the_budget_or_ask_for_everything() -> None:
-    whole, roomy = found(1000, max_tokens=1_000_000)
-    _, full = found(1000, detail="full", max_tokens=500)
-    _, narrow = found(156, max_tokens=500)
-
-    assert roomy == whole
-    assert full == whole
-    assert narrow.tests == []
-
-
-def test_files_that_could_not_be_collected_are_told_even_when_the_tests_do_not_fit() -> None:
-    run = discovery([uncollected("test_x.py"), *(item(f"test_a.py::test_{n}") for n in range(1000))])
-
-    sent = fit_discovery(discovered(run), run.request, ceiling=CEILING)
-
-    assert [error.file for error in sent.collection_errors] == ["test_x.py"]
-    assert len(json.dumps(dump(sent))) < 2000
-
-
 @pytest.mark.parametrize("detail", ["auto", "tests", "full"])
 def test_no_answer_exceeds_the_operators_ceiling_and_the_counts_stay_true(detail: str) -> None:
     loud = [
-        one_test(f"test_a.py::t{n}", phase(f"test_a.py::t{n}", message=f"E{n}: x", traceback="y" * 3000))
+        one_test(f"test_a.py::t{n}", phase(f"test_a.py::t{n}", message=f"ValueError: {word(n)}", traceback="y" * 3000))
         for n in range(300)
     ]
     run = execution(session(*loud, selected=300, exit_status=1), detail=detail, max_tokens=1_000_000)
@@ -191,3 +164,280 @@ def test_no_answer_exceeds_the_operators_ceiling_and_the_counts_stay_true(detail
     assert (sent.verdict, sent.summary.failed, len(sent.failure_groups)) == ("failed", 300, 300)
     assert sent.omitted is not None
     assert "raise max_tokens" in sent.omitted.hint
+
+
+# --- what detail auto shows when everything fits -----------------------------------------------
+
+
+def failing(node_id: str = "test_a.py::fails", **told: Any) -> list[Event]:
+    usual = {"message": "ValueError: no", "location": ["a.py", 1], "traceback": "E   ValueError: no"}
+    return one_test(node_id, phase(node_id, **usual | told))
+
+
+def red(*tests: list[Event], selected: int | None = None) -> list[Event]:
+    return session(*tests, selected=len(tests) if selected is None else selected, exit_status=1)
+
+
+def test_the_others_of_a_group_are_a_few_ids() -> None:
+    _, sent = answer(suite(failing=200))
+
+    (cause,) = sent.failure_groups
+    assert (cause.count, cause.example) == (200, "test_a.py::fails0")
+    assert cause.node_ids == [f"test_a.py::fails{number}" for number in range(1, 1 + IDS_OF_A_GROUP)]
+    assert sent.omitted is not None
+    assert sent.omitted.same_cause_failures == 199
+
+
+def test_of_captured_output_the_end_is_shown_and_what_is_missing_is_counted() -> None:
+    printed = "\n".join(f"line {number}" for number in range(200))
+
+    whole, sent = answer(red(failing(sections=[["Captured stdout call", printed]])))
+
+    (test,) = sent.tests
+    assert test.traceback is not None
+    assert test.traceback.endswith("[... 190 lines left out ...]\n" + "\n".join(printed.split("\n")[190:]))
+    assert sent.omitted is not None
+    assert 0 < sent.omitted.text_characters < len(whole.tests[0].traceback or "")
+
+
+def test_a_long_message_of_several_lines_is_whole_in_the_traceback_only() -> None:
+    message = "ValueError: no\n" + "\n".join(f"reason {number}" for number in range(REPEATED_CHARACTERS // 8))
+    marked = "\n".join(f"E   {line}" for line in message.split("\n"))
+
+    _, sent = answer(red(failing(message=message, traceback=marked)))
+
+    (test,) = sent.tests
+    assert test.message == "ValueError: no"
+    assert test.traceback == marked
+
+
+@pytest.mark.parametrize("message", ["ValueError: " + "x " * REPEATED_CHARACTERS, "ValueError: no\nfew words", ""])
+def test_a_message_of_one_line_or_of_few_words_stays_whole(message: str) -> None:
+    _, sent = answer(red(failing(message=message)))
+
+    assert [test.message for test in sent.tests] == [message]
+
+
+# --- rerun -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("node_ids", "rerun"),
+    [
+        (
+            [f"t/test_a.py::t[a/b::{n}]" for n in range(IDS_OF_RERUN)],
+            {"node_ids": [f"t/test_a.py::t[a/b::{n}]" for n in range(IDS_OF_RERUN)]},
+        ),
+        ([f"t/test_a.py::t[a/b::{n}]" for n in range(IDS_OF_RERUN + 1)], {"path": "t/test_a.py"}),
+        ([f"t/u/test_{n}.py::t" for n in range(IDS_OF_RERUN + 1)], {"path": "t/u"}),
+        ([f"{'tu'[n % 2]}/test_{n}.py::t" for n in range(IDS_OF_RERUN + 1)], {"path": "."}),
+        ([f"test_{n}.py::t" for n in range(IDS_OF_RERUN + 1)], {"path": "."}),
+        ([f"my tests/a:b/test_{n}.py::t" for n in range(IDS_OF_RERUN + 1)], {"path": "my tests/a:b"}),
+        ([f"t/test_{n}.py::t" for n in range(MAX_NODE_IDS + 1)], {"path": "t"}),
+    ],
+)
+def test_rerun_names_the_failures_or_the_folder_that_holds_them_all(node_ids: list[str], rerun: dict[str, Any]) -> None:
+    _, sent = answer(red(*map(failing, node_ids)))
+
+    assert sent.rerun == rerun
+
+
+def test_rerun_keeps_the_pattern_beside_a_folder() -> None:
+    _, sent = answer(red(*(failing(f"t/check_{n}.py::t") for n in range(50))), pattern="check_*.py")
+
+    assert sent.rerun == {"path": "t", "pattern": "check_*.py"}
+
+
+def test_ids_that_no_pytest_would_give_break_nothing() -> None:
+    """A test can write anything into the report."""
+    _, sent = answer(red(*(failing(node_id) for n in range(30) for node_id in (f"/a{n}.py::t", f"b{n}.py::t", f"{n}"))))
+
+    assert sent.summary.failed == 90
+
+
+# --- the budget --------------------------------------------------------------------------------
+
+names = st.sampled_from(["test_it", "test_größe[ä-1]", "T::test_long[" + "parameter-" * 30 + "]", "test_x[a::b[c]]"])
+messages = st.sampled_from(
+    [
+        "ValueError: no",
+        "TypeError: " + "many words in one line " * 200,
+        "AssertionError: assert [1] == [2]\n" + "  - a\n  + b\n    same\n" * 300,
+        "KeyError: 'größe'\n" + "заказ не найден\n" * 100,
+        "",
+    ]
+)
+tracebacks = st.sampled_from(
+    [
+        "",
+        "E   ValueError: no",
+        "tests/test_a.py:3: in test_it\n    run()\n" + "/usr/lib/python3.11/a.py:9: in f\n    g()\n" * 80 + "E   no",
+        "    source line of some length\n" * 400 + ">   fail()\nE   ValueError: no\n\ntests/test_a.py:9: ValueError",
+        "x" * 20_000,
+    ]
+)
+sections = st.sampled_from(
+    [[], [["Captured stdout call", "printed line\n" * 300]], [["Captured log call", "y" * 9000]]]
+)
+places = st.sampled_from([None, ["src/a.py", 1], ["src/b.py", 2], ["/usr/lib/python3.11/a.py", 9]])
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> list[Event]:
+    told: list[Event | list[Event]] = [
+        one_test(f"tests/test_a.py::passes{n}") for n in range(draw(st.integers(0, 150)))
+    ]
+    for number in range(draw(st.integers(0, 40))):
+        node_id = f"tests/test_{number % 7}.py::{draw(names)}{number}"
+        failure = phase(
+            node_id,
+            message=draw(messages),
+            traceback=draw(tracebacks),
+            location=draw(places),
+            sections=draw(sections),
+            when=draw(st.sampled_from(["setup", "call", "teardown"])),
+        )
+        told.append(one_test(node_id, failure))
+    told += [
+        uncollected(f"tests/test_broken{number}.py", error_type="E", message=draw(messages), traceback=draw(tracebacks))
+        for number in range(draw(st.integers(0, 30)))
+    ]
+    return session(*told, selected=len(told), exit_status=1)
+
+
+@settings(max_examples=60)
+@given(runs(), st.integers(min_value=500, max_value=6000), st.sampled_from(["auto", "tests"]))
+def test_the_budget_is_kept_and_what_matters_most_is_told(stream: list[Event], most: int, detail: str) -> None:
+    whole, sent = answer(stream, "a plugin speaks\n" * 50, detail=detail, max_tokens=most)
+
+    assert cost(sent) <= most
+    assert (sent.verdict, sent.summary, sent.notices) == (whole.verdict, whole.summary, whole.notices)
+    assert sum(cause.count for cause in sent.failure_groups) == sum(cause.count for cause in whole.failure_groups)
+    assert bool(sent.collection_errors) == bool(whole.collection_errors)
+    listed = Counter(test.outcome for test in sent.tests)
+    told = sent.omitted
+    if told is not None:
+        assert told.passed == whole.summary.passed - listed["passed"]
+        assert told.same_cause_failures == len(whole.tests) - sum(
+            test.outcome == "passed" for test in whole.tests
+        ) - sum(count for outcome, count in listed.items() if outcome != "passed")
+
+
+def test_as_many_passing_tests_are_listed_as_fit() -> None:
+    whole, sent = answer(suite(passing=1000), detail="tests", max_tokens=2000)
+
+    one_more = sent.model_copy(update={"tests": whole.tests[: len(sent.tests) + 2]})
+    assert sent.tests == whole.tests[: len(sent.tests)]
+    assert cost(sent) <= 2000 < cost(one_more)
+
+
+def test_a_failure_stands_whole_before_any_test_that_passed() -> None:
+    """Only whole entries are listed while there are others to leave out."""
+    whole, sent = answer(suite(passing=1000, failing=5, causes=3), detail="tests", max_tokens=2000)
+
+    assert [test for test in whole.tests if test.outcome == "failed"] == sent.tests[:5]
+    assert all(test in whole.tests for test in sent.tests)
+    assert len(sent.tests) > 5
+
+
+FOREIGN = "/usr/lib/python3.11/lib.py:9: in run\n    step()\n" * 30
+LOUD: dict[str, Any] = {
+    "traceback": f"tests/test_a.py:3: in test_it\n    own()\n{FOREIGN}E   ValueError: {'no ' * 30}",
+    "sections": [["Captured stdout call", "a printed line\n" * 9]],
+}
+
+
+def given_up(sent: ExecuteResult) -> list[bool]:
+    """What is missing, in the order in which it may go."""
+    text = sent.tests[0].traceback if sent.tests else ""
+    assert text is not None
+    return [
+        sent.text_output == "",
+        not any(test.outcome == "passed" for test in sent.tests),
+        sent.failure_groups[0].node_ids == [],
+        "a printed line" not in text,
+        "/usr/lib" not in text,
+        "characters left out" in text or text == "",
+        sent.tests == [],
+    ]
+
+
+@pytest.mark.parametrize("detail", ["auto", "tests"])
+def test_what_does_not_fit_goes_in_a_fixed_order(detail: str) -> None:
+    stream = red(
+        *(failing(f"tests/test_a.py::fails{number}", **LOUD) for number in range(4)),
+        *(one_test(f"tests/test_a.py::passes{number}") for number in range(LISTED_WITHOUT_FAILURE)),
+    )
+
+    steps = [given_up(answer(stream, detail=detail, max_tokens=most)[1]) for most in range(4000, 499, -20)]
+
+    assert steps[0] == [False] * 7
+    for gone in steps:
+        assert gone == sorted(gone, reverse=True)
+
+
+def test_what_the_budget_took_can_be_had_back_as_the_hint_says() -> None:
+    """More detail at the same price brings nothing back."""
+    _, sent = answer(red(failing(traceback="    source\n" * 3000)), max_tokens=500)
+
+    assert sent.omitted is not None
+    assert "max_tokens" in sent.omitted.hint
+
+
+def test_what_is_missing_of_files_that_could_not_be_collected_is_not_missing_silently() -> None:
+    broken = [
+        uncollected(f"test_{n}.py", error_type="E", message="no x", traceback="E   no x\n" * 30) for n in range(300)
+    ]
+
+    whole, sent = answer(session(*broken, selected=0, exit_status=2), "")
+
+    assert len(sent.collection_errors) < len(whole.collection_errors)
+    assert "299 more files" in sent.collection_errors[0].message
+    assert sent.omitted is not None
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        pytest.param(
+            [failing(f"test_a.py::t[{'x y ' * 50}{n}]") for n in range(IDS_OF_RERUN)],
+            id="long ids in rerun",
+        ),
+        pytest.param([failing(f"test_a.py::t{n}", message=f"{'E' * (n + 1)}: no") for n in range(90)], id="many types"),
+        pytest.param([failing(message="ValueError: " + "x" * 9000, traceback="E   no")], id="one long message"),
+    ],
+)
+def test_the_budget_is_kept_whatever_failed(stream: list[list[Event]]) -> None:
+    _, sent = answer(red(*stream), max_tokens=1000)
+
+    assert cost(sent) <= 1000
+    assert sent.summary.failed == len(stream)
+    assert sent.failure_groups != []
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param([f"no {'abcdefghij'[n % 10] * (n + 1)}" for n in range(99)], id="each of its own"),
+        pytest.param(["word " * 9000], id="one of many words"),
+    ],
+)
+def test_the_budget_is_kept_whatever_could_not_be_collected(broken: list[str]) -> None:
+    told = [uncollected(f"test_{n}.py", error_type="E", message=message) for n, message in enumerate(broken)]
+
+    _, sent = answer(session(*told, selected=0, exit_status=2), max_tokens=1000)
+
+    assert cost(sent) <= 1000
+    assert sent.summary.errors == len(broken)
+
+
+def test_causes_by_the_thousand_share_lines_below_the_operators_ceiling() -> None:
+    run = execution(
+        red(*(failing(f"test_a.py::t{n}", message=f"ValueError: {word(n)}") for n in range(2000))),
+        max_tokens=1_000_000,
+    )
+
+    sent = fit_execution(executed(run), run.request, ceiling=50_000)
+
+    assert len(json.dumps(dump(sent), separators=(",", ":"))) <= 50_000
+    assert sum(cause.count for cause in sent.failure_groups) == 2000

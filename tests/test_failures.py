@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp import failures
+from pytest_mcp import excerpts, failures
 from pytest_mcp.events import Phase
 from tests.records import ledger, one_test, phase, skipped, uncollected
 
@@ -52,8 +52,12 @@ def traceback(*phases: Phase, captured: bool) -> str | None:
     return failures.traceback(ledger(*one_test(NODE_ID, *phases)).tests[NODE_ID], captured=captured)
 
 
-def location(*phases: Phase) -> str | None:
-    return failures.location(ledger(*one_test(NODE_ID, *phases)).tests[NODE_ID])
+def site(*phases: Phase) -> str | None:
+    return failures.site(ledger(*one_test(NODE_ID, *phases)).tests[NODE_ID])
+
+
+def failed_in(*phases: Phase) -> str:
+    return failures.phase(ledger(*one_test(NODE_ID, *phases)).tests[NODE_ID])
 
 
 @pytest.mark.parametrize(
@@ -135,18 +139,63 @@ def test_the_second_failure_of_a_test_has_a_heading_of_its_own() -> None:
     assert told == f"the call\n{' ERROR at teardown '.center(80, '_')}\nthe teardown"
 
 
+LIBRARY = ["/usr/lib/python3.11/json/decoder.py", 355]
+THROUGH_A_LIBRARY = """\
+test_a.py:3: in test_one
+    load()
+src/shop/cart.py:12: in load
+    return json.loads(text)
+/usr/lib/python3.11/json/decoder.py:355: in decode
+    raise error
+E   json.decoder.JSONDecodeError: Expecting value"""
+
+
 @pytest.mark.parametrize(
     ("told", "place"),
     [
         pytest.param({"location": ["a/test_b.py", 7]}, "a/test_b.py:7", id="told"),
+        pytest.param({"location": ["a.py", 7], "traceback": THROUGH_A_LIBRARY}, "a.py:7", id="told, inside"),
+        pytest.param({"location": LIBRARY, "traceback": THROUGH_A_LIBRARY}, "src/shop/cart.py:12", id="told, outside"),
+        pytest.param({"location": LIBRARY}, "/usr/lib/python3.11/json/decoder.py:355", id="nowhere else"),
+        pytest.param({"traceback": THROUGH_A_LIBRARY}, "src/shop/cart.py:12", id="only text"),
         pytest.param({"traceback": "x\na.py:3: in f\n\nlib b.py:9: ValueError"}, "lib b.py:9", id="last line"),
         pytest.param({"traceback": DOCTEST}, "/project/sums.py:3", id="doctest"),
-        pytest.param({"traceback": "nothing"}, None, id="nowhere"),
+        pytest.param({"traceback": "nothing"}, None, id="no frame"),
+        pytest.param({"traceback": ""}, None, id="empty"),
         pytest.param({}, None, id="silence"),
     ],
 )
-def test_the_place_of_a_failure_is_where_it_was_raised(told: dict[str, Any], place: str | None) -> None:
-    assert location(phase(**told)) == place
+def test_the_place_of_a_failure_is_the_last_one_inside_the_project(told: dict[str, Any], place: str | None) -> None:
+    assert site(phase(**told)) == place
+
+
+def test_an_argument_that_looks_like_a_place_is_none() -> None:
+    """Above its source, a frame in full has the arguments of the function."""
+    traceback = "src/cart.py:12: \n_ _ _\n\ntext = 'a:3: b'\n\n>   fail()\nE   no\n\n/usr/lib/json.py:3: ValueError"
+
+    assert site(phase(location=["/usr/lib/json.py", 3], traceback=traceback)) == "src/cart.py:12"
+
+
+@pytest.mark.parametrize("when", ["setup", "call", "teardown"])
+def test_a_failure_has_the_phase_in_which_it_failed(when: str) -> None:
+    assert failed_in(phase(when=when)) == when
+
+
+def test_a_test_that_failed_twice_failed_in_its_call() -> None:
+    assert failed_in(phase(), phase(when="teardown")) == "call"
+
+
+def test_a_long_name_of_a_subtest_is_a_heading_too() -> None:
+    """Or what it says would count as output of the subtest before it."""
+    name = f"[{'x' * 100}]"
+    first = phase(traceback="first", subtest="[a]", sections=[["Captured stdout call", "printed\n"]])
+    second = phase(traceback="second", subtest=name)
+
+    told = traceback(first, second, captured=True)
+
+    assert told is not None
+    assert f"_ subtest {name} _" in told
+    assert excerpts.without_captured(told).endswith("second")
 
 
 def test_a_collection_error_that_is_known_whole_is_told_as_it_is() -> None:

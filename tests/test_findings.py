@@ -5,7 +5,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_mcp.events import Collected, Event, Interrupted, Record, Selected, Started, parse
-from pytest_mcp.findings import discovered, executed, group, partial, stopped_itself
+from pytest_mcp.findings import discovered, executed, partial, stopped_itself
+from pytest_mcp.requests import MAX_NODE_IDS
+from pytest_mcp.results import LISTED_WITHOUT_FAILURE
 from tests.records import (
     absent,
     discovery,
@@ -41,7 +43,10 @@ def test_no_record_that_a_test_could_write_breaks_the_answer(written: list[bytes
 
     summary = result.summary
     assert summary.total == summary.passed + summary.failed + summary.skipped + summary.errors
-    assert summary.total == len(result.tests) + len(result.collection_errors)
+    bad = [test for test in result.tests if test.outcome in ("failed", "error")]
+    assert summary.failed + summary.errors == len(bad) + len(result.collection_errors)
+    if detail == "full" or summary.passed + summary.skipped <= LISTED_WITHOUT_FAILURE:
+        assert summary.total == len(result.tests) + len(result.collection_errors)
 
 
 @given(damaged_sessions())
@@ -95,17 +100,35 @@ def test_a_rerun_keeps_the_pattern_without_which_its_files_would_be_refused() ->
     assert executed(run).rerun == {"node_ids": [A], "pattern": "check_*.py"}
 
 
-def test_failures_with_one_message_at_one_place_are_one_group_the_largest_first() -> None:
+def test_an_answer_has_each_cause_once_the_largest_first() -> None:
     one = {"message": "ValueError: x", "location": ["a.py", 3]}
     elsewhere = {"message": "ValueError: x", "location": ["a.py", 4]}
-    kept = ledger(phase(A, **elsewhere), phase(B, **one), phase(C, **one))
+    stream = session(phase(A, **elsewhere), phase(B, **one), phase(C, **one), selected=3, exit_status=1)
 
-    groups = group(kept.completed)
+    groups = executed(execution(stream, code=1)).failure_groups
 
-    assert [cause.model_dump() for cause in groups] == [
-        {"count": 2, "message": "ValueError: x", "location": "a.py:3", "example": B, "node_ids": [C]},
-        {"count": 1, "message": "ValueError: x", "location": "a.py:4", "example": A, "node_ids": []},
-    ]
+    assert [(cause.count, cause.location, cause.example) for cause in groups] == [(2, "a.py:3", B), (1, "a.py:4", A)]
+
+
+@pytest.mark.parametrize(("detail", "listed"), [("auto", 1), ("tests", 2 + LISTED_WITHOUT_FAILURE), ("full", 7)])
+def test_many_tests_that_passed_are_counted_and_listed_only_when_asked_for(detail: str, listed: int) -> None:
+    ids = [f"test_a.py::passes{number}" for number in range(LISTED_WITHOUT_FAILURE + 1)]
+    stream = session(*map(one_test, ids), one_test(A, phase(A)), selected=len(ids) + 1, exit_status=1)
+
+    result = executed(execution(stream, code=1, detail=detail))
+
+    assert result.summary.passed == len(ids)
+    assert len(result.tests) == listed
+
+
+def test_a_rerun_names_every_failure_or_the_files_where_they_are_more_than_a_call_may_name() -> None:
+    few = [f"test_{number % 3}.py::t[{number}]" for number in range(MAX_NODE_IDS)]
+    many = [*few, "test_0.py::one_more"]
+
+    exact, files = (executed(execution([phase(node_id) for node_id in ids], code=1)).rerun for ids in (few, many))
+
+    assert exact == {"node_ids": few}
+    assert files == {"node_ids": ["test_0.py", "test_1.py", "test_2.py"]}
 
 
 def test_a_run_that_was_cut_short_keeps_what_had_been_reported() -> None:

@@ -128,7 +128,7 @@ async def test_detail_decides_how_much_is_listed(three: Workbench) -> None:
         "skipped": 0,
         "same_cause_failures": 0,
         "text_characters": 0,
-        "hint": "detail tests lists every test",
+        "hint": "detail: tests",
     }
     assert (auto["json_report"], listed["json_report"]) == (None, None)
     assert len(listed["tests"]) == len(full["tests"]) == full["json_report"]["summary"]["total"] == 11

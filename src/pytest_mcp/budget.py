@@ -1,77 +1,88 @@
-"""How much of a complete answer is sent.
+"""How much of an answer is sent.
 
-Pure: a complete result, what the request says of detail, and the operator's ceiling in; the answer
-that is sent, and what it leaves out, out. Verdict, counts, notices and every cause always stay.
+Pure: everything that could be shown, what the request says of detail and tokens, and the operator's
+ceiling in; the answer that is sent, and what it leaves out, out. What does not fit goes in a fixed order:
+
+    text output, passing tests, further ids of groups, captured output, frames outside the project,
+    the middle of messages and diffs, and last whole examples.
+
+Verdict, counts, notices and one line for every cause stay, whatever it costs; causes by the hundred share lines.
 """
 
-import json
-import posixpath
 from collections import Counter
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from pydantic import BaseModel
 
-from pytest_mcp import transcript
-from pytest_mcp.requests import DiscoverTests, ExecuteTests
+from pytest_mcp import causes, excerpts, reruns, tokens, transcript, uncollected
+from pytest_mcp.limits import limit
+from pytest_mcp.requests import ExecuteTests, Request
 from pytest_mcp.results import (
     LISTED_WITHOUT_FAILURE,
-    CollectionError,
-    DiscoverResult,
     ExecuteResult,
-    FileCount,
+    FailureGroup,
     Omitted,
-    OmittedTests,
     TestResult,
 )
 from pytest_mcp.text import cut_middle
 
 # What pytest printed is cut in its middle beyond this, except with detail full.
 TEXT_CHARACTERS = 4000
-# Characters of compact JSON for one token; a cautious figure for ids and paths.
-CHARACTERS_PER_TOKEN = 3
-# Under pressure: what is left of a group's cause and of its ids, and the least of a text.
-PRESSED_CAUSE = 200
-PRESSED_IDS = 5
-PRESSED_RERUN = 20
-PRESSED_TEXT = 300
+# How many further ids a group shows, and rerun names, before files and folders stand for them.
+IDS_OF_A_GROUP = 5
+IDS_OF_RERUN = 20
+# A message of several lines that is longer than this is whole in the traceback only.
+REPEATED_CHARACTERS = 400
+# The least that is left of a text whose middle is cut.
+LEAST_TEXT = 200
+# No token of JSON takes fewer bytes for long.
+LEAST_BYTES_OF_A_TOKEN = 4
+FITTED = "it had to fit; raise max_tokens, choose fewer tests or ask for detail full"
+# What causes may take of the budget before they share lines.
+SHARE_OF_CAUSES = 0.6
 
 Fitted = TypeVar("Fitted", bound=ExecuteResult)
-Arguments = dict[str, Any]
-Update = dict[str, Any]
+Answer = TypeVar("Answer", bound=BaseModel)
 
 
 def fit_execution(result: Fitted, request: ExecuteTests, *, ceiling: int) -> Fitted:
-    """What `detail` asks for; less only where that exceeds the operator's ceiling, in bytes."""
+    """What `detail` asks for, or as much of it as `max_tokens` and the ceiling in bytes leave."""
+    small_enough = limit(request, ceiling)
     if request.detail == "full":
-        return _pressed(result, result, ceiling)
-    new_text = transcript.condense(result.text_output)
-    text_output = cut_middle(new_text, TEXT_CHARACTERS)
-    shown = result.tests if request.detail == "tests" else _shown(result)
-    omitted = _omitted(result, shown, text_characters=max(0, len(new_text) - TEXT_CHARACTERS))
-    fitted = result.model_copy(update={"tests": shown, "text_output": text_output, "omitted": omitted})
-    if request.detail == "tests":
-        return _pressed(fitted, result, ceiling)
-    tokens = request.max_tokens or request.default_max_tokens
-    return _pressed(fitted, result, min(ceiling, tokens * CHARACTERS_PER_TOKEN))
+        whole = shown = result
+    else:
+        whole = result.model_copy(update={"text_output": transcript.condense(result.text_output)})
+        shown = whole.model_copy(update={"text_output": cut_middle(whole.text_output, TEXT_CHARACTERS)})
+    first = _digest(shown) if request.detail == "auto" else shown
+    texts = {test.node_id: excerpts.plain(test.traceback or "") for test in whole.tests}
+
+    def told(answer: Fitted) -> Fitted:
+        return _with_omitted(answer, whole, texts, "detail: tests" if answer is first else FITTED)
+
+    def fits(answer: Fitted) -> bool:
+        return small_enough(told(answer))
+
+    smaller = first
+    for smaller in _sacrifices(first, fits, most=_most_tokens(request, ceiling)):
+        if fits(smaller):
+            break
+    return told(smaller)
 
 
-def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: int) -> DiscoverResult:
-    limit = request.max_tokens or request.default_max_tokens
-    size = _bytes(result)
-    if size <= ceiling and (request.detail == "full" or size // CHARACTERS_PER_TOKEN <= limit):
-        return result
-    files = Counter(test.file for test in result.tests)
-    errors = [_shortened(error) for error in _with_one_traceback_each(result.collection_errors)]
+def _most_tokens(request: Request, ceiling: int) -> int:
+    most = ceiling // LEAST_BYTES_OF_A_TOKEN
+    return most if request.detail == "full" else min(most, request.max_tokens or request.default_max_tokens)
+
+
+def _digest(result: Fitted) -> Fitted:
+    """What detail auto shows when everything fits: each cause once, without decoration."""
     return result.model_copy(
         update={
-            "tests": [],
-            "collection_errors": errors,
-            "files": [FileCount(file=file, count=count) for file, count in files.items()],
-            "omitted": OmittedTests(
-                tests=result.count,
-                hint="narrow with path, markers or keywords, raise max_tokens, or ask for detail full",
-            ),
+            "collection_errors": [uncollected.without_machinery(error) for error in result.collection_errors],
+            "failure_groups": [_with_ids(cause, IDS_OF_A_GROUP) for cause in result.failure_groups],
+            "tests": [_slim(test) for test in _shown(result)],
+            "rerun": reruns.shorter(result.rerun, IDS_OF_RERUN),
         }
     )
 
@@ -79,137 +90,153 @@ def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: in
 def _shown(result: ExecuteResult) -> list[TestResult]:
     """One failure of each group, whole, in the order of the groups; then the others if they are few."""
     by_id = {test.node_id: test for test in result.tests}
-    examples = [by_id[group.example] for group in result.failure_groups]
-    quiet = [test for test in result.tests if test.outcome in ("passed", "skipped")]
+    examples = [by_id[cause.example] for cause in result.failure_groups if cause.example in by_id]
+    quiet = [test for test in result.tests if not _is_bad(test)]
     return [*examples, *(quiet if len(quiet) <= LISTED_WITHOUT_FAILURE else [])]
 
 
-def _omitted(result: ExecuteResult, shown: list[TestResult], *, text_characters: int) -> Omitted | None:
-    left_out = _left_out(result, shown)
-    if not left_out and not text_characters:
-        return None
-    return Omitted(
-        passed=left_out["passed"],
-        skipped=left_out["skipped"],
-        same_cause_failures=left_out["failed"] + left_out["error"],
-        text_characters=text_characters,
-        hint="detail full gives all of it" if text_characters else "detail tests lists every test",
-    )
+def _slim(test: TestResult) -> TestResult:
+    if test.traceback is None:
+        return test
+    message = test.message or ""
+    if len(message) > REPEATED_CHARACTERS and "\n" in message:
+        message = excerpts.brief(message)
+    return test.model_copy(update={"message": message, "traceback": excerpts.slim(test.traceback)})
 
 
-def _pressed(result: Fitted, complete: ExecuteResult, ceiling: int) -> Fitted:
-    """The result, or as much of it as the ceiling leaves, given up in a fixed order."""
-    pressed = result
-    for give_up in _SACRIFICES:
-        if _bytes(pressed) <= ceiling:
+# --- what is given up, in this order -----------------------------------------------------------
+
+
+def _sacrifices(shown: Fitted, fits: Callable[[Fitted], bool], *, most: int) -> Iterator[Fitted]:
+    """The answer, and ever less of it."""
+    yield shown
+    shown = shown.model_copy(update={"text_output": ""})
+    yield shown
+    shown = shown.model_copy(update={"json_report": None})
+    yield shown
+    shown = _with_fewer_quiet_tests(shown, fits)
+    yield shown
+    shown = shown.model_copy(update={"tests": _shown(shown), "rerun": reruns.shorter(shown.rerun, IDS_OF_RERUN)})
+    shown = _largest(IDS_OF_A_GROUP, lambda number: _with_fewer_ids(shown, number), fits)
+    yield shown
+    shown = _with_tracebacks(shown, excerpts.without_captured)
+    yield shown
+    shown = _with_tracebacks(shown, excerpts.without_foreign_frames)
+    yield shown
+    shown = _with_fewer_causes(shown, int(most * SHARE_OF_CAUSES))
+    yield shown
+    yield from _with_shorter_texts(shown)
+    tests = [_cut(test, LEAST_TEXT) for test in shown.tests]
+    shown = _largest(len(tests), lambda number: shown.model_copy(update={"tests": tests[:number]}), fits)
+    yield shown
+    shown = shown.model_copy(update={"rerun": reruns.shorter(shown.rerun, 0)})
+    yield shown
+    yield _largest(len(shown.failure_groups), lambda number: _with_shared_causes(shown, number), fits)
+
+
+def _largest(most: int, made: Callable[[int], Answer], fits: Callable[[Answer], bool]) -> Answer:
+    """What is made of the largest number that fits, or of none."""
+    least = 0
+    while least < most:
+        middle = (least + most + 1) // 2
+        if fits(made(middle)):
+            least = middle
+        else:
+            most = middle - 1
+    return made(least)
+
+
+def _is_bad(test: TestResult) -> bool:
+    return test.outcome in ("failed", "error")
+
+
+def _with_fewer_quiet_tests(shown: Fitted, fits: Callable[[Fitted], bool]) -> Fitted:
+    bad = [test for test in shown.tests if _is_bad(test)]
+    quiet = [test for test in shown.tests if not _is_bad(test)]
+    return _largest(len(quiet), lambda number: shown.model_copy(update={"tests": [*bad, *quiet[:number]]}), fits)
+
+
+def _with_fewer_ids(shown: Fitted, number: int) -> Fitted:
+    return shown.model_copy(update={"failure_groups": [_with_ids(cause, number) for cause in shown.failure_groups]})
+
+
+def _with_ids(cause: FailureGroup, number: int) -> FailureGroup:
+    return cause.model_copy(update={"node_ids": cause.node_ids[:number]})
+
+
+def _with_tracebacks(shown: Fitted, shorter: Callable[[str], str]) -> Fitted:
+    tests = [test.model_copy(update={"traceback": test.traceback and shorter(test.traceback)}) for test in shown.tests]
+    return shown.model_copy(update={"tests": tests})
+
+
+def _with_fewer_causes(shown: Fitted, most: int) -> Fitted:
+    """Causes by the hundred share lines: first those of the same words, at last those of the same type."""
+    groups = shown.failure_groups
+    for fewer in (groups, *causes.coarser(groups)):
+        groups = [_with_ids(cause, 0) for cause in fewer]
+        if sum(map(_tokens, groups)) <= most:
             break
-        pressed = pressed.model_copy(update=give_up(pressed, ceiling))
-    if pressed is result:
-        return result
-    left_out = _left_out(complete, pressed.tests)
-    omitted = Omitted(
-        passed=left_out["passed"],
-        skipped=left_out["skipped"],
-        same_cause_failures=left_out["failed"] + left_out["error"],
-        text_characters=max(0, len(complete.text_output) - len(pressed.text_output)),
-        hint=f"it had to fit {ceiling} bytes; raise max_tokens, choose fewer tests or ask for detail full",
-    )
-    return pressed.model_copy(update={"omitted": omitted})
+    for errors in (shown.collection_errors, *uncollected.ever_fewer(shown.collection_errors)):
+        if sum(map(_tokens, errors)) <= most:
+            break
+    return _with_causes(shown.model_copy(update={"collection_errors": errors}), groups)
 
 
-def _left_out(complete: ExecuteResult, shown: list[TestResult]) -> Counter[str]:
-    """How many tests of each outcome are not among those shown."""
-    counted = complete.summary
-    ran = Counter({"passed": counted.passed, "failed": counted.failed, "skipped": counted.skipped})
-    ran["error"] = counted.errors - len(complete.collection_errors)
-    return ran - Counter(test.outcome for test in shown)
+def _with_shared_causes(shown: Fitted, number: int) -> Fitted:
+    groups = [_with_ids(cause, 0) for cause in causes.with_shared_tail(shown.failure_groups, number)]
+    return _with_causes(shown, groups)
 
 
-def _without_text(result: ExecuteResult, _ceiling: int) -> Update:
-    return {"text_output": cut_middle(result.text_output, PRESSED_TEXT)}
+def _with_causes(shown: Fitted, groups: list[FailureGroup]) -> Fitted:
+    examples = {cause.example for cause in groups}
+    tests = [test for test in shown.tests if test.node_id in examples]
+    return shown.model_copy(update={"failure_groups": groups, "tests": tests})
 
 
-def _without_json_report(_result: ExecuteResult, _ceiling: int) -> Update:
-    return {"json_report": None}
+def _with_shorter_texts(shown: Fitted) -> Iterator[Fitted]:
+    """The middles of the longest texts go first."""
+    longest = max([len(test.traceback or "") for test in shown.tests], default=0)
+    while longest > LEAST_TEXT:
+        longest = max(LEAST_TEXT, longest * 2 // 3)
+        yield shown.model_copy(update={"tests": [_cut(test, longest) for test in shown.tests]})
 
 
-def _without_quiet_tests(result: ExecuteResult, _ceiling: int) -> Update:
-    return {"tests": [test for test in result.tests if test.outcome in ("failed", "error")]}
-
-
-def _without_further_ids(result: ExecuteResult, _ceiling: int) -> Update:
-    groups = [group.model_copy(update={"node_ids": group.node_ids[:PRESSED_IDS]}) for group in result.failure_groups]
-    return {"tests": _shown(result), "failure_groups": groups, "rerun": _shorter(result.rerun)}
-
-
-def _shorter(rerun: Arguments | None) -> Arguments | None:
-    """The failures' files, or the folder that holds them all, where the ids are many."""
-    if rerun is None or len(rerun.get("node_ids", [])) <= PRESSED_RERUN:
-        return rerun
-    files = list(dict.fromkeys(node_id.partition("::")[0] for node_id in rerun["node_ids"]))
-    others = {name: value for name, value in rerun.items() if name != "node_ids"}
-    if len(files) <= PRESSED_RERUN:
-        return {"node_ids": files, **others}
-    return {"path": posixpath.commonpath(files) or ".", **others}
-
-
-def _with_short_causes(result: ExecuteResult, _ceiling: int) -> Update:
-    """The whole message stands in the example of the group, and again in its traceback."""
-    groups = [
-        group.model_copy(update={"message": cut_middle(group.message, PRESSED_CAUSE, separator=" ")})
-        for group in result.failure_groups
-    ]
-    return {"failure_groups": groups, "collection_errors": _with_one_traceback_each(result.collection_errors)}
-
-
-def _with_one_traceback_each(errors: list[CollectionError]) -> list[CollectionError]:
-    """Files that fail for one reason show its traceback once."""
-    first = {(error.error_type, error.message): error.file for error in reversed(errors)}
-    return [
-        error if first[error.error_type, error.message] == error.file else error.model_copy(update={"traceback": None})
-        for error in errors
-    ]
-
-
-def _with_short_texts(result: ExecuteResult, ceiling: int) -> Update:
-    """What room there is, shared by all that is shown."""
-    share = ceiling // max(1, len(result.tests))
-    tests = [
-        test.model_copy(
-            update={
-                "message": test.message and cut_middle(test.message, max(PRESSED_TEXT, share // 8)),
-                "traceback": test.traceback and cut_middle(test.traceback, max(PRESSED_TEXT, share // 2)),
-            }
-        )
-        for test in result.tests
-    ]
-    return {"tests": tests, "collection_errors": [_shortened(error) for error in result.collection_errors]}
-
-
-def _shortened(error: CollectionError) -> CollectionError:
-    return error.model_copy(
+def _cut(test: TestResult, most: int) -> TestResult:
+    return test.model_copy(
         update={
-            "message": cut_middle(error.message, PRESSED_CAUSE, separator=" "),
-            "traceback": error.traceback and cut_middle(error.traceback, PRESSED_TEXT),
+            "message": test.message and cut_middle(test.message, max(LEAST_TEXT, most // 2), separator=" "),
+            "traceback": test.traceback and cut_middle(test.traceback, most),
         }
     )
 
 
-def _without_tests(result: ExecuteResult, _ceiling: int) -> Update:
-    bare = [error.model_copy(update={"traceback": None}) for error in result.collection_errors]
-    return {"tests": [], "collection_errors": bare}
+# --- what was left out -------------------------------------------------------------------------
 
 
-_SACRIFICES: tuple[Callable[[ExecuteResult, int], Update], ...] = (
-    _without_text,
-    _without_json_report,
-    _without_quiet_tests,
-    _without_further_ids,
-    _with_short_causes,
-    _with_short_texts,
-    _without_tests,
-)
+def _with_omitted(shown: Fitted, whole: ExecuteResult, texts: dict[str, str], hint: str) -> Fitted:
+    left_out = _left_out(whole, shown)
+    missing = sum(max(0, len(texts.get(test.node_id, "")) - len(test.traceback or "")) for test in shown.tests)
+    characters = missing + max(0, len(whole.text_output) - len(shown.text_output))
+    told_less = len(shown.collection_errors) < len(whole.collection_errors) or shown.json_report != whole.json_report
+    if not left_out and not characters and not told_less:
+        return shown
+    omitted = Omitted(
+        passed=left_out["passed"],
+        skipped=left_out["skipped"],
+        same_cause_failures=left_out["failed"] + left_out["error"],
+        text_characters=characters,
+        hint=hint,
+    )
+    return shown.model_copy(update={"omitted": omitted})
 
 
-def _bytes(result: BaseModel) -> int:
-    return len(json.dumps(result.model_dump(mode="json", by_alias=True), separators=(",", ":")))
+def _left_out(whole: ExecuteResult, shown: ExecuteResult) -> Counter[str]:
+    """How many tests of each outcome are not among those shown."""
+    counted = whole.summary
+    ran = Counter({"passed": counted.passed, "failed": counted.failed, "skipped": counted.skipped})
+    ran["error"] = counted.errors - len(whole.collection_errors)
+    return ran - Counter(test.outcome for test in shown.tests)
+
+
+def _tokens(part: BaseModel) -> int:
+    return tokens.estimate(part.model_dump_json())

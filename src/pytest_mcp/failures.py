@@ -6,11 +6,11 @@ doctests, crashed xdist workers, anything that came through xdist as text) it is
 
 import re
 
+from pytest_mcp import excerpts
 from pytest_mcp.events import CollectionFailed, Phase
 from pytest_mcp.ledger import TestRecord
 from pytest_mcp.results import CollectionError
 
-WIDTH = 80
 _MARKED = re.compile(r"^E\s+(.*)$", re.MULTILINE)
 _EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?$", re.DOTALL)
 _PLACE = re.compile(r"^(\S.*):(\d+): ([A-Za-z_][\w.]*)$", re.MULTILINE)
@@ -30,13 +30,20 @@ def message(record: TestRecord) -> str | None:
     return None
 
 
-def location(record: TestRecord) -> str | None:
+def phase(record: TestRecord) -> str:
+    """The one that failed first in rank: the call, or what stands around it."""
+    return _failed_phases(record)[0].when
+
+
+def site(record: TestRecord) -> str | None:
+    """Where it failed: the last frame inside the project or, if there is none, the last of all."""
     first = _failed_phases(record)[0]
-    if first.location is not None:
-        path, line = first.location[:2]
-        return f"{path}:{line}"
-    places = _PLACE.findall(first.traceback or "")
-    return ":".join(places[-1][:2]) if places else None
+    frames = excerpts.frames(first.traceback or "")
+    own = [place for place in frames if not excerpts.is_foreign(place)]
+    crash = None if first.location is None else "{}:{}".format(*first.location[:2])
+    if crash is not None and not excerpts.is_foreign(crash):
+        return crash
+    return next(reversed(own), crash or next(reversed(frames), None))
 
 
 def traceback(record: TestRecord, *, captured: bool) -> str | None:
@@ -47,7 +54,7 @@ def traceback(record: TestRecord, *, captured: bool) -> str | None:
     parts = []
     for phase in failed:
         if phase is not failed[0] or phase.subtest is not None:
-            parts.append(_heading("_", _phase_title(phase)))
+            parts.append(excerpts.heading("_", _phase_title(phase)))
         parts.append(phase.traceback or "")
         if captured and phase.subtest is not None:
             parts.extend(_sections(phase))
@@ -124,8 +131,4 @@ def _phase_title(phase: Phase) -> str:
 
 
 def _sections(phase: Phase) -> list[str]:
-    return [part for title, content in phase.sections for part in (_heading("-", title), content) if content]
-
-
-def _heading(character: str, title: str) -> str:
-    return f" {title} ".center(WIDTH, character)
+    return [part for title, content in phase.sections for part in (excerpts.heading("-", title), content) if content]

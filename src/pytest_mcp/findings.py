@@ -4,19 +4,17 @@ Pure. Everything that an answer could show is here; `budget` decides how much of
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
-from pytest_mcp import failures, json_report, notices
+from pytest_mcp import causes, failures, json_report, notices, reruns
 from pytest_mcp.events import Exit
 from pytest_mcp.ledger import Ledger, Run, TestRecord
-from pytest_mcp.requests import MAX_NODE_IDS, DiscoverTests, ExecuteTests, Request
+from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.results import (
     LISTED_WITHOUT_FAILURE,
     DiscoveredTest,
     DiscoverResult,
     ExecuteResult,
-    FailureGroup,
     PartialResult,
     Summary,
     TestResult,
@@ -97,25 +95,6 @@ def stopped_itself(ledger: Ledger) -> bool:
     return bool(ledger.collection_failures or ledger.failed)
 
 
-def group(records: Sequence[TestRecord]) -> list[FailureGroup]:
-    """Failures with one message at one place are one group, the largest first."""
-    members: dict[tuple[str, str | None], list[TestRecord]] = {}
-    for record in records:
-        cause = (failures.message(record) or "", failures.location(record))
-        members.setdefault(cause, []).append(record)
-    ordered = sorted(members.items(), key=lambda entry: -len(entry[1]))
-    return [
-        FailureGroup(
-            count=len(alike),
-            message=message,
-            location=location,
-            example=alike[0].node_id,
-            node_ids=[record.node_id for record in alike[1:]],
-        )
-        for (message, location), alike in ordered
-    ]
-
-
 def _report(run: Run[Request], request: ExecuteTests) -> dict[str, Any]:
     ledger = run.ledger
     failed = [record for record in ledger.completed if record.outcome in ("failed", "error")]
@@ -124,9 +103,9 @@ def _report(run: Run[Request], request: ExecuteTests) -> dict[str, Any]:
         "summary": _summary(run),
         "notices": notices.of_execution(run, request),
         "collection_errors": [failures.collection_error(event) for event in ledger.collection_failures],
-        "failure_groups": group(failed),
+        "failure_groups": causes.group(failed),
         "tests": _tests(ledger, request),
-        "rerun": _rerun(failed, request),
+        "rerun": reruns.of_failures([record.node_id for record in failed], request),
         "text_output": run.exit.stdout,
         "json_report": json_report.build(run) if request.detail == "full" else None,
         "omitted": None,
@@ -170,17 +149,6 @@ def _summary(run: Run[Request]) -> Summary:
         errors=errors,
         duration=round(ledger.ended.duration if ledger.ended else run.exit.duration, 3),
     )
-
-
-def _rerun(failed: Sequence[TestRecord], request: ExecuteTests) -> dict[str, Any] | None:
-    """Exactly the failures; their files where the failures are more than a call may name."""
-    if not failed:
-        return None
-    ids = [record.node_id for record in failed]
-    for narrow in (ids, list(dict.fromkeys(node_id.partition("::")[0] for node_id in ids))):
-        if len(narrow) <= MAX_NODE_IDS:
-            return {"node_ids": narrow, **({} if request.pattern is None else {"pattern": request.pattern})}
-    return request.model_dump(mode="json", include={"markers", "keywords", "pattern"}, exclude_none=True)
 
 
 def _module(node_id: str) -> str:

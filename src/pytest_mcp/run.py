@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from pytest_mcp import budget, command, diagnosis, events, findings, interpreter, process
+from pytest_mcp import budget, command, diagnosis, events, findings, interpreter, listing, process
 from pytest_mcp.config import Config
 from pytest_mcp.errors import ExecutionFailed, RunFacts
 from pytest_mcp.interpreter import Candidate
@@ -35,7 +35,7 @@ async def execute(request: ExecuteTests, config: Config, spare: Spare, on_progre
 
 async def discover(request: DiscoverTests, config: Config, spare: Spare, on_progress: OnProgress) -> DiscoverResult:
     run = await _run(request, config, spare, config.default_timeout, on_progress)
-    return budget.fit_discovery(findings.discovered(run), request, ceiling=config.max_reply_bytes)
+    return listing.fit_discovery(findings.discovered(run), request, ceiling=config.max_reply_bytes)
 
 
 async def _run(request: Asked, config: Config, spare: Spare, time_limit: int, on_progress: OnProgress) -> Run[Asked]:

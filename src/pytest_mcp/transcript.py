@@ -36,8 +36,13 @@ def condense(stdout: str) -> str:
             if section.group(1) == "test session starts":
                 continue
         if not skipping and not _is_known(plain):
-            kept.append(line)
+            kept.append(_undecorated(line, plain))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip("\n")
+
+
+def _undecorated(line: str, plain: str) -> str:
+    """The closing line without its frame; whatever has colours keeps them."""
+    return plain.strip("= ") if _CLOSING.match(plain) and line == plain else line
 
 
 def _is_known(line: str) -> bool:

@@ -1,0 +1,66 @@
+"""What the real server answers over real stdio: a question in, and out what of its answer a model reads."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.servers import LONGEST_CALL, PROGRAM, Message, Server
+from bench.shell import Wrong
+
+
+@dataclass(frozen=True)
+class Question:
+    """`read` takes from the whole message what is counted."""
+
+    method: str
+    params: Message
+    read: Callable[[Message], Any] = field(repr=False)
+
+
+class Told(Server):
+    """A server whose errors are answers too."""
+
+    def reply(self, question: Question) -> Any:
+        identity = self.begin(question.method, question.params)
+        while True:
+            message = json.loads(self._line()[1])
+            if message.get("id") == identity and "method" not in message:
+                return question.read(message)
+
+
+def call(tool: str, *, read: Callable[[Message], Any] | None = None, **arguments: Any) -> Question:
+    return Question("tools/call", {"name": tool, "arguments": arguments}, read or structured)
+
+
+def structured(message: Message) -> Any:
+    """Clients show a model one or the other, so both must say the same."""
+    if "result" not in message:
+        raise Wrong(f"an error instead of a result: {json.dumps(message)[:500]}")
+    answer = message["result"]["structuredContent"]
+    (block,) = message["result"]["content"]
+    if block["text"] != compact(answer):
+        raise Wrong("the text is not the structured content, compact")
+    return answer
+
+
+def error(message: Message) -> Any:
+    if "error" not in message:
+        raise Wrong(f"a result instead of an error: {json.dumps(message)[:500]}")
+    return message["error"]
+
+
+def words_of_tools(message: Message) -> Any:
+    """Output schemas and hints are for clients; models are shown the rest."""
+    return [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in message["result"]["tools"]]
+
+
+def ask(question: Question, python: Path, project: Path) -> Any:
+    with Told([PROGRAM, f"--python={python}", f"--timeout={LONGEST_CALL}"], project) as server:
+        server.handshake()
+        return server.reply(question)
+
+
+def compact(answer: Any) -> str:
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))

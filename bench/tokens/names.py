@@ -1,0 +1,29 @@
+"""What the tests of the generated shop are called and where they stand: ids of ten tokens, as many are."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+AREAS = (
+    *("orders", "carts", "prices", "stock", "customers", "invoices", "shipping", "refunds", "vouchers", "catalogue"),
+    *("payments", "accounts", "reviews", "returns", "suppliers", "taxes", "search", "mailing", "exports", "reports"),
+)
+# Enough for ten thousand tests.
+ASPECTS = (
+    *("api", "cache", "dates", "emails", "events", "export", "filters", "forms", "history", "import"),
+    *("limits", "models", "pages", "queries", "roles", "rounding", "search", "storage", "webhooks"),
+)
+DEEDS = ("refund", "total", "address", "discount", "history")
+CASES = ("cancelled", "empty", "gift", "abroad", "returning")
+
+TESTS = tuple(f"test_{deed}_if_{case}" for deed in DEEDS for case in CASES)
+
+
+def files() -> Iterator[str]:
+    """One file for each area; after those, one for each aspect of each."""
+    yield from (f"tests/test_{area}.py" for area in AREAS)
+    yield from (f"tests/{area}/test_{area}_{aspect}.py" for area in AREAS for aspect in ASPECTS)
+
+
+def tests(count: int) -> list[tuple[str, str]]:
+    """The file and the name of each of the first so many tests."""
+    return list(islice(((file, test) for file in files() for test in TESTS), count))

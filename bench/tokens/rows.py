@@ -1,0 +1,93 @@
+"""The rows: a project, what is asked about it, what the answer may cost, and what it must say."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bench.tokens import answers, projects, truth
+from bench.tokens.answers import Question, call
+from bench.tokens.projects import Project
+from bench.tokens.transcripts import Typed
+from bench.tokens.truth import Truth
+
+# One letter away from a test that is there.
+MISSING = "tests/test_orders.py::test_refund_is_rejected_for_a_canceled_order"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a row is made of, as soon as it is wanted: ten thousand tests are not written at import."""
+
+    project: Project
+    question: Question
+    truth: Truth
+    typed: Typed | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """`goal` is the most tokens that the answer may have."""
+
+    name: str
+    what: str
+    goal: int
+    subject: Callable[[], Subject]
+
+
+def executed(project: Project) -> Subject:
+    return Subject(project, call("execute_tests"), truth.of_execution(project), Typed((), project.exit_code))
+
+
+def listed(project: Project) -> Subject:
+    return Subject(project, call("discover_tests"), truth.of_listing(project), Typed(("--collect-only",), 0))
+
+
+def counted(project: Project) -> Subject:
+    return Subject(project, call("discover_tests"), truth.of_counting(project), Typed(("--collect-only",), 0))
+
+
+def refused(project: Project, node_id: str) -> Subject:
+    question = call("execute_tests", read=answers.error, node_ids=[node_id])
+    return Subject(project, question, truth.of_refusal(node_id), Typed((node_id,), 4))
+
+
+def introduced(project: Project) -> Subject:
+    return Subject(project, Question("tools/list", {}, answers.words_of_tools), truth.of_tools, None)
+
+
+ROWS = {
+    row.name: row
+    for row in (
+        Row("one-passing", "1 passing test", 130, lambda: executed(projects.passing(1))),
+        Row("passing", "200 passing tests", 110, lambda: executed(projects.passing(200))),
+        Row("one-failing", "1 failing test, one short assertion", 300, lambda: executed(projects.one_failing())),
+        Row(
+            "mixed",
+            "200 passing, 3 failures (one with a diff of 25 lines), 1 fixture error, 2 skips, 1 xfail",
+            500,
+            lambda: executed(projects.mixed()),
+        ),
+        Row(
+            "uncollected",
+            "the same, with a syntax error in one file and an import error in another",
+            280,
+            lambda: executed(projects.uncollected()),
+        ),
+        Row("one-fixture", "200 errors of one broken fixture", 350, lambda: executed(projects.one_fixture(200))),
+        Row(
+            "deep",
+            "100 failures of one cause, ten frames deep, each after 200 printed lines",
+            900,
+            lambda: executed(projects.deep(100)),
+        ),
+        Row(
+            "noisy",
+            "500 failures of 12 causes, with numbers, ids, addresses and folders that differ from test to test",
+            4000,
+            lambda: executed(projects.noisy(500)),
+        ),
+        Row("missing-id", "a node id that is not there", 300, lambda: refused(projects.passing(200), MISSING)),
+        Row("listed", "discovery of 156 tests, all listed", 8000, lambda: listed(projects.passing(156))),
+        Row("counted", "discovery of 10,000 tests, counted", 8000, lambda: counted(projects.passing(10_000))),
+        Row("tools", "`tools/list`: names, descriptions, input schemas", 1200, lambda: introduced(projects.passing(1))),
+    )
+}

@@ -1,0 +1,43 @@
+"""What pytest prints when it is typed in a shell, in the ways that people and agents type it."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.servers import LONGEST_CALL
+from bench.shell import ENVIRONMENT, Wrong
+
+WAYS = {
+    "pytest": (),
+    "pytest -q": ("-q",),
+    "pytest -q --tb=short": ("-q", "--tb=short"),
+    "pytest -v": ("-v",),
+}
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What stands behind the flags, and what pytest exits with then."""
+
+    arguments: tuple[str, ...]
+    exit_code: int
+
+    def printed(self, flags: tuple[str, ...], python: Path, project: Path) -> str:
+        """Both streams, as a terminal shows them: a wrong argument is told on the second alone."""
+        done = subprocess.run(
+            [python, "-m", "pytest", *flags, *self.arguments],
+            cwd=project,
+            env=ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=LONGEST_CALL,
+            check=False,
+        )
+        text = done.stdout.decode(errors="replace")
+        if done.returncode != self.exit_code:
+            raise Wrong(f"pytest exited with {done.returncode}, not {self.exit_code}: {text[-500:]}")
+        return text
+
+    def transcripts(self, python: Path, project: Path) -> dict[str, str]:
+        return {way: self.printed(flags, python, project) for way, flags in WAYS.items()}

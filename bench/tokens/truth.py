@@ -1,0 +1,196 @@
+"""What an answer must say of a project, whatever it costs: complaints come out, none if it is right.
+
+Pure. A cheap answer that hides a cause is no gain, so a row with complaints is wrong, not merely missed.
+How an answer words and arranges things is left to the server: words are looked for wherever it puts them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from bench.tokens.projects import Project, Uncollected
+from pytest_mcp.errors import INVALID_PARAMS
+
+Truth = Callable[[Any], list[str]]
+
+# Every key is always there; what is cheaper without them does not count. By the key that an object stands under.
+EXECUTION = {
+    "": "verdict exit_code summary notices collection_errors failure_groups tests rerun text_output json_report"
+    " omitted",
+    "summary": "total passed failed skipped errors duration",
+    "collection_errors": "file error_type message line traceback",
+    "failure_groups": "count message location example node_ids",
+    "tests": "node_id outcome duration message traceback",
+}
+DISCOVERY = {
+    "": "count notices collection_errors tests files omitted",
+    "tests": "node_id module class function file line",
+    "files": "file count",
+}
+TOOLS = ["discover_tests", "execute_tests"]
+
+
+def of_execution(project: Project) -> Truth:
+    def complaints(answer: Any) -> list[str]:
+        lost = missing_keys(answer, EXECUTION)
+        if lost:
+            return lost
+        return [
+            *wrong_verdict(answer, project),
+            *wrong_counts(answer, project),
+            *unnamed_causes(answer, project),
+            *cut_diff(answer, project.diff),
+            *lost_files(answer, project),
+            *silent_omission(answer),
+        ]
+
+    return complaints
+
+
+def of_listing(project: Project) -> Truth:
+    """Every test is listed."""
+
+    def complaints(answer: Any) -> list[str]:
+        lost = missing_keys(answer, DISCOVERY)
+        if lost:
+            return lost
+        listed = [test["node_id"] for test in answer["tests"]]
+        told = answer["count"] == len(project.node_ids) and sorted(listed) == sorted(project.node_ids)
+        return [
+            *(
+                []
+                if told
+                else [f"it lists {len(listed)} and counts {answer['count']} of {len(project.node_ids)} tests"]
+            ),
+            *([] if answer["omitted"] is None else ["it says that something was left out"]),
+        ]
+
+    return complaints
+
+
+def of_counting(project: Project) -> Truth:
+    """So many tests that only their numbers are told."""
+    count = len(project.node_ids)
+
+    def complaints(answer: Any) -> list[str]:
+        lost = missing_keys(answer, DISCOVERY)
+        if lost:
+            return lost
+        by_file = sum(file["count"] for file in answer["files"])
+        return [
+            *([] if answer["count"] == count else [f"it counts {answer['count']} of {count} tests"]),
+            *([] if by_file == count else [f"its files have {by_file} of {count} tests"]),
+            *([] if answer["omitted"] else ["it does not say that the tests were left out"]),
+        ]
+
+    return complaints
+
+
+def of_refusal(node_id: str) -> Truth:
+    def complaints(error: Any) -> list[str]:
+        lost = [f"the key {key} is not there" for key in ("code", "message", "data") if key not in error]
+        if lost:
+            return lost
+        return [
+            *([] if error["code"] == INVALID_PARAMS else [f"its code is {error['code']}"]),
+            *([] if node_id in error["message"] else ["its message does not name the test"]),
+        ]
+
+    return complaints
+
+
+def of_tools(tools: Any) -> list[str]:
+    names = sorted(tool["name"] for tool in tools)
+    silent = [
+        f"{tool['name']} has no {part}" for tool in tools for part in ("description", "inputSchema") if not tool[part]
+    ]
+    return silent if names == TOOLS else [f"the tools are {', '.join(names)}"]
+
+
+def missing_keys(answer: Any, shape: dict[str, str]) -> list[str]:
+    return [
+        f"the key {key} of {under or 'the answer'} is not there"
+        for under, keys in shape.items()
+        for key in keys.split()
+        if any(key not in found for found in objects(answer, under))
+    ]
+
+
+def objects(answer: Any, under: str) -> list[Any]:
+    """The objects that stand under this key; an absent key has none, and is complained of by itself."""
+    if not under:
+        return [answer]
+    found = answer.get(under) or []
+    return found if isinstance(found, list) else [found]
+
+
+def wrong_verdict(answer: Any, project: Project) -> list[str]:
+    expected = "failed" if project.exit_code else "passed", project.exit_code
+    told = answer["verdict"], answer["exit_code"]
+    return [] if told == expected else [f"it says {told[0]} and exit code {told[1]}, not {expected[0]}, {expected[1]}"]
+
+
+def wrong_counts(answer: Any, project: Project) -> list[str]:
+    counts = {outcome: getattr(project, outcome) for outcome in ("passed", "failed", "skipped", "errors")}
+    expected = {"total": sum(counts.values()), **counts}
+    wrong = [
+        f"{name} is {answer['summary'][name]}, not {number}"
+        for name, number in expected.items()
+        if answer["summary"][name] != number
+    ]
+    grouped = sum(group["count"] for group in answer["failure_groups"])
+    failures = project.failed + project.errors - len(project.uncollected)
+    return wrong if grouped == failures else [*wrong, f"its groups have {grouped} of {failures} failures"]
+
+
+def unnamed_causes(answer: Any, project: Project) -> list[str]:
+    said = list(strings(answer))
+    return [
+        f"a cause is not told: {cause.words}, in {cause.file}"
+        for cause in project.causes
+        if not any(cause.words in text for text in said) or not any(cause.file in text for text in said)
+    ]
+
+
+def cut_diff(answer: Any, diff: tuple[str, ...]) -> list[str]:
+    """The changed lines must follow each other in one text; others may stand between them."""
+    fewest = min((lines_missing(diff, text) for text in strings(answer)), key=len, default=list(diff))
+    return [f"a line of the diff is not there: {line}" for line in fewest]
+
+
+def lines_missing(diff: tuple[str, ...], text: str) -> list[str]:
+    rest = iter([" ".join(line.removeprefix("E").split()) for line in text.splitlines()])
+    # `in` takes from the iterator up to what it finds, and all of it where it finds nothing.
+    return [line for line in diff if line not in rest]
+
+
+def lost_files(answer: Any, project: Project) -> list[str]:
+    return [
+        f"not told as it is: {broken.file}, line {broken.line}, {broken.error_type}, {broken.cause}"
+        for broken in project.uncollected
+        if not any(is_about(error, broken) for error in answer["collection_errors"])
+    ]
+
+
+def is_about(error: Any, broken: Uncollected) -> bool:
+    told = (error["file"], error["line"], error["error_type"])
+    return told == (broken.file, broken.line, broken.error_type) and broken.cause in error["message"]
+
+
+def silent_omission(answer: Any) -> list[str]:
+    """What is neither listed nor told as left out is lost."""
+    listed = Counter(test["outcome"] for test in answer["tests"])
+    ran = answer["summary"]["total"] - len(answer["collection_errors"])
+    omitted = answer["omitted"]
+    if listed.total() == ran:
+        return []
+    return [] if omitted and omitted.get("hint") else [f"it lists {listed.total()} of {ran} tests and omits nothing"]
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text in an answer, wherever it stands."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for entry in value.values() if isinstance(value, dict) else value:
+            yield from strings(entry)

@@ -1,0 +1,30 @@
+"""Whether an answer is small enough: in tokens, unless everything was asked for, and always in bytes. Pure."""
+
+import json
+from collections.abc import Callable
+
+from pydantic import BaseModel
+
+from pytest_mcp import tokens
+from pytest_mcp.requests import Request
+
+# A token is one character at least and seldom more than a dozen; between the two it must be counted.
+LONGEST_TOKEN = 12
+
+Fits = Callable[[BaseModel], bool]
+
+
+def limit(request: Request, ceiling: int) -> Fits:
+    most = request.max_tokens or request.default_max_tokens
+
+    def fits(answer: BaseModel) -> bool:
+        content = answer.model_dump(mode="json", by_alias=True)
+        # Escaped, as it may have to be sent: what cannot be seen becomes longer on its way out.
+        if len(json.dumps(content)) > ceiling:
+            return False
+        said = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        if request.detail == "full" or len(said) <= most:
+            return True
+        return len(said) <= most * LONGEST_TOKEN and tokens.estimate(said) <= most
+
+    return fits

@@ -1,0 +1,44 @@
+"""How much of a discovery is sent: every test while they fit, else counts for files, else for folders.
+
+Pure: everything that was found, what the request says of detail and tokens, and the operator's ceiling in; the
+answer out.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from pytest_mcp import uncollected
+from pytest_mcp.limits import limit
+from pytest_mcp.requests import DiscoverTests
+from pytest_mcp.results import DiscoverResult, FileCount, OmittedTests
+
+
+def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: int) -> DiscoverResult:
+    fits = limit(request, ceiling)
+    errors = [uncollected.without_machinery(error) for error in result.collection_errors]
+    listed = result if request.detail == "full" else result.model_copy(update={"collection_errors": errors})
+    if fits(listed):
+        return listed
+    omitted = OmittedTests(tests=result.count, hint="narrow by path, markers or keywords, or raise max_tokens")
+    counted = listed.model_copy(update={"tests": [], "omitted": omitted})
+    for fewer in uncollected.ever_fewer(errors):
+        counted = counted.model_copy(update={"collection_errors": fewer})
+        if fits(counted):
+            break
+    for counts in _ever_fewer(Counter(test.file for test in result.tests)):
+        files = [FileCount(file=file, count=count) for file, count in counts.items()]
+        counted = counted.model_copy(update={"files": files})
+        if fits(counted):
+            break
+    return counted
+
+
+def _ever_fewer(files: Counter[str]) -> Iterator[dict[str, int]]:
+    """Counts for each file, then for folders, from the deepest to the root."""
+    yield dict(files)
+    deepest = max((file.count("/") for file in files), default=0)
+    for depth in range(deepest, -1, -1):
+        folders: Counter[str] = Counter()
+        for file, count in files.items():
+            folders["/".join(file.split("/")[:-1][:depth]) + "/"] += count
+        yield {folder if folder != "/" else "./": count for folder, count in folders.items()}
