@@ -66,6 +66,8 @@ def ended(exit_status: int = 0, **told: Any) -> SessionEnded:
         "collected": 0,
         "json_exit_code": exit_status,
         "stopped": None,
+        "clipped_texts": 0,
+        "clipped_characters": 0,
     }
     return SessionEnded(exit_status=exit_status, **usual | told)
 

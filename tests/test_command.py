@@ -209,6 +209,13 @@ def test_the_job_names_the_files_that_were_pointed_at_so_that_the_child_can_refu
     assert job["full"] is True
 
 
+@pytest.mark.parametrize(("arguments", "by_marks"), [({}, False), ({"keywords": "a"}, False), ({"markers": "a"}, True)])
+def test_the_child_looks_at_marks_only_where_they_choose(
+    config: Config, arguments: dict[str, str], by_marks: bool
+) -> None:
+    assert command_for(config, ExecuteTests, arguments).job["by_marks"] is by_marks
+
+
 def test_a_test_that_is_covered_is_left_to_the_child_to_look_for(config: Config) -> None:
     job = command_for(config, ExecuteTests, {"path": "test_a.py", "node_ids": ["./test_a.py::t", "test_a.py"]}).job
 

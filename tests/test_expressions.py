@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_mcp import text
-from pytest_mcp.expressions import MAX_DEPTH, MAX_DIGITS, MAX_LENGTH, MAX_TERMS, ExpressionError, check
+from pytest_mcp.expressions import MAX_DEPTH, MAX_DIGITS, MAX_LENGTH, MAX_TERMS, ExpressionError, check, names
 
 NAMES = ["a", "test_x", "not_", "True", "None", "x::y", "p[1-b]", "a.b", "a\\b", "+", "日本", "ª", "__debug__", "if"]
 VALUES = ["1", "-1", "007", "²", "٣", "-٣", "-", "True", "None", "'s'", '"s t"', "''", "'\\'", "1.5", "word", "Ⅷ"]
@@ -176,3 +176,15 @@ def test_the_column_of_a_fault_is_the_one_that_pytest_names(expression: str, col
 
     assert ours.value.column == column
     assert theirs.value.offset == column
+
+
+@pytest.mark.parametrize(
+    ("expression", "named"),
+    [
+        ("slow", ["slow"]),
+        ("not (slow or unit) and slow", ["slow", "unit", "slow"]),
+        ("device(serial='a', port=1) or (not gpu)", ["device", "gpu"]),
+    ],
+)
+def test_the_names_of_an_expression_are_those_that_are_not_in_arguments(expression: str, named: list[str]) -> None:
+    assert names(expression) == named

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.events import Deselected, Event, Finished, Phase, Selected, SessionStarted, Started
+from pytest_mcp.events import Deselected, Event, Finished, ImportedElsewhere, Phase, Selected, SessionStarted, Started
 from pytest_mcp.ledger import Ledger
 from tests.records import absent, ended, finished, green, ledger, one_test, phase, skipped, uncollected
 
@@ -139,12 +139,14 @@ def test_only_the_first_end_of_a_session_counts() -> None:
 
 def test_everything_that_comes_more_than_once_is_kept_in_order() -> None:
     broken, more = uncollected("a.py"), uncollected("b.py")
+    elsewhere = [ImportedElsewhere(name, f"/other/{name}.py", f"{name}.py") for name in ("x", "y")]
 
-    kept = ledger(SessionStarted(), broken, absent("c.py"), more, absent("d.py"))
+    kept = ledger(SessionStarted(), broken, absent("c.py"), *elsewhere, more, absent("d.py"))
 
     assert kept.session_started
     assert kept.collection_failures == [broken, more]
     assert kept.skipped_modules == [absent("c.py"), absent("d.py")]
+    assert kept.imported_elsewhere == elsewhere
 
 
 def test_an_event_without_a_place_is_a_bug_and_not_passed_over() -> None:

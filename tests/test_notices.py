@@ -1,11 +1,12 @@
 """Wording may change; that a sentence is there, and what it counts, may not."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pytest_mcp.events import Deselected, Event, Selected
-from pytest_mcp.notices import REASONS_SHOWN, of_discovery, of_execution
+from pytest_mcp.events import Event, ImportedElsewhere, Selected
+from pytest_mcp.notices import FEW_TESTS, LONG_RUN, MANY_TESTS, REASONS_SHOWN, of_discovery, of_execution
 from pytest_mcp.results import LISTED_WITHOUT_FAILURE
 from tests.records import (
     absent,
@@ -21,6 +22,7 @@ from tests.records import (
     skipped,
     uncollected,
 )
+from tests.workbench import Workbench
 
 A, B = "test_a.py::a", "test_a.py::b"
 
@@ -50,30 +52,6 @@ def test_it_is_said_whether_broken_files_kept_the_others_from_running() -> None:
     assert others_ran.startswith("1 file(s)")
     assert none_ran.startswith("2 file(s)")
     assert "no test at all" in none_ran
-
-
-@pytest.mark.parametrize(
-    ("asked", "named"),
-    [
-        ({"markers": "slow"}, ["markers"]),
-        ({"keywords": "x"}, ["keywords"]),
-        ({"markers": "slow", "keywords": "x"}, ["markers", "keywords"]),
-        ({}, ["addopts"]),
-    ],
-)
-def test_a_filter_that_left_no_test_is_named(asked: dict[str, str], named: list[str]) -> None:
-    (sentence,) = notices(session(Deselected(7, None), selected=0, exit_status=5), 5, **asked)
-
-    assert "7" in sentence
-    assert [word for word in ("markers", "keywords", "addopts") if word in sentence] == named
-
-
-def test_that_there_was_nothing_to_select_is_said_in_both_tools() -> None:
-    (executing,) = notices(session(selected=0, exit_status=5), 5)
-    (discovering,) = of_discovery(discovery([Selected(0), ended(5)], code=5))
-
-    assert executing == discovering
-    assert executing.startswith("No test was selected")
 
 
 def test_a_run_that_stopped_early_says_why_and_how_many_did_not_run() -> None:
@@ -121,6 +99,17 @@ def test_a_test_that_passed_only_when_repeated_is_told_and_one_that_still_failed
     (sentence,) = notices(stream, 1)
 
     assert sentence.startswith("1 test(s)")
+    assert (A in sentence, B in sentence) == (True, False)
+
+
+def test_the_first_repeated_tests_are_named_and_the_others_counted() -> None:
+    ids = [f"test_a.py::flaky{number}" for number in range(5)]
+    repeated = [one_test(node_id, phase(node_id, outcome="rerun")) for node_id in ids]
+
+    (sentence,) = notices(session(*repeated, selected=5))
+
+    assert [node_id for node_id in ids if node_id in sentence] == ids[:3]
+    assert "2 more" in sentence
 
 
 def skipping(*reasons: str) -> list[list[Event]]:
@@ -169,3 +158,137 @@ def test_a_discovery_says_how_many_files_are_missing_from_its_count() -> None:
     (sentence,) = of_discovery(discovery([uncollected(), item(A), Selected(1), ended(2)], code=2))
 
     assert sentence.startswith("1 file(s)")
+
+
+def test_a_package_that_was_imported_from_elsewhere_comes_first_in_both_tools() -> None:
+    elsewhere = [ImportedElsewhere(name, f"/other/{name}.py", f"src/{name}.py") for name in ("cart", "shop")]
+
+    executing, _ = notices(session(*elsewhere, uncollected(), selected=1, exit_status=1), 1)
+    (discovering,) = of_discovery(discovery([*elsewhere, item(A), Selected(1), ended(0)]))
+
+    assert executing == discovering
+    assert [word in executing for word in ("'cart'", "'/other/cart.py'", "'src/cart.py'", "1 more")] == [True] * 4
+
+
+def lasting(*durations: float) -> list[Event]:
+    ids = [f"test_a.py::t{number}" for number in range(len(durations))]
+    told = [one_test(node_id, duration=seconds) for node_id, seconds in zip(ids, durations, strict=True)]
+    return session(*told, selected=len(ids))
+
+
+def test_the_fewest_tests_that_take_most_of_a_long_run_are_named() -> None:
+    (one,) = notices(lasting(*[0.5] * MANY_TESTS, LONG_RUN))
+    (two,) = notices(lasting(*[1.0] * MANY_TESTS, 6.0, 8.0))
+
+    assert one.startswith(f"1 of {MANY_TESTS + 1} tests took 10.0 of 15.0 s")
+    assert two.index("t11 (8.0 s)") < two.index("t10 (6.0 s)")
+
+
+@pytest.mark.parametrize(
+    "durations",
+    [
+        pytest.param([LONG_RUN / MANY_TESTS] * (MANY_TESTS + 1), id="evenly slow"),
+        pytest.param([*[0.0] * MANY_TESTS, LONG_RUN / 2], id="short"),
+        pytest.param([LONG_RUN] * FEW_TESTS, id="few tests"),
+    ],
+)
+def test_no_test_is_called_slow_in_a_run_that_is(durations: list[float]) -> None:
+    assert notices(lasting(*durations)) == []
+
+
+def test_what_is_missing_from_texts_and_from_the_output_is_told() -> None:
+    stream = [*green(A)[:-1], ended(0, clipped_texts=3, clipped_characters=4567)]
+    run = execution(stream)
+    bounded = replace(run, exit=replace(run.exit, left_out=89))
+
+    texts, printed = of_execution(bounded, run.request)
+
+    assert ("3 different text(s)" in texts, "4567 characters" in texts, "detail full" in texts) == (True, True, True)
+    assert "89 bytes" in printed
+    assert "detail full" not in notices(stream, detail="full")[0]
+
+
+# --- with real projects ------------------------------------------------------------------------
+
+RERUNS = """
+import pytest
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    from _pytest.runner import runtestprotocol
+    hooks = item.ihook
+    hooks.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for attempt in range(2):
+        item._initrequest()
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+        if attempt == 0 and any(report.failed for report in reports):
+            for report in reports:
+                report.outcome = "rerun" if report.failed else report.outcome
+                hooks.pytest_runtest_logreport(report=report)
+            continue
+        for report in reports: hooks.pytest_runtest_logreport(report=report)
+        break
+    hooks.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+"""
+FLAKY = """
+attempts = []
+
+def test_flaky():
+    attempts.append(1)
+    assert len(attempts) == 2
+
+def test_steady(): pass
+"""
+
+
+@pytest.mark.anyio
+async def test_a_flaky_test_is_named(every_bench: Workbench) -> None:
+    """As pytest-rerunfailures does it."""
+    every_bench.write({"conftest.py": RERUNS, "test_a.py": FLAKY})
+
+    answer = await every_bench.execute()
+
+    assert (answer["verdict"], answer["summary"]["passed"]) == ("passed", 2)
+    assert answer["notices"] == ["1 test(s) failed first and passed only when repeated: test_a.py::test_flaky."]
+
+
+@pytest.mark.anyio
+async def test_slow_tests_are_named(every_bench: Workbench) -> None:
+    """Nobody waits for them: a hook says how long they took."""
+    hook = """
+    import pytest
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(item, call):
+        outcome = yield
+        outcome.get_result().duration = 20.0 if item.name == "test_a[3]" and call.when == "call" else 0.1
+    """
+    source = "import pytest\n@pytest.mark.parametrize('n', range(12))\ndef test_a(n): pass\n"
+    every_bench.write({"conftest.py": hook, "test_a.py": source})
+
+    (sentence,) = (await every_bench.execute())["notices"]
+
+    assert sentence.startswith("1 of 12 tests took 20.2 of 23.5 s: test_a.py::test_a[3] (20.2 s)")
+
+
+@pytest.mark.anyio
+async def test_text_that_was_cut_before_it_came_to_us_is_told(every_bench: Workbench) -> None:
+    every_bench.write({"test_a.py": "def test_a():\n    print('x' * 30_000)\n    assert 0\n"})
+
+    (sentence,) = (await every_bench.execute())["notices"]
+    everything = await every_bench.execute(detail="full")
+
+    assert "1 different text(s)" in sentence
+    assert "10001 characters" in sentence
+    assert everything["notices"] == []
+
+
+@pytest.mark.anyio
+async def test_output_beyond_what_is_kept_is_told(bench: Workbench) -> None:
+    source = "import os\ndef test_a(capfd):\n    with capfd.disabled(): os.write(1, b'x' * 1_000_000)\n"
+    bench.write({"test_a.py": source})
+
+    (sentence,) = (await bench.execute())["notices"]
+
+    assert "bytes are missing" in sentence

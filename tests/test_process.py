@@ -129,6 +129,7 @@ async def test_floods_are_kept_as_head_and_tail_with_the_count_of_what_is_missin
     assert ended.stdout.endswith("xlast\n")
     left_out = 50_000_000 + len("first\nlast\n") - 2 * process.KEPT_OUTPUT
     assert f"[... {left_out} bytes left out ...]" in ended.stdout
+    assert ended.left_out == left_out
     assert len(ended.stdout) < 2 * process.KEPT_OUTPUT + 100
 
 

@@ -4,7 +4,7 @@ import unicodedata
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_mcp.text import cut_middle, safe, safe_with_colour
+from pytest_mcp.text import SHOWN_NAMES, cut_middle, few, safe, safe_with_colour
 
 EVERY_CHARACTER = [chr(code) for code in range(0x110000)]
 BIDI_CONTROLS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
@@ -116,3 +116,8 @@ def test_a_text_is_cut_to_its_beginning_its_end_and_the_true_count_of_what_is_mi
     assert text.endswith(tail)
     assert len(head) + len(tail) <= limit
     assert len(head) + int(note.group(1)) + len(tail) == len(text)
+
+
+def test_of_many_names_the_first_are_said_and_the_others_counted() -> None:
+    assert few(["a"] * SHOWN_NAMES) == "a, a, a"
+    assert few(iter("abcde")) == "a, b, c and 2 more"

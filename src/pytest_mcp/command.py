@@ -89,6 +89,7 @@ def build(
             "covered": [(target.node_id, target.argument) for target in asked if _is_unsaid(target, targets)],
             "explicit_files": [str(target.path) for target in targets if target.is_file],
             "full": request.detail == "full",
+            "by_marks": request.markers is not None,
             "text_limit": _text_limit(request),
         },
         reproduction=(

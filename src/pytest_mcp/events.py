@@ -108,6 +108,27 @@ class Selected(Event):
     count: int
 
 
+@dataclass(frozen=True)
+class Marks(Event):
+    """Which marks are registered, and which the tests have; only where marks were to choose the tests."""
+
+    kind = "marks"
+    registered: list[str]
+    used: list[str]
+
+
+@dataclass(frozen=True)
+class NothingSelected(Event):
+    """Options that leave tests out, where pytest looked, for which names, and how many Python files (do not) match."""
+
+    kind = "nothing_selected"
+    options: list[str]
+    patterns: list[str]
+    places: list[str]
+    matching: int
+    others: int
+
+
 class Item(NamedTuple):
     """A discovered test."""
 
@@ -186,6 +207,16 @@ class Warned(Event):
 
 
 @dataclass(frozen=True)
+class ImportedElsewhere(Event):
+    """A package or module that the project has, and that was imported from another place than its own."""
+
+    kind = "imported_elsewhere"
+    name: str
+    file: str
+    own: str
+
+
+@dataclass(frozen=True)
 class Unreported(Event):
     """Something happened that the reporter could not describe; whatever it was, the run is no pass."""
 
@@ -217,6 +248,8 @@ class SessionEnded(Event):
     collected: int
     json_exit_code: int
     stopped: str | None
+    clipped_texts: int
+    clipped_characters: int
 
 
 # Why a process is over: by itself, at the deadline, on our order, for filling the disk, or unknown
@@ -236,6 +269,8 @@ class Exit:
     stderr: str
     # Processes it had started, left behind, and that were ended for it.
     strays: int = 0
+    # Bytes that are missing from the middle of what it printed.
+    left_out: int = 0
 
     @property
     def timed_out(self) -> bool:

@@ -90,6 +90,19 @@ def check(expression: str, *, arguments: bool) -> None:
         previous, token = token, next(tokens)
 
 
+def names(expression: str) -> list[str]:
+    """The names in an expression that was checked, without those of arguments."""
+    found: list[str] = []
+    previous, in_arguments = "", False
+    for token in _tokens(expression):
+        if token.kind in ("(", ")"):
+            in_arguments = token.kind == "(" and previous == "name"
+        elif token.kind == "name" and not in_arguments:
+            found.append(token.value)
+        previous = token.kind
+    return found
+
+
 def _end_of_arguments(tokens: Iterator[_Token]) -> _Token:
     """Read `name=value, …)` and return the closing parenthesis."""
     taken = {"__debug__"}  # the one identifier that Python lets nobody assign

@@ -69,6 +69,8 @@ class Ledger:
     internal_fault: events.InternalFault | None = None
     interrupted: events.Interrupted | None = None
     ended: events.SessionEnded | None = None
+    marks: events.Marks | None = None
+    nothing_selected: events.NothingSelected | None = None
     session_started: bool = False
     selected: int | None = None
     deselected: int = 0
@@ -79,6 +81,7 @@ class Ledger:
     collection_failures: list[events.CollectionFailed] = field(default_factory=list)
     skipped_modules: list[events.CollectionSkipped] = field(default_factory=list)
     warnings: list[events.Warned] = field(default_factory=list)
+    imported_elsewhere: list[events.ImportedElsewhere] = field(default_factory=list)
     collectors: list[events.Collected] = field(default_factory=list)
     deselected_ids: set[str] = field(default_factory=set)
     failed: int = 0
@@ -120,6 +123,8 @@ class Ledger:
                 self.warned += 1
                 if self.warned <= KEPT_WARNINGS:
                     self.warnings.append(event)
+            case events.ImportedElsewhere():
+                self.imported_elsewhere.append(event)
             case events.Unreported():
                 self.unreported += 1
             case events.SessionStarted():
@@ -179,6 +184,10 @@ class Ledger:
                 self.internal_fault = self.internal_fault or event
             case events.Interrupted():
                 self.interrupted = self.interrupted or event
+            case events.Marks():
+                self.marks = self.marks or event
+            case events.NothingSelected():
+                self.nothing_selected = self.nothing_selected or event
             case events.SessionEnded():
                 self.ended = self.ended or event
             case _:

@@ -1,39 +1,57 @@
 """The sentences a careful colleague would add to a result; none when there is nothing to say.
 
-Pure. Our own words and counts; what a test says stands in one only in quotes.
+Pure. Our own words and counts; what a test says stands in one only in quotes. Which tests were selected
+is spoken of in `selection`, what pytest warned of in `cautions`.
 """
 
 from collections import Counter
 
-from pytest_mcp import failures
+from pytest_mcp import cautions, failures, selection
 from pytest_mcp.ledger import Ledger, Run
 from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.results import LISTED_WITHOUT_FAILURE
+from pytest_mcp.text import few
 
 # The reasons of skips that a notice names, the most frequent first.
 REASONS_SHOWN = 5
+# When a few tests take most of the time: of a run this long, in seconds, with this many tests, so few of them.
+LONG_RUN = 10.0
+MANY_TESTS = 10
+FEW_TESTS = 3
 
 
 def of_discovery(run: Run[DiscoverTests]) -> list[str]:
     broken = len(run.ledger.collection_failures)
     notes = [f"{broken} file(s) could not be collected; their tests are not counted."] if broken else []
-    return [*notes, *_nothing_selected(run)]
+    return [*_elsewhere(run.ledger), *notes, *selection.of_run(run), *cautions.of_run(run)]
 
 
 def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
     ledger = run.ledger
     return [
+        *_elsewhere(ledger),
         *_collection(ledger),
-        *_nothing_selected(run),
-        *_chosen_from_cache(ledger),
+        *selection.of_run(run),
         *_stopped_early(ledger),
         *_exit_status(run),
         *_left_behind(run),
         *_lost(ledger),
-        *_shortened(ledger),
+        *_shortened(run, request),
         *_repeats(ledger),
+        *cautions.of_run(run),
+        *_slowest(run),
         *_skips(ledger, request),
     ]
+
+
+def _elsewhere(ledger: Ledger) -> list[str]:
+    """The worst of all: whatever the tests say, they do not say it of this project."""
+    found = ledger.imported_elsewhere
+    if not found:
+        return []
+    first, more = found[0], f"; so were {len(found) - 1} more" if len(found) > 1 else ""
+    where = f"{first.name!r} was imported from {first.file!r}, not from the project's own {first.own!r}{more}"
+    return [f"{where}. The tests do not test the code here; is it installed as editable (pip install -e .)?"]
 
 
 def _collection(ledger: Ledger) -> list[str]:
@@ -43,25 +61,6 @@ def _collection(ledger: Ledger) -> list[str]:
     if ledger.tests:
         return [f"{broken} file(s) could not be collected; their tests did not run."]
     return [f"{broken} file(s) could not be collected, so pytest ran no test at all."]
-
-
-def _nothing_selected(run: Run[Request]) -> list[str]:
-    ledger = run.ledger
-    if ledger.selected != 0 or ledger.collection_failures or ledger.skipped_modules:
-        return []
-    if ledger.deselected:
-        filters = [name for name in ("markers", "keywords") if getattr(run.request, name) is not None]
-        by = " and ".join(filters) or "the project's own options (addopts)"
-        return [f"No test was selected: {ledger.deselected} were collected and all were deselected by {by}."]
-    where = "there" if run.request.targets else "in the project's test paths"
-    return [f"No test was selected: pytest collected none {where}."]
-
-
-def _chosen_from_cache(ledger: Ledger) -> list[str]:
-    options = [f"--{name}" for name in (ledger.configured.from_cache if ledger.configured else [])]
-    if not options:
-        return []
-    return [f"The project's addopts choose tests by what failed last time ({', '.join(options)}); others did not run."]
 
 
 def _stopped_early(ledger: Ledger) -> list[str]:
@@ -106,15 +105,41 @@ def _lost(ledger: Ledger) -> list[str]:
     return [f"{ledger.lost} report(s) of this run were lost, so it cannot be called a pass; run it again."]
 
 
-def _shortened(ledger: Ledger) -> list[str]:
-    if not ledger.shortened:
-        return []
-    return [f"The output of {ledger.shortened} failure(s) was shortened: together they said too much to keep."]
+def _shortened(run: Run[Request], request: ExecuteTests) -> list[str]:
+    ledger, notes = run.ledger, []
+    if ledger.shortened:
+        notes.append(f"The output of {ledger.shortened} failure(s) was shortened: together they said too much to keep.")
+    if ledger.ended is not None and ledger.ended.clipped_texts > 0:
+        more = "" if request.detail == "full" else "; detail full keeps more of each"
+        texts = f"{ledger.ended.clipped_texts} different text(s) of tests (message, traceback, captured output)"
+        missing = f"{ledger.ended.clipped_characters} characters are missing from their middle"
+        notes.append(f"{texts} were too long: {missing}{more}.")
+    if run.exit.left_out:
+        notes.append(f"pytest printed too much to keep: {run.exit.left_out} bytes are missing from its middle.")
+    return notes
 
 
 def _repeats(ledger: Ledger) -> list[str]:
     hidden = [record for record in ledger.completed if record.repeated and record.outcome == "passed"]
-    return [f"{len(hidden)} test(s) failed first and passed only when repeated."] if hidden else []
+    names = few(record.node_id for record in hidden)
+    return [f"{len(hidden)} test(s) failed first and passed only when repeated: {names}."] if hidden else []
+
+
+def _slowest(run: Run[Request]) -> list[str]:
+    """The fewest tests that take more than half of a long run."""
+    tests = sorted(run.ledger.completed, key=lambda record: -record.duration)
+    clock = run.ledger.ended.duration if run.ledger.ended else run.exit.duration
+    # Workers side by side take more than the clock says.
+    total = max(clock, sum(record.duration for record in tests))
+    if total <= LONG_RUN or len(tests) < MANY_TESTS:
+        return []
+    for count in range(1, FEW_TESTS + 1):
+        slowest = tests[:count]
+        taken = sum(record.duration for record in slowest)
+        if taken > total / 2:
+            named = ", ".join(f"{record.node_id} ({record.duration:.1f} s)" for record in slowest)
+            return [f"{count} of {len(tests)} tests took {taken:.1f} of {total:.1f} s: {named}."]
+    return []
 
 
 def _skips(ledger: Ledger, request: ExecuteTests) -> list[str]:

@@ -188,7 +188,8 @@ async def _answer(started: Started, time_limit: float) -> dict[str, Any]:
     assert supervisor.stdin is not None
     assert supervisor.stdout is not None
     order = _order_to_go(time_limit) if started.waits else _order(started, time_limit=time_limit)
-    silence = {"status": -signal.SIGKILL, "duration": time_limit, "stdout": "", "stderr": "", "strays": 0}
+    nothing = {"stdout": "", "stderr": "", "left_out": 0, "strays": 0}
+    silence = {"status": -signal.SIGKILL, "duration": time_limit, **nothing}
     with anyio.move_on_after(time_limit + OVERTIME_SECONDS):
         try:
             await supervisor.stdin.send(order)
@@ -215,6 +216,7 @@ def _exit(answer: dict[str, Any]) -> Exit:
         stdout=answer["stdout"].replace("\r\n", "\n"),
         stderr=answer["stderr"].replace("\r\n", "\n"),
         strays=answer["strays"],
+        left_out=answer["left_out"],
     )
 
 

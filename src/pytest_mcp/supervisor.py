@@ -4,7 +4,7 @@ Run as a script in the server's Python (`-I -S`: standard library only), never i
 Its argument is the run's folder, which it removes in the end. Its stdin carries one JSON line that says
 what to start; after that nothing, and its end is the order to stop: a server that is gone, however it
 went, closes it. Its stdout carries one JSON line at the end: how the child ended, why, the head and tail
-of what it printed, how many strays there were.
+of what it printed and how much is missing between them, how many strays there were.
 
 An order without a time limit is for a child that is started ahead of its job. It waits for the end of a
 pipe that carries nothing, which comes with a second line that has the limit. If it ends before that,
@@ -69,10 +69,13 @@ class Output:
         self.tail += chunk[room:]
         del self.tail[: -self.kept]
 
+    @property
+    def left_out(self) -> int:
+        return self.total - len(self.head) - len(self.tail)
+
     def text(self) -> str:
-        left_out = self.total - len(self.head) - len(self.tail)
         head, tail = (bytes(part).decode("utf-8", "backslashreplace") for part in (self.head, self.tail))
-        return head + (f"\n[... {left_out} bytes left out ...]\n" if left_out else "") + tail
+        return head + (f"\n[... {self.left_out} bytes left out ...]\n" if self.left_out else "") + tail
 
 
 class Control:
@@ -139,6 +142,7 @@ class Supervisor:
             "reason": self.reason,
             "duration": duration,
             **{name: output.text() for name, output in self.outputs.items()},
+            "left_out": sum(output.left_out for output in self.outputs.values()),
             "strays": len(self.killed - {self.child.pid}),
         }
 

@@ -5,7 +5,10 @@ replaced by a visible escape. Which text may keep its colours is decided by the 
 """
 
 import re
+from collections.abc import Iterable
 
+# The names that a sentence lists; of the others it tells the number.
+SHOWN_NAMES = 3
 # Control characters but tab and newline; lone surrogates; bidi and zero-width controls; the line and
 # paragraph separators; the byte order mark; tag characters. All of them are invisible to a person.
 _UNSAFE = re.compile(
@@ -38,6 +41,13 @@ def cut_middle(text: str, limit: int, *, separator: str = "\n") -> str:
     half = limit // 2
     note = f"[... {len(text) - 2 * half} characters left out ...]"
     return separator.join((text[:half], note, text[len(text) - half :]))
+
+
+def few(names: Iterable[str]) -> str:
+    """The first names, and how many more there are."""
+    listed = list(names)
+    more = len(listed) - SHOWN_NAMES
+    return ", ".join(listed[:SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -23,6 +23,9 @@ EXTRAS: list[Event] = [
     item(NODE_IDS[0]),
     events.Deselected(count=1, ids=NODE_IDS[2:]),
     events.Warned(message="old", category="UserWarning", when="runtest", filename="a.py", lineno=1, id=None),
+    events.Marks(registered=["slow"], used=[]),
+    events.NothingSelected(options=["-m slow"], patterns=["test_*.py"], places=["."], matching=0, others=1),
+    events.ImportedElsewhere(name="shop", file="/other/shop.py", own="shop.py"),
     events.Collected(collector={"nodeid": "", "outcome": "passed", "result": []}),
 ]
 JUNK: list[Any] = [

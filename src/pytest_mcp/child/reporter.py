@@ -10,13 +10,16 @@ from __future__ import annotations
 import os
 import time
 import traceback
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generator, Sequence
 
 import pytest
 from observer import Observer
+from origins import imported_elsewhere
+from selection import marks_of, reasons, registered_marks
 from sources import broken_conftest, definition_line, ends_of_names, is_test_file, line_of
 from stages import Stages
-from wording import clipper, describe_subtest, skip_reason, stack_of
+from wording import Clipper, describe_subtest, skip_reason, stack_of
 
 if TYPE_CHECKING:
     from channel import Channel
@@ -34,9 +37,11 @@ class Reporter:
         self.root = job["root"]
         self.collect_only = job["collect_only"]
         self.full = job["full"]
-        self.clip = clipper(job["text_limit"])
+        self.clip = Clipper(job["text_limit"])
         self.explicit_files = job["explicit_files"]
         self.covered = job["covered"]
+        # Looking at the marks of every test takes time; so only where marks choose the tests.
+        self.marks: set[str] | None = set() if job["by_marks"] else None
         self.configuration = job["configuration"]
         self.clock = time.perf_counter
         self.wall_clock = time.time
@@ -168,6 +173,9 @@ class Reporter:
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         ids = [item.nodeid for item in items] if self.full else None
         self.emit("deselected", count=len(items), ids=ids)
+        if self.marks is not None:
+            with suppress(Exception):
+                self.marks |= marks_of(items)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         # Called after a broken collection too, and never in xdist's controller: so only remembered here.
@@ -178,6 +186,16 @@ class Reporter:
             for start in range(0, len(items), ITEMS_IN_A_RECORD):
                 self.emit("items", rows=[self.described(item) for item in items[start : start + ITEMS_IN_A_RECORD]])
         self.emit("selected", count=len({item.nodeid for item in items}))
+        # What only explains may be missing; it must never raise into pytest.
+        with suppress(Exception):
+            self.explain_selection(items)
+
+    def explain_selection(self, items: Sequence[pytest.Item]) -> None:
+        if self.marks is not None:
+            used = sorted(self.marks | marks_of(items))
+            self.emit("marks", registered=registered_marks(self.config), used=used)
+        if not items:
+            self.emit("nothing_selected", **reasons(self.config, self.relative))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
@@ -279,8 +297,17 @@ class Reporter:
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
         self.channel.flush()
         self.exit_code_for_plugins = int(session.exitstatus)
+        self.report_origins()
         yield
         self.emit_end()
+
+    def report_origins(self) -> None:
+        """Told of this process alone: what xdist's workers have imported is not known here."""
+        # Modules can be anything, and a reporter must never raise into pytest.
+        with suppress(Exception):
+            for found in imported_elsewhere(self.root):
+                places = {key: self.relative(found[key]) for key in ("file", "own")}
+                self.emit("imported_elsewhere", name=found["name"], **places)
 
     def pytest_unconfigure(self) -> None:
         # For the case that another plugin's error kept the wrapper above from coming back.
@@ -299,6 +326,8 @@ class Reporter:
             collected=session.testscollected,
             json_exit_code=self.exit_code_for_plugins,
             stopped=str(session.shouldfail or session.shouldstop or "") or None,
+            clipped_texts=len(self.clip.left_out),
+            clipped_characters=sum(self.clip.left_out.values()),
         )
 
     # --- small ---------------------------------------------------------------------------------

@@ -11,16 +11,21 @@ from typing import Any, Callable
 MACHINERY = ("_pytest", "pytest", "pluggy", "__main__")
 
 
-def clipper(limit: int) -> Callable[[str], str]:
-    """Cut the middle out of every text longer than the limit, and say how much it was."""
+class Clipper:
+    """Cuts the middle out of every text longer than the limit, says there how much it was, and counts."""
 
-    def clip(text: str) -> str:
-        if len(text) <= limit:
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        # Counted once each: the last report of a test repeats what was captured before it.
+        self.left_out: dict[int, int] = {}
+
+    def __call__(self, text: str) -> str:
+        if len(text) <= self.limit:
             return text
-        half = limit // 2
-        return "%s\n[... %d characters left out ...]\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
-
-    return clip
+        half = self.limit // 2
+        left_out = len(text) - 2 * half
+        self.left_out[hash(text)] = left_out
+        return "%s\n[... %d characters left out ...]\n%s" % (text[:half], left_out, text[-half:])
 
 
 def skip_reason(longrepr: object) -> str:

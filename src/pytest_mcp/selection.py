@@ -1,0 +1,87 @@
+"""Why no test was selected, or others than were meant: a sentence for each cause.
+
+Pure. In come the request and what the child knows of the project; what became of the tests that were
+selected is said in `notices`.
+"""
+
+from difflib import get_close_matches
+
+from pytest_mcp import expressions
+from pytest_mcp.events import NothingSelected
+from pytest_mcp.ledger import Run
+from pytest_mcp.requests import Request
+from pytest_mcp.text import few
+
+# Which option each filter of a request replaces, so that one of the same name is not the project's.
+_FILTERS = {"markers": "-m ", "keywords": "-k "}
+
+
+def of_run(run: Run[Request]) -> list[str]:
+    return [*_nothing_selected(run), *_unknown_marks(run), *_chosen_from_cache(run)]
+
+
+def _nothing_selected(run: Run[Request]) -> list[str]:
+    ledger = run.ledger
+    if ledger.selected != 0 or ledger.collection_failures or ledger.skipped_modules:
+        return []
+    if ledger.deselected:
+        by = " and ".join(_filters(run))
+        return [f"No test was selected: {ledger.deselected} were collected and all were deselected by {by}."]
+    if ledger.nothing_selected is None:
+        # xdist's controller does not collect, and is not told what its workers deselected.
+        asked = " and ".join(_asked(run.request))
+        return [f"No test was selected: pytest collected none{f' that {asked} would take' if asked else ''}."]
+    return [f"No test was selected: pytest collected none {_where(run, ledger.nothing_selected)}."]
+
+
+def _asked(request: Request) -> list[str]:
+    return [name for name in _FILTERS if getattr(request, name) is not None]
+
+
+def _filters(run: Run[Request]) -> list[str]:
+    """Who may have deselected: the call, the project's options; its code where it is neither of them."""
+    asked = _asked(run.request)
+    known = run.ledger.nothing_selected
+    if known is None:
+        return asked or ["the project's own options (addopts)"]
+    replaced = tuple(_FILTERS[name] for name in asked)
+    options = [option for option in known.options if not option.startswith((*replaced, "--ignore"))]
+    own = [f"the project's own options (addopts: {few(map(repr, options))})"] if options else []
+    return [*asked, *own] or ["the project's own code (a conftest.py or a plugin)"]
+
+
+def _where(run: Run[Request], known: NothingSelected) -> str:
+    places = "there" if run.request.targets else f"in {few(map(repr, known.places))}"
+    patterns = f"python_files ({' '.join(known.patterns)!r})"
+    if known.matching:
+        found = f"{known.matching} file(s) match {patterns}, but no test was found in them"
+    else:
+        found = f"no file matches {patterns}; {known.others} other .py file(s) are there"
+    ignored = [option for option in known.options if option.startswith("--ignore")]
+    return f"{places}: {found}" + (f"; the project's options ignore some: {few(map(repr, ignored))}" if ignored else "")
+
+
+def _unknown_marks(run: Run[Request]) -> list[str]:
+    """Said even if tests were selected: `not slwo` takes the slow ones too."""
+    marks, expression = run.ledger.marks, run.request.markers
+    if marks is None or expression is None:
+        return []
+    known = sorted({*marks.registered, *marks.used})
+    return [
+        f"No collected test has the mark {name!r} of markers, and it is not registered{_suggestion(name, known)}"
+        for name in dict.fromkeys(expressions.names(expression))
+        if name not in known
+    ]
+
+
+def _suggestion(name: str, known: list[str]) -> str:
+    close = get_close_matches(name, known)
+    return f"; was {' or '.join(map(repr, close))} meant?" if close else "."
+
+
+def _chosen_from_cache(run: Run[Request]) -> list[str]:
+    configured = run.ledger.configured
+    options = [f"--{name}" for name in (configured.from_cache if configured else [])]
+    if not options:
+        return []
+    return [f"The project's addopts choose tests by what failed last time ({', '.join(options)}); others did not run."]
