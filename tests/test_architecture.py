@@ -73,7 +73,7 @@ MAP = {
     },
     "selection": {"events", "expressions", "ledger", "requests", "text"},
     "server": {"__init__", "background", "config", "errors", "front", "ledger", "spare", "text", "tools", "wire"},
-    "spare": {"background", "command", "process"},
+    "spare": {"background", "command", "interpreter", "process"},
     "supervisor": {"processes"},
     "targets": {"text"},
     "text": set(),

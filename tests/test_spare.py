@@ -127,6 +127,23 @@ async def test_a_change_that_a_new_start_would_see_makes_it_start_anew(
 
 
 @pytest.mark.anyio
+async def test_an_environment_that_was_replaced_gets_another_child_even_if_that_was_while_it_started(
+    standing: Standing,
+) -> None:
+    """A Python that starts at that moment takes something of the one and something of the other."""
+    environment = standing.bench.root / ".venv"
+    environment.symlink_to(standing.bench.python.parent.parent)
+    standing.config = standing.config._replace(python=environment / "bin" / "python")
+    await standing.call()
+    await until(lambda: standing.spare.started)
+
+    environment.unlink()
+    environment.symlink_to(standing.bench.using("pytest-8.4").python.parent.parent)
+
+    assert not (await standing.call())[1]
+
+
+@pytest.mark.anyio
 async def test_the_projects_own_changes_do_not_make_it_start_anew(standing: Standing) -> None:
     await standing.call()
     waiting = await standing.waiting()

@@ -15,6 +15,7 @@ from pytest_mcp.config import Config
 
 OPERATORS_CHOICE = "--python"
 _FOLDERS = (".venv", "venv")
+_SETTINGS = "pyvenv.cfg"
 _EXECUTABLE = Path("Scripts", "python.exe") if os.name == "nt" else Path("bin", "python")
 
 
@@ -57,6 +58,22 @@ def fix(rejected: list[Candidate], root: Path) -> str:
     new = root / _FOLDERS[0]
     make, install = shlex.quote(str(new)), shlex.quote(str(new / _EXECUTABLE))
     return f"python3 -m venv {make} && {install} -m pip install pytest"
+
+
+def state(python: Path) -> list[tuple[str, int, int] | None]:
+    """What the environment of this Python is at this moment: it may be replaced, or filled, while one starts."""
+    prefix = python.parent.parent
+    packages = [*prefix.glob("lib/python*/site-packages"), prefix / "Lib" / "site-packages"]
+    return [_stamp(path) for path in (python, python.parent / _SETTINGS, prefix / _SETTINGS, *packages)]
+
+
+def _stamp(path: Path) -> tuple[str, int, int] | None:
+    try:
+        real = path.resolve(strict=True)
+        found = real.stat()
+    except (OSError, RuntimeError):
+        return None
+    return str(real), found.st_mtime_ns, found.st_ino
 
 
 def _inspected(python: Path, source: str) -> Candidate:

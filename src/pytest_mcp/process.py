@@ -26,7 +26,7 @@ from pytest_mcp.background import alongside
 from pytest_mcp.command import Command, Launch
 from pytest_mcp.events import Exit
 from pytest_mcp.orphans import orphanage
-from pytest_mcp.report import REPORT_LIMIT, FolderError, OnLine, run_folder
+from pytest_mcp.report import REPORT_LIMIT, FolderError, OnLine, Report, run_folder
 
 # How much of each output stream is kept from its beginning, and as much from its end.
 KEPT_OUTPUT = 256 * 1024
@@ -153,9 +153,17 @@ async def _carry_out(
     finally:
         with anyio.CancelScope(shield=True):
             await end(started)
-    if started.waits and report.offset == 0 and answer.get("reason") != "timeout":
-        return None
-    return _exit(answer)
+    return None if started.waits and _came_to_nothing(answer, report) else _exit(answer)
+
+
+def _came_to_nothing(answer: dict[str, Any], report: Report) -> bool:
+    """Whether a spare was gone before it had begun; its first word it may say while it dies with its supervisor."""
+    match answer.get("reason"):
+        case "timeout":
+            return False
+        case "lost":
+            return report.lines <= 1
+    return report.lines == 0
 
 
 async def _stop_when_overdue(supervisor: Process, finished: anyio.Event) -> None:

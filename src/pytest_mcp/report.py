@@ -36,6 +36,7 @@ class Report:
     offset: int = 0
     pieces: list[bytes] = field(default_factory=list)
     length: int = 0
+    lines: int = 0
 
     async def read(self) -> None:
         """All that is there by now, in steps that let others run."""
@@ -57,6 +58,7 @@ class Report:
         line = b"".join(self.pieces)
         self.pieces, self.length = [], 0
         if line:
+            self.lines += 1
             self.on_line(line)
 
     async def follow(self) -> None:

@@ -8,10 +8,11 @@ by the child itself, at the last moment.
 import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 
 import anyio
 
-from pytest_mcp import process
+from pytest_mcp import interpreter, process
 from pytest_mcp.background import alongside
 from pytest_mcp.command import Launch
 from pytest_mcp.process import SpawnError, Started
@@ -27,6 +28,7 @@ class Spare:
         self.wanted = wanted
         self.started: Started | None = None
         self.launch: Launch | None = None
+        self.environment: object = None
         self.calls = 0
         self.quiet = anyio.Event()
         # A call that comes while the spare is being started waits for it: it is further on than a new one.
@@ -55,10 +57,16 @@ class Spare:
     async def take(self, launch: Launch) -> Started | None:
         """The spare, if there is one of this kind. Whoever takes it ends it."""
         async with self.changing:
-            if self.started is None or not self.started.is_alive or self.started.launch != launch:
+            if not self._is_as_good_as_a_new_one(launch):
                 await self._drop()
             taken, self.started = self.started, None
             return taken
+
+    def _is_as_good_as_a_new_one(self, launch: Launch) -> bool:
+        """As far as can be seen from here. What changes while it starts the child itself cannot know of."""
+        if self.started is None or not self.started.is_alive or self.started.launch != launch:
+            return False
+        return self.environment == interpreter.state(Path(launch.argv[0]))
 
     def prefer(self, launch: Launch) -> None:
         """What the next spare is to be started with: the last thing that worked."""
@@ -75,6 +83,7 @@ class Spare:
     async def _start_if_quiet(self) -> None:
         if self.calls or self.started is not None or self.launch is None:
             return
+        self.environment = interpreter.state(Path(self.launch.argv[0]))
         try:
             self.started = await process.start_ahead(self.launch)
         except SpawnError as error:

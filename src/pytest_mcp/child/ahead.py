@@ -53,7 +53,9 @@ class Ahead:
 
     def foundations(self) -> Iterator[str]:
         """Every file that was loaded, and the folders and files that decided which ones were."""
-        yield os.path.join(sys.prefix, "pyvenv.cfg")
+        # Not where Python found one: an environment that was being replaced had none to be found.
+        for folder in (os.path.dirname(sys.executable), os.path.dirname(os.path.dirname(sys.executable))):
+            yield os.path.join(folder, "pyvenv.cfg")
         yield sys.executable
         yield os.path.realpath(sys.executable)
         for module in list(sys.modules.values()):
