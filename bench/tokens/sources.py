@@ -42,7 +42,8 @@ def {name}():
 FAILING = """
 
 def {name}():
-    assert orders.total([1, 2]) == 4
+    total = orders.total([1, 2])
+    assert total == 4
 """
 
 # One broken fixture, and what needs it.
