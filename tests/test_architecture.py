@@ -45,7 +45,7 @@ MAP = {
     "interpreter": {"config"},
     "json_report": {"events", "ledger", "requests"},
     "ledger": {"events", "requests", "text"},
-    "limits": {"requests", "tokens"},
+    "limits": {"requests", "text", "tokens"},
     "listing": {"limits", "requests", "results", "uncollected"},
     "notices": {"cautions", "failures", "ledger", "requests", "results", "selection", "text"},
     "orphans": {"processes"},

@@ -12,6 +12,7 @@ from pytest_mcp.events import Event
 from pytest_mcp.findings import executed
 from pytest_mcp.requests import MAX_NODE_IDS
 from pytest_mcp.results import LISTED_WITHOUT_FAILURE, ExecuteResult
+from pytest_mcp.text import safe
 from pytest_mcp.tools import dump
 from tests.records import absent, execution, one_test, phase, session, skipped, uncollected
 
@@ -48,7 +49,8 @@ def answer(stream: list[Event], stdout: str = PRINTED, **asked: Any) -> tuple[Ex
 
 
 def cost(sent: ExecuteResult) -> int:
-    return tokens.estimate(json.dumps(dump(sent), ensure_ascii=False, separators=(",", ":")))
+    """As it leaves, with everything escaped that nobody could see."""
+    return tokens.estimate(safe(json.dumps(dump(sent), ensure_ascii=False, separators=(",", ":"))))
 
 
 suites = st.builds(
@@ -405,6 +407,7 @@ def test_what_is_missing_of_files_that_could_not_be_collected_is_not_missing_sil
         ),
         pytest.param([failing(f"test_a.py::t{n}", message=f"{'E' * (n + 1)}: no") for n in range(90)], id="many types"),
         pytest.param([failing(message="ValueError: " + "x" * 9000, traceback="E   no")], id="one long message"),
+        pytest.param([failing(message="E: no", traceback="\u200b" * 1500)], id="what nobody sees"),
     ],
 )
 def test_the_budget_is_kept_whatever_failed(stream: list[list[Event]]) -> None:

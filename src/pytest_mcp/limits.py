@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from pydantic import BaseModel
 
-from pytest_mcp import tokens
+from pytest_mcp import text, tokens
 from pytest_mcp.requests import Request
 
 # A token is one character at least and seldom more than a dozen; between the two it must be counted.
@@ -19,10 +19,10 @@ def limit(request: Request, ceiling: int) -> Fits:
 
     def fits(answer: BaseModel) -> bool:
         content = answer.model_dump(mode="json", by_alias=True)
-        # Escaped, as it may have to be sent: what cannot be seen becomes longer on its way out.
         if len(json.dumps(content)) > ceiling:
             return False
-        said = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        # As it will be sent: what cannot be seen becomes longer on its way out.
+        said = text.safe(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
         if request.detail == "full" or len(said) <= most:
             return True
         return len(said) <= most * LONGEST_TOKEN and tokens.estimate(said) <= most
