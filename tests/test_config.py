@@ -87,3 +87,10 @@ def test_requests_are_bound_by_what_the_operator_decided(tmp_path: Path) -> None
     config = configured(root=str(tmp_path), max_timeout=90)
 
     assert config.bounds == Bounds(root=tmp_path.resolve(), max_timeout=90, max_tokens=MAX_TOKENS)
+
+
+def test_a_child_is_started_ahead_unless_the_operator_does_without(tmp_path: Path) -> None:
+    root = str(tmp_path)
+
+    assert configured(root=root).spare
+    assert not configured(root=root, no_spare=True).spare

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from pytest_mcp.cli import SETTINGS
+from pytest_mcp.config import PREFIX
 from pytest_mcp.results import ExecuteResult
 from pytest_mcp.tools import dump
 from tests.workbench import Workbench
@@ -133,3 +135,11 @@ async def test_the_answer_in_the_readme_is_what_the_server_answers(bench: Workbe
     answer = await bench.execute(keywords="vat")
 
     assert without_timings(answer) == without_timings(readme_example())
+
+
+def test_the_readme_has_every_setting_of_the_operators_with_its_variable() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    rows = re.findall(r"(?m)^\| `(--[a-z-]+)[^|]*(?:\\\|[^|]*)?\| `(\w+)` \|", readme)
+
+    assert rows == [(setting.flag, PREFIX + setting.name.upper()) for setting in SETTINGS]
