@@ -30,8 +30,9 @@ MAP = {
     },
     "causes": {"failures", "ledger", "results", "text"},
     "cautions": {"events", "ledger", "requests", "text"},
-    "cli": {"__init__", "client", "config", "front", "orphans", "server"},
+    "cli": {"__init__", "config", "front", "orphans", "output", "server", "settings"},
     "client": {"config"},
+    "commands.call": {"client", "output", "settings"},
     "command": {"config", "requests", "targets"},
     "config": set(),
     "diagnosis": {"budget", "errors", "events", "failures", "findings", "ledger", "requests"},
@@ -50,6 +51,7 @@ MAP = {
     "notices": {"cautions", "failures", "ledger", "requests", "results", "selection", "text"},
     "orphans": {"processes"},
     "process": {"background", "command", "events", "orphans", "report"},
+    "output": set(),
     "processes": set(),
     "report": set(),
     "requests": {"config", "expressions", "targets"},
@@ -73,6 +75,7 @@ MAP = {
     },
     "selection": {"events", "expressions", "ledger", "requests", "text"},
     "server": {"__init__", "background", "config", "errors", "front", "ledger", "spare", "text", "tools", "wire"},
+    "settings": {"config"},
     "spare": {"background", "command", "interpreter", "process"},
     "supervisor": {"processes"},
     "targets": {"text"},
@@ -142,8 +145,9 @@ def packages(path: Path) -> set[str]:
 
 def ours(path: Path) -> set[str]:
     """The modules of this package that a file imports; names of the package itself stand in its `__init__`."""
-    inside = [name.split(".")[1] for name in imported(path) if name.startswith("pytest_mcp.")]
-    return {name if (PACKAGE / f"{name}.py").exists() or name == "child" else "__init__" for name in inside}
+    inside = [name.split(".")[1:] for name in imported(path) if name.startswith("pytest_mcp.")]
+    names = [".".join(parts[:2]) if parts[0] == "commands" else parts[0] for parts in inside]
+    return {name if module(name).exists() or name == "child" else "__init__" for name in names}
 
 
 def called(path: Path) -> set[str]:
@@ -154,10 +158,13 @@ def called(path: Path) -> set[str]:
 
 
 def module(name: str) -> Path:
-    return PACKAGE / f"{name}.py"
+    return PACKAGE.joinpath(*name.split(".")).with_suffix(".py")
 
 
-MODULES = sorted(path.stem for path in PACKAGE.glob("*.py"))
+MODULES = sorted(
+    ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+    for path in [*PACKAGE.glob("*.py"), *PACKAGE.glob("commands/[!_]*.py")]
+)
 CHILD = sorted((PACKAGE / "child").glob("*.py"))
 
 
@@ -214,9 +221,10 @@ def test_the_supervisor_needs_nothing_but_the_standard_library_and_one_module_of
     assert ours(module(name)) <= {"processes"}
 
 
-@pytest.mark.parametrize("name", ["front", "config"])
+@pytest.mark.parametrize("name", ["front", "config", "settings", "output"])
 def test_what_is_there_before_the_first_answer_needs_nothing_but_the_standard_library(name: str) -> None:
-    assert packages(module(name)) <= sys.stdlib_module_names
+    assert packages(module(name)) - {"pytest_mcp"} <= sys.stdlib_module_names
+    assert ours(module(name)) <= {"config"}
 
 
 @pytest.mark.parametrize("name", PURE)

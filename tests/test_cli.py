@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp import __version__
-from pytest_mcp.cli import Setting
+from pytest_mcp.cli import COMMANDS, Command
+from pytest_mcp.commands import call
+from pytest_mcp.settings import Setting
 from tests.workbench import Workbench
 
 
@@ -167,3 +169,10 @@ def test_a_reader_that_has_seen_enough_is_no_mistake(project: Workbench) -> None
         said = process.stderr.read()
 
     assert (process.returncode, said) == (1, b"")
+
+
+def test_every_command_has_its_module_and_every_module_its_command() -> None:
+    modules: dict[str, Command] = {"call": call}
+    folder = Path(call.__file__).parent
+
+    assert sorted(COMMANDS) == sorted(modules) == sorted(path.stem for path in folder.glob("[!_]*.py"))

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.cli import SETTINGS
 from pytest_mcp.config import PREFIX
 from pytest_mcp.results import ExecuteResult
+from pytest_mcp.settings import SETTINGS
 from pytest_mcp.tools import dump
 from tests.workbench import Workbench
 

@@ -1,0 +1,98 @@
+"""The operator's settings as they are typed: one row for each, with its flag, its variable and its words.
+
+In come a command line and the environment; out comes the `Config` that `config` makes of them. The server's
+first answer waits for this module, so it needs the standard library alone.
+"""
+
+import argparse
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, get_args
+
+from pytest_mcp import config
+from pytest_mcp.config import PREFIX, Config
+
+# What a command calls when it needs a project: not every one does.
+Settle = Callable[[], Config]
+
+# What an environment variable may say in the place of a flag without a value.
+SWITCH = {"": False, "0": False, "false": False, "1": True, "true": True}
+
+
+class Setting(NamedTuple):
+    """One decision of the operator's: a flag, a variable and a keyword of `configure`, all by one name."""
+
+    name: str
+    words: str
+    # What argparse is told besides; `{"action": "store_true"}` makes a switch.
+    more: Mapping[str, Any]
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+    def add_to(self, parser: argparse.ArgumentParser, environment: Mapping[str, str]) -> None:
+        action = parser.add_argument(self.flag, help=self.words, **self.more)
+        # A default that is text is read as if it had been typed, and refused in the same words.
+        action.default = environment.get(PREFIX + self.name.upper(), action.default)
+        if action.nargs == 0:
+            action.type = _switch
+
+    def said(self, value: Any) -> list[str]:
+        """This value as it would be typed."""
+        if isinstance(value, bool):
+            return [self.flag] * value
+        return [] if value is None else [f"{self.flag}={value}"]
+
+
+def _switch(text: str) -> bool:
+    if text.lower() not in SWITCH:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither 1 nor 0")
+    return SWITCH[text.lower()]
+
+
+_SECONDS = {"type": int, "metavar": "SECONDS"}
+_COUNT = {"type": int, "metavar": "N"}
+SETTINGS = (
+    Setting("root", "the project's folder (default: the current one)", {}),
+    Setting("python", "the project's Python (default: its .venv)", {}),
+    Setting(
+        "timeout",
+        "time limit of a call that names none (default: %(default)s)",
+        {**_SECONDS, "default": config.DEFAULT_TIMEOUT},
+    ),
+    Setting(
+        "max_timeout",
+        "longest time limit a call may name (default: %(default)s)",
+        {**_SECONDS, "default": config.MAX_TIMEOUT},
+    ),
+    Setting(
+        "max_runs",
+        "how many calls run at once; the others wait in order (default: the number of cores)",
+        {**_COUNT, "default": os.cpu_count() or 1},
+    ),
+    Setting(
+        "max_reply_bytes",
+        "largest answer, whatever a call asks for (default: %(default)s)",
+        {**_COUNT, "default": config.MAX_REPLY_BYTES},
+    ),
+    Setting(
+        "errors",
+        "answer failed calls as JSON-RPC errors, or as results marked isError for clients that hide those",
+        {"choices": get_args(config.ErrorStyle), "default": "jsonrpc"},
+    ),
+    Setting("no_spare", "start no process ahead of the next call", {"action": "store_true"}),
+)
+
+
+def settle(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
+    """What was typed, checked; raises ConfigError with a sentence for a person."""
+    return config.configure(
+        **{setting.name: getattr(options, setting.name) for setting in SETTINGS}, environment=environment
+    )
+
+
+def repeated(options: argparse.Namespace, settled: Config) -> list[str]:
+    """The same settings for another server, which may start in another folder: so with whole paths."""
+    values = vars(options) | {"root": settled.root, "python": settled.python}
+    return [flag for setting in SETTINGS for flag in setting.said(values[setting.name])]
