@@ -48,6 +48,7 @@ MAP = {
     "ledger": {"events", "requests", "text"},
     "limits": {"requests", "text", "tokens"},
     "listing": {"limits", "requests", "results", "uncollected"},
+    "manifest": set(),
     "notices": {"cautions", "failures", "ledger", "requests", "results", "selection", "text"},
     "orphans": {"processes"},
     "process": {"background", "command", "events", "orphans", "report"},
