@@ -10,8 +10,8 @@ import pytest
 
 from pytest_mcp import __version__
 from pytest_mcp.cli import COMMANDS, Command
-from pytest_mcp.commands import call
-from pytest_mcp.settings import Setting
+from pytest_mcp.commands import call, discover, run
+from pytest_mcp.settings import SETTINGS, Setting, as_typed
 from tests.workbench import Workbench
 
 
@@ -145,6 +145,22 @@ def test_a_setting_is_said_to_another_server_as_a_person_would_type_it() -> None
     assert root.said(None) == []
 
 
+def test_what_is_typed_behind_the_command_counts_and_what_is_not_leaves_what_stood_before() -> None:
+    outer = argparse.ArgumentParser()
+    inner = outer.add_subparsers(dest="command").add_parser("run")
+    for setting in SETTINGS:
+        setting.add_to(outer, {})
+        setting.add_behind(inner)
+
+    before = outer.parse_args(["--root=a", "--no-spare", "run"])
+    behind = outer.parse_args(["--root=a", "run", "--root=b", "--no-spare"])
+
+    assert (before.root, before.no_spare, before.errors) == ("a", True, "jsonrpc")
+    assert (behind.root, behind.no_spare, behind.errors) == ("b", True, "jsonrpc")
+    assert as_typed(before, {}) == ["--root=a", "--no-spare"]
+    assert as_typed(behind, {"PYTEST_MCP_ROOT": "b"}) == ["--no-spare"]
+
+
 def test_version_and_help_speak_without_a_project() -> None:
     version = typed("--version", cwd=Path("/"))
     usage = typed("--help", cwd=Path("/"))
@@ -172,7 +188,7 @@ def test_a_reader_that_has_seen_enough_is_no_mistake(project: Workbench) -> None
 
 
 def test_every_command_has_its_module_and_every_module_its_command() -> None:
-    modules: dict[str, Command] = {"call": call}
+    modules: dict[str, Command] = {"call": call, "discover": discover, "run": run}
     folder = Path(call.__file__).parent
 
     assert sorted(COMMANDS) == sorted(modules) == sorted(path.stem for path in folder.glob("[!_]*.py"))

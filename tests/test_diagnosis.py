@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp import process
+from pytest_mcp import diagnosis, process
+from pytest_mcp.events import Started
+from tests.records import execution, one_test, phase, session
 from tests.waiting import processes_in
 from tests.workbench import Workbench
 
@@ -327,3 +329,14 @@ async def test_helpers_of_multiprocessing_may_tidy_up(bench: Workbench) -> None:
 
     assert (first["verdict"], second["verdict"]) == ("passed", "passed")
     assert second["notices"] == []
+
+
+def test_who_interrupts_a_run_is_told_what_had_finished_and_what_was_running() -> None:
+    events = session(one_test("a.py::b", phase("a.py::b")), [Started("a.py::c")], selected=4)[:-1]
+
+    error = diagnosis.interrupted(execution(events, code=None), "SIGINT")
+
+    assert (error.code, error.error_type, error.data["exit_code"]) == (-32000, "interrupted", None)
+    assert (error.data["partial"]["summary"]["failed"], error.data["partial"]["not_run"]) == (1, 2)
+    assert error.data["partial"]["running"] == ["a.py::c"]
+    assert "running: a.py::c" in error.message

@@ -54,6 +54,18 @@ def test_it_is_said_whether_broken_files_kept_the_others_from_running() -> None:
     assert "no test at all" in none_ran
 
 
+def test_only_a_session_that_had_ended_is_said_not_to_have_let_go() -> None:
+    told = session(one_test(A), selected=1)
+    runs = [execution(events, code=None) for events in (told, told[:-1])]
+
+    ended, cut_short = (
+        of_execution(replace(run, exit=replace(run.exit, reason="stopped")), run.request) for run in runs
+    )
+
+    assert [sentence.partition(" (")[0] for sentence in ended] == ["pytest did not exit after its session had ended"]
+    assert cut_short == []
+
+
 def test_a_run_that_stopped_early_says_why_and_how_many_did_not_run() -> None:
     stream = session(one_test(A, phase(A)), selected=5, exit_status=1, stopped="stopping after 1 failures")
 

@@ -4,7 +4,7 @@ import unicodedata
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_mcp.text import SHOWN_NAMES, cut_middle, few, safe, safe_with_colour
+from pytest_mcp.text import SHOWN_NAMES, cut_middle, few, safe, safe_line, safe_with_colour, span
 
 EVERY_CHARACTER = [chr(code) for code in range(0x110000)]
 BIDI_CONTROLS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
@@ -121,3 +121,17 @@ def test_a_text_is_cut_to_its_beginning_its_end_and_the_true_count_of_what_is_mi
 def test_of_many_names_the_first_are_said_and_the_others_counted() -> None:
     assert few(["a"] * SHOWN_NAMES) == "a, a, a"
     assert few(iter("abcde")) == "a, b, c and 2 more"
+
+
+@given(st.text())
+def test_a_safe_line_is_one_line_and_what_is_safe_already_stays(text: str) -> None:
+    line = safe_line(text)
+
+    assert line.splitlines() in ([], [line])
+    assert "\t" not in line
+    assert line == safe(text) or {"\n", "\t"} & set(text)
+
+
+def test_a_span_of_time_is_told_as_exactly_as_it_matters() -> None:
+    assert [span(0.0), span(0.128), span(1), span(59.94)] == ["0.00 s", "0.13 s", "1.0 s", "59.9 s"]
+    assert [span(60), span(3725.9)] == ["1 min 0 s", "62 min 5 s"]

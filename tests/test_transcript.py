@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.transcript import condense
+from pytest_mcp.transcript import condense, without_closing_line
 
 RUN = """\
 ============================= test session starts ==============================
@@ -124,3 +124,17 @@ def test_only_whole_lines_are_left_out_and_their_order_stays(lines: list[str]) -
     rest = (line.strip("= ") if line.endswith("s ====================") else line for line in lines)
     assert all(line in rest for line in kept)
     assert condense("\n".join(kept)) == "\n".join(kept)
+
+
+@pytest.mark.parametrize(
+    "closing",
+    ["2 passed in 0.05s", "\x1b[32m===== \x1b[32m\x1b[1m2 passed\x1b[0m\x1b[32m in 0.05s\x1b[0m\x1b[32m =====\x1b[0m"],
+)
+def test_the_closing_line_can_be_left_out(closing: str) -> None:
+    assert without_closing_line(closing) == ""
+    assert without_closing_line(f"a warning\n\n{closing}") == "a warning"
+
+
+def test_without_a_closing_line_everything_stays() -> None:
+    assert without_closing_line("a warning\nsaid a plugin") == "a warning\nsaid a plugin"
+    assert without_closing_line("") == ""

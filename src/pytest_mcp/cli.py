@@ -11,16 +11,20 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Protocol, cast
+from typing import Any, NoReturn, Protocol, cast
 
 from pytest_mcp import __version__, front
 from pytest_mcp.config import PREFIX, Config, ConfigError
-from pytest_mcp.output import MISUSE, complain
+from pytest_mcp.output import MISUSE, USAGE_ERROR, complain
 from pytest_mcp.settings import SETTINGS, Settle, settle
 
 COMMANDS = {
+    "run": "run tests and print what a person wants to know of them",
+    "discover": "list tests",
     "call": "call one tool through a real client and print the reply",
 }
+# Exit codes of a mistake in typing, where they are not argparse's own.
+MISUSES = {"run": USAGE_ERROR, "discover": USAGE_ERROR}
 
 
 class Command(Protocol):
@@ -31,6 +35,8 @@ class Command(Protocol):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    # The default ends the process at once, whatever it is doing; its supervisors then end the rest.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     environment = dict(os.environ)
     typed = sys.argv[1:] if arguments is None else arguments
     options = _parser(typed, environment).parse_args(typed)
@@ -39,11 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _serve(project()) if options.command is None else _module(options.command).main(options, project)
     except ConfigError as error:
         complain(str(error))
-        return MISUSE
+        return MISUSES.get(options.command, MISUSE)
 
 
 def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="pytest-mcp",
         description="An MCP server that lets AI agents discover and run this project's tests, and nothing else.",
         epilog=f"Every option can also be set in the environment, as {PREFIX}ROOT and so on.",
@@ -53,12 +59,48 @@ def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.Ar
     parser.add_argument("--version", action="version", version=f"pytest-mcp {__version__}")
     for setting in SETTINGS:
         setting.add_to(parser, environment)
-    commands = parser.add_subparsers(dest="command", title="commands", metavar="")
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="", parser_class=_CommandParser)
     for name, words in COMMANDS.items():
-        command = commands.add_parser(name, help=words, allow_abbrev=False, formatter_class=_formatter)
+        command = commands.add_parser(
+            name,
+            help=words,
+            epilog="The options of pytest-mcp itself can stand here too, but for those of the same name.",
+            allow_abbrev=False,
+            formatter_class=_formatter,
+            # The command's own options, which are added later, win.
+            conflict_handler="resolve",
+        )
         if name in typed:
-            _module(name).add_arguments(command)
+            _add_arguments(command, name)
+            parser.misuse = command.misuse = MISUSES.get(name, MISUSE)
     return parser
+
+
+def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
+    for setting in SETTINGS:
+        setting.add_behind(command)
+    _module(name).add_arguments(command)
+
+
+class _Parser(argparse.ArgumentParser):
+    misuse = MISUSE
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(self.misuse, f"{self.prog}: error: {message}\n")
+
+
+class _CommandParser(_Parser):
+    """Takes options and other words in any order, as pytest does."""
+
+    is_mixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        # What argparse asks of the parser of a command, and what that one asks of itself while it mixes.
+        if self.is_mixing:
+            return super().parse_known_args(args, namespace)
+        self.is_mixing = True
+        return self.parse_intermixed_args(args, namespace), []
 
 
 def _module(name: str) -> Command:
@@ -71,8 +113,6 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
 
 
 def _serve(settled: Config) -> int:
-    # The default ends the process at once, whatever it is doing; its supervisors then end the rest.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     handover = front.greet(sys.stdin.fileno(), sys.stdout.fileno())
     if handover is None:
         return 0

@@ -52,6 +52,11 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
     return _unfinished(run)
 
 
+def interrupted(run: Run[Asked_co], by: str) -> ExecutionFailed:
+    """For a run that was ended on the order of whoever had asked for it."""
+    return _failed(run, "interrupted", f"pytest execution failed: interrupted ({by})")
+
+
 def lost_its_targets(run: Run[Asked_co]) -> bool:
     """Nothing ran though tests were named: under xdist a worker keeps to itself that it did not find one."""
     named = any(target.selector is not None for _, target in run.request.targets)

@@ -1,19 +1,30 @@
 """What the commands say to a person or a script: answers on standard output, complaints on standard error."""
 
+import io
 import os
 import sys
 
 # The exit code of a mistake in typing, as argparse has it.
 MISUSE = 2
+# And as pytest has it, for the commands that stand in its place.
+USAGE_ERROR = 4
 
 
 def show(text: str) -> None:
     """Print, also to a reader that has seen enough: `pytest-mcp call … | head` is no mistake."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Not everybody's standard output can say everything.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         print(text, flush=True)
     except BrokenPipeError:
         # Python flushes once more on its way out, which must find somebody to take it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def remark(text: str) -> None:
+    """What is not the answer, but belongs to it."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def complain(sentence: str) -> None:

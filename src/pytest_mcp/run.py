@@ -38,6 +38,13 @@ async def discover(request: DiscoverTests, config: Config, spare: Spare, on_prog
     return listing.fit_discovery(findings.discovered(run), request, ceiling=config.max_reply_bytes)
 
 
+def interrupted(request: Request, config: Config, ledger: Ledger, *, seconds: float, by: str) -> ExecutionFailed:
+    """What is known of a run that was cancelled by whoever had asked for it."""
+    ended = events.Exit(code=None, signal=None, reason="stopped", duration=seconds, stdout="", stderr="")
+    run = Run(request, ledger, ended, (), config.default_timeout, _environment(config, None, ledger, []))
+    return diagnosis.interrupted(run, by)
+
+
 async def _run(request: Asked, config: Config, spare: Spare, time_limit: int, on_progress: OnProgress) -> Run[Asked]:
     """Run in the first interpreter that has pytest. The run has a result, or this raises why not."""
     rejected: list[Candidate] = []

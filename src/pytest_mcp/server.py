@@ -1,6 +1,6 @@
 """The only module that speaks MCP as a server: rows become tools, answers and errors become replies.
 
-What a call does is decided in `tools` and below. Every string that leaves goes through `_safe` here.
+What a call does is decided in `tools` and below. Every string that leaves goes through `replies`.
 """
 
 import json
@@ -19,9 +19,8 @@ from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
 
-from pytest_mcp import __version__, text, wire
+from pytest_mcp import __version__, progress, replies, wire
 from pytest_mcp.background import alongside
 from pytest_mcp.config import Config
 from pytest_mcp.errors import CallError, Fault, InternalError, InvalidParams
@@ -135,15 +134,12 @@ async def _call(
     if tool is None:
         known = " or ".join(BY_NAME)
         raise InvalidParams([Fault("name", f"there is no such tool; call {known}", "unknown_tool", name)])
-    try:
-        request = tool.request.model_validate(arguments, context=config.bounds)
-    except ValidationError as error:
-        raise InvalidParams(_faults(error, tool)) from error
-    progress = Progress()
-    async with slots, alongside(progress.report(context)):
+    request = tool.accept(arguments, config.bounds)
+    notes = Progress()
+    async with slots, alongside(notes.report(context)):
         with spare.during_a_call():
-            result = await tool.handler(request, config, spare, progress.update)
-    answer = _safe(dump(result), colour=getattr(request, "color", False))
+            result = await tool.handler(request, config, spare, notes.update)
+    answer = replies.safe(dump(result), colour=getattr(request, "color", False))
     return types.CallToolResult(content=[_text(answer)], structured_content=answer)
 
 
@@ -165,21 +161,8 @@ def _advertised(tool: Tool) -> types.Tool:
     )
 
 
-def _faults(error: ValidationError, tool: Tool) -> list[Fault]:
-    unknown = f"is not a parameter of {tool.name}; there are {', '.join(tool.request.model_fields)}"
-    return [
-        Fault(
-            field=".".join(str(part) for part in fault["loc"]),
-            message=unknown if fault["type"] == "extra_forbidden" else fault["msg"].removeprefix("Value error, "),
-            type=fault["type"],
-            received=fault["input"],
-        )
-        for fault in error.errors(include_url=False)
-    ]
-
-
 def _failure(error: CallError, config: Config) -> types.CallToolResult:
-    answer = _safe({"code": error.code, "message": error.message, "data": error.data})
+    answer = replies.of_error(error)
     if config.errors == "result":
         # Without structuredContent: the TypeScript SDK would hold it against the output schema.
         return types.CallToolResult(content=[_text(answer)], is_error=True)
@@ -187,19 +170,7 @@ def _failure(error: CallError, config: Config) -> types.CallToolResult:
 
 
 def _text(answer: Any) -> types.TextContent:
-    compact = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-    return types.TextContent(type="text", text=compact)
-
-
-def _safe(value: Any, *, colour: bool = False, key: str | None = None) -> Any:
-    """Every string of an answer made safe; colours may stay in text_output, where they were asked for."""
-    if isinstance(value, str):
-        return text.safe_with_colour(value) if colour and key == "text_output" else text.safe(value)
-    if isinstance(value, dict):
-        return {text.safe(str(name)): _safe(entry, colour=colour, key=name) for name, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_safe(entry, colour=colour) for entry in value]
-    return value if isinstance(value, (int, float, bool, type(None))) else text.safe(str(value))
+    return types.TextContent(type="text", text=replies.line(answer))
 
 
 @dataclass
@@ -221,12 +192,5 @@ class Progress:
             self.changed = anyio.Event()
             if self.ledger is not None and self.ledger.finished > self.finished:
                 self.finished = self.ledger.finished
-                await context.session.report_progress(self.finished, self.ledger.selected, _words(self.ledger))
+                await context.session.report_progress(self.finished, self.ledger.selected, progress.words(self.ledger))
             await anyio.sleep(PROGRESS_SECONDS)
-
-
-def _words(ledger: Ledger) -> str:
-    """For example: 123/980 · 2 failed · tests/test_x.py"""
-    latest = next(reversed(ledger.tests), "")
-    parts = [f"{ledger.finished}/{ledger.selected or '?'}", f"{ledger.failed} failed", latest.partition("::")[0]]
-    return text.safe(" · ".join(parts))

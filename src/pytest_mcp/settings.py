@@ -38,6 +38,11 @@ class Setting(NamedTuple):
         if action.nargs == 0:
             action.type = _switch
 
+    def add_behind(self, command: argparse.ArgumentParser) -> None:
+        """The same flag once more, behind a command's name; what was typed before it stands unless it is typed here."""
+        more = {**self.more, "default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
+        command.add_argument(self.flag, **more)
+
     def said(self, value: Any) -> list[str]:
         """This value as it would be typed."""
         if isinstance(value, bool):
@@ -90,6 +95,17 @@ def settle(options: argparse.Namespace, environment: Mapping[str, str]) -> Confi
     return config.configure(
         **{setting.name: getattr(options, setting.name) for setting in SETTINGS}, environment=environment
     )
+
+
+def as_typed(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:
+    """What stands on the command line, as opposed to what holds in the next one too."""
+    values = [(setting, getattr(options, setting.name)) for setting in SETTINGS]
+    return [
+        flag
+        for setting, value in values
+        if str(value) != str(environment.get(PREFIX + setting.name.upper(), setting.more.get("default")))
+        for flag in setting.said(value)
+    ]
 
 
 def repeated(options: argparse.Namespace, settled: Config) -> list[str]:

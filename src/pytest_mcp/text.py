@@ -16,6 +16,7 @@ _UNSAFE = re.compile(
     "\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e01ef]"
 )
 _COLOUR = re.compile("(\x1b\\[[0-9;:]*m)")
+_BREAKS = str.maketrans({"\n": "\\n", "\t": "\\t"})
 
 
 def safe(text: str) -> str:
@@ -27,6 +28,11 @@ def safe_with_colour(text: str) -> str:
     """Escape as `safe` does, but let colour sequences through."""
     parts = _COLOUR.split(text)
     return "".join(part if index % 2 else safe(part) for index, part in enumerate(parts))
+
+
+def safe_line(text: str) -> str:
+    """Escape also what would begin another line or jump to another column."""
+    return safe(text).translate(_BREAKS)
 
 
 def is_plain(text: str) -> bool:
@@ -48,6 +54,13 @@ def few(names: Iterable[str]) -> str:
     listed = list(names)
     more = len(listed) - SHOWN_NAMES
     return ", ".join(listed[:SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def span(seconds: float) -> str:
+    """How long something took, as a person would say it."""
+    if seconds < 60:
+        return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.1f} s"
+    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -7,10 +7,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from pytest_mcp import run
-from pytest_mcp.config import Config
+from pytest_mcp.config import Bounds, Config
+from pytest_mcp.errors import Fault, InvalidParams
 from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.results import DiscoverResult, ExecuteResult, Shape
 from pytest_mcp.run import OnProgress
@@ -43,6 +45,23 @@ class Tool:
     destructive: bool
     idempotent: bool
     open_world: bool
+
+    def accept(self, arguments: dict[str, Any], bounds: Bounds) -> Request:
+        """The request that these arguments make, or InvalidParams with everything that is wrong with them."""
+        try:
+            return self.request.model_validate(arguments, context=bounds)
+        except ValidationError as error:
+            raise InvalidParams([self._fault(details) for details in error.errors(include_url=False)]) from error
+
+    def _fault(self, details: ErrorDetails) -> Fault:
+        unknown = f"is not a parameter of {self.name}; there are {', '.join(self.request.model_fields)}"
+        is_unknown = details["type"] == "extra_forbidden"
+        return Fault(
+            field=".".join(str(part) for part in details["loc"]),
+            message=unknown if is_unknown else details["msg"].removeprefix("Value error, "),
+            type=details["type"],
+            received=details["input"],
+        )
 
     @property
     def input_schema(self) -> dict[str, Any]:

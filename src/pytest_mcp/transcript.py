@@ -40,6 +40,11 @@ def condense(stdout: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip("\n")
 
 
+def without_closing_line(printed: str) -> str:
+    *before, last = printed.split("\n")
+    return "\n".join(before).rstrip("\n") if _CLOSING.match(_COLOUR.sub("", last)) else printed
+
+
 def _undecorated(line: str, plain: str) -> str:
     """The closing line without its frame; whatever has colours keeps them."""
     return plain.strip("= ") if _CLOSING.match(plain) and line == plain else line

@@ -1,0 +1,48 @@
+"""`pytest-mcp run`: what execute_tests does, for a person or a script.
+
+In come the tool's parameters as flags, and node ids; out come the account of the run and an exit code, which are
+pytest's own. With `--json` the tool's answer is printed as it is. A person gets one failure of each cause, whole,
+however many there are: the budget of tokens is the largest there is, unless another one is typed.
+"""
+
+import argparse
+import shlex
+from functools import partial
+from typing import Any
+
+from pytest_mcp import account, errand, exits, flags, reruns
+from pytest_mcp.config import MAX_TOKENS
+from pytest_mcp.errand import Errand
+from pytest_mcp.flags import Arguments
+from pytest_mcp.output import show
+from pytest_mcp.results import ExecuteResult
+from pytest_mcp.settings import Settle, as_typed
+from pytest_mcp.terminal import Screen
+from pytest_mcp.tools import BY_NAME
+
+TOOL = BY_NAME["execute_tests"]
+# Beyond these a command line names the folder that holds them all.
+IDS_OF_A_COMMAND = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    errand.add_arguments(parser, TOOL)
+
+
+def main(options: argparse.Namespace, project: Settle) -> int:
+    settled = project()
+    tell = partial(_tell, settings=as_typed(options, settled.environment))
+    return errand.fulfil(Errand(TOOL, _for_a_person, tell, exits.of_execution), options, settled)
+
+
+def _for_a_person(typed: Arguments, screen: Screen) -> Arguments:
+    return {"max_tokens": MAX_TOKENS, "color": screen.out.colours, **typed}
+
+
+def _tell(result: ExecuteResult, screen: Screen, *, settings: list[str]) -> None:
+    show("\n".join(account.of_run(result, screen.out, again=_again(result.rerun, settings))))
+
+
+def _again(rerun: dict[str, Any] | None, settings: list[str]) -> str | None:
+    shorter = reruns.shorter(rerun, IDS_OF_A_COMMAND)
+    return None if shorter is None else shlex.join(["pytest-mcp", *settings, "run", *flags.said(shorter)])

@@ -1,0 +1,53 @@
+"""Colour for a person's eyes, and how many columns of a terminal a text takes.
+
+Pure. Whether there is to be any colour is decided in `terminal`; what is painted must be safe already.
+"""
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+Colour = Literal["bold", "dim", "red", "green", "yellow", "cyan"]
+_CODES: dict[Colour, int] = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33, "cyan": 36}
+RESET = "\x1b[0m"
+# Makes an emoji of the character before it, which is twice as wide.
+_EMOJI = "\ufe0f"
+CUT = "..."
+
+
+class Ink(NamedTuple):
+    colours: bool
+
+    def paint(self, text: str, *colours: Colour) -> str:
+        if not (self.colours and colours and text):
+            return text
+        return f"\x1b[{';'.join(str(_CODES[colour]) for colour in colours)}m{text}{RESET}"
+
+
+def columns(text: str) -> int:
+    """Rather one too many: a line that is too long for its terminal breaks."""
+    return sum(map(_width, text))
+
+
+def last_columns(text: str, most: int) -> str:
+    """The end of a text, since the end of a path tells more than its beginning."""
+    if columns(text) <= most:
+        return text
+    kept = "".join(_from_the_end(text, most - len(CUT)))[::-1]
+    return CUT + kept if kept else ""
+
+
+def _from_the_end(text: str, most: int) -> Iterator[str]:
+    for character in reversed(text):
+        most -= _width(character)
+        if most < 0:
+            return
+        yield character
+
+
+def _width(character: str) -> int:
+    if character.isascii() or character == _EMOJI:
+        return 1
+    if unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -1,0 +1,68 @@
+"""How far a run has come: in words for a client, as one line for a terminal.
+
+Pure: what has been told so far in, text out. When it is sent is decided in `server`, when it is drawn in `meter`.
+"""
+
+from pytest_mcp import ink, text
+from pytest_mcp.ink import Ink
+from pytest_mcp.ledger import Ledger
+
+BAR_COLUMNS = 20
+# Fewer columns of a file's name tell nothing.
+LEAST_FILE = 8
+GAP = "  "
+
+
+def words(ledger: Ledger) -> str:
+    """For example: 123/980 · 2 failed · tests/test_x.py"""
+    return text.safe(" · ".join([_counts(ledger), _failed(ledger), _file(ledger)]))
+
+
+def line(ledger: Ledger, seconds: float, *, width: int, pen: Ink) -> str:
+    """For example: [====>     ]  123/980  2 failed  4.2 s  tests/test_x.py
+
+    Narrower than the terminal, or it would go on in the next line. What has no room is left out, the bar first.
+    """
+    failed = _failed(ledger) if ledger.failed else ""
+    parts = {"bar": _bar(ledger), "state": _state(ledger), "failed": failed, "span": text.span(seconds)}
+    for name in ("bar", "span", "failed", "state"):
+        if _columns(parts) >= width:
+            parts[name] = ""
+    left = width - 1 - _columns(parts) - len(GAP)
+    file = ink.last_columns(text.safe_line(_file(ledger)), left) if left >= LEAST_FILE else ""
+    return _joined(parts | {"failed": pen.paint(parts["failed"], "red"), "file": file})
+
+
+def _joined(parts: dict[str, str]) -> str:
+    return GAP.join(filter(None, parts.values()))
+
+
+def _state(ledger: Ledger) -> str:
+    if ledger.items:
+        return f"{len(ledger.items)} tests"
+    if ledger.selected:
+        return _counts(ledger)
+    return "collecting" if ledger.session_started else "starting"
+
+
+def _columns(parts: dict[str, str]) -> int:
+    return ink.columns(_joined(parts))
+
+
+def _bar(ledger: Ledger) -> str:
+    if not ledger.selected or ledger.items:
+        return ""
+    done = min(BAR_COLUMNS, BAR_COLUMNS * ledger.finished // ledger.selected)
+    return f"[{('=' * done + '>')[:BAR_COLUMNS]:{BAR_COLUMNS}}]"
+
+
+def _counts(ledger: Ledger) -> str:
+    return f"{ledger.finished}/{ledger.selected or '?'}"
+
+
+def _failed(ledger: Ledger) -> str:
+    return f"{ledger.failed} failed"
+
+
+def _file(ledger: Ledger) -> str:
+    return next(reversed(ledger.tests), "").partition("::")[0]
