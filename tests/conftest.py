@@ -3,6 +3,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from pytest_mcp import questions
+from tests.managed import Home, empty_home, home_with_managers
+from tests.waiting import PATIENCE
 from tests.workbench import PYTESTS, Workbench
 
 # The machine is shared and slow at times; how long an example takes proves nothing here.
@@ -27,3 +30,26 @@ def bench(tmp_path: Path) -> Workbench:
 def every_bench(bench: Workbench, request: pytest.FixtureRequest) -> Workbench:
     """The same project, once for each generation of pytest."""
     return bench.using(request.param)
+
+
+@pytest.fixture(scope="session")
+def _managers(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    return home_with_managers(tmp_path_factory.mktemp("managed") / "home")
+
+
+@pytest.fixture
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine makes no program a silent one."""
+    monkeypatch.setattr(questions, "QUESTION_SECONDS", PATIENCE)
+
+
+@pytest.fixture
+def managed_home(_managers: Home, _patient: None) -> Home:
+    """The home of a user who has every manager. It is shared; each test has a project of its own."""
+    return _managers
+
+
+@pytest.fixture
+def home(tmp_path: Path, _patient: None) -> Home:
+    """The home of a user who has no manager yet."""
+    return empty_home(tmp_path / "home")

@@ -6,6 +6,7 @@ run is over when that one has answered, and closing its control pipe is the only
 knows. So nothing is left of a run however it ends, and whether or not the server is there to see it.
 
 A child may also be started ahead of its job, and then waits for it. When that is done is decided in `spare`.
+Another program that is only asked something has no job and no report; what it is asked is decided in `questions`.
 """
 
 import errno
@@ -89,12 +90,22 @@ async def start_ahead(launch: Launch) -> Started:
     started = await _start(launch)
     assert started.supervisor.stdin is not None
     try:
-        await started.supervisor.stdin.send(_order(started, time_limit=None))
+        await started.supervisor.stdin.send(_order_for_a_job(started, time_limit=None))
     except BaseException:
         with anyio.CancelScope(shield=True):
             await end(started)
         raise
     return replace(started, waits=True)
+
+
+async def ask(launch: Launch, *, time_limit: float, kept_output: int) -> Exit:
+    """Run a program that has no job and reports nothing: how it ended and what it printed."""
+    started = await _start(launch)
+    try:
+        return _exit(await _answer(started, _order(launch, launch.argv, time_limit, kept_output), time_limit))
+    finally:
+        with anyio.CancelScope(shield=True):
+            await end(started)
 
 
 async def end(started: Started) -> None:
@@ -146,7 +157,8 @@ async def _carry_out(
         with run_folder(started.folder, command.job, on_line) as report:
             overdue = _stop_when_overdue(started.supervisor, finished)
             async with alongside(report.follow()), alongside(overdue):
-                answer = await _answer(started, time_limit)
+                order = _order_to_go(time_limit) if started.waits else _order_for_a_job(started, time_limit=time_limit)
+                answer = await _answer(started, order, time_limit)
             await report.read()
     except FolderError as error:
         raise SpawnError(f"the temporary folder cannot be used: {error}", None) from error
@@ -173,14 +185,18 @@ async def _stop_when_overdue(supervisor: Process, finished: anyio.Event) -> None
     await supervisor.stdin.aclose()
 
 
-def _order(started: Started, *, time_limit: float | None) -> bytes:
-    """What to start; without a time limit it waits for one."""
+def _order_for_a_job(started: Started, *, time_limit: float | None) -> bytes:
+    """The child is told where its job lies; without a time limit it waits for one."""
+    return _order(started.launch, (*started.launch.argv, str(started.folder)), time_limit, KEPT_OUTPUT)
+
+
+def _order(launch: Launch, argv: tuple[str, ...], time_limit: float | None, kept_output: int) -> bytes:
     order = {
-        "argv": [*started.launch.argv, str(started.folder)],
-        "cwd": str(started.launch.cwd),
-        "env": dict(started.launch.env),
+        "argv": argv,
+        "cwd": str(launch.cwd),
+        "env": dict(launch.env),
         "time_limit": time_limit,
-        "kept_output": KEPT_OUTPUT,
+        "kept_output": kept_output,
         "report_limit": REPORT_LIMIT,
     }
     return json.dumps(order).encode() + b"\n"
@@ -190,12 +206,11 @@ def _order_to_go(time_limit: float) -> bytes:
     return json.dumps({"time_limit": time_limit}).encode() + b"\n"
 
 
-async def _answer(started: Started, time_limit: float) -> dict[str, Any]:
-    """Give the order to go; what the supervisor says in the end, or what its silence means."""
+async def _answer(started: Started, order: bytes, time_limit: float) -> dict[str, Any]:
+    """Give the order; what the supervisor says in the end, or what its silence means."""
     supervisor = started.supervisor
     assert supervisor.stdin is not None
     assert supervisor.stdout is not None
-    order = _order_to_go(time_limit) if started.waits else _order(started, time_limit=time_limit)
     nothing = {"stdout": "", "stderr": "", "left_out": 0, "strays": 0}
     silence = {"status": -signal.SIGKILL, "duration": time_limit, **nothing}
     with anyio.move_on_after(time_limit + OVERTIME_SECONDS):
