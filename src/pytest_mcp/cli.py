@@ -22,6 +22,7 @@ COMMANDS = {
     "run": "run tests and print what a person wants to know of them",
     "discover": "list tests",
     "call": "call one tool through a real client and print the reply",
+    "setup": "write the server into the settings of the clients on this machine, or take it out",
 }
 # Exit codes of a mistake in typing, where they are not argparse's own.
 MISUSES = {"run": USAGE_ERROR, "discover": USAGE_ERROR}

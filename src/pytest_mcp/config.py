@@ -27,6 +27,10 @@ class ConfigError(Exception):
     """A setting of the operator's that cannot be used; the message is one sentence for a person."""
 
 
+class NoProject(ConfigError):
+    """Everything else is right, but the folder is a home folder or the root of the file system."""
+
+
 class Bounds(NamedTuple):
     """What the operator has decided and a request is checked against."""
 
@@ -111,5 +115,5 @@ def _usable_root(given: str | None) -> Path:
     if not root.is_dir():
         raise ConfigError(f"The project root {root} is not a folder.")
     if root == Path(root.anchor) or root == _home():
-        raise ConfigError(f"{root} is no project. Start pytest-mcp in a project's folder or name one with --root.")
+        raise NoProject(f"{root} is no project. Start pytest-mcp in a project's folder or name one with --root.")
     return root

@@ -29,3 +29,16 @@ def remark(text: str) -> None:
 
 def complain(sentence: str) -> None:
     print(f"pytest-mcp: {sentence}", file=sys.stderr)
+
+
+def ask(question: str) -> bool:
+    """Somebody's yes; Enter is one, the end of the input is none."""
+    try:
+        return input(f"{question} [Y/n] ").strip().lower() in ("", "y", "yes")
+    except EOFError:
+        show("")
+        return False
+
+
+def can_ask() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -31,6 +31,10 @@ class Setting(NamedTuple):
     def flag(self) -> str:
         return "--" + self.name.replace("_", "-")
 
+    @property
+    def default(self) -> Any:
+        return self.more.get("default", False if "action" in self.more else None)
+
     def add_to(self, parser: argparse.ArgumentParser, environment: Mapping[str, str]) -> None:
         action = parser.add_argument(self.flag, help=self.words, **self.more)
         # A default that is text is read as if it had been typed, and refused in the same words.
@@ -112,3 +116,11 @@ def repeated(options: argparse.Namespace, settled: Config) -> list[str]:
     """The same settings for another server, which may start in another folder: so with whole paths."""
     values = vars(options) | {"root": settled.root, "python": settled.python}
     return [flag for setting in SETTINGS for flag in setting.said(values[setting.name])]
+
+
+def chosen(options: argparse.Namespace, settled: Config | None) -> list[str]:
+    """Only those that somebody typed or set, for a server that another program starts; the root is its matter."""
+    values = vars(options) | ({"python": settled.python} if settled else {})
+    others = [setting for setting in SETTINGS if setting.name != "root"]
+    said = [setting for setting in others if values[setting.name] != setting.default]
+    return [flag for setting in said for flag in setting.said(values[setting.name])]
