@@ -17,7 +17,7 @@ from mcp_types import JSONRPCRequest, JSONRPCResponse
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from pytest_mcp.config import DEFAULT_TIMEOUT, MAX_TIMEOUT, configure
-from pytest_mcp.requests import Flag, Request
+from pytest_mcp.requests import Arguments, Flag
 from pytest_mcp.server import create
 from pytest_mcp.tools import BY_NAME
 
@@ -149,7 +149,9 @@ def section(tool: Schema) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def parameter_table(schema: Schema, request: type[Request]) -> str:
+def parameter_table(schema: Schema, request: type[Arguments]) -> str:
+    if not schema["properties"]:
+        return "It has none."
     rows = [
         [
             f"`{name}`",
@@ -200,7 +202,7 @@ def between(schema: Schema, lowest: str, highest: str, unit: str) -> str:
     return f"at most {high:,}{unit}" if low is None else f"{low:,} to {high:,}{unit}"
 
 
-def pytest_option(name: str, schema: Schema, request: type[Request]) -> str:
+def pytest_option(name: str, schema: Schema, request: type[Arguments]) -> str:
     """What the field's own flag says: of each value of a boolean, or of a value that stands for any."""
     flag = next((mark for mark in request.model_fields[name].metadata if isinstance(mark, Flag)), None)
     if flag is None:

@@ -18,6 +18,8 @@ from bench.tokens.rows import MISSING, ROWS
 from bench.tokens.transcripts import WAYS
 
 Doctor = Callable[[Any], object]
+# The rows that are asked of something else than execute_tests, or refused.
+UNEXECUTED = ("missing-id", "listed", "counted", "explained", "tools")
 
 
 def shell(project: Path, *arguments: str) -> str:
@@ -140,7 +142,7 @@ def without(words: str) -> Doctor:
     return doctor
 
 
-@pytest.mark.parametrize("name", [name for name in ROWS if name not in ("missing-id", "listed", "counted", "tools")])
+@pytest.mark.parametrize("name", [name for name in ROWS if name not in UNEXECUTED])
 def test_a_right_answer_is_not_complained_of(name: str) -> None:
     subject = ROWS[name].subject()
 
@@ -222,6 +224,17 @@ def test_counts_must_add_up_and_say_that_the_tests_are_not_there() -> None:
     assert all(judge({**right, **change}) for change in ({"count": 31}, {"files": files[1:]}, {"omitted": None}))
 
 
+def test_an_explanation_must_be_whole_ready_and_count_every_test() -> None:
+    judge = truth.of_explanation(projects.passing(30))
+    right: dict[str, Any] = dict.fromkeys(truth.EXPLANATION[""].split())
+    right |= {"ready": True, "tests": {"count": 30, "deselected": 0, "uncollected": []}}
+
+    assert judge(right) == []
+    assert judge({**right, "ready": False}) != []
+    assert judge({**right, "tests": {**right["tests"], "count": 29}}) != []
+    assert judge({key: value for key, value in right.items() if key != "git"}) != []
+
+
 def test_a_refusal_must_have_its_code_and_name_the_test() -> None:
     judge = truth.of_refusal(MISSING)
     right = {"code": -32602, "message": f"there is no {MISSING}", "data": {}}
@@ -231,12 +244,12 @@ def test_a_refusal_must_have_its_code_and_name_the_test() -> None:
     assert judge({"code": -32602, "message": MISSING}) != []
 
 
-def test_both_tools_must_be_described() -> None:
+def test_every_tool_must_be_described() -> None:
     tools = [{"name": name, "description": "it", "inputSchema": {"type": "object"}} for name in truth.TOOLS]
 
     assert truth.of_tools(tools) == []
     assert truth.of_tools(tools[1:]) != []
-    assert truth.of_tools([tools[0], {**tools[1], "description": ""}]) != []
+    assert truth.of_tools([*tools[:-1], {**tools[-1], "description": ""}]) != []
 
 
 @pytest.mark.parametrize("name", ["one-failing", "missing-id"])

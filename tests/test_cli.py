@@ -10,7 +10,7 @@ import pytest
 
 from pytest_mcp import __version__
 from pytest_mcp.cli import COMMANDS, Command
-from pytest_mcp.commands import call, discover, run, setup
+from pytest_mcp.commands import call, discover, doctor, run, setup
 from pytest_mcp.settings import SETTINGS, Setting, as_typed
 from tests.workbench import Workbench
 
@@ -188,7 +188,7 @@ def test_a_reader_that_has_seen_enough_is_no_mistake(project: Workbench) -> None
 
 
 def test_every_command_has_its_module_and_every_module_its_command() -> None:
-    modules: dict[str, Command] = {"call": call, "discover": discover, "run": run, "setup": setup}
+    modules: dict[str, Command] = {"call": call, "discover": discover, "doctor": doctor, "run": run, "setup": setup}
     folder = Path(call.__file__).parent
 
     assert sorted(COMMANDS) == sorted(modules) == sorted(path.stem for path in folder.glob("[!_]*.py"))

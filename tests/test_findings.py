@@ -4,8 +4,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_mcp.events import Collected, Event, Interrupted, Record, Selected, Started, parse
+from pytest_mcp.events import Collected, Event, Interrupted, Selected, Started
 from pytest_mcp.findings import discovered, executed, partial, stopped_itself
+from pytest_mcp.records import Record, parse
 from pytest_mcp.requests import MAX_NODE_IDS
 from pytest_mcp.results import LISTED_WITHOUT_FAILURE
 from tests.records import (

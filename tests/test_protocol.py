@@ -36,7 +36,7 @@ async def connected(bench: Workbench, *flags: str, mode: str = "auto") -> AsyncI
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_both_eras_serve_both_tools_with_equal_channels_that_keep_to_the_schema(
+async def test_both_eras_serve_every_tool_with_equal_channels_that_keep_to_the_schema(
     bench: Workbench, mode: str
 ) -> None:
     bench.write({"test_fine.py": FINE, "test_bad.py": BAD, "test_broken.py": "import not_there\n"})
@@ -46,6 +46,7 @@ async def test_both_eras_serve_both_tools_with_equal_channels_that_keep_to_the_s
         ("execute_tests", {"path": "test_fine.py", "detail": "full"}),
         ("execute_tests", {"path": "test_bad.py"}),
         ("execute_tests", {"path": "test_bad.py", "keywords": "nowhere"}),
+        ("explain_environment", {}),
     ]
 
     async with connected(bench, mode=mode) as client:
@@ -53,12 +54,11 @@ async def test_both_eras_serve_both_tools_with_equal_channels_that_keep_to_the_s
         schemas = {tool.name: tool.output_schema for tool in listed}
         answers = [(name, await client.call_tool(name, arguments)) for name, arguments in calls]
 
-    assert [tool.name for tool in listed] == ["discover_tests", "execute_tests"]
+    assert [tool.name for tool in listed] == [tool.name for tool in TOOLS]
     for name, answer in answers:
         (block,) = answer.content
         assert block.type == "text"
-        assert json.loads(block.text) == answer.structured_content
-        assert ": " not in block.text.partition('"notices"')[0]
+        assert block.text == json.dumps(answer.structured_content, ensure_ascii=False, separators=(",", ":"))
         schema = schemas[name]
         assert schema is not None
         jsonschema.validate(answer.structured_content, schema)
@@ -261,12 +261,14 @@ async def main():
         tools = [tool.name for tool in (await session.list_tools()).tools]
         found = await session.call_tool("discover_tests", {})
         ran = await session.call_tool("execute_tests", {})
+        told = await session.call_tool("explain_environment", {})
         try:
             await session.call_tool("execute_tests", {"path": "nowhere"})
             code = None
         except McpError as error:
             code = error.error.code
-        print(json.dumps([tools, found.structuredContent["count"], ran.structuredContent["verdict"], code]))
+        answers = [found.structuredContent["count"], ran.structuredContent["verdict"], told.structuredContent["ready"]]
+        print(json.dumps([tools, *answers, code]))
 
 asyncio.run(main())
 """
@@ -284,4 +286,4 @@ def test_the_previous_generation_of_the_official_client_is_served(bench: Workben
         timeout=PATIENCE,
     )
 
-    assert json.loads(told.stdout) == [["discover_tests", "execute_tests"], 2, "failed", -32602]
+    assert json.loads(told.stdout) == [[tool.name for tool in TOOLS], 2, "failed", True, -32602]

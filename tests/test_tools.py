@@ -36,8 +36,8 @@ def properties(tool: Tool) -> dict[str, Any]:
 
 
 def test_discover_tests_stands_first_because_an_agent_reads_from_the_top() -> None:
-    assert [tool.name for tool in TOOLS] == ["discover_tests", "execute_tests"]
-    assert list(BY_NAME) == ["discover_tests", "execute_tests"]
+    assert [tool.name for tool in TOOLS] == ["discover_tests", "execute_tests", "explain_environment"]
+    assert list(BY_NAME) == [tool.name for tool in TOOLS]
 
 
 def test_the_parameters_are_those_that_were_promised() -> None:
@@ -46,6 +46,7 @@ def test_the_parameters_are_those_that_were_promised() -> None:
 
     assert set(properties(BY_NAME["discover_tests"])) == shared
     assert set(properties(BY_NAME["execute_tests"])) == shared | running
+    assert properties(BY_NAME["explain_environment"]) == {}
 
 
 @every_tool
@@ -125,6 +126,7 @@ def test_no_tool_claims_to_read_only_because_collecting_imports_the_projects_mod
     assert not any("read_only" in vars(tool) for tool in TOOLS)
     assert BY_NAME["execute_tests"].destructive
     assert not BY_NAME["discover_tests"].destructive
+    assert not BY_NAME["explain_environment"].destructive
 
 
 def test_an_answer_is_dumped_with_the_names_and_the_order_of_its_schema() -> None:

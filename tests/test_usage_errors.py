@@ -99,6 +99,7 @@ BROKEN_SETTINGS = {
     "missing required plugin": ({"pytest.ini": "[pytest]\nrequired_plugins = pytest-nowhere\n"}, "pytest-nowhere"),
     "bad ini": ({"pytest.ini": "[pytest\naddopts = -q\n"}, "pytest.ini"),
     "bad toml": ({"pyproject.toml": "[tool.pytest.ini_options\n"}, "pyproject.toml"),
+    "bad expression in addopts": ({"pytest.ini": "[pytest]\naddopts = -k 'a(('\n"}, "'-k'"),
     "bad value": ({"pytest.ini": "[pytest]\naddopts = --maxfail=many\n"}, "maxfail"),
 }
 

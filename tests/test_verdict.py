@@ -12,7 +12,6 @@ from pytest_mcp.events import (
     Exit,
     Finished,
     Phase,
-    Record,
     Selected,
     SessionEnded,
     Started,
@@ -20,6 +19,7 @@ from pytest_mcp.events import (
 )
 from pytest_mcp.findings import judge
 from pytest_mcp.ledger import Ledger
+from pytest_mcp.records import Record
 from tests.records import absent, ended, exited, finished, green, ledger, one_test, phase, session, skipped, uncollected
 from tests.streams import NODE_IDS, damaged_sessions
 

@@ -76,6 +76,9 @@ class Workbench:
     async def discover(self, **arguments: Any) -> dict[str, Any]:
         return succeeded(await call("discover_tests", arguments, self.config))
 
+    async def explain(self) -> dict[str, Any]:
+        return succeeded(await call("explain_environment", {}, self.config))
+
     async def refused(self, tool: str, **arguments: Any) -> Failure:
         """The error that this call is answered with; a result would be a failure of the test."""
         answer = await call(tool, arguments, self.config)

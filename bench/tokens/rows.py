@@ -50,6 +50,10 @@ def refused(project: Project, node_id: str) -> Subject:
     return Subject(project, question, truth.of_refusal(node_id), Typed((node_id,), 4))
 
 
+def explained(project: Project) -> Subject:
+    return Subject(project, call("explain_environment"), truth.of_explanation(project), None)
+
+
 def introduced(project: Project) -> Subject:
     return Subject(project, Question("tools/list", {}, answers.words_of_tools), truth.of_tools, None)
 
@@ -88,6 +92,7 @@ ROWS = {
         Row("missing-id", "a node id that is not there", 300, lambda: refused(projects.passing(200), MISSING)),
         Row("listed", "discovery of 156 tests, all listed", 8000, lambda: listed(projects.passing(156))),
         Row("counted", "discovery of 10,000 tests, counted", 8000, lambda: counted(projects.passing(10_000))),
+        Row("explained", "the environment of 200 tests", 500, lambda: explained(projects.passing(200))),
         Row("tools", "`tools/list`: names, descriptions, input schemas", 1200, lambda: introduced(projects.passing(1))),
     )
 }

@@ -27,7 +27,17 @@ DISCOVERY = {
     "tests": "node_id module class function file line",
     "files": "file count",
 }
-TOOLS = ["discover_tests", "execute_tests"]
+EXPLANATION = {
+    "": "ready summary next_step problem notices root interpreter candidates pytest config tests imported_elsewhere git"
+    " temporary_folder server omitted",
+    "interpreter": "executable source version prefix",
+    "pytest": "version plugins",
+    "config": "file rootdir testpaths addopts markers python_files",
+    "tests": "count deselected uncollected",
+    "temporary_folder": "path writable free_bytes",
+    "server": "version python executable",
+}
+TOOLS = ["discover_tests", "execute_tests", "explain_environment"]
 
 
 def of_execution(project: Project) -> Truth:
@@ -81,6 +91,22 @@ def of_counting(project: Project) -> Truth:
             *([] if answer["count"] == count else [f"it counts {answer['count']} of {count} tests"]),
             *([] if by_file == count else [f"its files have {by_file} of {count} tests"]),
             *([] if answer["omitted"] else ["it does not say that the tests were left out"]),
+        ]
+
+    return complaints
+
+
+def of_explanation(project: Project) -> Truth:
+    """A project that is ready, and has this many tests."""
+    count = len(project.node_ids)
+
+    def complaints(answer: Any) -> list[str]:
+        lost = missing_keys(answer, EXPLANATION)
+        if lost:
+            return lost
+        return [
+            *([] if answer["ready"] else [f"it is not ready: {answer['summary']}"]),
+            *([] if answer["tests"]["count"] == count else [f"it counts {answer['tests']['count']} of {count} tests"]),
         ]
 
     return complaints

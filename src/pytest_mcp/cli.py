@@ -23,6 +23,7 @@ COMMANDS = {
     "discover": "list tests",
     "call": "call one tool through a real client and print the reply",
     "setup": "write the server into the settings of the clients on this machine, or take it out",
+    "doctor": "say whether the server works and the project's tests can be run",
 }
 # Exit codes of a mistake in typing, where they are not argparse's own.
 MISUSES = {"run": USAGE_ERROR, "discover": USAGE_ERROR}

@@ -90,6 +90,7 @@ def build(
             "explicit_files": [str(target.path) for target in targets if target.is_file],
             "full": request.detail == "full",
             "by_marks": request.markers is not None,
+            "portrait": request.wants_portrait,
             "text_limit": _text_limit(request),
         },
         reproduction=(

@@ -146,7 +146,11 @@ def _missing_targets(run: Run[Request]) -> list[Fault]:
 def _bad_expressions(run: Run[Request], messages: Sequence[str]) -> list[Fault]:
     found = [(match, message) for message in messages if (match := _BAD_EXPRESSION.match(message))]
     names = [(_FIELD_OF[match.group(1) or match.group(2)], message) for match, message in found]
-    return [Fault(name, message, "bad_expression", getattr(run.request, name)) for name, message in names]
+    return [
+        Fault(name, message, "bad_expression", getattr(run.request, name))
+        for name, message in names
+        if getattr(run.request, name) is not None  # otherwise it stands in the project's addopts
+    ]
 
 
 def _partial(run: Run[Asked_co]) -> dict[str, Any] | None:

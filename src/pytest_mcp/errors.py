@@ -119,10 +119,21 @@ class RefusedByPytest(CallError):
 class ExecutionFailed(CallError):
     code = EXECUTION_FAILED
 
-    def __init__(self, error_type: ErrorType, headline: str, facts: RunFacts, *, details: Sequence[str] = ()) -> None:
-        lines = [headline, *details, *_quoted("stderr", facts.stderr)]
+    def __init__(
+        self,
+        error_type: ErrorType,
+        headline: str,
+        facts: RunFacts,
+        *,
+        details: Sequence[str] = (),
+        fix: str | None = None,
+    ) -> None:
+        """`fix` is the one line that helps, where there is one for certain."""
+        helps = [] if fix is None else [f"fix: {fix}"]
+        lines = [headline, *details, *helps, *_quoted("stderr", facts.stderr)]
         super().__init__("\n".join(lines), facts.data(error_type))
         self.error_type = error_type
+        self.fix = fix
 
 
 def _quoted(name: str, output: str) -> list[str]:

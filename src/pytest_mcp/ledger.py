@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from pytest_mcp import events
-from pytest_mcp.events import Event, Exit, Phase, Record
+from pytest_mcp.events import Event, Exit, Phase
+from pytest_mcp.records import Record
 from pytest_mcp.requests import Request
 from pytest_mcp.text import cut_middle
 
@@ -63,6 +64,7 @@ class TestRecord:
 class Ledger:
     hello: events.Hello | None = None
     configured: events.Configured | None = None
+    portrait: events.Portrait | None = None
     refused: events.Refused | None = None
     usage_fault: events.UsageFault | None = None
     escaped: events.Escaped | None = None
@@ -129,6 +131,9 @@ class Ledger:
                 self.unreported += 1
             case events.SessionStarted():
                 self.session_started = True
+            case events.Portrait():
+                # Painted twice: before the project's own code is loaded, and after.
+                self.portrait = event
             case _:
                 self._remember_once(event)
 

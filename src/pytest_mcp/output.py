@@ -27,6 +27,15 @@ def remark(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def can_show(characters: str) -> bool:
+    """Whether standard output has a way to say them."""
+    try:
+        characters.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def complain(sentence: str) -> None:
     print(f"pytest-mcp: {sentence}", file=sys.stderr)
 

@@ -102,11 +102,22 @@ Expression = Annotated[StrictStr, Field(min_length=1, max_length=expressions.MAX
 Detail = Literal["auto", "tests", "full"]
 
 
-class Request(BaseModel):
-    """What both tools take: which tests, and how much of the answer."""
+class Arguments(BaseModel):
+    """What a tool takes: nothing, unless it says what."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class ExplainEnvironment(Arguments):
+    pass
+
+
+class Request(Arguments):
+    """What the tools that go through tests take: which tests, and how much of the answer."""
+
     default_max_tokens: ClassVar[int]
+    # Whether the child is to tell what it runs with, which takes time.
+    wants_portrait: ClassVar[bool] = False
 
     path: Annotated[
         PathTarget | None,
@@ -153,6 +164,12 @@ class Request(BaseModel):
 
 class DiscoverTests(Request):
     default_max_tokens: ClassVar[int] = 8000
+
+
+class Survey(DiscoverTests):
+    """What `explain_environment` has done: everything is discovered. No caller asks for it by itself."""
+
+    wants_portrait: ClassVar[bool] = True
 
 
 class ExecuteTests(Request):

@@ -1,7 +1,7 @@
 """The shapes of the answers. Every key is always present, in this order; absent is null.
 
 The output schemas that clients see are derived from here. What the values are is decided in
-`findings` (from a run) and `budget` (how much of it fits).
+`findings` (from a run), `budget` (how much of it fits) and `environment` (from a survey).
 """
 
 from typing import Annotated, Any, Literal
@@ -116,3 +116,92 @@ class DiscoverResult(Shape):
     tests: list[DiscoveredTest]
     files: Annotated[list[FileCount], Field(description="Counts per file when the tests do not fit.")]
     omitted: OmittedTests | None
+
+
+class Interpreter(Shape):
+    executable: str
+    source: Annotated[str, Field(description="Where it was found.")]
+    version: str | None
+    prefix: str | None
+
+
+class PassedOver(Shape):
+    python: str
+    source: str
+    problem: str
+
+
+class Pytest(Shape):
+    version: str
+    plugins: list[str] | None
+
+
+class Settings(Shape):
+    file: Annotated[str | None, Field(description="As seen from the root.")]
+    rootdir: str
+    testpaths: list[str]
+    addopts: str
+    markers: Annotated[list[str], Field(description="Those that the project registers.")]
+    python_files: Annotated[list[str] | None, Field(description="null: pytest's own.")]
+
+
+class CollectedTests(Shape):
+    count: int
+    deselected: int
+    uncollected: Annotated[list[str], Field(description="Files that cannot be collected, and why.")]
+
+
+class ForeignPackage(Shape):
+    """A package of the project that was imported from elsewhere: the tests do not test the code here."""
+
+    name: str
+    file: str
+    own: str
+
+
+class Git(Shape):
+    top_level: Annotated[str, Field(description="'.' is the root.")]
+    main_checkout: Annotated[str | None, Field(description="If this is a linked worktree.")]
+
+
+class TemporaryFolder(Shape):
+    path: str | None
+    writable: bool
+    free_bytes: int | None
+
+
+class Server(Shape):
+    version: str
+    python: str
+    executable: str
+
+
+class OmittedEntries(Shape):
+    """How many more there are."""
+
+    candidates: int
+    plugins: int
+    testpaths: int
+    markers: int
+    python_files: int
+    uncollected: int
+    imported_elsewhere: int
+
+
+class ExplainResult(Shape):
+    ready: bool
+    summary: str
+    next_step: Annotated[str | None, Field(description="The one thing to do first; null when ready.")]
+    problem: Annotated[str | None, Field(description="Why pytest could not collect the tests.")]
+    notices: list[str]
+    root: str
+    interpreter: Interpreter | None
+    candidates: Annotated[list[PassedOver], Field(description="Pythons that came first and cannot be used.")]
+    pytest: Pytest | None
+    config: Settings | None
+    tests: CollectedTests | None
+    imported_elsewhere: list[ForeignPackage]
+    git: Git | None
+    temporary_folder: TemporaryFolder
+    server: Server
+    omitted: OmittedEntries | None

@@ -13,14 +13,27 @@ from typing import Any, TypeVar
 
 import anyio
 
-from pytest_mcp import budget, command, diagnosis, events, findings, interpreter, listing, process
+from pytest_mcp import (
+    budget,
+    command,
+    diagnosis,
+    environment,
+    events,
+    findings,
+    interpreter,
+    listing,
+    process,
+    records,
+    surroundings,
+)
 from pytest_mcp.config import Config
 from pytest_mcp.errors import ExecutionFailed, RunFacts
 from pytest_mcp.interpreter import Candidate
 from pytest_mcp.ledger import Ledger, Run
-from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
-from pytest_mcp.results import DiscoverResult, ExecuteResult
+from pytest_mcp.requests import DiscoverTests, ExecuteTests, ExplainEnvironment, Request, Survey
+from pytest_mcp.results import DiscoverResult, ExecuteResult, ExplainResult
 from pytest_mcp.spare import Spare
+from pytest_mcp.trial import Trial
 
 LAUNCHER = Path(__file__).parent / "child" / "launcher.py"
 
@@ -45,23 +58,40 @@ def interrupted(request: Request, config: Config, ledger: Ledger, *, seconds: fl
     return diagnosis.interrupted(run, by)
 
 
+async def explain(_request: ExplainEnvironment, config: Config, spare: Spare, on_progress: OnProgress) -> ExplainResult:
+    """Whatever keeps the tests from running is what was asked for, so here it is no error."""
+    trial = await _try(Survey(), config, spare, config.default_timeout, on_progress)
+    return environment.explained(trial, surroundings.look(config))
+
+
 async def _run(request: Asked, config: Config, spare: Spare, time_limit: int, on_progress: OnProgress) -> Run[Asked]:
-    """Run in the first interpreter that has pytest. The run has a result, or this raises why not."""
+    """The run has a result, or this raises why not."""
+    trial = await _try(request, config, spare, time_limit, on_progress)
+    if trial.error is not None:
+        raise trial.error
+    assert trial.run is not None
+    assert trial.chosen is not None
+    if diagnosis.lost_its_targets(trial.run):
+        await _name_missing_targets(trial.run, config, spare, trial.chosen)
+    return trial.run
+
+
+async def _try(request: Asked, config: Config, spare: Spare, time_limit: int, on_progress: OnProgress) -> Trial[Asked]:
+    """Run in the first interpreter that has pytest."""
     rejected: list[Candidate] = []
     for candidate in interpreter.candidates(config):
         if candidate.problem is not None:
             rejected.append(candidate)
             continue
-        run = await _attempt(request, config, spare, candidate, time_limit, on_progress, rejected)
+        try:
+            run = await _attempt(request, config, spare, candidate, time_limit, on_progress, rejected)
+        except ExecutionFailed as error:
+            return Trial(candidate, tuple(rejected), None, error)
         if problem := _unusable(run):
             rejected.append(candidate.rejected(problem, lacks_pytest=run.ledger.hello is not None))
             continue
-        if error := diagnosis.diagnose(run):
-            raise error
-        if diagnosis.lost_its_targets(run):
-            await _name_missing_targets(run, config, spare, candidate)
-        return run
-    raise _no_interpreter(rejected, config)
+        return Trial(candidate, tuple(rejected), run, diagnosis.diagnose(run))
+    return Trial(None, tuple(rejected), None, _no_interpreter(rejected, config))
 
 
 async def _attempt(
@@ -87,7 +117,7 @@ async def _attempt(
     finished = anyio.Event()
 
     def on_line(line: bytes) -> None:
-        if (record := events.parse(line)) is not None:
+        if (record := records.parse(line)) is not None:
             ledger.take(record)
             on_progress(ledger)
             if isinstance(record.event, events.Hello) and record.event.pytest is not None:
@@ -139,7 +169,8 @@ def _no_interpreter(rejected: list[Candidate], config: Config) -> ExecutionFaile
         "environment",
         "pytest execution failed: no usable Python with pytest was found for this project",
         RunFacts(environment=_environment(config, None, Ledger(), rejected)),
-        details=[*tried, f"fix: {interpreter.fix(rejected, config.root)}"],
+        details=tried,
+        fix=interpreter.fix(rejected, config.root),
     )
 
 

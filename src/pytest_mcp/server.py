@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 def create(config: Config) -> Server[Any]:
-    """A server with the two tools, ready to be run on any transport."""
+    """A server with the tools of the catalogue, ready to be run on any transport."""
     slots = anyio.CapacityLimiter(config.max_runs)
     spare = Spare(wanted=config.spare)
 

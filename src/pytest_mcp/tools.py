@@ -13,8 +13,8 @@ from pydantic_core import ErrorDetails
 from pytest_mcp import run
 from pytest_mcp.config import Bounds, Config
 from pytest_mcp.errors import Fault, InvalidParams
-from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
-from pytest_mcp.results import DiscoverResult, ExecuteResult, Shape
+from pytest_mcp.requests import Arguments, DiscoverTests, ExecuteTests, ExplainEnvironment
+from pytest_mcp.results import DiscoverResult, ExecuteResult, ExplainResult, Shape
 from pytest_mcp.run import OnProgress
 from pytest_mcp.spare import Spare
 
@@ -29,7 +29,10 @@ Read verdict first: only "passed" means that everything selected ran and nothing
 are a normal result: failure_groups has each cause once, tests has one failure of each cause whole,
 and rerun has the arguments that run just the failures again. collection_errors are files that could
 not be imported. A JSON-RPC error means that the run did not happen or did not end; its message says
-why and what to do. Node ids in answers can be passed back as they are."""
+why and what to do. Node ids in answers can be passed back as they are.
+
+Call explain_environment when no usable Python is found, when tests or modules that should be there are
+missing, or when results look as if they were of other code."""
 
 Handler = Callable[[Any, Config, Spare, OnProgress], Awaitable[Shape]]
 
@@ -39,14 +42,14 @@ class Tool:
     name: str
     title: str
     description: str
-    request: type[Request]
+    request: type[Arguments]
     result: type[Shape]
     handler: Handler
     destructive: bool
     idempotent: bool
     open_world: bool
 
-    def accept(self, arguments: dict[str, Any], bounds: Bounds) -> Request:
+    def accept(self, arguments: dict[str, Any], bounds: Bounds) -> Arguments:
         """The request that these arguments make, or InvalidParams with everything that is wrong with them."""
         try:
             return self.request.model_validate(arguments, context=bounds)
@@ -54,7 +57,7 @@ class Tool:
             raise InvalidParams([self._fault(details) for details in error.errors(include_url=False)]) from error
 
     def _fault(self, details: ErrorDetails) -> Fault:
-        unknown = f"is not a parameter of {self.name}; there are {', '.join(self.request.model_fields)}"
+        unknown = f"is not a parameter of {self.name}; there are {', '.join(self.request.model_fields) or 'none'}"
         is_unknown = details["type"] == "extra_forbidden"
         return Fault(
             field=".".join(str(part) for part in details["loc"]),
@@ -99,6 +102,18 @@ TOOLS = (
         destructive=True,
         idempotent=False,
         open_world=True,
+    ),
+    Tool(
+        name="explain_environment",
+        title="Explain the environment",
+        description="Tell whether this project's tests can run, which Python and pytest run them and why, and the"
+        " one thing to do if they cannot (next_step). Collects the tests (their modules are imported) and runs none.",
+        request=ExplainEnvironment,
+        result=ExplainResult,
+        handler=run.explain,
+        destructive=False,
+        idempotent=True,
+        open_world=False,
     ),
 )
 

@@ -9,6 +9,7 @@ from typing import Any
 from pytest_mcp import diagnosis, events, findings
 from pytest_mcp.events import Event, Exit
 from pytest_mcp.ledger import Ledger, Run
+from pytest_mcp.records import parse
 from pytest_mcp.requests import ExecuteTests
 from pytest_mcp.tools import dump
 from tests.endurance.figures import Tally, part
@@ -17,7 +18,7 @@ from tests.streams import NODE_IDS
 
 FULL = 50_000
 HELLO = events.Hello(python="3.13.0", executable="python", pytest="9.2.0", error=None)
-CONFIGURED = events.Configured(rootdir="/project", inifile=None, from_cache=[])
+CONFIGURED = events.Configured(inifile=None, from_cache=[])
 EXTRAS: list[Event] = [
     absent(),
     item(NODE_IDS[0]),
@@ -77,7 +78,7 @@ def is_passed(lines: list[bytes], true_exit: Exit, request: ExecuteTests) -> boo
     """The way of every run, from the lines of its report to its answer."""
     ledger = Ledger()
     for line in lines:
-        if (record := events.parse(line)) is not None:
+        if (record := parse(line)) is not None:
             ledger.take(record)
     run = Run(request, ledger, true_exit, ("python", "-m", "pytest"), 60, {})
     verdict = findings.judge(ledger, true_exit)

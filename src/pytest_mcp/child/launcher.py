@@ -87,11 +87,13 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     job["configuration"] = configuration.find_configuration(
         configuration.common_directory(job["targets"], job["root"]), job["root"]
     )
-    reporter = ours("reporter").Reporter(channel, job)
+    plugins = [ours("reporter").Reporter(channel, job)]
+    if job["portrait"]:
+        plugins.append(ours("portrait").Portrait(channel, job))
     args = configuration.confinement(job, run_dir) + traceless(job, run_dir) + job["args"]
     become_pytest(args)
     try:
-        return int(pytest.main(args, plugins=[reporter]))
+        return int(pytest.main(args, plugins=plugins))
     except BaseException as error:
         channel.emit(
             "escaped",

@@ -90,7 +90,6 @@ class Reporter:
         inipath = config.inipath
         self.emit(
             "configured",
-            rootdir=str(config.rootpath),
             inifile=str(inipath) if inipath else None,
             from_cache=[name for name in ("lf", "stepwise") if config.getoption(name, False)],
         )

@@ -67,7 +67,12 @@ def is_unsearched(folder: str) -> bool:
 
 
 def registered_marks(config: Any) -> list[str]:
-    return [str(line).partition(":")[0].partition("(")[0].strip() for line in config.getini("markers")]
+    return [mark_of(line) for line in config.getini("markers")]
+
+
+def mark_of(line: Any) -> str:
+    """The name that a line of the setting `markers` registers."""
+    return str(line).partition(":")[0].partition("(")[0].strip()
 
 
 def marks_of(items: Iterable[Any]) -> set[str]:

@@ -13,7 +13,7 @@ from pytest_mcp.settings import Settle, repeated
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("tool", help="discover_tests or execute_tests")
+    parser.add_argument("tool", help="discover_tests, execute_tests or explain_environment")
     parser.add_argument(
         "json", nargs="?", default="{}", help='its arguments as a JSON object, e.g. \'{"path": "tests"}\''
     )

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.events import Event, Record, parse
+from pytest_mcp.events import Event
+from pytest_mcp.records import Record, parse
 from tests.records import finished
 from tests.streams import KINDS, any_event, fields_of, json_values, line_of
 
