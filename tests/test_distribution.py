@@ -17,7 +17,7 @@ import yaml
 from jsonschema import Draft7Validator
 
 from pytest_mcp import __version__
-from pytest_mcp.results import ExecuteResult, FailureGroup, Omitted, Verdict
+from pytest_mcp.results import ExecuteResult, ExplainResult, FailureGroup, Omitted, Verdict
 from pytest_mcp.settings import SETTINGS
 from pytest_mcp.tools import TOOLS
 from scripts import bundle
@@ -201,7 +201,7 @@ def test_the_plugin_and_the_example_start_our_command() -> None:
 
 def test_the_skill_speaks_of_tools_parameters_and_keys_that_exist() -> None:
     parameters = {name for tool in TOOLS for name in tool.request.model_fields}
-    keys = {name for shape in (ExecuteResult, FailureGroup, Omitted) for name in shape.model_fields}
+    keys = {name for shape in (ExecuteResult, ExplainResult, FailureGroup, Omitted) for name in shape.model_fields}
     known = {tool.name for tool in TOOLS} | parameters | keys | set(get_args(Verdict)) | {"pytest"}
 
     spoken_of = set(re.findall(r"`(\w+)", SKILL.read_text(encoding="utf-8")))

@@ -222,7 +222,7 @@ async def test_a_project_without_a_usable_python_is_data_with_the_line_that_help
 
     assert (answer["ready"], answer["interpreter"], answer["pytest"], answer["config"]) == (False, None, None, None)
     assert [candidate["source"] for candidate in answer["candidates"]] == [".venv in the project root"]
-    assert answer["next_step"].startswith("python3 -m venv ")
+    assert answer["next_step"].startswith("mv .venv .venv-broken && python3 -m venv .venv")
     assert lacking["next_step"] == f"{ENVIRONMENTS['no-pytest'].python} -m pip install pytest"
 
 

@@ -1,10 +1,12 @@
 """A project is read by the files that its tools keep, and by nothing else."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from pytest_mcp import manifest
+from tests.disk import lay
 
 SIGNS = {
     "uv": [("uv.lock", ""), ("pyproject.toml", "[tool.uv]\nmanaged = true\n")],
@@ -54,3 +56,40 @@ def test_the_nearest_folder_with_a_manager_rules_and_nothing_above_the_root_does
 
     assert (inside.folder, inside.managers) == (root / "services" / "a", ("uv",))
     assert (beside.folder, beside.managers) == (root, ())
+
+
+def test_a_workspace_is_that_of_the_nearest_project_if_it_is_counted_there(tmp_path: Path) -> None:
+    members = "[tool.uv.workspace]\nmembers = ['./libs/*/', 'apps/**']\nexclude = ['libs/old']\n"
+    counted = ["libs/a", "apps/x/y"]
+    others = ["libs/old", "libs/a/deeper", "tools"]
+    lay(tmp_path, {"pyproject.toml": members, **{f"{name}/pyproject.toml": "" for name in counted + others}})
+    (tmp_path / "libs/a/tests").mkdir()
+
+    found = {name: manifest.workspace(tmp_path / name) for name in ["", "libs/a/tests", *counted, *others]}
+
+    inside = [name for name, workspace in found.items() if workspace is not None]
+    assert inside == ["", "libs/a/tests", *counted]
+    assert {workspace.folder for workspace in found.values() if workspace} == {tmp_path}
+
+
+def test_members_are_found_where_that_needs_no_long_walk_and_odd_patterns_find_none(tmp_path: Path) -> None:
+    patterns = ["libs/*", "./one/", "deep/**", "/", ".", "./", "", "\\u0000", "[", "../*"]
+    members = ", ".join(f'"{pattern}"' for pattern in patterns)
+    root = lay(
+        tmp_path / "root",
+        {
+            "pyproject.toml": f"[tool.uv.workspace]\nmembers = [{members}]\n",
+            **{f"{name}/pyproject.toml": "" for name in ("libs/b", "libs/a", "one", "deep/c")},
+        },
+    )
+    (root / "libs" / "none").mkdir()
+
+    found = [member.folder for member in manifest.members(manifest.read(root))]
+
+    assert found == [root / "libs/a", root / "libs/b", root / "one", root / "../root"]
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pyproject.toml")
+
+    assert (manifest.toml(tmp_path / "pyproject.toml"), manifest.text(tmp_path / "pyproject.toml")) == ({}, "")

@@ -1,3 +1,6 @@
+"""What an environment shows without being started."""
+
+import venv
 from pathlib import Path
 
 import pytest
@@ -5,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp import prefixes
+from scripts.environments import ENVIRONMENTS
+from tests.disk import environment
 from tests.managed import Home, Tool
 
 
@@ -50,3 +55,52 @@ def test_what_every_tool_makes_is_an_environment_with_a_python_and_a_version(
     assert prefixes.python(tmp_path / "made") == python
     assert python.exists()
     assert prefixes.newest_first([undated, tmp_path / "made"]) == [tmp_path / "made", undated]
+
+
+def test_a_real_environment_shows_its_python_and_its_pip(tmp_path: Path) -> None:
+    with_pip = prefixes.of(ENVIRONMENTS["no-pytest"].python)
+    venv.create(tmp_path / "without")
+
+    seen = [
+        (prefixes.is_environment(prefix), prefixes.starts(prefix), prefixes.lacks_pip(prefix))
+        for prefix in (with_pip, tmp_path / "without", tmp_path / "nothing")
+    ]
+
+    assert seen == [(True, True, False), (True, True, True), (False, False, False)]
+    assert (prefixes.version_of_pip(with_pip) or (0, 0)) > (20, 0)
+    assert prefixes.version_of_pip(tmp_path / "without") is None
+    assert not prefixes.has(with_pip, "pytest")
+
+
+@pytest.mark.parametrize(
+    ("settings", "by_uv", "lacks_pip"),
+    [
+        ("uv = 0.9\nversion_info = 3.11\n", True, True),
+        ("virtualenv = 20\ncommand = uv\n", False, True),
+        ("include-system-site-packages = true\n", False, False),
+        ("\n=\nno pair\n", False, True),
+    ],
+)
+def test_the_settings_tell_what_made_it_and_whether_it_sees_other_packages(
+    tmp_path: Path, settings: str, by_uv: bool, lacks_pip: bool
+) -> None:
+    prefix = environment(tmp_path, settings=settings)
+
+    assert (prefixes.is_made_by_uv(prefix), prefixes.lacks_pip(prefix)) == (by_uv, lacks_pip)
+
+
+def test_what_cannot_be_looked_at_shows_nothing(tmp_path: Path) -> None:
+    """A name that no file can have stands for a folder that may not be entered: both make pathlib raise."""
+    prefix = tmp_path / ("x" * 300)
+
+    assert not prefixes.is_environment(prefix)
+    assert not prefixes.is_conda(prefix)
+    assert not prefixes.starts(prefix)
+    assert not prefixes.has(prefix, "pytest")
+
+
+def test_a_python_belongs_to_the_folder_of_its_link(tmp_path: Path) -> None:
+    prefix = environment(tmp_path / "env")
+    (tmp_path / ".venv").symlink_to(prefix)
+
+    assert prefixes.of(prefixes.python(tmp_path / ".venv")) == tmp_path / ".venv"

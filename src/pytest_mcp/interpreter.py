@@ -1,22 +1,30 @@
 """Which Python is the project's own.
 
-In comes the config; out come candidates in order, each with where it was found and, if it cannot
-even be started, why. Whether one has pytest is known only when it runs: the launcher is the probe.
+In come the config and the folder that a call points at; out come candidates in order, each with where it was
+found and, if it cannot even be started, why. Whether one has pytest is known only when it runs: the launcher
+is the probe. Never the PATH, and never a manager's `run`: both may pick a pytest of another environment.
 """
 
 import os
-import shlex
 import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pytest_mcp import checkout, managers, manifest, prefixes
 from pytest_mcp.config import Config
 
 OPERATORS_CHOICE = "--python"
-_FOLDERS = (".venv", "venv")
-_SETTINGS = "pyvenv.cfg"
-_EXECUTABLE = Path("Scripts", "python.exe") if os.name == "nt" else Path("bin", "python")
+FOLDERS = (".venv", "venv")
+_CONDA = Path("python.exe") if os.name == "nt" else prefixes.python(Path())
+_PIXI = Path(".pixi", "envs")
+# Environments that are active in the shell that started the server: variable → where its Python lies.
+ACTIVE = {
+    "UV_PROJECT_ENVIRONMENT": prefixes.python(Path()),
+    "VIRTUAL_ENV": prefixes.python(Path()),
+    "CONDA_PREFIX": _CONDA,
+}
 
 
 @dataclass(frozen=True)
@@ -33,38 +41,43 @@ class Candidate:
         return {"python": str(self.python), "source": self.source, "problem": self.problem}
 
 
-def candidates(config: Config) -> list[Candidate]:
-    """The operator's choice alone, or the environments of the root and then the active one."""
+async def candidates(config: Config, folder: Path) -> AsyncIterator[Candidate]:
+    """One after the other, since the later ones cost a question to a manager."""
+    for candidate in visible(config, folder):
+        yield candidate
+    if config.python is None:
+        for answer in await managers.environments(manifest.nearest(folder, config.root), config.environment):
+            if answer.python is None:
+                yield Candidate(Path(answer.manager), answer.source, answer.problem)
+            else:
+                yield _inspected(answer.python, answer.source)
+        for candidate in _of_main_checkout(config.root, folder):
+            yield candidate
+
+
+def visible(config: Config, folder: Path) -> list[Candidate]:
+    """Those that a look at files and variables finds: the operator's choice alone, or all of them."""
     if config.python is not None:
         return [_inspected(config.python, OPERATORS_CHOICE)]
-    found = [
-        _inspected(config.root / folder / _EXECUTABLE, f"{folder} in the project root")
-        for folder in _FOLDERS
-        if (config.root / folder).exists()
-    ]
-    active = config.environment.get("VIRTUAL_ENV")
-    if active:
-        found.append(_active(Path(active)))
-    return found
+    found: dict[Path, Candidate] = {}
+    for candidate in (*_of_folders(config.root, folder), *_active(config, folder), *_of_pixi(config.root, folder)):
+        # An environment that is found in two ways is one.
+        found.setdefault(candidate.python.parent.resolve(), candidate)
+    return list(found.values())
 
 
-def fix(rejected: list[Candidate], root: Path) -> str:
-    """The one line that gives the project a usable environment. It destroys nothing."""
-    for candidate in rejected:
-        if candidate.lacks_pytest:
-            return f"{shlex.quote(str(candidate.python))} -m pip install pytest"
-    if any(candidate.source == OPERATORS_CHOICE for candidate in rejected):
-        return f"correct {OPERATORS_CHOICE}, or leave it out to have the project's own environment found"
-    new = root / _FOLDERS[0]
-    make, install = shlex.quote(str(new)), shlex.quote(str(new / _EXECUTABLE))
-    return f"python3 -m venv {make} && {install} -m pip install pytest"
+def pointed_at(places: Sequence[Path], root: Path) -> Path:
+    """The folder whose environment serves all these places, which lie inside the root."""
+    if not places:
+        return root
+    common = Path(os.path.commonpath(places))
+    return common if common.is_dir() else common.parent
 
 
 def state(python: Path) -> list[tuple[str, int, int] | None]:
     """What the environment of this Python is at this moment: it may be replaced, or filled, while one starts."""
-    prefix = python.parent.parent
-    packages = [*prefix.glob("lib/python*/site-packages"), prefix / "Lib" / "site-packages"]
-    return [_stamp(path) for path in (python, python.parent / _SETTINGS, prefix / _SETTINGS, *packages)]
+    settings = (python.parent / prefixes.SETTINGS, prefixes.of(python) / prefixes.SETTINGS)
+    return [_stamp(path) for path in (python, *settings, *prefixes.packages(prefixes.of(python)))]
 
 
 def _stamp(path: Path) -> tuple[str, int, int] | None:
@@ -76,6 +89,57 @@ def _stamp(path: Path) -> tuple[str, int, int] | None:
     return str(real), found.st_mtime_ns, found.st_ino
 
 
+def _upward(folder: Path, last: Path) -> Iterator[Path]:
+    for place in (folder, *folder.parents):
+        yield place
+        if place == last:
+            return
+
+
+def _of_folders(root: Path, folder: Path, *, whose: str = "the project root") -> Iterator[Candidate]:
+    """The nearest one rules: in a repository of several projects each has its own."""
+    for place in _upward(folder, root):
+        where = whose if place == root else str(place.relative_to(root))
+        for name in FOLDERS:
+            if (place / name).exists() or (place / name).is_symlink():
+                yield _inspected(prefixes.python(place / name), f"{name} in {where}")
+
+
+def _active(config: Config, folder: Path) -> Iterator[Candidate]:
+    for variable, executable in ACTIVE.items():
+        if value := config.environment.get(variable):
+            # uv reads a relative one from its project's folder; the others are always absolute.
+            prefix = manifest.nearest(folder, config.root).folder / value
+            candidate = _inspected(prefix / executable, variable)
+            problem = _why_nobodys(prefix, variable, config)
+            yield candidate if problem is None else candidate.rejected(problem)
+
+
+def _why_nobodys(prefix: Path, variable: str, config: Config) -> str | None:
+    if prefix.resolve() == Path(sys.prefix).resolve():
+        return "is the server's own environment, not the project's"
+    if variable == "CONDA_PREFIX" and (
+        config.environment.get("CONDA_DEFAULT_ENV") == "base" or (prefix / "condabin").is_dir()
+    ):
+        return "is conda's base environment, not the project's"
+    return None
+
+
+def _of_pixi(root: Path, folder: Path) -> Iterator[Candidate]:
+    for place in _upward(folder, root):
+        environments = sorted((place / _PIXI).glob("*"), key=lambda path: (path.name != "default", path.name))
+        for environment in environments:
+            yield _inspected(environment / _CONDA, f"pixi's environment {environment.name}")
+
+
+def _of_main_checkout(root: Path, folder: Path) -> Iterator[Candidate]:
+    """A linked worktree seldom has an environment of its own; the checkout that it came from has."""
+    found = checkout.find(root)
+    if found is not None and found.main is not None:
+        mirrored = found.main / root.relative_to(found.top)
+        yield from _of_folders(mirrored, mirrored / folder.relative_to(root), whose="the main checkout")
+
+
 def _inspected(python: Path, source: str) -> Candidate:
     candidate = Candidate(python, source)
     if python.is_dir():
@@ -85,11 +149,4 @@ def _inspected(python: Path, source: str) -> Candidate:
         return candidate.rejected(f"does not exist{dangling}")
     if not os.access(python, os.X_OK):
         return candidate.rejected("is not executable")
-    return candidate
-
-
-def _active(prefix: Path) -> Candidate:
-    candidate = _inspected(prefix / _EXECUTABLE, "VIRTUAL_ENV")
-    if prefix.resolve() == Path(sys.prefix).resolve():
-        return candidate.rejected("is the server's own environment, not the project's")
     return candidate

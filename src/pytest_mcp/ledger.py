@@ -234,3 +234,5 @@ class Run(Generic[Asked_co]):
     command: tuple[str, ...]
     time_limit: int
     environment: dict[str, Any]
+    # What makes one ask whether this was the right environment.
+    doubts: tuple[str, ...] = ()

@@ -23,13 +23,14 @@ FEW_TESTS = 3
 def of_discovery(run: Run[DiscoverTests]) -> list[str]:
     broken = len(run.ledger.collection_failures)
     notes = [f"{broken} file(s) could not be collected; their tests are not counted."] if broken else []
-    return [*_elsewhere(run.ledger), *notes, *selection.of_run(run), *cautions.of_run(run)]
+    return [*_elsewhere(run.ledger), *run.doubts, *notes, *selection.of_run(run), *cautions.of_run(run)]
 
 
 def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
     ledger = run.ledger
     return [
         *_elsewhere(ledger),
+        *run.doubts,
         *_collection(ledger),
         *selection.of_run(run),
         *_stopped_early(ledger),

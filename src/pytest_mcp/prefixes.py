@@ -1,33 +1,72 @@
-"""An environment as it lies on disk: a folder with a Python in it and a file that tells its version.
+"""An environment as it lies on disk.
 
-In come such folders; out come the paths of their Pythons, and their order. Whether one can run tests is not known here.
+In comes its folder; out comes what can be seen without starting its Python: where that is, its version, what is
+installed, what made it. Whether it can run tests is known only when it does.
 """
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 SETTINGS = "pyvenv.cfg"
 _EXECUTABLE = Path("Scripts", "python.exe") if os.name == "nt" else Path("bin", "python")
 # venv and virtualenv write `version`, uv writes `version_info`; what follows the three numbers does not matter.
 _VERSION = re.compile(r"(?m)^version(?:_info)? *= *(\d+)\.(\d+)(?:\.(\d+))?")
+_VERSION_OF_PIP = re.compile(r"pip-(\d+)\.(\d+)")
 
 
 def python(prefix: Path) -> Path:
     return prefix / _EXECUTABLE
 
 
+def of(python: Path) -> Path:
+    """The folder of the environment that this Python belongs to. No link is followed: the link is what counts."""
+    return python.parent.parent
+
+
 def is_environment(prefix: Path) -> bool:
-    return is_there(prefix / SETTINGS)
+    return _holds((prefix / SETTINGS).is_file)
 
 
 def is_there(path: Path) -> bool:
-    """Also for what no file system could hold: such paths come from files that anyone may have written."""
+    return _holds(path.exists)
+
+
+def is_conda(prefix: Path) -> bool:
+    return _holds((prefix / "conda-meta").is_dir)
+
+
+def starts(prefix: Path) -> bool:
+    """Whether its Python is there at all: it may be a link to one that is gone."""
+    return _holds(python(prefix).is_file) and os.access(python(prefix), os.X_OK)
+
+
+def packages(prefix: Path) -> list[Path]:
     try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
+        found = list(prefix.glob("lib/python*/site-packages"))
+    except OSError:
+        found = []
+    return [*found, prefix / "Lib" / "site-packages"]
+
+
+def has(prefix: Path, package: str) -> bool:
+    return any(_holds((folder / package).is_dir) for folder in packages(prefix))
+
+
+def lacks_pip(prefix: Path) -> bool:
+    """Only an environment with packages of its own can be seen to lack it; otherwise it may be anywhere."""
+    said = _settings(prefix)
+    return bool(said) and said.get("include-system-site-packages") != "true" and not has(prefix, "pip")
+
+
+def version_of_pip(prefix: Path) -> tuple[int, int] | None:
+    found = [_VERSION_OF_PIP.match(path.name) for folder in packages(prefix) for path in folder.glob("pip-*.dist-info")]
+    return next(((int(match[1]), int(match[2])) for match in found if match), None)
+
+
+def is_made_by_uv(prefix: Path) -> bool:
+    return "uv" in _settings(prefix)
 
 
 def newest_first(prefixes: Iterable[Path]) -> list[Path]:
@@ -35,9 +74,26 @@ def newest_first(prefixes: Iterable[Path]) -> list[Path]:
     return sorted(sorted(prefixes), key=_version, reverse=True)
 
 
-def _version(prefix: Path) -> tuple[int, ...]:
+def _holds(question: Callable[[], bool]) -> bool:
+    """Of what may not be looked at, or no file system could hold, nothing holds; pathlib raises instead."""
     try:
-        found = _VERSION.search((prefix / SETTINGS).read_text(encoding="utf-8", errors="replace"))
+        return question()
     except (OSError, ValueError):
-        found = None
+        return False
+
+
+def _settings(prefix: Path) -> dict[str, str]:
+    pairs = [line.partition("=") for line in _said(prefix).splitlines()]
+    return {name.strip().lower(): value.strip().lower() for name, _, value in pairs}
+
+
+def _version(prefix: Path) -> tuple[int, ...]:
+    found = _VERSION.search(_said(prefix))
     return tuple(int(number or 0) for number in found.groups()) if found else ()
+
+
+def _said(prefix: Path) -> str:
+    try:
+        return (prefix / SETTINGS).read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):
+        return ""

@@ -17,6 +17,7 @@ from pytest_mcp import (
     budget,
     command,
     diagnosis,
+    doubts,
     environment,
     events,
     findings,
@@ -24,6 +25,7 @@ from pytest_mcp import (
     listing,
     process,
     records,
+    remedies,
     surroundings,
 )
 from pytest_mcp.config import Config
@@ -79,7 +81,9 @@ async def _run(request: Asked, config: Config, spare: Spare, time_limit: int, on
 async def _try(request: Asked, config: Config, spare: Spare, time_limit: int, on_progress: OnProgress) -> Trial[Asked]:
     """Run in the first interpreter that has pytest."""
     rejected: list[Candidate] = []
-    for candidate in interpreter.candidates(config):
+    places = [target.path for _, target in request.targets]
+    folder = interpreter.pointed_at(places, config.root)
+    async for candidate in interpreter.candidates(config, folder):
         if candidate.problem is not None:
             rejected.append(candidate)
             continue
@@ -90,8 +94,9 @@ async def _try(request: Asked, config: Config, spare: Spare, time_limit: int, on
         if problem := _unusable(run):
             rejected.append(candidate.rejected(problem, lacks_pytest=run.ledger.hello is not None))
             continue
-        return Trial(candidate, tuple(rejected), run, diagnosis.diagnose(run))
-    return Trial(None, tuple(rejected), None, _no_interpreter(rejected, config))
+        doubted = replace(run, doubts=tuple(doubts.of_choice(candidate, rejected, places, config)))
+        return Trial(candidate, tuple(rejected), doubted, diagnosis.diagnose(run))
+    return Trial(None, tuple(rejected), None, _no_interpreter(rejected, config, folder))
 
 
 async def _attempt(
@@ -161,16 +166,16 @@ def _unusable(run: Run[Asked]) -> str | None:
     return f"cannot be started: {said[0]}"
 
 
-def _no_interpreter(rejected: list[Candidate], config: Config) -> ExecutionFailed:
+def _no_interpreter(rejected: list[Candidate], config: Config, folder: Path) -> ExecutionFailed:
     tried = [f"tried {candidate.python} ({candidate.source}): {candidate.problem}" for candidate in rejected]
     if not tried:
-        tried = [f"There is no .venv or venv in {config.root}, and VIRTUAL_ENV is not set."]
+        tried = [f"No environment was found: {folder} has no .venv or venv up to the root, and none is active."]
     return ExecutionFailed(
         "environment",
-        "pytest execution failed: no usable Python with pytest was found for this project",
+        f"pytest execution failed: no usable Python with pytest was found for the project in {config.root}",
         RunFacts(environment=_environment(config, None, Ledger(), rejected)),
         details=tried,
-        fix=interpreter.fix(rejected, config.root),
+        fix=remedies.remedy(config.root, rejected, folder=folder),
     )
 
 

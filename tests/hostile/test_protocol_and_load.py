@@ -155,11 +155,11 @@ from pytest_mcp import cli, interpreter
 
 real = interpreter.candidates
 
-def candidates(config):
+def candidates(config, folder):
     fault = pathlib.Path(config.root, "fault")
     if fault.exists():
         raise getattr(builtins, fault.read_text())("our own bug")
-    return real(config)
+    return real(config, folder)
 
 interpreter.candidates = candidates
 sys.exit(cli.main())
