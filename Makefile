@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE PYTEST_ADDOPTS
 # Two suffice to keep two cores busy; more only wait for each other.
 WORKERS ?= 2
 
-.PHONY: demo test lint types unit environments matrix soak fuzz bench tokens docs package clean
+.PHONY: demo test lint types unit environments matrix soak fuzz load proxy bench tokens docs package clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python scripts/demo.py
@@ -53,6 +53,22 @@ soak: $(INSTALLED) environments
 fuzz: $(INSTALLED) environments
 	@echo "== fuzz"
 	@$(BIN)/python -m tests.endurance.fuzz --share $(SHARE) --seed $(SEED)
+
+# Fifty clients on one server on HTTP and twenty servers on stdio at once: minutes; `make test` has a taste.
+load: $(INSTALLED) environments
+	@echo "== load"
+	@$(BIN)/python -m tests.endurance.load --share $(SHARE)
+
+# Two servers behind the real nginx, by the example: the one on PATH, or Debian's, unpacked beside the environments.
+NGINX ?= $(or $(shell command -v nginx),$(CURDIR)/.envs/nginx/usr/sbin/nginx)
+proxy: $(INSTALLED) environments $(NGINX)
+	@echo "== proxy"
+	@NGINX=$(NGINX) $(BIN)/python -m pytest -q tests/proxy/nginx.py
+
+$(CURDIR)/.envs/nginx/usr/sbin/nginx:
+	@echo "== setting up .envs/nginx"
+	@mkdir -p .envs/nginx && cd .envs/nginx && apt-get download --quiet nginx && dpkg -x nginx_*.deb . \
+	|| { echo "There is no nginx: put it on PATH, or say make NGINX=... proxy"; exit 1; }
 
 # What a call costs next to pytest in a shell, as ratios: most of half an hour. ROWS="one-test start" names fewer
 # rows, ROUNDS=0.5 halves the rounds.

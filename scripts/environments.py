@@ -98,6 +98,8 @@ ENVIRONMENTS = {
             ),
             by_uv=True,
         ),
+        # What a host that traces brings along: the server itself has only the API.
+        Environment("otel", ("opentelemetry-sdk==1.45.2",)),
     )
 }
 

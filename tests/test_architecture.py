@@ -29,11 +29,25 @@ MAP = {
         "transcript",
         "uncollected",
     },
+    "calls": {"errors"},
     "causes": {"failures", "ledger", "results", "text"},
     "cautions": {"events", "ledger", "requests", "text"},
     "checkout": set(),
     "checkup": {"client", "ink", "readiness", "results", "text"},
-    "cli": {"__init__", "config", "front", "orphans", "output", "server", "settings"},
+    "cli": {
+        "__init__",
+        "config",
+        "endpoint",
+        "front",
+        "gate",
+        "listener",
+        "logs",
+        "orphans",
+        "output",
+        "server",
+        "settings",
+        "web",
+    },
     "client": {"config"},
     "clients": set(),
     "command": {"config", "requests", "targets"},
@@ -64,10 +78,12 @@ MAP = {
         "tools",
     },
     "commands.setup": {"clients", "config", "configfile", "installation", "output", "settings", "text"},
-    "config": set(),
+    "config": {"endpoint"},
     "configfile": {"jsonc", "text", "toml"},
+    "connection": set(),
     "diagnosis": {"budget", "errors", "events", "failures", "findings", "ledger", "requests"},
     "doubts": {"config", "interpreter", "prefixes", "text"},
+    "endpoint": set(),
     "environment": {
         "errors",
         "events",
@@ -110,6 +126,7 @@ MAP = {
     "findings": {"causes", "events", "failures", "json_report", "ledger", "notices", "requests", "reruns", "results"},
     "flags": {"tools"},
     "front": set(),
+    "gate": {"endpoint", "logs", "wire"},
     "hatch": {"manifest", "places", "prefixes"},
     "hints": {"events", "surroundings"},
     "ink": set(),
@@ -117,11 +134,14 @@ MAP = {
     "interpreter": {"checkout", "config", "managers", "manifest", "prefixes"},
     "interruption": set(),
     "inventory": {"account", "ink", "results", "text"},
+    "journal": {"errors", "logs", "results"},
     "json_report": {"events", "ledger", "requests"},
     "jsonc": set(),
     "ledger": {"events", "records", "requests", "text"},
     "limits": {"requests", "text", "tokens"},
+    "listener": {"endpoint"},
     "listing": {"limits", "requests", "results", "uncollected"},
+    "logs": {"config", "text"},
     "managers": {"events", "hatch", "manifest", "memory", "places", "poetry", "prefixes", "questions"},
     "manifest": set(),
     "memory": set(),
@@ -171,9 +191,11 @@ MAP = {
     "server": {
         "__init__",
         "background",
+        "calls",
         "config",
         "errors",
         "front",
+        "journal",
         "ledger",
         "progress",
         "replies",
@@ -181,7 +203,7 @@ MAP = {
         "tools",
         "wire",
     },
-    "settings": {"config"},
+    "settings": {"config", "endpoint"},
     "shell": set(),
     "spare": {"background", "command", "interpreter", "process"},
     "strays": {"interpreter", "manifest", "prefixes"},
@@ -198,6 +220,7 @@ MAP = {
     "uncollected": {"causes", "excerpts", "results"},
     "unmanaged": {"interpreter", "manifest", "prefixes", "shell", "strays", "ways"},
     "ways": {"manifest", "requirements"},
+    "web": {"background", "calls", "config", "connection", "endpoint", "gate", "server"},
     "wire": set(),
 }
 
@@ -319,9 +342,26 @@ def test_imports_are_written_in_full(name: str) -> None:
 
 
 def test_only_the_server_and_the_client_know_mcp() -> None:
+    """And `web`, by the name of one setting: what the server says on HTTP is made in `server` too."""
     knowing = {name for name in MODULES if packages(module(name)) & {"mcp", "mcp_types"}}
 
-    assert knowing == {"server", "client"}
+    assert knowing == {"server", "client", "web"}
+    assert {name for name in imported(module("web")) if name.startswith("mcp")} == {
+        "mcp.server.transport_security.TransportSecuritySettings"
+    }
+
+
+def test_only_what_serves_on_http_knows_uvicorn_and_starlette() -> None:
+    knowing = {name for name in MODULES if packages(module(name)) & {"uvicorn", "starlette"}}
+
+    assert knowing == {"web", "gate", "connection"}
+
+
+def test_the_token_is_read_in_one_place_and_compared_in_a_time_that_tells_nothing() -> None:
+    reading = {name for name in MODULES if ".secret" in module(name).read_text(encoding="utf-8")}
+
+    assert reading == {"endpoint", "gate"}
+    assert "compare_digest" in called(module("gate"))
 
 
 def test_only_process_and_supervisor_start_processes_and_one_asks_ps() -> None:
@@ -351,10 +391,10 @@ def test_the_supervisor_needs_nothing_but_the_standard_library_and_one_module_of
     assert ours(module(name)) <= {"processes"}
 
 
-@pytest.mark.parametrize("name", ["front", "config", "settings", "output"])
+@pytest.mark.parametrize("name", ["front", "config", "endpoint", "settings", "output"])
 def test_what_is_there_before_the_first_answer_needs_nothing_but_the_standard_library(name: str) -> None:
     assert packages(module(name)) - {"pytest_mcp"} <= sys.stdlib_module_names
-    assert ours(module(name)) <= {"config"}
+    assert ours(module(name)) <= {"config", "endpoint"}
 
 
 @pytest.mark.parametrize("name", PURE)

@@ -69,6 +69,8 @@ def test_call_exits_with_one_for_an_error_and_prints_it(project: Workbench) -> N
         ("--timeout=0",),
         ("--max-timeout=0",),
         ("--errors=other",),
+        ("--log-level=loud",),
+        ("--http=nowhere:nowhere",),
         ("--no-such-option",),
     ],
 )
@@ -95,6 +97,15 @@ def test_settings_can_come_from_the_environment_and_are_checked_alike(project: W
 
     assert json.loads(done.stdout)["count"] == 1
     assert (wrong.returncode, "--errors" in wrong.stderr) == (2, True)
+
+
+def test_a_call_is_made_on_stdio_whatever_is_served_otherwise(project: Workbench) -> None:
+    settings = {"PYTEST_MCP_HTTP": "0.0.0.0:0", "PYTEST_MCP_ALLOWED_HOSTS": "name", "PYTEST_MCP_TOKEN": "x" * 20}
+
+    done = typed(f"--python={project.python}", "call", "discover_tests", cwd=project.root, **settings)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["count"] == 1
 
 
 @pytest.mark.parametrize("name", ["TIMEOUT", "MAX_TIMEOUT", "MAX_RUNS", "MAX_REPLY_BYTES"])

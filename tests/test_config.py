@@ -89,6 +89,33 @@ def test_requests_are_bound_by_what_the_operator_decided(tmp_path: Path) -> None
     assert config.bounds == Bounds(root=tmp_path.resolve(), max_timeout=90, max_tokens=MAX_TOKENS)
 
 
+def test_a_token_is_nowhere_but_in_its_place(tmp_path: Path) -> None:
+    secret = "0123456789abcdef"
+
+    config = configured(root=str(tmp_path), http="0", environment={"PYTEST_MCP_TOKEN": secret, "PATH": "/bin"})
+
+    assert config.endpoint is not None
+    assert config.endpoint.token is not None
+    assert config.endpoint.token.secret == secret
+    assert secret not in repr(config)
+    assert config.environment == {"PATH": "/bin"}
+
+
+def test_nothing_is_served_on_http_unless_it_is_asked_for(tmp_path: Path) -> None:
+    root = str(tmp_path)
+
+    assert configured(root=root).endpoint is None
+    assert configured(root=root, http="").endpoint is None
+    assert configured(root=root, environment={"PYTEST_MCP_TOKEN": "short"}).endpoint is None
+
+
+def test_an_address_that_is_none_is_refused_with_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        configured(root=str(tmp_path), http="0.0.0.0")
+
+    assert len(str(refusal.value).splitlines()) == 1
+
+
 def test_a_child_is_started_ahead_unless_the_operator_does_without(tmp_path: Path) -> None:
     root = str(tmp_path)
 

@@ -103,7 +103,7 @@ def test_a_broken_environment_is_named_with_what_is_wrong(project: Workbench) ->
 
     assert done.returncode == 1
     assert f"{python} (.venv in the project root): does not exist" in done.stdout
-    assert closing(done)[1].startswith("Next: python3 -m venv ")
+    assert closing(done)[1].startswith("Next: mv .venv .venv-broken && python3 -m venv ")
 
 
 def test_a_folder_that_is_no_project_is_not_told_to_become_one(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from tests.endurance.endless import call_in_a_row
 from tests.endurance.figures import Measure
 from tests.endurance.fuzz import MEASURES
 from tests.endurance.kills import kill_at_random
+from tests.endurance.load import call_everywhere
 from tests.waiting import PATIENCE
 
 SHARE = 0.01
@@ -35,6 +36,12 @@ def test_calls_in_a_row_leave_the_server_as_it_was() -> None:
 
 def test_callers_at_once_get_each_their_own_counts() -> None:
     figure = call_at_once(8, 2)
+
+    assert figure.ok, figure
+
+
+def test_clients_of_one_server_and_servers_beside_it_get_each_their_own_counts_in_turn() -> None:
+    figure = call_everywhere(8, 2, 2)
 
     assert figure.ok, figure
 

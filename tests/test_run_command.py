@@ -428,7 +428,7 @@ def test_a_bug_of_ours_is_no_failure_of_a_test(bench: Workbench) -> None:
     bug = """
 import sys
 from pytest_mcp import cli, interpreter
-interpreter.candidates = lambda _config: 1 / 0
+interpreter.candidates = lambda *_: 1 / 0
 sys.exit(cli.main())
 """
     command = [sys.executable, "-c", bug, *settings_of(bench), "run"]

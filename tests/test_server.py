@@ -94,7 +94,7 @@ async def test_a_bug_of_ours_is_an_internal_error_and_costs_one_answer(
     bench.write({"test_fine.py": FINE})
     async with Client(create(bench.config)) as client:
         with monkeypatch.context() as broken:
-            broken.setattr(interpreter, "candidates", lambda _config: (_ for _ in ()).throw(error))
+            broken.setattr(interpreter, "candidates", lambda *_: (_ for _ in ()).throw(error))
             with pytest.raises(MCPError) as failure:
                 await client.call_tool("execute_tests", {})
         answer = await client.call_tool("execute_tests", {})

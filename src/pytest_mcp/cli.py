@@ -15,6 +15,7 @@ from typing import Any, NoReturn, Protocol, cast
 
 from pytest_mcp import __version__, front
 from pytest_mcp.config import PREFIX, Config, ConfigError
+from pytest_mcp.endpoint import Endpoint
 from pytest_mcp.output import MISUSE, USAGE_ERROR, complain
 from pytest_mcp.settings import SETTINGS, Settle, settle
 
@@ -115,18 +116,46 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
 
 
 def _serve(settled: Config) -> int:
+    return _serve_stdio(settled) if settled.endpoint is None else _serve_http(settled, settled.endpoint)
+
+
+def _serve_stdio(settled: Config) -> int:
     handover = front.greet(sys.stdin.fileno(), sys.stdout.fileno())
     if handover is None:
         return 0
     # Imported here: the SDK takes most of a second, which a client's first questions need not wait for.
     import anyio
 
+    from pytest_mcp import logs
     from pytest_mcp.orphans import orphanage
     from pytest_mcp.server import serve_stdio
 
+    logs.set_up(settled.log_level)
     orphanage.open()
     try:
         anyio.run(serve_stdio, settled, handover)
     except* BrokenPipeError:
         pass  # a client that does not listen any more has left, as it may
+    return 0
+
+
+def _serve_http(settled: Config, endpoint: Endpoint) -> int:
+    from pytest_mcp import listener
+
+    # Until the server has handlers of its own there is nothing that would have to be ended in order.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        bound = listener.listen(endpoint)
+    except listener.Unavailable as error:
+        raise ConfigError(f"Cannot serve on {endpoint.host}:{endpoint.port}: {error}.") from error
+    import anyio
+
+    from pytest_mcp import logs, web
+    from pytest_mcp.gate import PATH
+    from pytest_mcp.orphans import orphanage
+
+    complain(f"serving {settled.root} on http://{listener.authority(bound)}{PATH}")
+    logs.set_up(settled.log_level)
+    orphanage.open()
+    anyio.run(web.serve, settled, endpoint, bound)
     return 0

@@ -94,7 +94,7 @@ def server_command(flags: Sequence[str]) -> list[str]:
 
 def _server(flags: Sequence[str], config: Config) -> StdioServerParameters:
     executable, *arguments = server_command(flags)
-    # The SDK hands a server only a few variables unless told otherwise.
+    # The SDK hands a server only a few variables unless told otherwise; ours are said again as flags.
     return StdioServerParameters(command=executable, args=arguments, env=dict(config.environment), cwd=config.root)
 
 

@@ -8,8 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
+from pytest_mcp import endpoint
+from pytest_mcp.endpoint import Endpoint
+
 # Every variable of ours begins with this; none of them reaches a child.
 PREFIX = "PYTEST_MCP_"
+# The one setting without a flag: every process of a machine can read the others' command lines.
+TOKEN = f"{PREFIX}TOKEN"
 
 # Below the 300 seconds at which several clients give up, so that a partial answer still arrives.
 DEFAULT_TIMEOUT = 240
@@ -21,6 +26,7 @@ MAX_REPLY_BYTES = 16 * 1024 * 1024
 LEAST_REPLY_BYTES = 64 * 1024
 
 ErrorStyle = Literal["jsonrpc", "result"]
+LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 class ConfigError(Exception):
@@ -48,6 +54,9 @@ class Config(NamedTuple):
     max_reply_bytes: int
     errors: ErrorStyle
     spare: bool
+    log_level: LogLevel
+    endpoint: Endpoint | None
+    # Without our own variables: a token is among them.
     environment: Mapping[str, str]
 
     @property
@@ -65,13 +74,17 @@ def configure(
     max_reply_bytes: int = MAX_REPLY_BYTES,
     errors: ErrorStyle,
     no_spare: bool = False,
+    log_level: LogLevel = "warning",
+    http: str | None = None,
+    token_file: str | None = None,
+    allowed_hosts: str | None = None,
     environment: Mapping[str, str],
 ) -> Config:
     """Check the operator's settings against each other and the file system."""
     if not 1 <= max_timeout <= LONGEST_TIMEOUT:
         raise ConfigError(f"--max-timeout must be between 1 and {LONGEST_TIMEOUT} seconds.")
-    if errors not in get_args(ErrorStyle):
-        raise ConfigError(f"--errors must be one of {', '.join(get_args(ErrorStyle))}.")
+    _check_choice("--errors", errors, get_args(ErrorStyle))
+    _check_choice("--log-level", log_level, get_args(LogLevel))
     if max_runs < 1:
         raise ConfigError("--max-runs must be at least 1.")
     if max_reply_bytes < LEAST_REPLY_BYTES:
@@ -88,8 +101,27 @@ def configure(
         max_reply_bytes=max_reply_bytes,
         errors=errors,
         spare=not no_spare,
-        environment=environment,
+        log_level=log_level,
+        endpoint=_endpoint(http, token_file, allowed_hosts, environment),
+        environment={name: value for name, value in environment.items() if not name.startswith(PREFIX)},
     )
+
+
+def _check_choice(flag: str, value: str, choices: tuple[str, ...]) -> None:
+    # A default that comes from a variable is not checked by argparse.
+    if value not in choices:
+        raise ConfigError(f"{flag} must be one of {', '.join(choices)}.")
+
+
+def _endpoint(
+    http: str | None, token_file: str | None, allowed_hosts: str | None, environment: Mapping[str, str]
+) -> Endpoint | None:
+    if not http:
+        return None
+    try:
+        return endpoint.settle(http, token=environment.get(TOKEN), token_file=token_file, allowed_hosts=allowed_hosts)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _expanded(given: str) -> Path:

@@ -20,11 +20,13 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
-from pytest_mcp import __version__, progress, replies, wire
+from pytest_mcp import __version__, journal, progress, replies, wire
 from pytest_mcp.background import alongside
+from pytest_mcp.calls import Calls
 from pytest_mcp.config import Config
 from pytest_mcp.errors import CallError, Fault, InternalError, InvalidParams
 from pytest_mcp.front import Handover
+from pytest_mcp.journal import Entry
 from pytest_mcp.ledger import Ledger
 from pytest_mcp.spare import Spare
 from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump
@@ -33,14 +35,16 @@ from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump
 PROGRESS_SECONDS = 0.3
 # The SDK answers an opening within milliseconds. If it should not, to go on is better than to be deaf.
 REPEAT_SECONDS = 10
+# In a log, for a name that is the caller's and not ours.
+UNKNOWN_TOOL = "unknown"
 
 Context = ServerRequestContext[Any, Any]
 logger = logging.getLogger(__name__)
 
 
-def create(config: Config) -> Server[Any]:
-    """A server with the tools of the catalogue, ready to be run on any transport."""
-    slots = anyio.CapacityLimiter(config.max_runs)
+def create(config: Config, calls: Calls | None = None) -> Server[Any]:
+    """A server with all tools, ready to be run on any transport. Whoever hands in `calls` can end them."""
+    turns = calls or Calls(at_once=config.max_runs)
     spare = Spare(wanted=config.spare)
 
     @asynccontextmanager
@@ -52,15 +56,18 @@ def create(config: Config) -> Server[Any]:
         return types.ListToolsResult(tools=[_advertised(tool) for tool in TOOLS])
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        try:
-            return await _call(params.name, params.arguments or {}, config, context, slots, spare)
-        except CallError as error:
-            return _failure(error, config)
-        except anyio.get_cancelled_exc_class():
-            raise
-        except BaseException as error:  # whatever a bug of ours raises costs one answer, not the server
-            logger.exception("bug while answering %s", params.name)
-            return _failure(InternalError(error), config)
+        with journal.entry(params.name if params.name in BY_NAME else UNKNOWN_TOOL) as entry:
+            try:
+                return await _call(params.name, params.arguments or {}, config, context, turns, spare, entry)
+            except CallError as error:
+                entry.failed(error)
+                return _failure(error, config)
+            except anyio.get_cancelled_exc_class():
+                raise
+            except BaseException as error:  # whatever a bug of ours raises costs one answer, not the server
+                logger.exception("bug while answering a call")
+                entry.failed(bug := InternalError(error))
+                return _failure(bug, config)
 
     return Server(
         "pytest-mcp",
@@ -127,8 +134,9 @@ async def _call(
     arguments: dict[str, Any],
     config: Config,
     context: Context,
-    slots: anyio.CapacityLimiter,
+    turns: Calls,
     spare: Spare,
+    entry: Entry,
 ) -> types.CallToolResult:
     tool = BY_NAME.get(name)
     if tool is None:
@@ -136,9 +144,10 @@ async def _call(
         raise InvalidParams([Fault("name", f"there is no such tool; call {known}", "unknown_tool", name)])
     request = tool.accept(arguments, config.bounds)
     notes = Progress()
-    async with slots, alongside(notes.report(context)):
+    async with turns.one(), alongside(notes.report(context)):
         with spare.during_a_call():
             result = await tool.handler(request, config, spare, notes.update)
+    entry.answered(result)
     answer = replies.safe(dump(result), colour=getattr(request, "color", False))
     return types.CallToolResult(content=[_text(answer)], structured_content=answer)
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, get_args
 
-from pytest_mcp import config
+from pytest_mcp import config, endpoint
 from pytest_mcp.config import PREFIX, Config
 
 # What a command calls when it needs a project: not every one does.
@@ -91,6 +91,26 @@ SETTINGS = (
         {"choices": get_args(config.ErrorStyle), "default": "jsonrpc"},
     ),
     Setting("no_spare", "start no process ahead of the next call", {"action": "store_true"}),
+    Setting(
+        "log_level",
+        "what is told on standard error, as lines of JSON (default: %(default)s; info has one for each call)",
+        {"choices": get_args(config.LogLevel), "default": "warning"},
+    ),
+    Setting(
+        "http",
+        "serve on HTTP instead of stdio (without a value: %(const)s)",
+        {"nargs": "?", "const": endpoint.DEFAULT, "metavar": "HOST:PORT"},
+    ),
+    Setting(
+        "token_file",
+        "the token that HTTP clients must show; or say it in PYTEST_MCP_TOKEN",
+        {"metavar": "FILE"},
+    ),
+    Setting(
+        "allowed_hosts",
+        "the names under which HTTP clients reach this server, with commas between them",
+        {"metavar": "NAMES"},
+    ),
 )
 
 
@@ -113,8 +133,9 @@ def as_typed(options: argparse.Namespace, environment: Mapping[str, str]) -> lis
 
 
 def repeated(options: argparse.Namespace, settled: Config) -> list[str]:
-    """The same settings for another server, which may start in another folder: so with whole paths."""
+    """The same settings for a server on stdio, which may start in another folder: so with whole paths."""
     values = vars(options) | {"root": settled.root, "python": settled.python}
+    values |= {"http": None, "token_file": None, "allowed_hosts": None}
     return [flag for setting in SETTINGS for flag in setting.said(values[setting.name])]
 
 

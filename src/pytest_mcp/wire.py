@@ -7,7 +7,7 @@ filling the memory: such a line is dropped whole, as no request of ours is that 
 import logging
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 
 import anyio
@@ -32,7 +32,7 @@ async def lines(descriptor: int, heard: bytes = b"") -> AsyncIterator[str]:
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             if length + len(end) <= LONGEST_LINE:
-                yield _decoded([*kept, end])
+                yield decoded([*kept, end])
             else:
                 logger.warning("dropped a line of more than %d bytes", LONGEST_LINE)
             kept, length = [], 0
@@ -40,10 +40,10 @@ async def lines(descriptor: int, heard: bytes = b"") -> AsyncIterator[str]:
         # What is too long already is only counted.
         kept = [*kept, rest] if length <= LONGEST_LINE else []
     if kept and length <= LONGEST_LINE and any(kept):
-        yield _decoded(kept)
+        yield decoded(kept)
 
 
-def _decoded(parts: list[bytes]) -> str:
+def decoded(parts: Sequence[bytes | bytearray]) -> str:
     """The line as text. What is no text, in bytes or as half of an escaped pair, becomes U+FFFD.
 
     The SDK would drop a line with a lone surrogate without a word, and its caller would wait for ever.

@@ -3,8 +3,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.hostile.harness import HostileServer
+from tests.hostile.web import LEGACY, HostileWeb
 
 NewServer = Callable[..., HostileServer]
+NewWeb = Callable[..., HostileWeb]
 
 # Whether a test is the last case of its row. The cases before it have their next call in the next case.
 LAST_CASE = pytest.StashKey[bool]()
@@ -26,6 +28,20 @@ def new_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewServer]:
 
     def start(*flags: str, **settings: object) -> HostileServer:
         started.append(HostileServer(tmp_path_factory.mktemp("own"), *flags, **settings))  # type: ignore[arg-type]
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.close()
+
+
+@pytest.fixture
+def new_web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewWeb]:
+    """The same on HTTP."""
+    started: list[HostileWeb] = []
+
+    def start(*flags: str, **settings: object) -> HostileWeb:
+        started.append(HostileWeb(tmp_path_factory.mktemp("own"), *flags, **settings))  # type: ignore[arg-type]
         return started[-1]
 
     yield start
@@ -56,3 +72,23 @@ def server(
         shelf.remove(server)
         server.close()
         raise
+
+
+@pytest.fixture(scope="module")
+def web_shelf() -> Iterator[list[HostileWeb]]:
+    """Most of what is sent on HTTP gets nowhere near a run: what it leaves is looked for once, at the end."""
+    servers: list[HostileWeb] = []
+    yield servers
+    for server in servers:
+        server.assert_unharmed()
+        server.close()
+
+
+@pytest.fixture
+def web(web_shelf: list[HostileWeb], tmp_path_factory: pytest.TempPathFactory) -> HostileWeb:
+    """The same on HTTP."""
+    if not web_shelf:
+        web_shelf.append(HostileWeb(tmp_path_factory.mktemp("shared")))
+        web_shelf[0].ready()
+    web_shelf[0].era = LEGACY
+    return web_shelf[0]

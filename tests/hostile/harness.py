@@ -49,6 +49,7 @@ class HostileServer:
         *flags: str,
         python: Path | None = ENVIRONMENTS[NEWEST].python,
         program: Sequence[str] = ("-m", "pytest_mcp"),
+        token: str | None = SECRET,
     ) -> None:
         self.base, self.root, self.temporary, self.log = (base, *(base / name for name in ("project", "tmp", "log")))
         self.plain = PLAIN
@@ -66,8 +67,9 @@ class HostileServer:
         self.command = [
             sys.executable, *program, f"--root={self.root}", f"--timeout={DEFAULT_TIMEOUT}", *chosen, *flags,
         ]  # fmt: skip
-        self.environment = {**os.environ, "TMPDIR": str(self.temporary), "PYTEST_MCP_TOKEN": SECRET}
-        self.environment.pop("VIRTUAL_ENV", None)
+        self.environment = {**os.environ, "TMPDIR": str(self.temporary), "PYTEST_MCP_TOKEN": token or ""}
+        for name in ("VIRTUAL_ENV", *([] if token else ["PYTEST_MCP_TOKEN"])):
+            self.environment.pop(name, None)
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 self.command,

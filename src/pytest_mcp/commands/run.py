@@ -6,6 +6,7 @@ however many there are: the budget of tokens is the largest there is, unless ano
 """
 
 import argparse
+import os
 import shlex
 from functools import partial
 from typing import Any
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace, project: Settle) -> int:
     settled = project()
-    tell = partial(_tell, settings=as_typed(options, settled.environment))
+    tell = partial(_tell, settings=as_typed(options, os.environ))
     return errand.fulfil(Errand(TOOL, _for_a_person, tell, exits.of_execution), options, settled)
 
 

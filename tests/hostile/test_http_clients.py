@@ -1,0 +1,286 @@
+"""Group G, second half: clients on HTTP that leave, are slow, or are many; and bugs of our own."""
+
+import fcntl
+import json
+import select
+import socket
+import struct
+import termios
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.conftest import NewWeb
+from tests.hostile.harness import GONE_SECONDS, within
+from tests.hostile.test_cancelling_and_ending import hanging
+from tests.hostile.test_http import HOST, PING, closed, status_of
+from tests.hostile.test_protocol_and_load import COUNTING, GROWTH, MEGABYTE, numbers_in
+from tests.hostile.web import ERAS, LEGACY, Exchange, HostileWeb, posted, written
+from tests.waiting import PATIENCE
+
+# Our own limits, so that nobody has to wait for them; little space for those who do not read; and a bug while a
+# file is there.
+HASTY = """
+import pathlib, socket, sys
+from pytest_mcp import cli, connection, gate, listener, web, wire
+connection.HEADER_SECONDS = connection.STALLED_SECONDS = gate.BODY_SECONDS = web.IDLE_SECONDS = 2
+connection.MOST_CONNECTIONS = 8
+connection.LEAST_TAKEN = 10_000
+gate.LARGEST_BODIES = 2**20
+
+def listen(endpoint, real=listener.listen):
+    bound = real(endpoint)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    return bound
+
+def decoded(parts, real=wire.decoded):
+    if pathlib.Path("fault").exists():
+        raise RuntimeError("our own bug")
+    return real(parts)
+
+listener.listen, wire.decoded = listen, decoded
+sys.exit(cli.main())
+"""
+
+
+def is_healthy(web: HostileWeb) -> bool:
+    return status_of(closed(web, written("GET /healthz HTTP/1.1", [HOST, ("Connection", "close")]))) == 200
+
+
+@pytest.fixture(scope="module")
+def hasty_shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileWeb]:
+    server = HostileWeb(tmp_path_factory.mktemp("hasty"), "--max-runs=1", program=("-c", HASTY))
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def hasty(hasty_shelf: HostileWeb) -> HostileWeb:
+    hasty_shelf.era = LEGACY
+    return hasty_shelf
+
+
+def close(exchange: Exchange) -> None:
+    exchange.close()
+
+
+def reset(exchange: Exchange) -> None:
+    exchange.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    exchange.close()
+
+
+def half_close(exchange: Exchange) -> None:
+    exchange.connection.shutdown(socket.SHUT_WR)
+
+
+LEAVINGS: dict[str, Callable[[Exchange], None]] = {"closed": close, "reset": reset, "half closed": half_close}
+
+
+@pytest.mark.parametrize(("era", "how"), [*product(ERAS, LEAVINGS)])
+def test_a_client_that_leaves_takes_its_run_with_it(hasty: HostileWeb, era: str, how: str) -> None:
+    """G6."""
+    hasty.era = era
+    number = hanging(hasty)
+
+    LEAVINGS[how](hasty.exchanges[number])
+
+    within(GONE_SECONDS, lambda: not (hasty.leftovers() or hasty.folders()))
+    hasty.cancel(number)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_client_that_leaves_while_it_waits_is_never_run(hasty: HostileWeb, era: str) -> None:
+    """G6."""
+    hasty.era = era
+    first = hanging(hasty)
+    (hasty.root / "there").unlink()
+
+    hasty.cancel(hasty.begin())
+    hasty.cancel(first)
+    # Whoever comes later has a turn later.
+    found = hasty.call("discover_tests")
+
+    assert isinstance(found, dict)
+    assert found["count"] == 1
+    assert not (hasty.root / "there").exists()
+
+
+def test_a_request_that_does_not_come_to_its_end_is_not_waited_for(hasty: HostileWeb) -> None:
+    """G7. All at once, as each of them takes its time."""
+    whole = posted(PING, hasty.headers("ping"))
+    beginnings = {"nothing": b"", "a byte": whole[:1], "headers": whole[:100], "body": whole[:-1], "one more": whole}
+    connections = {name: hasty.connect() for name in beginnings}
+
+    for name, connection in connections.items():
+        connection.sendall(beginnings[name])
+    connections["one more"].sendall(whole[:50])
+    said = {name: connection.makefile("rb").read() for name, connection in connections.items()}
+
+    for connection in connections.values():
+        connection.close()
+    assert (said["nothing"], said["a byte"], said["headers"]) == (b"", b"", b"")
+    assert status_of(said["body"]) == 408
+    assert said["one more"].count(b"HTTP/1.1 ") == 1
+    within(GONE_SECONDS, lambda: is_healthy(hasty))
+
+
+def test_a_byte_at_a_time_is_too_slow(hasty: HostileWeb) -> None:
+    """G7. The limit is for the whole of it, not for each byte."""
+    sent = 0
+    with hasty.connect() as connection:
+        while not readable(connection, within=0.1) and sent < 100:
+            connection.sendall(b"G")
+            sent += 1
+        said = connection.recv(1000)
+
+    assert said == b""
+    assert sent < 100
+
+
+def readable(connection: socket.socket, *, within: float) -> bool:
+    """Whether something comes, or the end, in so many seconds."""
+    return bool(select.select([connection], [], [], within)[0])
+
+
+def test_of_too_many_connections_the_last_are_turned_away(hasty: HostileWeb) -> None:
+    """G7."""
+    idle = [hasty.connect() for _ in range(8)]
+
+    refused = closed(hasty, b"")
+    for connection in idle:
+        connection.close()
+
+    assert status_of(refused) == 503
+    within(GONE_SECONDS, lambda: is_healthy(hasty))
+
+
+def test_bodies_that_are_too_much_together_are_turned_away(hasty: HostileWeb) -> None:
+    """G7."""
+    half = posted(b"x" * (600 * 1024), {**hasty.headers(), "Content-Length": str(MEGABYTE)})
+    with hasty.connect() as first, hasty.connect() as second:
+        first.sendall(half)
+        within(GONE_SECONDS, lambda: not unsent(first))
+        second.sendall(half)
+        said = first.recv(1000) + second.recv(1000)
+
+    assert b"HTTP/1.1 503 " in said
+    within(GONE_SECONDS, lambda: is_healthy(hasty))
+
+
+def unsent(connection: socket.socket) -> bool:
+    """Whether the other side has still to take something (SIOCOUTQ)."""
+    return bool(struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, b"\0" * 4))[0])
+
+
+LARGE = {"test_large.py": "def test_large(): assert 0, 'x' * 190_000\n", "test_fine.py": "def test_fine(): pass\n"}
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_client_that_does_not_read_is_cut_off_and_holds_nobody_up(hasty: HostileWeb, era: str) -> None:
+    """G7."""
+    hasty.era = era
+    hasty.project(LARGE)
+    before = hasty.memory()
+    arguments = {"path": "test_large.py", "detail": "full"}
+    body = hasty.body("tools/call", {"name": "execute_tests", "arguments": arguments})
+    with narrow(hasty) as connection:
+        connection.sendall(posted(body, hasty.headers()))
+        connection.recv(1)
+
+        other = hasty.call(path="test_fine.py")
+        within(GONE_SECONDS, lambda: not descriptors_of_connections(hasty))
+        got = drained(connection)
+
+    assert isinstance(other, dict)
+    assert other["verdict"] == "passed"
+    assert 0 < got < 190_000
+    assert hasty.memory("VmHWM") - before < GROWTH
+
+
+def narrow(web: HostileWeb) -> socket.socket:
+    """A connection for which the system keeps as little as it can."""
+    connection = socket.socket()
+    connection.settimeout(PATIENCE)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect(("127.0.0.1", web.port))
+    return connection
+
+
+def test_a_client_that_reads_slowly_gets_all_of_it(hasty: HostileWeb) -> None:
+    """G7."""
+    hasty.project(LARGE)
+    arguments = {"path": "test_large.py", "detail": "full"}
+    body = hasty.body("tools/call", {"name": "execute_tests", "arguments": arguments})
+    said = b""
+
+    with narrow(hasty) as connection, hasty.connect() as silent:
+        connection.sendall(posted(body, {**hasty.headers(), "Connection": "close"}))
+        while part := connection.recv(MEGABYTE):
+            said += part
+            readable(silent, within=0.01)
+
+    assert said.endswith(b"0\r\n\r\n")
+    assert said.count(b"x" * 190_000) >= 2
+
+
+def descriptors_of_connections(web: HostileWeb) -> int:
+    """How many connections the server has, by the table of the kernel."""
+    lines = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
+    fields = [line.split() for line in lines]
+    return sum(local.endswith(f":{web.port:04X}") and state == "01" for _, local, _, state, *_ in fields)
+
+
+def drained(connection: socket.socket) -> int:
+    got = 0
+    with suppress(ConnectionError):
+        while part := connection.recv(MEGABYTE):
+            got += len(part)
+    return got
+
+
+# --- many, and our own bugs ------------------------------------------------------------------------
+
+CLIENTS = 50
+
+
+def test_of_many_clients_a_few_are_served_and_the_others_wait_in_order_or_leave(new_web: NewWeb) -> None:
+    """G8."""
+    web = new_web("--max-runs=2")
+    web.project({"test_n.py": COUNTING, "running/.keep": ""})
+    (web.root / "running" / ".keep").unlink()
+
+    calls = [web.begin(node_ids=[f"test_n.py::test_n[{n}]"]) for n in range(CLIENTS)]
+    within(GONE_SECONDS, lambda: len(numbers_in(web.root / "seen")) == 2)
+    assert is_healthy(web)
+    for number in calls[6:]:
+        web.cancel(number)
+    (web.root / "go").touch()
+    answers = [web.answer(number) for number in calls[:6]]
+
+    for n, answer in enumerate(answers):
+        assert isinstance(answer, dict)
+        assert answer["tests"][0]["node_id"] == f"test_n.py::test_n[{n}]"
+    order = numbers_in(web.root / "order")
+    assert sorted(order) == list(range(6))
+    # Two run side by side, so a call can be overtaken by its neighbour and by nobody else.
+    assert all(abs(place - n) <= 1 for place, n in enumerate(order))
+    assert max(numbers_in(web.root / "seen")) <= 2
+    within(GONE_SECONDS, lambda: not (web.leftovers() or web.folders()))
+
+
+def test_a_bug_on_the_way_to_the_sdk_costs_one_answer_and_is_told_to_the_operator_alone(hasty: HostileWeb) -> None:
+    """G8."""
+    fault = hasty.base / "fault"
+
+    fault.touch()
+    broken = hasty.post(PING)
+    fault.unlink()
+    mended = hasty.post(PING)
+
+    assert (broken.status, broken.body) == (500, b"Internal Server Error")
+    assert mended.status == 200
+    _announcement, *lines = hasty.log.read_text().splitlines()
+    assert ["our own bug" in json.loads(line)["traceback"] for line in lines] == [True]
