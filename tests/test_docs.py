@@ -6,14 +6,17 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
+from bench.tokens import projects
+from bench.tokens import results as token_results
 from pytest_mcp.config import PREFIX
 from pytest_mcp.results import ExecuteResult
 from pytest_mcp.settings import SETTINGS
 from pytest_mcp.tools import dump
+from scripts import generate_readme
 from tests.workbench import Workbench
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,11 +44,14 @@ def anchors(document: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 
 
-def readme_example() -> Any:
-    """The one answer that the README shows."""
-    blocks = re.findall(r"(?ms)^```json\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"))
-    (block,) = [block for block in blocks if '"verdict"' in block]
-    return json.loads(block)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def readme_example(name: Literal["fixture", "shop"]) -> Any:
+    """One of the two answers that the README shows: of a broken fixture, and of the example project."""
+    blocks = re.findall(r"(?ms)^```json\n(.*?)^```", README)
+    fixture, shop = [block for block in blocks if '"verdict"' in block]
+    return json.loads(fixture if name == "fixture" else shop)
 
 
 def without_timings(answer: dict[str, Any]) -> dict[str, Any]:
@@ -119,8 +125,9 @@ def test_no_file_names_a_place_of_one_machine() -> None:
     assert found == []
 
 
-def test_the_answer_in_the_readme_has_exactly_the_keys_of_the_models() -> None:
-    example = readme_example()
+@pytest.mark.parametrize("name", ["fixture", "shop"])
+def test_an_answer_in_the_readme_has_exactly_the_keys_of_the_models(name: Literal["fixture", "shop"]) -> None:
+    example = readme_example(name)
 
     answer = dump(ExecuteResult.model_validate(example))
 
@@ -134,12 +141,42 @@ async def test_the_answer_in_the_readme_is_what_the_server_answers(bench: Workbe
 
     answer = await bench.execute(keywords="vat")
 
-    assert without_timings(answer) == without_timings(readme_example())
+    assert without_timings(answer) == without_timings(readme_example("shop"))
+
+
+@pytest.mark.anyio
+async def test_before_and_after_in_the_readme_are_the_same_real_run(bench: Workbench) -> None:
+    projects.one_fixture(200).write(bench.root)
+    (before,) = re.findall(r"(?ms)^```text\n(tests/test_carts.*?)^```", README)
+
+    printed = bench.shell().stdout
+    answer = await bench.execute()
+
+    # In this order, with gaps.
+    rest = iter(printed.splitlines())
+    assert all(line in rest for line in before.splitlines())
+    assert without_timings(answer) == without_timings(readme_example("fixture"))
+
+
+def test_the_tokens_before_and_after_are_those_that_were_counted() -> None:
+    counted = token_results.load()["one-fixture"]
+
+    assert f"{counted.printed['pytest']:,} tokens" in README
+    assert f"whole, {counted.answer:,} tokens" in README
+
+
+def test_the_derived_parts_of_the_readme_are_fresh() -> None:
+    assert generate_readme.filled(README) == README
+
+
+def test_a_drifted_part_of_the_readme_is_mended_and_the_rest_is_left_alone() -> None:
+    drifted = README.replace("| `path` |", "| `place` |")
+
+    assert drifted != README
+    assert generate_readme.filled(drifted) == README
 
 
 def test_the_readme_has_every_setting_of_the_operators_with_its_variable() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-
-    rows = re.findall(r"(?m)^\| `(--[a-z-]+)[^|]*(?:\\\|[^|]*)?\| `(\w+)` \|", readme)
+    rows = re.findall(r"(?m)^\| `(--[a-z-]+)[^|]*(?:\\\|[^|]*)?\| `(\w+)` \|", README)
 
     assert rows == [(setting.flag, PREFIX + setting.name.upper()) for setting in SETTINGS]

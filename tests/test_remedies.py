@@ -501,3 +501,13 @@ def test_a_shell_takes_the_line_whatever_the_folder_is_called(name: str) -> None
         )
 
     assert (seen.returncode, seen.stdout, seen.stderr) == (0, b"", b"")
+
+
+def test_a_manager_comes_before_the_environments_of_tox_and_those_before_a_new_one(tmp_path: Path) -> None:
+    environment(tmp_path / ".tox/py312", "pytest")
+
+    unmanaged = remedy(tmp_path, [])
+    lay(tmp_path, {"uv.lock": "", "pyproject.toml": '[dependency-groups]\ntest = ["pytest"]\n'})
+
+    assert unmanaged == f"start pytest-mcp with --python {tmp_path}/.tox/py312/bin/python"
+    assert remedy(tmp_path, []) == "uv sync --group test"

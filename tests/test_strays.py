@@ -7,7 +7,7 @@ import pytest
 
 from pytest_mcp import interpreter
 from pytest_mcp.config import configure
-from pytest_mcp.strays import lead
+from pytest_mcp.strays import lead, of_tools
 from tests.disk import broken, environment, lacking, lay
 
 
@@ -58,7 +58,8 @@ def test_the_newest_environment_of_a_tool_that_is_meant_for_tests_is_named(tmp_p
         environment(tmp_path / name, "pytest")
     environment(tmp_path / ".tox/py313")
 
-    assert lead(tmp_path, tmp_path, []) == f"start pytest-mcp with --python {tmp_path}/.tox/py311/bin/python"
+    assert lead(tmp_path, tmp_path, []) is None
+    assert of_tools(tmp_path, []) == f"start pytest-mcp with --python {tmp_path}/.tox/py311/bin/python"
 
 
 def test_environments_of_folders_below_are_reached_by_naming_a_path(tmp_path: Path) -> None:

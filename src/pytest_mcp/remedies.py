@@ -56,7 +56,8 @@ def remedy(root: Path, rejected: Sequence[Candidate], *, folder: Path | None = N
     if chosen is not None:
         return unmanaged.into(chosen.python, root, inside) if chosen.lacks_pytest else _CORRECT
     project = _Project(root, inside, manifest.nearest(inside, root), rejected)
-    return strays.lead(root, inside, rejected) or _managed(project) or unmanaged.line(root, inside, rejected)
+    led = strays.lead(root, inside, rejected) or _managed(project) or strays.of_tools(root, rejected)
+    return led or unmanaged.line(root, inside, rejected)
 
 
 def _managed(project: _Project) -> str | None:

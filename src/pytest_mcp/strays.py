@@ -24,21 +24,25 @@ _PATHS_NAMED = 3
 
 
 def lead(root: Path, folder: Path, rejected: Sequence[Candidate]) -> str | None:
-    """The line that leads to an environment with pytest, if one is there."""
-    tried = {prefixes.of(candidate.python) for candidate in rejected}
-
-    def usable(found: Iterable[Path]) -> list[Path]:
-        return [prefix for prefix in found if prefix not in tried and prefixes.has(prefix, "pytest")]
-
-    if own := usable(renamed(root)):
+    """The line that leads to an environment with pytest that a person has made, if one is there."""
+    if own := _usable(renamed(root), rejected):
         return _link(root, own[0])
-    if above := usable(_above(root)):
+    if above := _usable(_above(root), rejected):
         return f"start pytest-mcp in {_quoted(above[0].parent)}, or give it {_option(above[0])}"
-    if not _environments_of(folder) and (nested := usable(_nested(folder))):
+    if not _environments_of(folder) and (nested := _usable(_nested(folder), rejected)):
         return _paths(root, nested)
-    if of_tools := usable(_of_tools(root)):
-        return f"start pytest-mcp with {_option(of_tools[-1])}"
     return None
+
+
+def of_tools(root: Path, rejected: Sequence[Candidate]) -> str | None:
+    """The line that leads to one of tox or nox. They are made anew at will, so a manager's own comes first."""
+    found = _usable(_of_tools(root), rejected)
+    return f"start pytest-mcp with {_option(found[-1])}" if found else None
+
+
+def _usable(found: Iterable[Path], rejected: Sequence[Candidate]) -> list[Path]:
+    tried = {prefixes.of(candidate.python) for candidate in rejected}
+    return [prefix for prefix in found if prefix not in tried and prefixes.has(prefix, "pytest")]
 
 
 def renamed(root: Path) -> list[Path]:
