@@ -9,7 +9,8 @@ from tests.waiting import PATIENCE
 from tests.workbench import PYTESTS, Workbench
 
 # The machine is shared and slow at times; how long an example takes proves nothing here.
-settings.register_profile("project", deadline=None)
+# A taste for every run; `make fuzz` has the hundred thousands.
+settings.register_profile("project", deadline=None, max_examples=40)
 settings.load_profile("project")
 
 

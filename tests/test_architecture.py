@@ -81,7 +81,7 @@ MAP = {
     "config": {"endpoint"},
     "configfile": {"jsonc", "text", "toml"},
     "connection": set(),
-    "diagnosis": {"budget", "errors", "events", "failures", "findings", "ledger", "requests"},
+    "diagnosis": {"budget", "errors", "events", "failures", "findings", "ledger", "requests", "targets"},
     "doubts": {"config", "interpreter", "prefixes", "text"},
     "endpoint": set(),
     "environment": {
@@ -156,7 +156,7 @@ MAP = {
     "processes": set(),
     "progress": {"ink", "ledger", "text"},
     "questions": {"command", "events", "places", "process", "text"},
-    "readiness": {"errors", "events", "failures", "ledger", "requests", "surroundings", "text"},
+    "readiness": {"errors", "events", "failures", "ledger", "requests", "strays", "surroundings", "text"},
     "records": {"events"},
     "remedies": {"interpreter", "manifest", "prefixes", "shell", "strays", "unmanaged", "ways"},
     "replies": {"errors", "text"},

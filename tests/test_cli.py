@@ -203,3 +203,46 @@ def test_every_command_has_its_module_and_every_module_its_command() -> None:
     folder = Path(call.__file__).parent
 
     assert sorted(COMMANDS) == sorted(modules) == sorted(path.stem for path in folder.glob("[!_]*.py"))
+
+
+def test_a_root_that_may_not_be_read_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    """With `setpriv`, since root may read everything."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o000)
+    command = ["setpriv", "--inh-caps=-all", "--bounding-set=-all", sys.executable, "-m", "pytest_mcp"]
+
+    done = subprocess.run([*command, f"--root={closed}", "run"], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (
+        4,
+        f"pytest-mcp: The project root {closed} may not be read by this user.\n",
+    )
+
+
+def test_an_answer_that_finds_no_room_is_told_and_is_no_failed_test(project: Workbench) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest_mcp", f"--python={project.python}", "run"],
+            cwd=project.root,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert (done.returncode, done.stderr) == (
+        3,
+        "pytest-mcp: the answer could not be written: No space left on device\n",
+    )
+
+
+def test_settings_of_a_server_on_http_do_not_reach_what_a_command_writes_or_starts(project: Workbench) -> None:
+    project.write({"tests/test_bad.py": "def test_bad(): assert 0\n"})
+    typed_before = (f"--python={project.python}", "--http")
+
+    again = typed(*typed_before, "--log-level=error", "run", cwd=project.root).stdout
+    entry = typed(*typed_before, "--log-level=error", "setup", "--print", "claude-code", cwd=project.root).stdout
+
+    assert "--http" not in again + entry
+    assert "--log-level=error" in again
+    assert "--log-level=error" in entry

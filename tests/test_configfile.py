@@ -245,3 +245,14 @@ def test_a_difference_moves_no_cursor(tmp_path: Path) -> None:
 def test_a_sample_is_the_entry_in_its_tables() -> None:
     assert sample(Path("a.toml"), TOML_KEYS, {"command": "x"}) == '[mcp_servers.pytest]\ncommand = "x"\n'
     assert sample(Path("a.json"), KEYS, {}) == '{\n  "mcpServers": {\n    "pytest": {}\n  }\n}'
+
+
+def test_behind_a_link_into_a_folder_that_is_gone_nothing_is_made(tmp_path: Path) -> None:
+    link = tmp_path / "settings.json"
+    link.symlink_to(tmp_path / "gone" / "settings.json")
+    change = added(link, KEYS, ENTRY)
+
+    with pytest.raises(Trouble, match="which does not exist"):
+        write(change, keep=tmp_path)
+
+    assert not (tmp_path / "gone").exists()

@@ -157,3 +157,34 @@ async def test_a_file_that_is_no_test_file_is_refused_and_not_run(every_bench: W
     assert [fault["field"] for fault in failure.data["validation_errors"]] == ["node_ids.1", "node_ids.2"]
     assert not (every_bench.root / "deployed").exists()
     assert not (every_bench.root / "read").exists()
+
+
+@pytest.mark.anyio
+async def test_parameters_that_a_test_does_not_have_are_the_callers_fault(every_bench: Workbench) -> None:
+    every_bench.write(
+        {
+            "test_it.py": """
+                import pytest
+
+                @pytest.mark.parametrize("n", [1])
+                def test_p(n): pass
+
+                def test_q(): pass
+            """
+        }
+    )
+
+    failure = await every_bench.refused("execute_tests", node_ids=["test_it.py::test_p[zz]", "test_it.py::test_q"])
+
+    assert (failure.code, failure.data["field"]) == (-32602, "node_ids.0")
+    assert len(failure.data["validation_errors"]) == 1
+
+
+@pytest.mark.anyio
+async def test_a_file_without_tests_is_not_said_to_be_missing(every_bench: Workbench) -> None:
+    every_bench.write({"test_it.py": "def test_q(): pass\n", "data.toml": "x = 1\n"})
+
+    failure = await every_bench.refused("execute_tests", node_ids=["data.toml"])
+
+    assert (failure.code, failure.data["field"]) == (-32602, "node_ids.0")
+    assert "not found" not in failure.message

@@ -62,7 +62,7 @@ def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.Ar
     parser.add_argument("--version", action="version", version=f"pytest-mcp {__version__}")
     for setting in SETTINGS:
         setting.add_to(parser, environment)
-    commands = parser.add_subparsers(dest="command", title="commands", metavar="", parser_class=_CommandParser)
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND", parser_class=_CommandParser)
     for name, words in COMMANDS.items():
         command = commands.add_parser(
             name,
@@ -120,6 +120,8 @@ def _serve(settled: Config) -> int:
 
 
 def _serve_stdio(settled: Config) -> int:
+    if sys.stdin.isatty():
+        complain("waiting for an MCP client on standard input; Ctrl-C ends this, --help has what a person can do")
     handover = front.greet(sys.stdin.fileno(), sys.stdout.fileno())
     if handover is None:
         return 0

@@ -4,6 +4,7 @@ Nothing here can be changed by a call. Which interpreter is used is decided in `
 The client's first answer waits for this module: named tuples, as `dataclasses` takes a quarter of such a start.
 """
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
@@ -146,6 +147,8 @@ def _usable_root(given: str | None) -> Path:
         raise ConfigError(f"The project root {given or '(the current folder)'} does not exist.") from error
     if not root.is_dir():
         raise ConfigError(f"The project root {root} is not a folder.")
+    if not os.access(root, os.R_OK | os.X_OK):
+        raise ConfigError(f"The project root {root} may not be read by this user.")
     if root == Path(root.anchor) or root == _home():
         raise NoProject(f"{root} is no project. Start pytest-mcp in a project's folder or name one with --root.")
     return root

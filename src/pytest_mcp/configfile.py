@@ -109,6 +109,8 @@ def write(change: Change, *, keep: Path) -> None:
     """Carry out a change, unless the file is not what it was. Empty folders below `keep` go with the last file."""
     try:
         target = change.path.resolve()
+        if change.path.is_symlink() and not target.parent.exists():
+            raise Trouble(f"{change.path} is a link into {target.parent}, which does not exist.")
         _check(change)
         if change.after is not None:
             _write(change, target, change.after)

@@ -13,11 +13,13 @@ from pytest_mcp.errors import CallError, ErrorType, ExecutionFailed, Fault, Refu
 from pytest_mcp.events import UsageFault
 from pytest_mcp.ledger import Asked_co, Ledger, Run
 from pytest_mcp.requests import ExecuteTests, Request
+from pytest_mcp.targets import Target
 
 # What pytest says of an argument it cannot find, in all its versions.
 _NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or directory not found: )(.*?)$", re.MULTILINE)
 _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) expressions do not support")
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
+_SEE = "discover_tests lists what there is"
 # How many of the tests that were running a message names.
 MAX_RUNNING_SHOWN = 5
 # The most that an error repeats of what had finished.
@@ -137,10 +139,27 @@ def _missing_targets(run: Run[Request]) -> list[Fault]:
     broken = {event.file for event in run.ledger.collection_failures}
     broken |= {event.id for event in run.ledger.skipped_modules}
     return [
-        Fault(name, "was not found; discover_tests lists what there is", "not_found", target.node_id)
+        Fault(name, _why_missing(target, missing), "not_found", target.node_id)
         for name, target in run.request.targets
-        if target.argument in missing and target.relative not in broken
+        if _is_missing(target, missing) and target.relative not in broken
     ]
+
+
+def _is_missing(target: Target, missing: set[str]) -> bool:
+    """pytest 9.2 leaves the parameters out when it names a test that it did not find."""
+    return target.argument in missing or _without_parameters(target) in missing
+
+
+def _without_parameters(target: Target) -> str:
+    return target.argument.partition("[")[0] if target.selector and "[" in target.selector else target.argument
+
+
+def _why_missing(target: Target, missing: set[str]) -> str:
+    if target.selector is None:
+        return f"is there, but pytest finds no tests in it; {_SEE}"
+    if target.argument not in missing:
+        return f"was not found, at least not with these parameters; {_SEE}"
+    return f"was not found; {_SEE}"
 
 
 def _bad_expressions(run: Run[Request], messages: Sequence[str]) -> list[Fault]:

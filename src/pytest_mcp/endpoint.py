@@ -64,14 +64,10 @@ def settle(address: str, *, token: str | None, token_file: str | None, allowed_h
     hosts = _hosts(allowed_hosts)
     secret = _token(token, token_file)
     if not re.fullmatch(_LOOPBACK, host):
-        if secret is None:
-            raise ValueError(
-                f"--http {address} is open to other machines and needs a token: set PYTEST_MCP_TOKEN or --token-file."
-            )
-        if not hosts:
-            raise ValueError(
-                f"--http {address} is open to other machines and needs --allowed-hosts: the names clients reach it by."
-            )
+        needed = [] if secret else ["a token (PYTEST_MCP_TOKEN or --token-file)"]
+        needed += [] if hosts else ["--allowed-hosts, the names that clients reach it by"]
+        if needed:
+            raise ValueError(f"--http {address} is open to other machines and needs {' and '.join(needed)}.")
     return Endpoint(host.strip("[]"), port, secret, hosts or LOOPBACK_NAMES)
 
 

@@ -8,6 +8,8 @@ import sys
 MISUSE = 2
 # And as pytest has it, for the commands that stand in its place.
 USAGE_ERROR = 4
+# Of an answer that could not be written, as on a full disk: pytest's code for what is not the tests' fault.
+UNWRITTEN = 3
 
 
 def show(text: str) -> None:
@@ -17,9 +19,12 @@ def show(text: str) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         print(text, flush=True)
-    except BrokenPipeError:
+    except OSError as error:
         # Python flushes once more on its way out, which must find somebody to take it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            complain(f"the answer could not be written: {error.strerror}")
+            sys.exit(UNWRITTEN)
 
 
 def remark(text: str) -> None:

@@ -14,6 +14,7 @@ from pytest_mcp.errors import CallError, ErrorType, ExecutionFailed
 from pytest_mcp.events import CollectionFailed
 from pytest_mcp.ledger import Run
 from pytest_mcp.requests import Survey
+from pytest_mcp.strays import LEADING
 from pytest_mcp.surroundings import Surroundings
 
 # What one line shows of a message, in characters.
@@ -66,7 +67,8 @@ def _certain_help(error: CallError, run: Run[Survey] | None, around: Surrounding
         return None
     if error.error_type == "spawn_failure" and not around.temporary.writable:
         return "Set TMPDIR to a folder that can be written to."
-    return error.fix if around.looks_like_a_project else None
+    leads_elsewhere = error.fix is not None and error.fix.startswith(LEADING)
+    return error.fix if around.looks_like_a_project or leads_elsewhere else None
 
 
 def of_survey(run: Run[Survey], around: Surroundings) -> Standing:

@@ -63,8 +63,10 @@ def _switch(text: str) -> bool:
 _SECONDS = {"type": int, "metavar": "SECONDS"}
 _COUNT = {"type": int, "metavar": "N"}
 SETTINGS = (
-    Setting("root", "the project's folder (default: the current one)", {}),
-    Setting("python", "the project's Python (default: its .venv)", {}),
+    Setting("root", "the project's folder (default: the current one)", {"metavar": "FOLDER"}),
+    Setting(
+        "python", "the project's Python (default: its own environment, wherever that is kept)", {"metavar": "FILE"}
+    ),
     Setting(
         "timeout",
         "time limit of a call that names none (default: %(default)s)",
@@ -113,6 +115,9 @@ SETTINGS = (
     ),
 )
 
+# What only a server on HTTP needs, which no command starts.
+_OF_HTTP = ("http", "token_file", "allowed_hosts")
+
 
 def settle(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
     """What was typed, checked; raises ConfigError with a sentence for a person."""
@@ -123,7 +128,7 @@ def settle(options: argparse.Namespace, environment: Mapping[str, str]) -> Confi
 
 def as_typed(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:
     """What stands on the command line, as opposed to what holds in the next one too."""
-    values = [(setting, getattr(options, setting.name)) for setting in SETTINGS]
+    values = [(setting, getattr(options, setting.name)) for setting in SETTINGS if setting.name not in _OF_HTTP]
     return [
         flag
         for setting, value in values
@@ -135,13 +140,13 @@ def as_typed(options: argparse.Namespace, environment: Mapping[str, str]) -> lis
 def repeated(options: argparse.Namespace, settled: Config) -> list[str]:
     """The same settings for a server on stdio, which may start in another folder: so with whole paths."""
     values = vars(options) | {"root": settled.root, "python": settled.python}
-    values |= {"http": None, "token_file": None, "allowed_hosts": None}
+    values |= dict.fromkeys(_OF_HTTP)
     return [flag for setting in SETTINGS for flag in setting.said(values[setting.name])]
 
 
 def chosen(options: argparse.Namespace, settled: Config | None) -> list[str]:
     """Only those that somebody typed or set, for a server that another program starts; the root is its matter."""
     values = vars(options) | ({"python": settled.python} if settled else {})
-    others = [setting for setting in SETTINGS if setting.name != "root"]
+    others = [setting for setting in SETTINGS if setting.name not in ("root", *_OF_HTTP)]
     said = [setting for setting in others if values[setting.name] != setting.default]
     return [flag for setting in said for flag in setting.said(values[setting.name])]

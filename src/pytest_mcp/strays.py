@@ -14,6 +14,8 @@ from pathlib import Path
 from pytest_mcp import manifest, prefixes
 from pytest_mcp.interpreter import FOLDERS, Candidate
 
+# How a line begins that is for whoever starts the server, and for no shell.
+LEADING = "start pytest-mcp"
 _OF_TOOLS = (".tox", ".nox")
 # Services of a monorepo lie one or two folders deep, at most with a folder for their kind above them.
 _DEPTH = 3
@@ -28,7 +30,7 @@ def lead(root: Path, folder: Path, rejected: Sequence[Candidate]) -> str | None:
     if own := _usable(renamed(root), rejected):
         return _link(root, own[0])
     if above := _usable(_above(root), rejected):
-        return f"start pytest-mcp in {_quoted(above[0].parent)}, or give it {_option(above[0])}"
+        return f"{LEADING} in {_quoted(above[0].parent)}, or give it {_option(above[0])}"
     if not _environments_of(folder) and (nested := _usable(_nested(folder), rejected)):
         return _paths(root, nested)
     return None
@@ -37,7 +39,7 @@ def lead(root: Path, folder: Path, rejected: Sequence[Candidate]) -> str | None:
 def of_tools(root: Path, rejected: Sequence[Candidate]) -> str | None:
     """The line that leads to one of tox or nox. They are made anew at will, so a manager's own comes first."""
     found = _usable(_of_tools(root), rejected)
-    return f"start pytest-mcp with {_option(found[-1])}" if found else None
+    return f"{LEADING} with {_option(found[-1])}" if found else None
 
 
 def _usable(found: Iterable[Path], rejected: Sequence[Candidate]) -> list[Path]:
@@ -55,7 +57,7 @@ def _link(root: Path, prefix: Path) -> str:
     """A link makes it the project's environment for good; where there is no place for one, the operator can choose."""
     new = root / FOLDERS[0]
     if os.path.lexists(new):
-        return f"start pytest-mcp with {_option(prefix)}"
+        return f"{LEADING} with {_option(prefix)}"
     return shlex.join(["ln", "-s", prefix.name, new.name])
 
 

@@ -191,6 +191,7 @@ def _carried_out(change: Change, client: Client, wish: Wish) -> Outcome:
     if wish.answer in ("no", "nobody"):
         return "in place" if wish.answer == "no" else "waiting"
     if wish.answer == "ask" and not ask("Write this?"):
+        show("Not written.")
         return "failed"
     configfile.write(change, keep=wish.folder(client))
     show("Taken out." if wish.remove else f"Written. {client.then}")
