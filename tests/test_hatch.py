@@ -144,7 +144,7 @@ async def test_what_hatch_has_made_is_found_and_hatch_is_not_started_for_it(
     (home.folder / ".config" / "hatch" / "config.toml").unlink()
     before = tree(home.folder, project)
 
-    found = await environments(manifest.read(project), {**home.environment, "PATH": ""})
+    found = await environments(manifest.read(project), {**home.environment, "PATH": ""}, project)
 
     (python,) = home.folder.glob(".local/share/hatch/env/virtual/the-thing/*/the-thing/bin/python")
     assert found == [Answer("hatch", python, "hatch's environment default")]
@@ -160,7 +160,7 @@ async def test_what_hatch_has_made_is_found_and_hatch_is_not_started_for_it(
 async def test_what_no_file_system_could_hold_is_told(home: Home, project: Path, options: str) -> None:
     (project / "pyproject.toml").write_text(f"[tool.hatch.envs.default]\n{options}\n", encoding="utf-8")
 
-    (answer,) = await environments(manifest.read(project), home.environment)
+    (answer,) = await environments(manifest.read(project), home.environment, project)
 
     assert answer.python is None
 
@@ -180,6 +180,6 @@ async def test_a_project_without_an_environment_is_told(home: Home, project: Pat
     written(project, LAYOUTS["usual"])
     (project / "hatch.toml").touch()
 
-    found = await environments(manifest.read(project), home.environment)
+    found = await environments(manifest.read(project), home.environment, project)
 
     assert found == [Answer("hatch", None, "hatch's environment", "hatch has made no environment for this project yet")]

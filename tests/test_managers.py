@@ -24,7 +24,7 @@ def project(tmp_path: Path) -> Path:
 
 
 async def ask(project: Path, home: Home, **variables: str) -> list[Answer]:
-    return await environments(manifest.read(project), {**home.environment, **variables})
+    return await environments(manifest.read(project), {**home.environment, **variables}, project)
 
 
 async def ask_in_vain(project: Path, home: Home, **variables: str) -> str:

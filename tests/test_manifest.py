@@ -86,10 +86,10 @@ def test_members_are_found_where_that_needs_no_long_walk_and_odd_patterns_find_n
 
     found = [member.folder for member in manifest.members(manifest.read(root))]
 
-    assert found == [root / "libs/a", root / "libs/b", root / "one", root / "../root"]
+    assert found == [root / "libs/a", root / "libs/b", root / "one"]
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pyproject.toml")
 
-    assert (manifest.toml(tmp_path / "pyproject.toml"), manifest.text(tmp_path / "pyproject.toml")) == ({}, "")
+    assert manifest.toml(tmp_path / "pyproject.toml") == {}

@@ -53,7 +53,7 @@ def chosen_by_poetry(home: Home, project: Path, **variables: str) -> Path:
 async def ask(project: Path, home: Home, **variables: str) -> list[Answer]:
     """What is found, and a proof that finding it has changed nothing."""
     before = tree(home.folder, project)
-    found = await environments(manifest.read(project), {**home.environment, **variables})
+    found = await environments(manifest.read(project), {**home.environment, **variables}, project)
     assert tree(home.folder, project) == before
     return found
 

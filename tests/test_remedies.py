@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.interpreter import Candidate
 from pytest_mcp.remedies import remedy
+from pytest_mcp.strays import LEADING
 from tests.disk import broken, environment, lacking, lay
 
 UV = "[tool.uv]\npackage = false\n"
@@ -493,6 +494,9 @@ def test_a_shell_takes_the_line_whatever_the_folder_is_called(name: str) -> None
         root = lay(Path(folder).resolve(), {f"{name}/Pipfile": ""})
 
         line = remedy(root, [], folder=root / name)
+        if not name.isprintable():
+            assert line.startswith(LEADING)
+            return
         seen = subprocess.run(
             ["sh", "-c", line.replace("pipenv install --dev pytest", "sh -c 'cat \"$PIPENV_PIPFILE\"'")],
             cwd=root,

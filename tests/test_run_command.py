@@ -398,11 +398,13 @@ def test_who_interrupts_twice_does_not_wait_and_still_nothing_stays(bench: Workb
         (supervisor,) = children(terminal.process.pid)
         # So that the first one does not get far.
         os.kill(supervisor, signal.SIGSTOP)
-        terminal.press(b"\x03")
-        terminal.until(lambda: terminal.text.endswith("\r\x1b[K"))
-        terminal.press(b"\x03")
-        code = terminal.process.wait(PATIENCE)
-        os.kill(supervisor, signal.SIGCONT)
+        try:
+            terminal.press(b"\x03")
+            terminal.until(lambda: terminal.text.endswith("\r\x1b[K"))
+            terminal.press(b"\x03")
+            code = terminal.process.wait(PATIENCE)
+        finally:
+            os.kill(supervisor, signal.SIGCONT)
         anyio.run(until, lambda: not processes_in(bench.root) and not remains(bench))
 
     assert code == -signal.SIGINT

@@ -378,3 +378,35 @@ def test_a_read_only_home_is_told_in_one_sentence(desk: Desk, obeying: Sequence[
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_another_server_by_our_name_is_left_alone(desk: Desk) -> None:
+    path = desk.project / ".mcp.json"
+    path.write_bytes(b'{"mcpServers": {"pytest": {"command": "uvx", "args": ["other"], "env": {"KEY": "v"}}}}')
+    content = path.read_bytes()
+
+    done = desk.typed("claude-code", "--yes")
+
+    assert (done.returncode, path.read_bytes()) == (1, content)
+    assert "another server by the name 'pytest'" in done.stderr
+
+
+def test_what_somebody_added_to_the_entry_stays(desk: Desk) -> None:
+    path = desk.project / ".mcp.json"
+    path.write_bytes(b'{"mcpServers": {"pytest": {"command": "pytest-mcp", "env": {"KEY": "v"}}}}')
+
+    desk.typed("claude-code", "--yes")
+
+    entry = json.loads(path.read_bytes())["mcpServers"]["pytest"]
+    assert (entry["command"], entry["env"]) == (SERVER, {"KEY": "v"})
+
+
+def test_a_link_of_the_repositorys_does_not_lead_the_writing_out_of_it(desk: Desk) -> None:
+    own = desk.home / "settings.json"
+    own.write_bytes(b"{}")
+    (desk.project / ".mcp.json").symlink_to(own)
+
+    done = desk.typed("claude-code", "--yes")
+
+    assert (done.returncode, own.read_bytes()) == (1, b"{}")
+    assert str(own) in done.stderr

@@ -4,10 +4,15 @@ In comes a folder; out come the top of its checkout and, for a linked worktree, 
 file that its repository does not confirm is not believed: it could name any folder.
 """
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_mcp import files
+
 _LINK = "gitdir:"
+# A path, and a word before it.
+_LONGEST_LINE = 8192
 
 
 @dataclass(frozen=True)
@@ -20,9 +25,9 @@ class Checkout:
 def find(folder: Path) -> Checkout | None:
     for top in (folder, *folder.parents):
         git = top / ".git"
-        if git.is_dir():
+        if files.holds(git.is_dir):
             return Checkout(top, None)
-        if git.is_file():
+        if files.holds(git.is_file):
             return Checkout(top, _main(git))
     return None
 
@@ -32,16 +37,21 @@ def _main(link: Path) -> Path | None:
     said = _line(link)
     if said is None or not said.startswith(_LINK):
         return None
-    own = (link.parent / said.removeprefix(_LINK).strip()).resolve()
+    own = _real(link.parent / said.removeprefix(_LINK).strip())
     confirmed, common = _line(own / "gitdir"), _line(own / "commondir")
-    if confirmed is None or common is None or (own / confirmed).resolve() != link.resolve():
+    if confirmed is None or common is None or _real(own / confirmed) != _real(link):
         return None
-    repository = (own / common).resolve()
+    repository = _real(own / common)
     return repository.parent if repository.name == ".git" else None
 
 
-def _line(path: Path) -> str | None:
+def _real(path: Path) -> Path:
+    """Also of what leads around in a circle, or has a name that no file can have: pathlib raises there."""
     try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, ValueError):
-        return None
+        return Path(os.path.realpath(path))
+    except ValueError:
+        return path
+
+
+def _line(path: Path) -> str | None:
+    return files.text(path, _LONGEST_LINE).strip() or None

@@ -27,7 +27,8 @@ def of_choice(chosen: Candidate, rejected: Sequence[Candidate], places: Sequence
 def _passed_over(chosen: Candidate, rejected: Sequence[Candidate], root: Path) -> list[str]:
     """Environments of the project's own that could not be used. A variable may be stale, and says little."""
     return [
-        f"The tests ran with {_shown(chosen, root)} because {_shown(other, root)} cannot be used: {other.problem}."
+        f"The tests ran with {_shown(chosen, root)} because {_shown(other, root)} cannot be used:"
+        f" {interpreter.short(other.problem or '')}."
         for other in rejected
         if other.lacks_pytest or other.python.is_relative_to(root)
     ]
@@ -42,7 +43,7 @@ def _rivals(chosen: Candidate, found: Sequence[Candidate], root: Path) -> list[s
     ]
     if not rivals:
         return []
-    named = few(f"{_shown(other, root)} ({other.source})" for other in rivals)
+    named = few(f"{_shown(other, root)} ({interpreter.short(other.source)})" for other in rivals)
     return [f"The tests ran with {_shown(chosen, root)}; {named} has pytest too. The operator's --python decides."]
 
 
@@ -62,7 +63,11 @@ def _nearer(folder: Path, places: Sequence[Path], root: Path) -> list[str]:
         for place in (target, *target.parents)
         if place != folder and place.is_relative_to(folder) and _has_environment(place)
     }
-    return [f"With an environment of its own: {few(sorted(own))}. Call each alone to use it."] if own else []
+    return (
+        [f"With an environment of its own: {few(map(interpreter.short, sorted(own)))}. Call each alone to use it."]
+        if own
+        else []
+    )
 
 
 def _has_environment(place: Path) -> bool:
@@ -71,4 +76,4 @@ def _has_environment(place: Path) -> bool:
 
 def _shown(candidate: Candidate, root: Path) -> str:
     python = candidate.python
-    return str(python.relative_to(root) if python.is_relative_to(root) else python)
+    return interpreter.short(str(python.relative_to(root) if python.is_relative_to(root) else python))

@@ -12,7 +12,7 @@ from typing import TypeVar
 from pytest_mcp import hints, notices, readiness, text
 from pytest_mcp.errors import CallError, ExecutionFailed
 from pytest_mcp.events import ImportedElsewhere, Portrait
-from pytest_mcp.interpreter import Candidate
+from pytest_mcp.interpreter import Candidate, short
 from pytest_mcp.ledger import Ledger
 from pytest_mcp.requests import Survey
 from pytest_mcp.results import (
@@ -93,14 +93,14 @@ def _interpreter(chosen: Candidate, ledger: Ledger) -> Interpreter:
     hello, portrait = ledger.hello, ledger.portrait
     return Interpreter(
         executable=_cut(hello.executable if hello else str(chosen.python)),
-        source=chosen.source,
+        source=short(chosen.source),
         version=hello and _cut(hello.python),
         prefix=portrait and _cut(portrait.prefix),
     )
 
 
 def _passed_over(other: Candidate) -> PassedOver:
-    return PassedOver(python=str(other.python), source=other.source, problem=_cut(other.problem or ""))
+    return PassedOver.model_validate(other.described())
 
 
 def _pytest(ledger: Ledger) -> Pytest | None:

@@ -6,16 +6,22 @@ is the probe. Never the PATH, and never a manager's `run`: both may pick a pytes
 """
 
 import os
+import re
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp import checkout, managers, manifest, prefixes
+from pytest_mcp import checkout, files, managers, manifest, prefixes, text
 from pytest_mcp.config import Config
 
 OPERATORS_CHOICE = "--python"
+# More than anybody has; each may cost the start of a process.
+MOST = 10
+# A path and a reason; more of it would not help.
+LONGEST_WORDS = 500
+_IS_PYTHON = re.compile("python|pypy|graalpy", re.IGNORECASE)
 FOLDERS = (".venv", "venv")
 _CONDA = Path("python.exe") if os.name == "nt" else prefixes.python(Path())
 _PIXI = Path(".pixi", "envs")
@@ -38,7 +44,17 @@ class Candidate:
         return replace(self, problem=problem, lacks_pytest=lacks_pytest)
 
     def described(self) -> dict[str, Any]:
-        return {"python": str(self.python), "source": self.source, "problem": self.problem}
+        """In single lines of bounded length: names of folders are in there, which anybody may have chosen."""
+        problem = None if self.problem is None else short(self.problem)
+        return {"python": short(str(self.python)), "source": short(self.source), "problem": problem}
+
+    @property
+    def line(self) -> str:
+        return "tried {python} ({source}): {problem}".format(**self.described())
+
+
+def short(words: str) -> str:
+    return text.safe_line(text.cut_middle(words, LONGEST_WORDS, separator=" "))
 
 
 async def candidates(config: Config, folder: Path) -> AsyncIterator[Candidate]:
@@ -46,7 +62,9 @@ async def candidates(config: Config, folder: Path) -> AsyncIterator[Candidate]:
     for candidate in visible(config, folder):
         yield candidate
     if config.python is None:
-        for answer in await managers.environments(manifest.nearest(folder, config.root), config.environment):
+        for answer in await managers.environments(
+            manifest.nearest(folder, config.root), config.environment, config.root
+        ):
             if answer.python is None:
                 yield Candidate(Path(answer.manager), answer.source, answer.problem)
             else:
@@ -59,11 +77,11 @@ def visible(config: Config, folder: Path) -> list[Candidate]:
     """Those that a look at files and variables finds: the operator's choice alone, or all of them."""
     if config.python is not None:
         return [_inspected(config.python, OPERATORS_CHOICE)]
-    found: dict[Path, Candidate] = {}
+    found: dict[str, Candidate] = {}
     for candidate in (*_of_folders(config.root, folder), *_active(config, folder), *_of_pixi(config.root, folder)):
         # An environment that is found in two ways is one.
-        found.setdefault(candidate.python.parent.resolve(), candidate)
-    return list(found.values())
+        found.setdefault(os.path.realpath(candidate.python.parent), candidate)
+    return list(found.values())[:MOST]
 
 
 def pointed_at(places: Sequence[Path], root: Path) -> Path:
@@ -101,7 +119,7 @@ def _of_folders(root: Path, folder: Path, *, whose: str = "the project root") ->
     for place in _upward(folder, root):
         where = whose if place == root else str(place.relative_to(root))
         for name in FOLDERS:
-            if (place / name).exists() or (place / name).is_symlink():
+            if os.path.lexists(place / name):
                 yield _inspected(prefixes.python(place / name), f"{name} in {where}")
 
 
@@ -116,7 +134,7 @@ def _active(config: Config, folder: Path) -> Iterator[Candidate]:
 
 
 def _why_nobodys(prefix: Path, variable: str, config: Config) -> str | None:
-    if prefix.resolve() == Path(sys.prefix).resolve():
+    if os.path.realpath(prefix) == os.path.realpath(sys.prefix):
         return "is the server's own environment, not the project's"
     if variable == "CONDA_PREFIX" and (
         config.environment.get("CONDA_DEFAULT_ENV") == "base" or (prefix / "condabin").is_dir()
@@ -127,7 +145,7 @@ def _why_nobodys(prefix: Path, variable: str, config: Config) -> str | None:
 
 def _of_pixi(root: Path, folder: Path) -> Iterator[Candidate]:
     for place in _upward(folder, root):
-        environments = sorted((place / _PIXI).glob("*"), key=lambda path: (path.name != "default", path.name))
+        environments = sorted(files.folders(place / _PIXI), key=lambda path: (path.name != "default", path.name))
         for environment in environments:
             yield _inspected(environment / _CONDA, f"pixi's environment {environment.name}")
 
@@ -142,11 +160,14 @@ def _of_main_checkout(root: Path, folder: Path) -> Iterator[Candidate]:
 
 def _inspected(python: Path, source: str) -> Candidate:
     candidate = Candidate(python, source)
-    if python.is_dir():
+    if files.holds(python.is_dir):
         return candidate.rejected("is a folder, not an interpreter")
-    if not python.exists():
-        dangling = " (a link to a Python that is gone)" if python.is_symlink() else ""
+    if not files.holds(python.exists):
+        dangling = " (a link to a Python that is gone)" if files.holds(python.is_symlink) else ""
         return candidate.rejected(f"does not exist{dangling}")
     if not os.access(python, os.X_OK):
         return candidate.rejected("is not executable")
+    # What a repository calls its Python would be started with a file of ours as its argument.
+    if source != OPERATORS_CHOICE and not _IS_PYTHON.search(Path(os.path.realpath(python)).name):
+        return candidate.rejected(f"leads to {os.path.realpath(python)}, which is no Python")
     return candidate

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_mcp import hatch, places, poetry, prefixes, questions
+from pytest_mcp import files, hatch, places, poetry, prefixes, questions
 from pytest_mcp.events import Exit
 from pytest_mcp.manifest import Manager, Manifest
 from pytest_mcp.memory import Finding, Memory, stamped
@@ -21,6 +21,7 @@ Environment: TypeAlias = Mapping[str, str]
 
 _ORDER: tuple[Manager, ...] = ("poetry", "pdm", "hatch", "pipenv")
 _PDMS_CHOICE = ".pdm-python"
+_LONGEST_PATH = 4096
 _PDMS_PACKAGES = "__pypackages__"
 _FILES_OF_PIPENV = ("Pipfile", "Pipfile.lock", ".venv")
 _SETTINGS_OF_PIPENV = {
@@ -46,25 +47,25 @@ Answers: TypeAlias = tuple[Answer, ...]
 _memory: Memory[Answers] = Memory()
 
 
-async def environments(manifest: Manifest, environment: Environment) -> list[Answer]:
-    """Those of the managers that the manifest names, and of no other."""
+async def environments(manifest: Manifest, environment: Environment, root: Path) -> list[Answer]:
+    """Those of the managers that the manifest names, and of no other. No program that lies in the root is started."""
     answers: list[Answer] = []
     for manager in _ORDER:
         if manager not in manifest.managers:
             continue
         if manager in _ASKED:
             # Variables decide too: which program is found, and where it keeps what.
-            key = (manager, manifest.folder, frozenset(environment.items()))
-            answers += await _memory.recall(key, partial(_find_out, manager, manifest.folder, environment))
+            key = (manager, manifest.folder, root, frozenset(environment.items()))
+            answers += await _memory.recall(key, partial(_find_out, manager, manifest.folder, environment, root))
         else:
             answers += _READ[manager](manifest, environment)
     return answers
 
 
-async def _find_out(manager: Manager, folder: Path, environment: Environment) -> Finding[Answers]:
+async def _find_out(manager: Manager, folder: Path, environment: Environment, root: Path) -> Finding[Answers]:
     prepare, read = _ASKED[manager]
     try:
-        question = prepare(folder, environment)
+        question = replace(prepare(folder, environment), root=root)
         program = questions.find(question)
         before = stamped((program, *question.sources))
         answers = _answers(manager, read(await questions.ask(question, program)))
@@ -97,10 +98,9 @@ def _read_pipenv(ended: Exit) -> list[Path]:
 
 
 def _pdm(manifest: Manifest, _environment: Environment) -> Answers:
-    try:
-        named = (manifest.folder / _PDMS_CHOICE).read_text(encoding="utf-8").strip()
-    except (OSError, ValueError):
-        named = ""
+    named = files.text(manifest.folder / _PDMS_CHOICE, _LONGEST_PATH).strip()
+    if not named.isprintable():
+        return _none("pdm", f"what {_PDMS_CHOICE} holds is no path")
     if not named:
         return _none("pdm", "pdm has chosen no Python for this project yet")
     python = manifest.folder / named

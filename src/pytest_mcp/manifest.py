@@ -5,13 +5,16 @@ tool that owns it will complain in its own words. Which environment follows is d
 `managers`, which command helps in `remedies`.
 """
 
+import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
+
+from pytest_mcp import files
 
 Manager = Literal["uv", "poetry", "pdm", "hatch", "pipenv", "pixi", "conda"]
 
@@ -27,8 +30,11 @@ _SIGNS: Mapping[Manager, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "conda": (("environment.yml", "environment.yaml"), ()),
 }
 
-# Lists and locks are far smaller; this bounds what is read of a file that only has the name of one.
-_MOST_CHARACTERS = 20_000_000
+# No table of a person's lies so deep.
+_LONG_KEY = re.compile(r"""(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')\s*\.\s*){50}""")
+# Workspaces name a handful, one or two folders deep.
+_MOST_PATTERNS = 50
+_DEEPEST_PATTERN = 5
 # Only to learn where a workspace declares something; the first members tell it as well as all would.
 _MEMBERS_READ = 200
 
@@ -48,8 +54,8 @@ def read(folder: Path) -> Manifest:
     pyproject = toml(folder / "pyproject.toml")
     managers = tuple(
         manager
-        for manager, (files, names) in _SIGNS.items()
-        if any((folder / file).is_file() for file in files) or (names and table(pyproject, *names))
+        for manager, (names, keys) in _SIGNS.items()
+        if any(files.holds((folder / file).is_file) for file in names) or (keys and table(pyproject, *keys))
     )
     return Manifest(folder, pyproject, managers)
 
@@ -65,7 +71,7 @@ def nearest(start: Path, root: Path) -> Manifest:
 
 def workspace(start: Path) -> Manifest | None:
     """The uv workspace of the project that a folder is in: its own, or the next one above that counts it."""
-    upward = [folder for folder in (start, *start.parents) if (folder / "pyproject.toml").is_file()]
+    upward = [folder for folder in (start, *start.parents) if files.holds((folder / "pyproject.toml").is_file)]
     for folder in upward:
         if found := table(toml(folder / "pyproject.toml"), "tool", "uv", "workspace"):
             inside = upward[0].relative_to(folder)
@@ -76,8 +82,8 @@ def workspace(start: Path) -> Manifest | None:
 
 def members(workspace: Manifest) -> list[Manifest]:
     patterns = strings(workspace.table("tool", "uv", "workspace").get("members"))
-    folders = (folder for pattern in patterns for folder in _matching(workspace.folder, pattern))
-    return [read(folder) for folder in islice(folders, _MEMBERS_READ)]
+    found = [folder for pattern in patterns[:_MOST_PATTERNS] for folder in _matching(workspace.folder, pattern)]
+    return [read(folder) for folder in found[:_MEMBERS_READ]]
 
 
 def _matches(path: Path, patterns: object) -> bool:
@@ -91,34 +97,27 @@ def _matches(path: Path, patterns: object) -> bool:
     return False
 
 
-def _matching(folder: Path, pattern: str) -> Iterator[Path]:
-    wanted = PurePosixPath(pattern)
-    # Two stars would walk through all that lies in the project, environments included; the rest pathlib does not take.
-    if "**" in pattern or wanted.is_absolute() or not wanted.parts:
-        return
-    try:
-        yield from sorted(found for found in folder.glob(str(wanted)) if (found / "pyproject.toml").is_file())
-    except (OSError, ValueError):
-        return
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    """Part by part, through folders that are really there: links could lead around in circles, or out."""
+    parts = PurePosixPath(pattern).parts
+    if len(parts) > _DEEPEST_PATTERN or any(part in ("..", "**", "/") for part in parts) or not parts:
+        return []
+    level = [folder]
+    for part in parts:
+        inner = (each for place in level for each in files.folders(place) if not each.is_symlink())
+        level = list(islice((each for each in inner if fnmatchcase(each.name, part)), files.MOST_ENTRIES))
+    return [place for place in level if files.holds((place / "pyproject.toml").is_file)]
 
 
 def toml(path: Path) -> Mapping[str, Any]:
-    try:
-        # A pipe of that name would be waited for.
-        return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except (OSError, ValueError, RecursionError):
+    said = files.text(path)
+    # Python's parser takes the square of their number for the parts of a key.
+    if _LONG_KEY.search(said):
         return {}
-
-
-def text(path: Path) -> str:
-    """Of a file that is not TOML."""
     try:
-        if not path.is_file():
-            return ""
-        with path.open(encoding="utf-8", errors="replace") as opened:
-            return opened.read(_MOST_CHARACTERS)
-    except OSError:
-        return ""
+        return tomllib.loads(said)
+    except (ValueError, RecursionError):
+        return {}
 
 
 def table(values: Mapping[str, Any], *names: str) -> Mapping[str, Any]:

@@ -6,10 +6,14 @@ installed, what made it. Whether it can run tests is known only when it does.
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
+from pytest_mcp import files
+
 SETTINGS = "pyvenv.cfg"
+# A dozen lines.
+_MOST_SETTINGS = 64 * 1024
 _EXECUTABLE = Path("Scripts", "python.exe") if os.name == "nt" else Path("bin", "python")
 # venv and virtualenv write `version`, uv writes `version_info`; what follows the three numbers does not matter.
 _VERSION = re.compile(r"(?m)^version(?:_info)? *= *(\d+)\.(\d+)(?:\.(\d+))?")
@@ -26,20 +30,20 @@ def of(python: Path) -> Path:
 
 
 def is_environment(prefix: Path) -> bool:
-    return _holds((prefix / SETTINGS).is_file)
+    return files.holds((prefix / SETTINGS).is_file)
 
 
 def is_there(path: Path) -> bool:
-    return _holds(path.exists)
+    return files.holds(path.exists)
 
 
 def is_conda(prefix: Path) -> bool:
-    return _holds((prefix / "conda-meta").is_dir)
+    return files.holds((prefix / "conda-meta").is_dir)
 
 
 def starts(prefix: Path) -> bool:
     """Whether its Python is there at all: it may be a link to one that is gone."""
-    return _holds(python(prefix).is_file) and os.access(python(prefix), os.X_OK)
+    return files.holds(python(prefix).is_file) and os.access(python(prefix), os.X_OK)
 
 
 def packages(prefix: Path) -> list[Path]:
@@ -51,7 +55,7 @@ def packages(prefix: Path) -> list[Path]:
 
 
 def has(prefix: Path, package: str) -> bool:
-    return any(_holds((folder / package).is_dir) for folder in packages(prefix))
+    return any(files.holds((folder / package).is_dir) for folder in packages(prefix))
 
 
 def lacks_pip(prefix: Path) -> bool:
@@ -74,14 +78,6 @@ def newest_first(prefixes: Iterable[Path]) -> list[Path]:
     return sorted(sorted(prefixes), key=_version, reverse=True)
 
 
-def _holds(question: Callable[[], bool]) -> bool:
-    """Of what may not be looked at, or no file system could hold, nothing holds; pathlib raises instead."""
-    try:
-        return question()
-    except (OSError, ValueError):
-        return False
-
-
 def _settings(prefix: Path) -> dict[str, str]:
     pairs = [line.partition("=") for line in _said(prefix).splitlines()]
     return {name.strip().lower(): value.strip().lower() for name, _, value in pairs}
@@ -93,7 +89,4 @@ def _version(prefix: Path) -> tuple[int, ...]:
 
 
 def _said(prefix: Path) -> str:
-    try:
-        return (prefix / SETTINGS).read_text(encoding="utf-8", errors="replace")
-    except (OSError, ValueError):
-        return ""
+    return files.text(prefix / SETTINGS, _MOST_SETTINGS)

@@ -48,21 +48,28 @@ class Unanswered(Exception):
 class Question:
     program: str
     arguments: tuple[str, ...]
-    # Where it is asked. Nothing in there is started.
+    # Where it is asked.
     folder: Path
     environment: Mapping[str, str]
     # Variables on top of those.
     settings: Mapping[str, str] = field(default_factory=dict)
     # The files that the answer rests on.
     sources: tuple[Path, ...] = ()
+    # The project that all this is about; None: the folder itself.
+    root: Path | None = None
+
+    @property
+    def suspect(self) -> Path:
+        """No program from in there is started: whoever can write to a project would decide which."""
+        return self.root or self.folder
 
 
 def find(question: Question) -> Path:
     """The program: from PATH, or from where it is installed for one user."""
     home = places.home(question.environment)
     usual = [str(home / name) for name in _IN_THE_HOME]
-    found = shutil.which(question.program, path=os.pathsep.join(_trusted(_path(question) + usual, question.folder)))
-    if found is None or _lies_in(Path(found), question.folder):
+    found = shutil.which(question.program, path=os.pathsep.join(_trusted(_path(question) + usual, question.suspect)))
+    if found is None or _lies_in(Path(found), question.suspect):
         raise Unanswered(f"{question.program} is not on the PATH of the server")
     return Path(found)
 
@@ -99,7 +106,7 @@ def _environment(question: Question) -> dict[str, str]:
         for name, value in question.environment.items()
         if name not in _WITHHELD and not name.startswith(_WITHHELD_PREFIXES)
     }
-    path = os.pathsep.join(_trusted(_path(question), question.folder))
+    path = os.pathsep.join(_trusted(_path(question), question.suspect))
     return {**kept, **_ADDED, **question.settings, "PATH": path or os.defpath}
 
 

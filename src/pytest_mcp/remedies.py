@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp import manifest, prefixes, shell, strays, unmanaged, ways
+from pytest_mcp import files, manifest, prefixes, shell, strays, unmanaged, ways
 from pytest_mcp.interpreter import FOLDERS, OPERATORS_CHOICE, Candidate
 from pytest_mcp.manifest import Manager, Manifest
 from pytest_mcp.shell import Step, shown
 from pytest_mcp.ways import Way
 
 _CORRECT = f"correct {OPERATORS_CHOICE}, or leave it out to have the project's own environment found"
+_NAME_IT = f"start pytest-mcp with {OPERATORS_CHOICE}, naming the project's Python"
+_LONGEST_LINE = 2_000
 _LOCKS: Mapping[Manager, str] = {
     "uv": "uv.lock",
     "poetry": "poetry.lock",
@@ -26,6 +28,8 @@ _LOCKS: Mapping[Manager, str] = {
     "pipenv": "Pipfile.lock",
     "pixi": "pixi.lock",
 }
+# Locks grow with a project, and are only searched.
+_MOST_OF_A_LOCK = 8 * 1024 * 1024
 # Without it they do nothing, whatever other files of theirs lie there.
 _NEED_PYPROJECT = ("uv", "poetry", "pdm")
 # What `hatch test` makes, for one Python. To ask for it by its name is to ask for one for every Python there is.
@@ -57,7 +61,9 @@ def remedy(root: Path, rejected: Sequence[Candidate], *, folder: Path | None = N
         return unmanaged.into(chosen.python, root, inside) if chosen.lacks_pytest else _CORRECT
     project = _Project(root, inside, manifest.nearest(inside, root), rejected)
     led = strays.lead(root, inside, rejected) or _managed(project) or strays.of_tools(root, rejected)
-    return led or unmanaged.line(root, inside, rejected)
+    line = led or unmanaged.line(root, inside, rejected)
+    # An agent may paste it. What names of files have made long, or break into lines, is nothing to paste.
+    return line if line.isprintable() and len(line) <= _LONGEST_LINE else _NAME_IT
 
 
 def _managed(project: _Project) -> str | None:
@@ -125,7 +131,7 @@ def _poetry(project: _Project, way: Way | None) -> str:
     start = ["poetry", *project.at("-C")]
     if way is None:
         return shell.line([[*start, "add", "--group", "dev", "pytest"]])
-    lock = manifest.text(project.kept.folder / _LOCKS["poetry"])
+    lock = files.text(project.kept.folder / _LOCKS["poetry"], _MOST_OF_A_LOCK)
     # It refuses to install by a lock that is older than what is declared.
     again = [[*start, "lock"]] if lock and 'name = "pytest"' not in lock else []
     return shell.line([*again, [*start, "install", *way.options]])
@@ -167,7 +173,7 @@ def _pipenv(project: _Project, way: Way | None) -> str:
 
 def _section(lock: Path, name: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(manifest.text(lock))
+        found = json.loads(files.text(lock, _MOST_OF_A_LOCK))
     except (ValueError, RecursionError):
         return {}
     return manifest.table(found, name) if isinstance(found, Mapping) else {}

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp.manifest import Manifest, strings, table, text
+from pytest_mcp.files import text
+from pytest_mcp.manifest import Manifest, strings, table
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _CONDA_CHANNEL = re.compile(r"^[\w./-]*::")
@@ -19,6 +20,8 @@ _CONDA_CHANNEL = re.compile(r"^[\w./-]*::")
 Names = frozenset[str]
 # group → what it names, and the groups that it includes
 Groups = dict[str, tuple[Names, list[str]]]
+# Nobody keeps so many groups, and each may include all the others.
+_MOST_GROUPS = 200
 
 
 def names(listed: object) -> Names:
@@ -99,10 +102,10 @@ def _included(group: object) -> list[str]:
 def _resolved(found: Groups) -> dict[str, Names]:
     by_name = {_normal(name): group for name, group in found.items()}
     resolved: dict[str, Names] = {}
-    for name in found:
+    for name in list(found)[:_MOST_GROUPS]:
         reached: set[str] = set()
         todo = {_normal(name)}
-        while todo:
+        while todo and len(reached) < _MOST_GROUPS:
             reached |= todo
             todo = {_normal(other) for each in todo for other in by_name.get(each, ((), []))[1]} - reached
         resolved[name] = frozenset().union(*(by_name[each][0] for each in reached if each in by_name))

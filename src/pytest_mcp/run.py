@@ -83,12 +83,15 @@ async def _try(request: Asked, config: Config, spare: Spare, time_limit: int, on
     rejected: list[Candidate] = []
     places = [target.path for _, target in request.targets]
     folder = interpreter.pointed_at(places, config.root)
+    deadline = anyio.current_time() + time_limit
     async for candidate in interpreter.candidates(config, folder):
-        if candidate.problem is not None:
-            rejected.append(candidate)
+        # One limit for all of them: a repository may bring many that do nothing but take their time.
+        left = math.ceil(deadline - anyio.current_time())
+        if candidate.problem is not None or left <= 0:
+            rejected.append(candidate.rejected(candidate.problem or "was not tried: the time limit had passed"))
             continue
         try:
-            run = await _attempt(request, config, spare, candidate, time_limit, on_progress, rejected)
+            run = await _attempt(request, config, spare, candidate, left, on_progress, rejected)
         except ExecutionFailed as error:
             return Trial(candidate, tuple(rejected), None, error)
         if problem := _unusable(run):
@@ -167,7 +170,7 @@ def _unusable(run: Run[Asked]) -> str | None:
 
 
 def _no_interpreter(rejected: list[Candidate], config: Config, folder: Path) -> ExecutionFailed:
-    tried = [f"tried {candidate.python} ({candidate.source}): {candidate.problem}" for candidate in rejected]
+    tried = [candidate.line for candidate in rejected]
     if not tried:
         tried = [f"No environment was found: {folder} has no .venv or venv up to the root, and none is active."]
     return ExecutionFailed(

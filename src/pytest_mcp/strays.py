@@ -4,6 +4,7 @@ In come the root, the folder that a call pointed at and what the search rejected
 such an environment, best first. Nothing is started: pytest is there when its folder is.
 """
 
+import json
 import os
 import re
 import shlex
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
-from pytest_mcp import manifest, prefixes
+from pytest_mcp import files, manifest, prefixes
 from pytest_mcp.interpreter import FOLDERS, Candidate
 
 # How a line begins that is for whoever starts the server, and for no shell.
@@ -49,7 +50,7 @@ def _usable(found: Iterable[Path], rejected: Sequence[Candidate]) -> list[Path]:
 
 def renamed(root: Path) -> list[Path]:
     """Environments of the root under other names than those that are searched."""
-    others = [folder for folder in _folders(root) if folder.name not in FOLDERS and _is_typed_easily(folder.name)]
+    others = [folder for folder in files.folders(root) if folder.name not in FOLDERS and _is_typed_easily(folder.name)]
     return [folder for folder in others if _is_any(folder) and prefixes.starts(folder)]
 
 
@@ -62,7 +63,7 @@ def _link(root: Path, prefix: Path) -> str:
 
 
 def _paths(root: Path, nested: Sequence[Path]) -> str:
-    named = [f'"{prefix.parent.relative_to(root).as_posix()}"' for prefix in nested[:_PATHS_NAMED]]
+    named = [json.dumps(prefix.parent.relative_to(root).as_posix()) for prefix in nested[:_PATHS_NAMED]]
     has = "which has an environment of its own" if len(nested) == 1 else "which have environments of their own"
     return f"call with path={' or '.join(named)}, {has}"
 
@@ -91,7 +92,7 @@ def _below(folder: Path) -> Iterable[Path]:
     """Folders in it, level by level, none that is hidden, an environment, or full of other people's packages."""
     level = [folder]
     for _ in range(_DEPTH):
-        inner = (found for each in level for found in _folders(each))
+        inner = (found for each in level for found in files.folders(each))
         level = []
         for found in inner:
             # A link may lead out of the root, or around in a circle.
@@ -108,7 +109,7 @@ def _environments_of(folder: Path) -> list[Path]:
 
 def _of_tools(root: Path) -> list[Path]:
     """Those named after a Python or after tests come last, and among them the newest Python."""
-    found = [prefix for tool in _OF_TOOLS for prefix in _folders(root / tool) if prefixes.starts(prefix)]
+    found = [prefix for tool in _OF_TOOLS for prefix in files.folders(root / tool) if prefixes.starts(prefix)]
     return sorted(found, key=lambda prefix: _aptness(prefix.name))
 
 
@@ -121,12 +122,5 @@ def _is_any(folder: Path) -> bool:
 
 
 def _is_typed_easily(name: str) -> bool:
-    return name.isprintable() and not name.startswith("-")
-
-
-def _folders(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(Path(entry) for entry in entries if entry.is_dir())
-    except OSError:
-        return []
+    """Without what a shell, or a reader of our sentence, could take for something else."""
+    return re.fullmatch(r"[\w.@+][\w.@+ -]*", name) is not None

@@ -6,6 +6,7 @@ decided here about which manager, which environment or which command: that is in
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from pytest_mcp.requirements import Names
 NOTHING: Names = frozenset()
 # Named like plugins, but they do not depend on pytest.
 _WITHOUT_PYTEST = frozenset({"pytest-runner", "pytest-mcp-server"})
+# The first lists tell it as well as all would.
+_MOST_FILES = 20
 _REQUIREMENT_FILES = ("*requirements*.txt", "requirements/*.txt")
 _CONDA_FILES = ("environment.yml", "environment.yaml")
 
@@ -149,10 +152,10 @@ def conda(manifest: Manifest) -> list[Way]:
 def pip(manifest: Manifest, place: str) -> Way | None:
     """The best of the files, else of the extras, else of the groups; `place` is the folder as pip is told it."""
     folder = manifest.folder
-    files = [file for pattern in _REQUIREMENT_FILES for file in sorted(folder.glob(pattern))]
+    files = [file for pattern in _REQUIREMENT_FILES for file in sorted(islice(folder.glob(pattern), _MOST_FILES))]
     listed = [
         Way(("-r", str(Path(place, file.relative_to(folder)))), requirements.of_file(file), file.name)
-        for file in files
+        for file in files[:_MOST_FILES]
         if file.name.isprintable()
     ]
     extras = {**requirements.setup_extras(folder), **requirements.extras(manifest)}

@@ -169,14 +169,22 @@ def _served(client: Client, wish: Wish) -> Outcome:
 
 def _change(client: Client, wish: Wish) -> Change:
     path = wish.path(client)
+    target = Path(os.path.realpath(path))
+    if wish.root and wish.level(client) == "project" and not target.is_relative_to(os.path.realpath(wish.root)):
+        # A repository may bring such a link, and would have us write whatever file it names.
+        raise Trouble(f"{path} leads out of the project, to {target}.")
     taken = configfile.table(path, [client.servers])
     keys = (client.servers, server_name(client, wish.level(client), wish.root, taken))
     if wish.remove:
         ours = is_ours(taken.get(keys[1]))
         return configfile.removed(path, keys, client.skeleton) if ours else Change(path, None, None)
-    wanted = _entry(client, wish)
+    there = taken.get(keys[1])
+    if there is not None and not is_ours(there):
+        raise Trouble(f"{path} has another server by the name {keys[1]!r}: rename that one, or take it out.")
+    # What somebody has added to the entry is theirs.
+    wanted = {**(there if isinstance(there, dict) else {}), **_entry(client, wish)}
     # The same values in another layout or order are no reason to touch the file.
-    if taken.get(keys[1]) == wanted:
+    if there == wanted:
         return Change(path, None, None)
     return configfile.added(path, keys, wanted, client.skeleton)
 
