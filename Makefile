@@ -7,8 +7,8 @@ INSTALLED := $(VENV)/.installed
 # Both would change what the children write and how fast they start.
 unexport PYTHONDONTWRITEBYTECODE PYTEST_ADDOPTS
 
-# Two suffice to keep two cores busy; more only wait for each other.
-WORKERS ?= 2
+# One more than the cores of a small machine: a worker often waits for a process that it has started.
+WORKERS ?= 3
 
 .PHONY: demo test lint types unit environments matrix soak fuzz load proxy bench tokens docs recording package clean
 

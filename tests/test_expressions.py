@@ -65,7 +65,7 @@ def is_ours_to_refuse(expression: str) -> bool:
     )
 
 
-@settings(max_examples=1500)
+@settings(max_examples=400)
 @given(anything)
 @example("m(a=1,a=2)")
 @example("m(__debug__=1)")
@@ -78,7 +78,7 @@ def test_a_marker_expression_is_taken_exactly_if_pytest_takes_it(expression: str
     assert taken == (pytest_takes(expression) and not is_ours_to_refuse(expression))
 
 
-@settings(max_examples=800)
+@settings(max_examples=300)
 @given(anything)
 def test_a_keyword_expression_is_taken_exactly_if_pytest_takes_it_and_it_has_no_arguments(expression: str) -> None:
     taken = we_take(expression, arguments=False)

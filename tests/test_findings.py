@@ -28,7 +28,7 @@ from tests.streams import NODE_IDS, altered_records, damaged_sessions, line_of
 A, B, C = NODE_IDS
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.lists(altered_records() | st.sampled_from(green(A, B)), max_size=6), st.sampled_from(["auto", "full"]))
 @example([line_of(finished(A, 10**400))], "auto")
 @example([line_of(phase(A), sections=[["a title alone"]])], "auto")

@@ -73,13 +73,13 @@ def test_the_exit_code_is_pytests_own(bench: Workbench, situation: str) -> None:
 
 
 @pytest.mark.parametrize("situation", ["everything passes", "tests fail", "a file cannot be imported"])
-def test_the_last_line_counts_as_pytest_does(every_bench: Workbench, situation: str) -> None:
+def test_the_last_line_counts_as_pytest_does(bench: Workbench, situation: str) -> None:
     files, _ = SITUATIONS[situation]
-    every_bench.write(files)
+    bench.write(files)
 
-    done = piped(every_bench, "run")
+    done = piped(bench, "run")
 
-    oracle = every_bench.shell().stdout.splitlines()[-1]
+    oracle = bench.shell().stdout.splitlines()[-1]
     assert counted(done.stdout.splitlines()[-1]) == counted(oracle)
 
 

@@ -52,7 +52,7 @@ def has_earned_it(stream: list[Event], exit: Exit) -> bool:  # noqa: A002 - the 
     )
 
 
-@settings(max_examples=600)
+@settings(max_examples=200)
 @given(damaged_sessions(), exits)
 @example([*green(A), Started(A)], exited(0))
 @example([*green(A), ended(1)], exited(0))
