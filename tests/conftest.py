@@ -10,7 +10,7 @@ from tests.workbench import PYTESTS, Workbench
 
 # The machine is shared and slow at times; how long an example takes proves nothing here.
 # A taste for every run; `make fuzz` has the hundred thousands.
-settings.register_profile("project", deadline=None, max_examples=40)
+settings.register_profile("project", deadline=None, max_examples=30)
 settings.load_profile("project")
 
 
