@@ -144,8 +144,6 @@ def _serve_stdio(settled: Config) -> int:
 def _serve_http(settled: Config, endpoint: Endpoint) -> int:
     from pytest_mcp import listener
 
-    # Until the server has handlers of its own there is nothing that would have to be ended in order.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         bound = listener.listen(endpoint)
     except listener.Unavailable as error:

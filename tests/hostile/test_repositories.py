@@ -40,8 +40,7 @@ def chained_groups(root: Path) -> None:
 
 def pipes(root: Path) -> None:
     (root / "pyproject.toml").write_text("[tool.pdm]\nx = 1\n", encoding="utf-8")
-    for name in (".pdm-python", "g"):
-        os.mkfifo(root / name)
+    os.mkfifo(root / ".pdm-python")
     (root / ".git").write_text("gitdir: .\n", encoding="utf-8")
     os.mkfifo(root / "gitdir")
 
@@ -116,8 +115,6 @@ async def test_no_name_in_a_repository_becomes_a_line_to_paste(
 
 @pytest.mark.anyio
 async def test_what_a_repository_calls_its_python_must_be_one(bench: Workbench, home: Home) -> None:
-    victim = bench.root / "victim"
-    victim.touch()
     (bench.root / "pyproject.toml").write_text("[tool.pdm]\nx = 1\n", encoding="utf-8")
     (bench.root / ".pdm-python").write_text("/bin/rm", encoding="utf-8")
     (bench.root / ".venv" / "bin").mkdir(parents=True)
