@@ -1,3 +1,4 @@
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,13 @@ from tests.workbench import PYTESTS, Workbench
 # A taste for every run; `make fuzz` has the hundred thousands.
 settings.register_profile("project", deadline=None, max_examples=30)
 settings.load_profile("project")
+
+# A background shell starts its jobs with these ignored, and every process inherits that. Tests send them to servers and
+# expect what a terminal would show; those about ignored signals ignore them themselves.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 @pytest.fixture

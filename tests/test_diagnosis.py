@@ -7,7 +7,7 @@ import pytest
 from pytest_mcp import diagnosis, process
 from pytest_mcp.events import Started
 from tests.records import execution, one_test, phase, session
-from tests.waiting import processes_in
+from tests.waiting import limits_until, processes_in
 from tests.workbench import Workbench
 
 BEFORE = "def test_before(): pass\n"
@@ -147,7 +147,10 @@ async def test_an_exit_code_of_the_projects_own_is_a_result_with_a_notice(bench:
 
 @pytest.mark.anyio
 async def test_hanging_while_collecting_is_a_timeout_that_says_so(bench: Workbench) -> None:
-    kind, message, data = await failed_run(bench, {"test_a.py": "import time\ntime.sleep(600)\n"}, timeout=1)
+    source = "import pathlib, time\npathlib.Path('reached').touch()\ntime.sleep(600)\n"
+
+    for limit in limits_until(bench.root / "reached"):
+        kind, message, data = await failed_run(bench, {"test_a.py": source}, timeout=limit)
 
     assert kind == "timeout"
     assert "It was still collecting tests." in message
@@ -170,7 +173,8 @@ async def test_xdist_runs_have_the_same_counts_and_messages(every_bench: Workben
     assert (summary["passed"], summary["failed"], summary["skipped"], summary["errors"]) == (5, 1, 1, 1)
     assert [group["message"] for group in answer["failure_groups"]].count("AssertionError: assert 4 != 4") == 1
     assert answer["verdict"] == "failed"
-    assert answer["notices"] == []
+    # On a busy machine a worker may exit so late that it is ended, and a notice rightly says so.
+    assert [notice for notice in answer["notices"] if "process" not in notice] == []
 
 
 @pytest.mark.anyio
@@ -272,11 +276,18 @@ async def test_a_report_without_end_is_ended(bench: Workbench, monkeypatch: pyte
 
 @pytest.mark.anyio
 async def test_the_stack_of_a_stuck_test_is_in_the_message(every_bench: Workbench) -> None:
-    source = "import time\ndef wait(): time.sleep(600)\ndef test_stuck(): wait()\n"
+    source = """
+    import pathlib, time
+    def wait():
+        pathlib.Path('reached').touch()
+        time.sleep(600)
+    def test_stuck(): wait()
+    """
 
-    _, message, _ = await failed_run(every_bench, {"tests/test_a.py": source}, timeout=1)
+    for limit in limits_until(every_bench.root / "reached"):
+        _, message, _ = await failed_run(every_bench, {"tests/test_a.py": source}, timeout=limit)
 
-    assert message.splitlines()[-2:] == ["stack| tests/test_a.py:3: in test_stuck", "stack| tests/test_a.py:2: in wait"]
+    assert message.splitlines()[-2:] == ["stack| tests/test_a.py:5: in test_stuck", "stack| tests/test_a.py:4: in wait"]
 
 
 @pytest.mark.anyio

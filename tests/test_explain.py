@@ -13,6 +13,7 @@ import pytest
 from pytest_mcp.config import Config
 from pytest_mcp.tokens import estimate
 from scripts.environments import ENVIRONMENTS
+from tests.waiting import limits_until
 from tests.workbench import Failure, Workbench, call, succeeded
 
 FINE = "def test_fine(): pass\n"
@@ -201,12 +202,14 @@ async def test_what_keeps_pytest_from_collecting_is_data(every_bench: Workbench,
 async def test_a_conftest_that_hangs_is_data_when_the_time_is_over_with_all_that_was_known(
     every_bench: Workbench,
 ) -> None:
-    every_bench.write({**ORDINARY, "conftest.py": "import time\ntime.sleep(1000)\n"})
+    hanging = "import pathlib, time\npathlib.Path('reached').touch()\ntime.sleep(1000)\n"
+    every_bench.write({**ORDINARY, "conftest.py": hanging})
 
-    answer = await explained(every_bench.config._replace(default_timeout=2))
+    for limit in limits_until(every_bench.root / "reached"):
+        answer = await explained(every_bench.config._replace(default_timeout=limit))
 
     assert not answer["ready"]
-    assert "2 seconds" in answer["problem"]
+    assert f"{limit} seconds" in answer["problem"]
     assert "conftest.py" in answer["problem"]
     assert answer["config"]["addopts"] == "-ra --strict-markers"
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.waiting import limits_until
 from tests.workbench import Workbench
 
 THREE = """
@@ -140,20 +141,23 @@ async def test_timeout_ends_the_run_and_reports_what_had_finished(bench: Workben
     bench.write(
         {
             "test_slow.py": """
-            import time
+            import pathlib, time
             def test_quick(): pass
             def test_bad(): assert 0
-            def test_stuck(): time.sleep(600)
+            def test_stuck():
+                pathlib.Path("reached").touch()
+                time.sleep(600)
             def test_never(): pass
             """
         }
     )
 
-    failure = await bench.refused("execute_tests", timeout=1)
+    for limit in limits_until(bench.root / "reached"):
+        failure = await bench.refused("execute_tests", timeout=limit)
 
     assert failure.code == -32000
     assert failure.message.splitlines()[:3] == [
-        "pytest execution exceeded timeout of 1 seconds",
+        f"pytest execution exceeded timeout of {limit} seconds",
         "2 of 4 tests had finished, 1 of them failed.",
         "running: test_slow.py::test_stuck",
     ]
@@ -173,7 +177,7 @@ async def test_timeout_ends_the_run_and_reports_what_had_finished(bench: Workben
         "test_slow.py::test_bad": "failed",
     }
     assert (partial["running"], partial["not_run"]) == (["test_slow.py::test_stuck"], 1)
-    assert "test_slow.py:4" in data["stdout"]
+    assert "test_slow.py:6" in data["stdout"]
 
 
 @pytest.mark.anyio

@@ -1,18 +1,29 @@
 """Waiting for what must become true, with a limit; and seeing which processes are there."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import anyio
 
 # Longer than anything takes on a busy machine: waiting ends with its condition, not with this.
 PATIENCE = 60
+# Limits for a call on a project that hangs on purpose. On a busy machine the first may pass before pytest gets there.
+LIMITS = (1, 6, 36)
 
 
 async def until(condition: Callable[[], object]) -> None:
     with anyio.fail_after(PATIENCE):
         while not condition():
             await anyio.sleep(0.02)
+
+
+def limits_until(reached: Path) -> Iterator[int]:
+    """Larger and larger time limits, until one was enough for the project to create this file."""
+    for limit in LIMITS:
+        yield limit
+        if reached.exists():
+            return
+    raise AssertionError(f"not reached within {LIMITS[-1]} s: {reached}")
 
 
 def processes_in(folder: Path) -> list[int]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.hostile.harness import GONE_SECONDS, SECRET, HostileServer, within
+from tests.waiting import limits_until
 from tests.workbench import Failure
 
 MEGABYTE = 2**20
@@ -76,12 +77,14 @@ def test_endless_output_ends_at_the_limit_with_head_tail_and_count(server: Hosti
         def test_floods(capfd):
             with capfd.disabled():
                 os.write({descriptor}, b'first')
+                os.close(os.open('reached', os.O_CREAT))
                 while True: os.write({descriptor}, b'x' * 65536)
     """
     server.project({"test_a.py": source})
     before = server.memory()
 
-    failure = server.failure("timeout", timeout=1)
+    for limit in limits_until(server.root / "reached"):
+        failure = server.failure("timeout", timeout=limit)
 
     said = failure.data["stdout" if descriptor == 1 else "stderr"]
     assert "first" in said[:2000]

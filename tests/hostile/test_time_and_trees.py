@@ -5,9 +5,12 @@ import re
 import pytest
 
 from tests.hostile.harness import ANSWER_SECONDS, SLACK, HostileServer, timed
+from tests.waiting import limits_until
 from tests.workbench import Failure
 
 BEFORE = "def test_before(): pass\n"
+# What a project calls just before it hangs, so that a test knows whether its time limit was long enough to get there.
+REACHED = "import os, signal, time\ndef reach(): os.close(os.open('reached', os.O_CREAT))\n"
 # From SIGINT to SIGABRT; and what the scorecard adds.
 GRACE = 2 + 1
 
@@ -35,7 +38,7 @@ def body(source: str) -> str:
 def with_stuck_test(source: str) -> dict[str, str]:
     return {
         "test_a.py": BEFORE,
-        "test_b.py": f"import os, signal, time\ndef test_stuck():\n{body(source)}\n\ndef test_never(): pass\n",
+        "test_b.py": f"{REACHED}def test_stuck():\n    reach()\n{body(source)}\n\ndef test_never(): pass\n",
     }
 
 
@@ -46,11 +49,12 @@ def test_a_stuck_test_ends_at_the_limit_with_what_had_finished_and_its_own_stack
     """D1."""
     server.project(with_stuck_test(STUCK[how]))
 
-    failure = server.failure("timeout", timeout=1)
+    for limit in limits_until(server.root / "reached"):
+        failure = server.failure("timeout", timeout=limit)
 
-    assert failure.message.splitlines()[0] == "pytest execution exceeded timeout of 1 seconds"
+    assert failure.message.splitlines()[0] == f"pytest execution exceeded timeout of {limit} seconds"
     assert (failure.data["timeout_exceeded"], failure.data["exit_code"], failure.data["signal"]) == (True, None, None)
-    assert failure.data["duration"] < 1 + GRACE + SLACK
+    assert failure.data["duration"] < limit + GRACE + SLACK
     assert "running: test_b.py::test_stuck" in failure.message
     partial = failure.data["partial"]
     assert [test["node_id"] for test in partial["tests"]] == ["test_a.py::test_before"]
@@ -63,9 +67,10 @@ def test_a_stuck_test_ends_at_the_limit_with_what_had_finished_and_its_own_stack
 @pytest.mark.parametrize("where", ["test_a.py", "conftest.py"])
 def test_hanging_at_import_is_a_timeout_in_collection(server: HostileServer, where: str) -> None:
     """D2."""
-    server.project({"test_a.py": BEFORE, where: "import time\nwhile True: time.sleep(600)\n"})
+    server.project({"test_a.py": BEFORE, where: f"{REACHED}reach()\nwhile True: time.sleep(600)\n"})
 
-    failure = server.failure("timeout", timeout=1)
+    for limit in limits_until(server.root / "reached"):
+        failure = server.failure("timeout", timeout=limit)
 
     assert "collecting" in failure.message
     assert where in failure.message

@@ -63,7 +63,7 @@ def steps(root: Path, *, cancelling: bool) -> list[dict[str, Any]]:
         Step("passed", {"path": "test_fine.py"}),
         Step("failed", {"path": "test_bad.py"}),
         Step("refused", {"path": "nowhere", "maxfail": 0}),
-        Step("timed out", {"path": "test_stuck.py", "timeout": 1}),
+        Step("timed out", {"path": "test_stuck.py", "timeout": 3}),
         Step("followed", {"path": "test_steps.py"}),
     ]
     if cancelling:
