@@ -186,6 +186,7 @@ def test_values_of_the_wrong_kind_are_refused_and_every_fault_is_listed(server: 
         {"node_ids": ["scripts/deploy.py::test_x"]},
         {"path": "notes.txt"},
         {"path": "scripts/deploy.py", "pattern": "*.py"},
+        {"pattern": "[]a-ztest]*.py"},
         {"path": "linked.py"},
     ],
     ids=str,
