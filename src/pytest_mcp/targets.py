@@ -90,10 +90,18 @@ def _locate(given: str, root: Path) -> str:
         raise ValueError(f"lies outside the project root {root}")
     # A symlink inside the root keeps its own name, so that ids read as the project has them.
     inside = path if path.is_relative_to(root) else real
+    if inside != real and _leaves(inside, root):
+        raise ValueError(f"leads out of the project root {root} by a link, and back")
     relative = inside.relative_to(root).as_posix()
     if relative[0] in "-@":
         raise ValueError(f"must not begin with {relative[0]}")
     return relative
+
+
+def _leaves(path: Path, root: Path) -> bool:
+    """Whether a folder on the way lies elsewhere: settings, conftests and environments are looked for in each."""
+    on_the_way = path.parents[: len(path.parts) - len(root.parts)]
+    return any(not place.resolve().is_relative_to(root) for place in on_the_way)
 
 
 def _why_unreachable(error: Exception, path: Path, root: Path) -> str:

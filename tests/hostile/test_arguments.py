@@ -111,6 +111,7 @@ def test_links_that_lead_out_of_the_root_are_refused_and_loops_end(server: Hosti
     server.project({**FILES, **links})
 
     refuse_all(server, everywhere(*links, "folder/test_c.py", "up/outside/test_c.py", "one/x", "folder/test_c.py::t"))
+    refuse_all(server, everywhere("up/project", "up/project/sub", f"{server.root}/up/project/test_a.py"))
 
 
 def test_characters_that_hide_and_lists_that_flood_are_refused(server: HostileServer) -> None:
