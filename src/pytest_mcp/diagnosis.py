@@ -122,7 +122,7 @@ def _refused_arguments(run: Run[Request]) -> list[Fault]:
 
 def _not_test_files(run: Run[Request], files: Sequence[str]) -> list[Fault]:
     why = (
-        "is not a test file of this project (it matches neither its python_files nor its doctest settings)"
+        "is not a test file of this project (neither its python_files nor its doctest settings take it)"
         " and was not run; a test file of another name needs a pattern that matches it"
     )
     return [

@@ -73,6 +73,7 @@ class Ledger:
     ended: events.SessionEnded | None = None
     marks: events.Marks | None = None
     nothing_selected: events.NothingSelected | None = None
+    doctests_left_out: events.DoctestsLeftOut | None = None
     session_started: bool = False
     selected: int | None = None
     deselected: int = 0
@@ -193,6 +194,8 @@ class Ledger:
                 self.marks = self.marks or event
             case events.NothingSelected():
                 self.nothing_selected = self.nothing_selected or event
+            case events.DoctestsLeftOut():
+                self.doctests_left_out = self.doctests_left_out or event
             case events.SessionEnded():
                 self.ended = self.ended or event
             case _:

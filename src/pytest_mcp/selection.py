@@ -17,7 +17,7 @@ _FILTERS = {"markers": "-m ", "keywords": "-k "}
 
 
 def of_run(run: Run[Request]) -> list[str]:
-    return [*_nothing_selected(run), *_unknown_marks(run), *_chosen_from_cache(run)]
+    return [*_nothing_selected(run), *_unknown_marks(run), *_chosen_from_cache(run), *_doctests_left_out(run)]
 
 
 def _nothing_selected(run: Run[Request]) -> list[str]:
@@ -85,3 +85,13 @@ def _chosen_from_cache(run: Run[Request]) -> list[str]:
     if not options:
         return []
     return [f"The project's addopts choose tests by what failed last time ({', '.join(options)}); others did not run."]
+
+
+def _doctests_left_out(run: Run[Request]) -> list[str]:
+    left_out = run.ledger.doctests_left_out
+    if left_out is None:
+        return []
+    if left_out.count is None:
+        return ["Under xdist, no doctests of modules were collected, as the call goes beyond the project's testpaths."]
+    where = f"first {left_out.first!r}: the project's own collection (testpaths, norecursedirs) does not come there"
+    return [f"The doctests of {left_out.count} module(s) were left out and the modules not imported, {where}."]

@@ -1,11 +1,10 @@
-"""What the project's files are and where things in them are: test files, errors, the `def` of a test.
+"""Where things in the project's files are: errors, the `def` of a test.
 
 In come paths, exceptions and pytest's items; out come answers and 1-based lines. Standard library only.
 """
 
 from __future__ import annotations
 
-import fnmatch
 import inspect
 import linecache
 import os
@@ -14,28 +13,6 @@ from typing import Any
 
 # Reading further than this for the `def` below a decorator means the source does not match the code.
 LONGEST_DECORATION = 200
-
-
-def is_test_file(config: Any, path: str) -> bool:
-    """Whether the project's own collection (or the call's pattern, which replaces it) takes this file.
-
-    pytest itself would import any module and run any text file that is named explicitly. Files of
-    other kinds are harmless: only a plugin of the project makes tests of them.
-    """
-    name = os.path.basename(path)
-    suffix = os.path.splitext(name)[1]
-    if suffix == ".py":
-        if config.getoption("doctestmodules", False):
-            return True
-        patterns = config.getini("python_files")
-    elif suffix in (".txt", ".rst"):
-        patterns = config.getoption("doctestglob", None) or ["test*.txt"]
-    else:
-        return True
-    return any(
-        fnmatch.fnmatch(path, "*/" + pattern) if "/" in pattern else fnmatch.fnmatch(name, pattern)
-        for pattern in patterns
-    )
 
 
 def broken_conftest(error: BaseException) -> tuple[str | None, BaseException]:
