@@ -14,6 +14,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (above / "secret.py").write_text("", encoding="utf-8")
     project = above / "project"
     (project / "tests" / "deep").mkdir(parents=True)
+    (project / "tests[1]").mkdir()
     for name in ("tests/test_a.py", "tests/deep/test_b.py", "tests/test_c d.py"):
         (project / name).write_text("", encoding="utf-8")
     (project / "inside").symlink_to(project / "tests" / "deep")
@@ -73,6 +74,7 @@ def test_an_absolute_path_through_a_link_to_the_root_is_inside(root: Path) -> No
         pytest.param("tests/up/outside/project/tests/test_a.py", id="links that lead inside, outside and back"),
         pytest.param("gone", id="dangling link"),
         pytest.param("circle", id="link to itself"),
+        pytest.param("tests[1]", id="what pytest would take for parameters"),
         pytest.param("tests/test_a.py/x", id="file used as a folder"),
         pytest.param("/etc/passwd", id="absolute outside"),
         pytest.param("C:\\Windows", id="drive"),

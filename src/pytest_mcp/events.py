@@ -65,6 +65,14 @@ class DoctestsLeftOut(Event):
 
 
 @dataclass(frozen=True)
+class Unreachable(Event):
+    """Files with tests that no call can name: by a link they lie outside the root, or `::` stands in their path."""
+
+    kind = "unreachable"
+    files: list[str]
+
+
+@dataclass(frozen=True)
 class UsageFault(Event):
     """pytest's own UsageError, and the file that configures it, if there is one."""
 

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generator
 
 import pytest
 from collection import Collection, matches
+from sources import is_misread, out_of_reach
 
 if TYPE_CHECKING:
     from channel import Channel
+
+
+# More of them are not told one by one.
+MOST_UNREACHABLE = 1000
 
 
 class Admission:
@@ -22,16 +28,21 @@ class Admission:
         self.emit = channel.emit
         self.root = job["root"]
         self.files = job["explicit_files"]
-        self.folders = [place for place in job["targets"] if place not in self.files]
+        self.places = job["targets"]
+        self.folders = [place for place in self.places if place not in self.files]
 
     # A wrapper, so that it comes before every plugin that loads code of the project here, as pytest-django does.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_load_initial_conftests(self, early_config: Any) -> Generator[None, None, None]:
+    def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> Generator[None, None, None]:
         collection = Collection(early_config, early_config.known_args_namespace) if self.files else None
         refused = [path for path in self.files if collection is not None and not collection.takes(path)]
         if refused:
             self.emit("refused", files=refused)
             raise pytest.UsageError("not a test file: " + ", ".join(refused))
+        if is_misread(self.root) and not self.places and not early_config.getini("testpaths"):
+            # pytest would give itself the root's whole path, and then read a test's name in it.
+            args.append(os.curdir)
+            early_config.invocation_params = with_argument(early_config, os.curdir)
         yield
 
     @pytest.hookimpl(tryfirst=True)
@@ -46,6 +57,13 @@ class Admission:
         else:
             config.invocation_params = without_doctest_modules(config)
             self.emit("doctests_left_out", count=None, first=None)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        # What only explains may be missing; it must never raise into pytest.
+        with suppress(Exception):
+            unreachable = out_of_reach({str(item.path) for item in session.items}, self.root)
+            if unreachable:
+                self.emit("unreachable", files=unreachable[:MOST_UNREACHABLE])
 
 
 class Doctests:
@@ -79,10 +97,13 @@ class Doctests:
 
 def without_doctest_modules(config: Any) -> Any:
     """What xdist hands to its workers: they collect, have no plugin of ours, and read the project's addopts anew."""
-    given = config.invocation_params
     options = [option for option in config.getini("addopts") if option != "--doctest-modules"]
-    addopts = "--override-ini=addopts=" + " ".join(map(shlex.quote, options))
-    return type(given)(args=(*given.args, addopts), plugins=given.plugins, dir=given.dir)
+    return with_argument(config, "--override-ini=addopts=" + " ".join(map(shlex.quote, options)))
+
+
+def with_argument(config: Any, argument: str) -> Any:
+    given = config.invocation_params
+    return type(given)(args=(*given.args, argument), plugins=given.plugins, dir=given.dir)
 
 
 def is_doctest_module(collector: Any) -> bool:

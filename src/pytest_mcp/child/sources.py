@@ -9,10 +9,31 @@ import inspect
 import linecache
 import os
 import re
-from typing import Any
+from typing import Any, Iterable
 
 # Reading further than this for the `def` below a decorator means the source does not match the code.
 LONGEST_DECORATION = 200
+
+
+def is_misread(path: str) -> bool:
+    """Whether pytest takes a part of this path for a test or its parameters, when it is an argument."""
+    return "[" in path or "::" in path
+
+
+def out_of_reach(paths: Iterable[str], root: str) -> list[str]:
+    """Files inside the root that no call can name: a link on the way leads out of it, or `::` stands in the path."""
+    known = {root: True}
+
+    def is_inside(path: str) -> bool:
+        if path not in known:
+            known[path] = is_inside(os.path.dirname(path)) and (
+                not os.path.islink(path) or os.path.realpath(path).startswith(os.path.join(root, ""))
+            )
+        return known[path]
+
+    below = [path for path in sorted(paths) if path.startswith(os.path.join(root, ""))]
+    names = [(os.path.relpath(path, root).replace(os.sep, "/"), is_inside(path)) for path in below]
+    return [name for name, inside in names if "::" in name or not inside]
 
 
 def broken_conftest(error: BaseException) -> tuple[str | None, BaseException]:
