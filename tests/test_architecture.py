@@ -138,7 +138,7 @@ MAP = {
     "journal": {"errors", "logs", "results"},
     "json_report": {"events", "ledger", "requests"},
     "jsonc": set(),
-    "ledger": {"events", "records", "requests", "text"},
+    "ledger": {"events", "records", "requests", "targets", "text"},
     "limits": {"requests", "text", "tokens"},
     "listener": {"endpoint"},
     "listing": {"limits", "requests", "results", "uncollected"},

@@ -119,6 +119,19 @@ def test_a_relative_environment_of_uvs_is_read_from_its_projects_folder(root: Pa
     assert found == [Candidate(python, "UV_PROJECT_ENVIRONMENT")]
 
 
+@pytest.mark.parametrize("opened", [".", "member"])
+def test_in_a_workspace_a_relative_environment_of_uvs_is_read_from_the_workspaces_root(root: Path, opened: str) -> None:
+    """A workspace that begins above the root is not asked: then it is read from the root, as if there were none."""
+    (root / "member").mkdir()
+    (root / "pyproject.toml").write_text("[tool.uv.workspace]\nmembers = ['mem*']\n", encoding="utf-8")
+    (root / "member" / "pyproject.toml").write_text("[tool.uv]\npackage = true\n", encoding="utf-8")
+    python = make_environment(root / opened / "made-by-uv")
+
+    found = visible(configured(root / opened, environment={"UV_PROJECT_ENVIRONMENT": "made-by-uv"}), root / "member")
+
+    assert found == [Candidate(python, "UV_PROJECT_ENVIRONMENT")]
+
+
 def test_an_interpreter_that_cannot_be_started_is_kept_with_the_reason(root: Path, tmp_path: Path) -> None:
     gone = make_environment(tmp_path / "gone")
     gone.unlink()

@@ -1,7 +1,13 @@
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from pytest_mcp.config import Bounds
@@ -59,6 +65,7 @@ def test_null_is_the_same_as_left_out(bounds: Bounds, tool: type[Request]) -> No
         {"node_ids": ["tests/test_a.py::test_one[x y]", "tests"]},
         {"pattern": "check_*.py"},
         {"pattern": "[a-z]test?.py"},
+        {"pattern": "[]a]test_].py"},
         {"markers": "slow and not db(kind='x', port=1)"},
         {"keywords": "login or (user and not slow)"},
         {"detail": "full"},
@@ -94,6 +101,13 @@ def test_values_up_to_their_limits_are_taken(bounds: Bounds, arguments: dict[str
         ({"pattern": "tests/test_*.py"}, "pattern"),
         ({"pattern": "test_*.py\n"}, "pattern"),
         ({"pattern": ""}, "pattern"),
+        ({"pattern": "[test]*.py"}, "pattern"),
+        ({"pattern": "[]a-ztest]*.py"}, "pattern"),
+        ({"pattern": "[]test]*.py"}, "pattern"),
+        ({"pattern": "te[s]t*.py"}, "pattern"),
+        ({"pattern": "te*st.py"}, "pattern"),
+        ({"pattern": "test_[.py"}, "pattern"),
+        ({"pattern": "test_[].py"}, "pattern"),
         ({"pattern": "test" + "*" * 200}, "pattern"),
         ({"markers": "a and"}, "markers"),
         ({"markers": ["a"]}, "markers"),
@@ -127,6 +141,37 @@ def test_a_value_beyond_its_limits_is_refused_by_the_name_of_its_parameter(
     bounds: Bounds, arguments: dict[str, Any], named: str
 ) -> None:
     assert faults(arguments, bounds) == {named}
+
+
+WORDS = re.compile("test|spec|check", re.IGNORECASE)
+# Long enough for a word, and rich in what opens, closes and fills a class.
+GLOBS = st.lists(
+    st.sampled_from(
+        ["[", "]", "]", "[]", "[]a-z", "*", "*", "?", "-", "test", "test", "Spec", "check", "e", "_", ".py"]
+    ),
+    min_size=1,
+    max_size=6,
+).map("".join)
+OTHER_FILES = ("setup.py", "manage.py", "deploy.py", "conftest.py", "a.py", "t.py", "]", "[", "te", "tes_t.py", "st.py")
+
+
+def names_without_a_word(glob: str) -> Iterator[str]:
+    """Files of every project, and what is nearly the glob itself: each wildcard replaced by something short."""
+    yield from OTHER_FILES
+    for star, one in product(("", "]", "t.py"), ("t", "]", "z")):
+        near = glob.replace("*", star).replace("?", one)
+        yield from (WORDS.sub(one, near), re.sub(r"\[.+?\]", one, near), re.sub(r"\[.+\]", one, near), near)
+
+
+@given(glob=GLOBS)
+@example(glob="[]a-ztest]*.py")
+@settings(max_examples=200)
+def test_every_name_that_an_accepted_pattern_matches_says_that_it_is_a_test(glob: str) -> None:
+    """fnmatch, which pytest asks, is the judge."""
+    refused = faults({"pattern": glob}, Bounds(root=Path("/"), max_timeout=1, max_tokens=500))
+    others = [name for name in names_without_a_word(glob) if fnmatchcase(name, glob) and not WORDS.search(name)]
+
+    assert refused or not others
 
 
 def test_all_faults_are_told_at_once_those_of_paths_among_them(bounds: Bounds) -> None:

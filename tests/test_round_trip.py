@@ -168,3 +168,53 @@ async def test_a_link_inside_the_root_keeps_its_own_name(every_bench: Workbench)
 
     assert [test["node_id"] for test in answer["tests"]] == ["alias/test_fine.py::test_fine"]
     await assert_each_id_runs_exactly_itself(every_bench, answer["tests"])
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", ["ro[ot", "c::d"])
+async def test_a_root_whose_name_pytest_misreads_works_like_any_other(every_bench: Workbench, name: str) -> None:
+    root = every_bench.root.parent / name
+    root.mkdir()
+    odd = Workbench(root, every_bench.environment)
+    odd.write({"conftest.py": "", "tests/test_a.py": FINE + "def test_bad(): assert 0\n"})
+
+    whole = await odd.execute()
+    again = await odd.execute(**whole["rerun"])
+    found = await odd.discover(path=f"{root}/tests")
+    missing = await odd.refused("execute_tests", node_ids=["tests/test_a.py::gone[1]"])
+
+    assert (whole["verdict"], whole["summary"]["total"], whole["notices"]) == ("failed", 2, [])
+    assert [test["node_id"] for test in again["tests"]] == ["tests/test_a.py::test_bad"]
+    assert found["count"] == 2
+    assert (missing.code, missing.data["field"]) == (-32602, "node_ids.0")
+
+
+@pytest.mark.anyio
+async def test_an_id_that_cannot_be_passed_back_is_said_to_be_none(bench: Workbench) -> None:
+    """pytest takes no path with [ or :: in it, and no call leaves the root; both are collected all the same."""
+    outside = bench.root.parent / "outside"
+    outside.mkdir()
+    (outside / "test_linked.py").write_text(FINE, encoding="utf-8")
+    bench.write({"we[ird/test_a.py": FINE, "c::d/test_b.py": FINE, "test_[c].py": FINE, "plain/test_d.py": FINE})
+    (bench.root / "linked").symlink_to(outside)
+
+    found = await bench.discover()
+    answer = await bench.execute()
+
+    ids = [test["node_id"] for test in found["tests"]]
+    odd = [node_id for node_id in ids if not node_id.startswith("plain/")]
+    assert (len(ids), len(odd)) == (5, 4)
+    for notices in (found["notices"], answer["notices"]):
+        assert [notice[:42] for notice in notices] == ["4 test(s) cannot be run by their ids, firs"]
+    refused = await bench.refused("execute_tests", node_ids=odd)
+    assert {fault["field"] for fault in refused.data["validation_errors"]} == {f"node_ids.{n}" for n in range(4)}
+
+
+@pytest.mark.anyio
+async def test_failures_that_no_call_can_name_are_run_again_by_the_call_that_found_them(bench: Workbench) -> None:
+    bench.write({"sub/we[ird/test_a.py": "def test_bad(): assert 0\n", "test_b.py": FINE})
+
+    answer = await bench.execute(path="sub", keywords="bad")
+
+    assert answer["rerun"] == {"path": "sub", "keywords": "bad"}
+    assert (await bench.execute(**answer["rerun"]))["summary"]["failed"] == 1

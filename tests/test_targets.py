@@ -14,10 +14,13 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (above / "secret.py").write_text("", encoding="utf-8")
     project = above / "project"
     (project / "tests" / "deep").mkdir(parents=True)
+    (project / "tests[1]").mkdir()
     for name in ("tests/test_a.py", "tests/deep/test_b.py", "tests/test_c d.py"):
         (project / name).write_text("", encoding="utf-8")
     (project / "inside").symlink_to(project / "tests" / "deep")
     (project / "outside").symlink_to(above)
+    (project / "tests" / "up").symlink_to("..")
+    (project / "around").symlink_to(above / "alias" / "tests")
     (project / "gone").symlink_to(above / "nowhere")
     (project / "circle").symlink_to(project / "circle")
     (above / "alias").symlink_to(project)
@@ -33,6 +36,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("./tests//test_a.py", "tests/test_a.py", True),
         ("tests/test_c d.py", "tests/test_c d.py", True),
         ("inside/test_b.py", "inside/test_b.py", True),
+        ("tests/up/tests", "tests/up/tests", False),
+        ("around/test_a.py", "around/test_a.py", True),
     ],
 )
 def test_a_path_inside_the_root_is_kept_as_the_project_names_it(
@@ -65,8 +70,11 @@ def test_an_absolute_path_through_a_link_to_the_root_is_inside(root: Path) -> No
         pytest.param("tests\\..\\..\\secret.py", id="parent with backslashes"),
         pytest.param("outside/secret.py", id="link that leads outside"),
         pytest.param("outside", id="link to the folder above"),
+        pytest.param("outside/project/tests", id="link that leads outside and back"),
+        pytest.param("tests/up/outside/project/tests/test_a.py", id="links that lead inside, outside and back"),
         pytest.param("gone", id="dangling link"),
         pytest.param("circle", id="link to itself"),
+        pytest.param("tests[1]", id="what pytest would take for parameters"),
         pytest.param("tests/test_a.py/x", id="file used as a folder"),
         pytest.param("/etc/passwd", id="absolute outside"),
         pytest.param("C:\\Windows", id="drive"),
@@ -117,15 +125,19 @@ def test_a_selector_must_be_visible_text_in_a_file(root: Path, given: str) -> No
 @given(
     given=st.text(st.characters(codec=None))
     | st.lists(st.sampled_from(["..", ".", "/", "tests", "outside", "\\", "//"])).map("".join)
+    | st.lists(st.sampled_from(["project", "tests", "outside", "inside", "up", "around"])).map("/".join)
 )
-def test_whatever_is_taken_exists_inside_the_root_and_no_token_begins_with_an_option(root: Path, given: str) -> None:
+def test_whatever_is_taken_lies_inside_the_root_at_every_step_and_no_token_begins_with_an_option(
+    root: Path, given: str
+) -> None:
     try:
         target = parse_path(given, root)
     except ValueError:
         return
 
     assert target.path.exists()
-    assert target.path.resolve().is_relative_to(root)
+    for place in (target.path, *target.path.parents[: len(target.path.parts) - len(root.parts)]):
+        assert place.resolve().is_relative_to(root), place
     assert target.argument.startswith("/")
 
 

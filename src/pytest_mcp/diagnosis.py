@@ -122,7 +122,7 @@ def _refused_arguments(run: Run[Request]) -> list[Fault]:
 
 def _not_test_files(run: Run[Request], files: Sequence[str]) -> list[Fault]:
     why = (
-        "is not a test file of this project (it matches neither its python_files nor its doctest settings)"
+        "is not a test file of this project (neither its python_files nor its doctest settings take it)"
         " and was not run; a test file of another name needs a pattern that matches it"
     )
     return [
@@ -141,23 +141,14 @@ def _missing_targets(run: Run[Request]) -> list[Fault]:
     return [
         Fault(name, _why_missing(target, missing), "not_found", target.node_id)
         for name, target in run.request.targets
-        if _is_missing(target, missing) and target.relative not in broken
+        if not missing.isdisjoint(target.reported) and target.relative not in broken
     ]
-
-
-def _is_missing(target: Target, missing: set[str]) -> bool:
-    """pytest 9.2 leaves the parameters out when it names a test that it did not find."""
-    return target.argument in missing or _without_parameters(target) in missing
-
-
-def _without_parameters(target: Target) -> str:
-    return target.argument.partition("[")[0] if target.selector and "[" in target.selector else target.argument
 
 
 def _why_missing(target: Target, missing: set[str]) -> str:
     if target.selector is None:
         return f"is there, but pytest finds no tests in it; {_SEE}"
-    if target.argument not in missing:
+    if missing.isdisjoint(target.reported[:2]):
         return f"was not found, at least not with these parameters; {_SEE}"
     return f"was not found; {_SEE}"
 

@@ -56,6 +56,23 @@ class Refused(Event):
 
 
 @dataclass(frozen=True)
+class DoctestsLeftOut(Event):
+    """Modules that a call reached and the project's own collection does not: how many, None where it is not known."""
+
+    kind = "doctests_left_out"
+    count: int | None
+    first: str | None
+
+
+@dataclass(frozen=True)
+class Unreachable(Event):
+    """Files with tests that no call can name: by a link they lie outside the root, or `::` stands in their path."""
+
+    kind = "unreachable"
+    files: list[str]
+
+
+@dataclass(frozen=True)
 class UsageFault(Event):
     """pytest's own UsageError, and the file that configures it, if there is one."""
 

@@ -105,7 +105,9 @@ def _report(run: Run[Request], request: ExecuteTests) -> dict[str, Any]:
         "collection_errors": [failures.collection_error(event) for event in ledger.collection_failures],
         "failure_groups": causes.group(failed),
         "tests": _tests(ledger, request),
-        "rerun": reruns.of_failures([record.node_id for record in failed], request),
+        "rerun": reruns.of_failures(
+            [record.node_id for record in failed], request, unaskable=ledger.unaskable if failed else ()
+        ),
         "text_output": run.exit.stdout,
         "json_report": json_report.build(run) if request.detail == "full" else None,
         "omitted": None,

@@ -126,11 +126,16 @@ def _of_folders(root: Path, folder: Path, *, whose: str = "the project root") ->
 def _active(config: Config, folder: Path) -> Iterator[Candidate]:
     for variable, executable in ACTIVE.items():
         if value := config.environment.get(variable):
-            # uv reads a relative one from its project's folder; the others are always absolute.
-            prefix = manifest.nearest(folder, config.root).folder / value
+            prefix = _uv_project(folder, config.root) / value
             candidate = _inspected(prefix / executable, variable)
             problem = _why_nobodys(prefix, variable, config)
             yield candidate if problem is None else candidate.rejected(problem)
+
+
+def _uv_project(folder: Path, root: Path) -> Path:
+    """From where uv counts a relative path: its workspace, or else its project. The other variables are absolute."""
+    found = manifest.workspace_inside(folder, root) or manifest.nearest(folder, root)
+    return found.folder
 
 
 def _why_nobodys(prefix: Path, variable: str, config: Config) -> str | None:

@@ -12,6 +12,7 @@ from pytest_mcp import events
 from pytest_mcp.events import Event, Exit, Phase
 from pytest_mcp.records import Record
 from pytest_mcp.requests import Request
+from pytest_mcp.targets import can_be_asked
 from pytest_mcp.text import cut_middle
 
 Asked_co = TypeVar("Asked_co", bound=Request, covariant=True)
@@ -73,6 +74,8 @@ class Ledger:
     ended: events.SessionEnded | None = None
     marks: events.Marks | None = None
     nothing_selected: events.NothingSelected | None = None
+    doctests_left_out: events.DoctestsLeftOut | None = None
+    unreachable: events.Unreachable | None = None
     session_started: bool = False
     selected: int | None = None
     deselected: int = 0
@@ -193,6 +196,10 @@ class Ledger:
                 self.marks = self.marks or event
             case events.NothingSelected():
                 self.nothing_selected = self.nothing_selected or event
+            case events.DoctestsLeftOut():
+                self.doctests_left_out = self.doctests_left_out or event
+            case events.Unreachable():
+                self.unreachable = self.unreachable or event
             case events.SessionEnded():
                 self.ended = self.ended or event
             case _:
@@ -217,6 +224,17 @@ class Ledger:
     def unresolved(self) -> int:
         """How many tests came to an end without an outcome, as under --setup-plan."""
         return sum(record.finished and record.outcome is None for record in self.tests.values())
+
+    @property
+    def unaskable(self) -> list[str]:
+        """The ids of tests that a call cannot name."""
+        files = set(self.unreachable.files if self.unreachable else ())
+        misread = tuple(f"{file}::" for file in files if "::" in file)
+        return [
+            node_id
+            for node_id in (*self.tests, *(item.id for item in self.items))
+            if node_id.partition("::")[0] in files or node_id.startswith(misread) or not can_be_asked(node_id)
+        ]
 
     @property
     def not_run(self) -> int:

@@ -80,6 +80,12 @@ def workspace(start: Path) -> Manifest | None:
     return None
 
 
+def workspace_inside(start: Path, root: Path) -> Manifest | None:
+    """The same, unless it begins above the root: what lies there decides nothing here."""
+    found = workspace(start)
+    return found if found is not None and found.folder.is_relative_to(root) else None
+
+
 def members(workspace: Manifest) -> list[Manifest]:
     patterns = strings(workspace.table("tool", "uv", "workspace").get("members"))
     found = [folder for pattern in patterns[:_MOST_PATTERNS] for folder in _matching(workspace.folder, pattern)]

@@ -103,9 +103,7 @@ def _ways(manager: Manager, project: _Project) -> list[Way]:
 
 
 def _workspace(project: _Project) -> Manifest | None:
-    """The one of uv that the folder is in, unless it begins above the root."""
-    found = manifest.workspace(project.folder)
-    return found if found is not None and found.folder.is_relative_to(project.root) else None
+    return manifest.workspace_inside(project.folder, project.root)
 
 
 def _uv(project: _Project, way: Way | None) -> str:

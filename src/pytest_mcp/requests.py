@@ -32,6 +32,8 @@ from pytest_mcp.targets import Target
 MAX_NODE_IDS = 2000
 _PATTERN_CHARACTERS = r"^[A-Za-z0-9_*?.\-\[\]]+$"
 _PATTERN_WORDS = re.compile("test|spec|check", re.IGNORECASE)
+# What of a glob stands for more than itself. A class as fnmatch reads it: a ] right behind [ or [! is a member.
+_WILDCARD = re.compile(r"\[!?+\]?+[^\]]*+\]|[*?]")
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,12 @@ def _check_expression(*, arguments: bool) -> Callable[[str], str]:
 
 
 def _check_pattern(pattern: str) -> str:
-    # Not inside brackets: [a-ztest]*.py says the word and means any name at all.
-    if not _PATTERN_WORDS.search(re.sub(r"\[[^\]]*\]?", "", pattern)):
-        raise ValueError("must contain test, spec or check: it names test files")
+    """Only literal text is in every name that a glob matches: so the word must stand whole between its wildcards."""
+    literals = _WILDCARD.split(pattern)
+    if any("[" in literal for literal in literals):
+        raise ValueError("has a [ that is not closed")
+    if not any(_PATTERN_WORDS.search(literal) for literal in literals):
+        raise ValueError("must contain test, spec or check, outside brackets: it names test files")
     return pattern
 
 

@@ -10,14 +10,23 @@ from pytest_mcp import expressions
 from pytest_mcp.events import NothingSelected
 from pytest_mcp.ledger import Run
 from pytest_mcp.requests import Request
-from pytest_mcp.text import few
+from pytest_mcp.text import cut_middle, few
+
+# Of an id that a sentence quotes.
+LONGEST_ID = 200
 
 # Which option each filter of a request replaces, so that one of the same name is not the project's.
 _FILTERS = {"markers": "-m ", "keywords": "-k "}
 
 
 def of_run(run: Run[Request]) -> list[str]:
-    return [*_nothing_selected(run), *_unknown_marks(run), *_chosen_from_cache(run)]
+    return [
+        *_nothing_selected(run),
+        *_unknown_marks(run),
+        *_chosen_from_cache(run),
+        *_doctests_left_out(run),
+        *_unaskable(run),
+    ]
 
 
 def _nothing_selected(run: Run[Request]) -> list[str]:
@@ -85,3 +94,22 @@ def _chosen_from_cache(run: Run[Request]) -> list[str]:
     if not options:
         return []
     return [f"The project's addopts choose tests by what failed last time ({', '.join(options)}); others did not run."]
+
+
+def _doctests_left_out(run: Run[Request]) -> list[str]:
+    left_out = run.ledger.doctests_left_out
+    if left_out is None:
+        return []
+    if left_out.count is None:
+        return ["Under xdist, no doctests of modules were collected, as the call goes beyond the project's testpaths."]
+    where = f"first {left_out.first!r}: the project's own collection (testpaths, norecursedirs) does not come there"
+    return [f"The doctests of {left_out.count} module(s) were left out and the modules not imported, {where}."]
+
+
+def _unaskable(run: Run[Request]) -> list[str]:
+    ids = run.ledger.unaskable
+    if not ids:
+        return []
+    first = cut_middle(ids[0], LONGEST_ID, separator=" ")
+    why = "such a path leads out of the root by a link, or has characters that a call must not have ([, ::)"
+    return [f"{len(ids)} test(s) cannot be run by their ids, first {first!r}: {why}; name a folder above them."]

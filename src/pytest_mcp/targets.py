@@ -7,6 +7,7 @@ root, or a ValueError that says why not. Looks at the file system (resolve and s
 import os
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from pytest_mcp import text
@@ -30,8 +31,18 @@ class Target:
 
     @property
     def argument(self) -> str:
-        """The one token for pytest: absolute, so that it can never be taken for an option or a file of options."""
-        return self._with_selector(str(self.path))
+        """The one token for pytest: it begins with our own words, so that it is never an option or a file of options.
+
+        Absolute, but for a root whose own name pytest would take for the beginning of a test's name.
+        """
+        return self._with_selector(f"./{self.relative}" if is_misread(str(self.root)) else str(self.path))
+
+    @property
+    def reported(self) -> tuple[str, ...]:
+        """The words by which pytest may call this target; 9.2 leaves out the parameters of one that it did not find."""
+        absolute = self._with_selector(str(self.path))
+        plain = replace(self, selector=self.selector.partition("[")[0]) if self.selector else self
+        return (self.argument, absolute, plain.argument, plain._with_selector(str(self.path)))
 
     @property
     def node_id(self) -> str:
@@ -48,15 +59,20 @@ class Target:
         return self.relative in (".", other.relative) or other.relative.startswith(f"{self.relative}/")
 
 
+def is_misread(path: str) -> bool:
+    """Whether pytest would end the path early: it takes what follows for a test or its parameters."""
+    return "[" in path or "::" in path
+
+
 def parse_path(given: str, root: Path) -> Target:
     """A file or folder; `::` has no meaning in it."""
-    relative = _locate(given, root)
+    relative = _locate(_below(given, root), root)
     return Target(root=root, relative=relative, selector=None, is_file=(root / relative).is_file())
 
 
 def parse_node_id(given: str, root: Path) -> Target:
     """`file`, `folder` or `file::…`; after the first `::` everything is the project's own naming."""
-    path, separator, selector = given.partition("::")
+    path, separator, selector = _below(given, root).partition("::")
     target = replace(parse_path(path, root), selector=selector if separator else None)
     if not text.is_plain(selector):
         raise ValueError("control characters and invisible characters are not allowed")
@@ -67,8 +83,29 @@ def parse_node_id(given: str, root: Path) -> Target:
     return target
 
 
-def _locate(given: str, root: Path) -> str:
-    """Check the text, then where it really leads. Return it relative to the root, with forward slashes."""
+def can_be_asked(node_id: str) -> bool:
+    """Whether an id that was reported would pass as text, if it were given back."""
+    path, _, selector = node_id.partition("::")
+    return _is_askable(path) and len(node_id) <= MAX_LENGTH and text.is_plain(selector)
+
+
+@lru_cache(maxsize=1024)
+def _is_askable(path: str) -> bool:
+    try:
+        _check_text(path)
+    except ValueError:
+        return False
+    # What lies outside the root is reported with its whole path.
+    return not path.startswith("/")
+
+
+def _below(given: str, root: Path) -> str:
+    """An absolute path inside the root, without the root: its name may hold what no other may."""
+    inside = given == str(root) or given.startswith(f"{root}/")
+    return (given[len(str(root)) :].lstrip("/") or ".") if inside else given
+
+
+def _check_text(given: str) -> None:
     if not given.strip():
         raise ValueError("is blank")
     if not text.is_plain(given):
@@ -77,10 +114,17 @@ def _locate(given: str, root: Path) -> str:
         raise ValueError(f"must not begin with {given[0]}")
     if "::" in given:
         raise ValueError("must not contain ::")
+    if "[" in given:
+        raise ValueError("must not contain [, which pytest takes for parameters of a test; name the folder above it")
     if _DRIVE.match(given) and os.name != "nt":
         raise ValueError("must be a path inside the project root")
     if ".." in re.split(r"[\\/]", given):
         raise ValueError("'..' is not allowed; give a path inside the project root")
+
+
+def _locate(given: str, root: Path) -> str:
+    """Check the text, then where it really leads. Return it relative to the root, with forward slashes."""
+    _check_text(given)
     path = root / given
     try:
         real = path.resolve(strict=True)
@@ -90,10 +134,18 @@ def _locate(given: str, root: Path) -> str:
         raise ValueError(f"lies outside the project root {root}")
     # A symlink inside the root keeps its own name, so that ids read as the project has them.
     inside = path if path.is_relative_to(root) else real
+    if inside != real and _leaves(inside, root):
+        raise ValueError(f"leads out of the project root {root} by a link, and back")
     relative = inside.relative_to(root).as_posix()
     if relative[0] in "-@":
         raise ValueError(f"must not begin with {relative[0]}")
     return relative
+
+
+def _leaves(path: Path, root: Path) -> bool:
+    """Whether a folder on the way lies elsewhere: settings, conftests and environments are looked for in each."""
+    on_the_way = path.parents[: len(path.parts) - len(root.parts)]
+    return any(not place.resolve().is_relative_to(root) for place in on_the_way)
 
 
 def _why_unreachable(error: Exception, path: Path, root: Path) -> str:

@@ -41,6 +41,7 @@ MEANT: dict[str, list[Any]] = {
 EVIL_WORDS = [
     *("", " ", "-", "--", "--co", "-p", "-p evil", "--rootdir=/", "-c/etc/passwd", "@args", "@/etc/passwd", "=", "~"),
     *("..", "../..", "tests/../..", "/", "/etc/passwd", "C:\\x", "file:///etc", "outward", "outward/x", "loop", "::"),
+    *("up/project", "up/project/tests", "up/project/test_a.py", "up/project/tests/deep::t", "inward/deep/test_c.py"),
     *("::t", "test_a.py::", "test_a.py::t\n--co", "test_a.py\x00", "a\x1b[31m", "\u202e", "\ud800", "é" * 300),
     *("x" * 5000, "test_a.py --co", "test_a.py\t-x", "$(id)", "`id`", "; id", "%s", "{0}", "\\", "tests\\deep"),
 ]
@@ -90,7 +91,7 @@ def project_in(folder: Path) -> Config:
     root = folder / "project"
     root.mkdir()
     Workbench(root).write(dict.fromkeys(FILES, ""))
-    for link, target in (("inward", "tests"), ("outward", "/etc"), ("loop", "loop")):
+    for link, target in (("inward", "tests"), ("outward", "/etc"), ("loop", "loop"), ("up", "..")):
         (root / link).symlink_to(target)
     return Workbench(root).config
 

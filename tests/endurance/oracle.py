@@ -89,9 +89,10 @@ class Oracle:
         return [path if selector is None else f"{path}::{selector}" for path, selector in kept]
 
     def located(self, given: str) -> str:
-        """Absolute and inside the root, links followed or not; anything else is foreign."""
+        """Absolute and inside the root, links followed or not, and so is each folder on the way; else it is foreign."""
         path = os.path.normpath(os.path.join(self.root, given))  # noqa: PTH118 - not by the means it is compared with
-        inside = [f"{place}/".startswith(f"{self.root}/") for place in (path, os.path.realpath(path))]
+        way = [path[:end] for end in range(len(self.root), len(path)) if path[end] == "/"]
+        inside = [f"{place}/".startswith(f"{self.root}/") for place in (path, *map(os.path.realpath, (*way, path)))]
         return path if all(inside) else f"{given} is outside"
 
 

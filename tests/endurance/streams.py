@@ -25,6 +25,8 @@ EXTRAS: list[Event] = [
     events.Deselected(count=1, ids=NODE_IDS[2:]),
     events.Warned(message="old", category="UserWarning", when="runtest", filename="a.py", lineno=1, id=None),
     events.Marks(registered=["slow"], used=[]),
+    events.DoctestsLeftOut(count=1, first="scripts/deploy.py"),
+    events.Unreachable(files=["linked/test_a.py"]),
     events.NothingSelected(options=["-m slow"], patterns=["test_*.py"], places=["."], matching=0, others=1),
     events.ImportedElsewhere(name="shop", file="/other/shop.py", own="shop.py"),
     events.Collected(collector={"nodeid": "", "outcome": "passed", "result": []}),

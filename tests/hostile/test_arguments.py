@@ -111,6 +111,7 @@ def test_links_that_lead_out_of_the_root_are_refused_and_loops_end(server: Hosti
     server.project({**FILES, **links})
 
     refuse_all(server, everywhere(*links, "folder/test_c.py", "up/outside/test_c.py", "one/x", "folder/test_c.py::t"))
+    refuse_all(server, everywhere("up/project", "up/project/sub", f"{server.root}/up/project/test_a.py"))
 
 
 def test_characters_that_hide_and_lists_that_flood_are_refused(server: HostileServer) -> None:
@@ -186,6 +187,7 @@ def test_values_of_the_wrong_kind_are_refused_and_every_fault_is_listed(server: 
         {"node_ids": ["scripts/deploy.py::test_x"]},
         {"path": "notes.txt"},
         {"path": "scripts/deploy.py", "pattern": "*.py"},
+        {"pattern": "[]a-ztest]*.py"},
         {"path": "linked.py"},
     ],
     ids=str,

@@ -17,7 +17,7 @@ import pytest
 from observer import Observer
 from origins import imported_elsewhere
 from selection import marks_of, reasons, registered_marks
-from sources import broken_conftest, definition_line, ends_of_names, is_test_file, line_of
+from sources import broken_conftest, definition_line, ends_of_names, line_of
 from stages import Stages
 from wording import Clipper, describe_subtest, skip_reason, stack_of
 
@@ -38,7 +38,6 @@ class Reporter:
         self.collect_only = job["collect_only"]
         self.full = job["full"]
         self.clip = Clipper(job["text_limit"])
-        self.explicit_files = job["explicit_files"]
         self.covered = job["covered"]
         # Looking at the marks of every test takes time; so only where marks choose the tests.
         self.marks: set[str] | None = set() if job["by_marks"] else None
@@ -93,10 +92,6 @@ class Reporter:
             inifile=str(inipath) if inipath else None,
             from_cache=[name for name in ("lf", "stepwise") if config.getoption(name, False)],
         )
-        refused = [path for path in self.explicit_files if not is_test_file(config, path)]
-        if refused:
-            self.emit("refused", files=refused)
-            raise pytest.UsageError("not a test file: " + ", ".join(refused))
 
     # --- collection ----------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any, Callable, Iterable, Iterator
 
-from sources import is_test_file
+from collection import Collection
 
 # The options that leave tests out, each with the name that pytest keeps its value under.
 OPTIONS = (
@@ -44,9 +44,9 @@ def said(name: str, value: Any) -> list[str]:
 
 def count_files(config: Any, places: Iterable[str]) -> tuple[int, int]:
     """Python files that are test files, and Python files that are not."""
-    counts = [0, 0]
+    counts, collection = [0, 0], Collection(config, config.option)
     for path in python_files(places):
-        counts[0 if is_test_file(config, path) else 1] += 1
+        counts[0 if collection.takes(path) else 1] += 1
         if sum(counts) >= MOST_FILES:
             break
     return counts[0], counts[1]

@@ -1,41 +1,39 @@
-"""What the project's files are and where things in them are: test files, errors, the `def` of a test.
+"""Where things in the project's files are: errors, the `def` of a test.
 
 In come paths, exceptions and pytest's items; out come answers and 1-based lines. Standard library only.
 """
 
 from __future__ import annotations
 
-import fnmatch
 import inspect
 import linecache
 import os
 import re
-from typing import Any
+from typing import Any, Iterable
 
 # Reading further than this for the `def` below a decorator means the source does not match the code.
 LONGEST_DECORATION = 200
 
 
-def is_test_file(config: Any, path: str) -> bool:
-    """Whether the project's own collection (or the call's pattern, which replaces it) takes this file.
+def is_misread(path: str) -> bool:
+    """Whether pytest takes a part of this path for a test or its parameters, when it is an argument."""
+    return "[" in path or "::" in path
 
-    pytest itself would import any module and run any text file that is named explicitly. Files of
-    other kinds are harmless: only a plugin of the project makes tests of them.
-    """
-    name = os.path.basename(path)
-    suffix = os.path.splitext(name)[1]
-    if suffix == ".py":
-        if config.getoption("doctestmodules", False):
-            return True
-        patterns = config.getini("python_files")
-    elif suffix in (".txt", ".rst"):
-        patterns = config.getoption("doctestglob", None) or ["test*.txt"]
-    else:
-        return True
-    return any(
-        fnmatch.fnmatch(path, "*/" + pattern) if "/" in pattern else fnmatch.fnmatch(name, pattern)
-        for pattern in patterns
-    )
+
+def out_of_reach(paths: Iterable[str], root: str) -> list[str]:
+    """Files inside the root that no call can name: a link on the way leads out of it, or `::` stands in the path."""
+    known = {root: True}
+
+    def is_inside(path: str) -> bool:
+        if path not in known:
+            known[path] = is_inside(os.path.dirname(path)) and (
+                not os.path.islink(path) or os.path.realpath(path).startswith(os.path.join(root, ""))
+            )
+        return known[path]
+
+    below = [path for path in sorted(paths) if path.startswith(os.path.join(root, ""))]
+    names = [(os.path.relpath(path, root).replace(os.sep, "/"), is_inside(path)) for path in below]
+    return [name for name, inside in names if "::" in name or not inside]
 
 
 def broken_conftest(error: BaseException) -> tuple[str | None, BaseException]:
