@@ -167,6 +167,18 @@ def test_a_file_that_changed_after_it_was_shown_is_not_written(tmp_path: Path, m
     assert (path.read_bytes() if path.exists() else None) == meanwhile
 
 
+def test_a_link_that_came_meanwhile_is_not_followed(tmp_path: Path) -> None:
+    path, other = written(tmp_path / "a.json", b"{}"), written(tmp_path / "other.json", b"{}")
+    change = added(path, KEYS, ENTRY)
+    path.unlink()
+    path.symlink_to(other)
+
+    with pytest.raises(Trouble):
+        carried_out(change)
+
+    assert other.read_bytes() == b"{}"
+
+
 def test_a_file_that_came_meanwhile_is_not_written_over(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     change = added(path, KEYS, ENTRY)
@@ -271,7 +283,7 @@ def test_a_difference_to_no_file_is_the_whole_file(tmp_path: Path) -> None:
     assert shown.splitlines() == [
         "--- /dev/null",
         f"+++ {path}",
-        "@@ -0,0 +1,2 @@",
+        "@@ a new file @@",
         "+[mcp_servers.pytest]",
         '+command = "x"',
     ]

@@ -12,11 +12,12 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
 from pytest_mcp import jsonc, toml
-from pytest_mcp.text import safe
+from pytest_mcp.text import safe, safe_line
 
 BYTE_ORDER_MARK = "\ufeff"
 # What is shown of a member that somebody has added to the entry: it may be a secret.
@@ -52,6 +53,8 @@ class Change:
     """What a file holds now and what it shall hold, and the same of the entry; None stands for none."""
 
     path: Path
+    # Where it led when it was read.
+    real: Path
     before: bytes | None = None
     after: bytes | None = None
     keys: Sequence[str] = ()
@@ -85,21 +88,25 @@ def added(path: Path, keys: Sequence[str], entry: Entry, skeleton: str = "") -> 
             raise ValueError("it is written in a way that cannot be changed safely")
         if before is None:
             new = new.removesuffix("\n") + "\n"
-        return Change(path, before, _encoded(new, before), keys, _inner(editor.read(old), keys), entry)
+        return Change(path, _real(path), before, _encoded(new, before), keys, _inner(editor.read(old), keys), entry)
 
 
 def removed(path: Path, keys: Sequence[str]) -> Change:
     """The file without this entry. It stays, even with nothing in it: nobody knows any more who has made it."""
     before = _bytes(path)
     if before is None:
-        return Change(path)
+        return unchanged(path)
     editor = EDITORS[path.suffix]
     with _told(path):
         old = _text(before)
         new = editor.drop(old, keys)
         if _pruned(editor.read(new), keys) != _pruned(editor.read(old), keys):
             raise ValueError("it is written in a way that cannot be changed safely")
-        return Change(path, before, _encoded(new, before), keys, _inner(editor.read(old), keys))
+        return Change(path, _real(path), before, _encoded(new, before), keys, _inner(editor.read(old), keys))
+
+
+def unchanged(path: Path) -> Change:
+    return Change(path, _real(path))
 
 
 def sample(path: Path, keys: Sequence[str], entry: Entry) -> str:
@@ -113,19 +120,19 @@ def difference(change: Change, members: Set[str]) -> str:
     They may hold secrets, and the lines of the file are no help: a neighbour may stand in the same one, and an entry
     behind it gives it a comma. Of the entry, only `members` are shown with their values.
     """
-    name = str(change.path)
-    if change.before is None:
-        return _diff("/dev/null", name, "", _text(change.after))
-    old, new = (_shown(change, entry, members) for entry in (change.old, change.new))
-    head, place, _, *lines = _diff(name, name, old, new).split("\n")
-    return "\n".join([head, place, safe(f"@@ {'.'.join(change.keys[:-1])} @@"), *lines])
+    is_new = change.before is None
+    before, after = (_shown(change, entry, members) for entry in (change.old, change.new))
+    after = _text(change.after) if is_new else after
+    place = "a new file" if is_new else ".".join(change.keys[:-1])
+    head = [f"--- {'/dev/null' if is_new else change.path}", f"+++ {change.path}", f"@@ {place} @@"]
+    return "\n".join([*map(safe_line, head), *map(safe, _compared(before, after))])
 
 
-def _diff(old_name: str, new_name: str, old: str, new: str) -> str:
-    """Both texts whole, as one part of a unified diff. Split at line feeds alone, as every other diff does."""
-    before, after = (text.removesuffix("\n").split("\n") if text else [] for text in (old, new))
-    whole = len(before) + len(after)
-    return safe("\n".join(difflib.unified_diff(before, after, old_name, new_name, n=whole, lineterm="")))
+def _compared(before: str, after: str) -> list[str]:
+    """Both texts whole, as a unified diff has them. Split at line feeds alone, as every other diff does."""
+    old, new = (text.removesuffix("\n").split("\n") if text else [] for text in (before, after))
+    lines = difflib.unified_diff(old, new, n=len(old) + len(new), lineterm="")
+    return list(islice(lines, 3, None))  # the first three name files and lines
 
 
 def _shown(change: Change, entry: Entry | None, members: Set[str]) -> str:
@@ -140,11 +147,10 @@ def write(change: Change) -> None:
     if change.after is None:
         return
     try:
-        target = change.path.resolve()
-        if change.path.is_symlink() and not target.parent.exists():
-            raise Trouble(f"{change.path} is a link into {target.parent}, which does not exist.")
+        if change.path.is_symlink() and not change.real.parent.exists():
+            raise Trouble(f"{change.path} is a link into {change.real.parent}, which does not exist.")
         _check(change)
-        _write(change, target, change.after)
+        _write(change, change.real, change.after)
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise Trouble(f"{change.path} cannot be written: {reason}.") from error
@@ -230,8 +236,12 @@ def _overwrite(change: Change, target: Path, content: bytes) -> None:
 
 
 def _check(change: Change) -> None:
-    if _bytes(change.path) != change.before:
+    if _real(change.path) != change.real or _bytes(change.path) != change.before:
         raise Trouble(f"{change.path} was changed by something else meanwhile. Run the command again.")
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -190,7 +190,7 @@ def _change(client: Client, wish: Wish) -> Change:
     # What somebody has added to the entry is theirs.
     wanted = {**(there or {}), **_entry(client, wish)}
     # The same values in another layout or order are no reason to touch the file.
-    return Change(path) if there == wanted else configfile.added(path, keys, wanted, client.skeleton)
+    return configfile.unchanged(path) if there == wanted else configfile.added(path, keys, wanted, client.skeleton)
 
 
 def _followed(client: Client, wish: Wish) -> Path:
