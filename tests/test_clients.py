@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.clients import CLIENTS, Client, Machine, entry, is_ours, root_arguments, server_name
+from pytest_mcp.clients import CLIENTS, Client, Machine, entry, members, root_arguments, server_name
 from pytest_mcp.config import DEFAULT_TIMEOUT
 from pytest_mcp.configfile import EDITORS
 
@@ -157,9 +157,9 @@ def test_projects_that_share_a_file_have_names_of_their_own() -> None:
     windsurf = NAMED["windsurf"]
 
     first = server_name(windsurf, "user", shop, {})
-    taken = {first: entry(windsurf, ["x", *root_arguments(windsurf, "user", shop)], limit=1)}
+    taken = {first: entry(windsurf, ["pytest-mcp", *root_arguments(windsurf, "user", shop)], limit=1)}
     second = server_name(windsurf, "user", other, taken)
-    taken[second] = entry(windsurf, ["x", *root_arguments(windsurf, "user", other)], limit=1)
+    taken[second] = entry(windsurf, ["pytest-mcp", *root_arguments(windsurf, "user", other)], limit=1)
 
     assert (first, second) == ("pytest-shop", "pytest-shop-2")
     assert server_name(windsurf, "user", shop, taken) == first
@@ -183,12 +183,17 @@ def test_a_name_has_only_letters_that_every_client_takes(folder: str, name: str)
     assert re.fullmatch(r"[A-Za-z0-9_-]{1,40}", found)
 
 
-def test_an_entry_is_ours_when_it_starts_this_server_in_whatever_way() -> None:
-    assert is_ours({"command": "/x/pytest-mcp"})
-    assert is_ours({"command": "uvx", "args": ["pytest-mcp-server"]})
-    assert is_ours({"command": ["python", "-m", "pytest_mcp"]})
-    assert not is_ours({"command": "npx", "args": ["pytest-runner"]})
-    assert not is_ours(None)
+def test_a_server_of_somebody_else_for_the_same_project_keeps_its_name() -> None:
+    root = PurePosixPath("/a/shop")
+    other = {"command": "my-pytest-mcp-wrapper", "args": ["--root", "/a/shop"]}
+
+    assert server_name(NAMED["windsurf"], "user", root, {"pytest-shop": other}) == "pytest-shop-2"
+
+
+@every_client
+def test_every_member_that_is_written_is_known_to_be_ours(client: Client) -> None:
+    assert members(client) >= set(entry(client, COMMAND, limit=DEFAULT_TIMEOUT))
+    assert "env" not in members(client)
 
 
 @every_client

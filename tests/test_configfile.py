@@ -1,16 +1,27 @@
 """Settings files on a real disk: what is changed, what is left alone, and what is refused."""
 
+import json
 import os
 import stat
+import struct
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
-from pytest_mcp.configfile import Change, Trouble, added, difference, removed, sample, table, write
+from pytest_mcp import jsonc
+from pytest_mcp.configfile import Change, Trouble, added, difference, is_bare, removed, sample, table, write
+from tests import test_jsonc, test_toml
 
 KEYS = ("mcpServers", "pytest")
 ENTRY = {"command": "/bin/pytest-mcp", "args": []}
 TOML_KEYS = ("mcp_servers", "pytest")
+MEMBERS = frozenset({"command", "args"})
+CANARY = "hunter2-canary"
 
 
 def written(path: Path, content: bytes) -> Path:
@@ -20,7 +31,7 @@ def written(path: Path, content: bytes) -> Path:
 
 
 def carried_out(change: Change) -> None:
-    write(change, keep=change.path.parent)
+    write(change)
 
 
 @pytest.mark.parametrize(
@@ -47,44 +58,6 @@ def test_what_is_added_and_taken_out_leaves_every_byte_as_it_was(
 
     assert entries["pytest"] == ENTRY
     assert path.read_bytes() == content
-
-
-@pytest.mark.parametrize(("name", "keys"), [("a.json", KEYS), ("a.toml", TOML_KEYS)])
-def test_a_file_and_a_folder_that_were_not_there_are_made_and_go_again(
-    tmp_path: Path, name: str, keys: tuple[str, str]
-) -> None:
-    path = tmp_path / ".client" / name
-
-    write(added(path, keys, ENTRY), keep=tmp_path)
-    content = path.read_bytes()
-    write(removed(path, keys), keep=tmp_path)
-
-    assert content.endswith(b"\n")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_holds_something_else_or_shall_stay_stays(tmp_path: Path) -> None:
-    path, neighbour = tmp_path / "a.json", tmp_path / "b" / "a.json"
-    written(tmp_path / "b" / "other", b"")
-    for each in (path, neighbour):
-        write(added(each, KEYS, ENTRY), keep=tmp_path)
-
-    for each in (path, neighbour):
-        write(removed(each, KEYS), keep=tmp_path)
-
-    assert sorted(tmp_path.rglob("*")) == [tmp_path / "b", tmp_path / "b" / "other"]
-
-
-def test_a_new_file_begins_as_its_skeleton_and_is_gone_when_only_that_is_left(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    skeleton = '{\n  "$schema": "x"\n}\n'
-
-    carried_out(added(path, KEYS, ENTRY, skeleton))
-    first = path.read_text(encoding="utf-8")
-    carried_out(removed(path, KEYS, skeleton))
-
-    assert first.startswith('{\n  "$schema": "x",\n')
-    assert not path.exists()
 
 
 def test_to_take_out_what_is_not_there_changes_nothing(tmp_path: Path) -> None:
@@ -150,18 +123,6 @@ def test_a_link_is_written_through_and_stays_a_link(tmp_path: Path) -> None:
     assert target.read_bytes() == b"{}\n"
 
 
-def test_a_link_that_leads_nowhere_gets_its_file_and_loses_it_again(tmp_path: Path) -> None:
-    link = tmp_path / "mcp.json"
-    link.symlink_to(tmp_path / "later.json")
-
-    carried_out(added(link, KEYS, ENTRY))
-    made = (tmp_path / "later.json").exists()
-    carried_out(removed(link, KEYS))
-
-    assert made
-    assert [path.name for path in tmp_path.iterdir()] == ["mcp.json"]
-
-
 def test_a_link_that_leads_to_itself_is_told(tmp_path: Path) -> None:
     link = tmp_path / "mcp.json"
     link.symlink_to(link)
@@ -206,6 +167,18 @@ def test_a_file_that_changed_after_it_was_shown_is_not_written(tmp_path: Path, m
     assert (path.read_bytes() if path.exists() else None) == meanwhile
 
 
+def test_a_link_that_came_meanwhile_is_not_followed(tmp_path: Path) -> None:
+    path, other = written(tmp_path / "a.json", b"{}"), written(tmp_path / "other.json", b"{}")
+    change = added(path, KEYS, ENTRY)
+    path.unlink()
+    path.symlink_to(other)
+
+    with pytest.raises(Trouble):
+        carried_out(change)
+
+    assert other.read_bytes() == b"{}"
+
+
 def test_a_file_that_came_meanwhile_is_not_written_over(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     change = added(path, KEYS, ENTRY)
@@ -215,31 +188,6 @@ def test_a_file_that_came_meanwhile_is_not_written_over(tmp_path: Path) -> None:
         carried_out(change)
 
     assert path.read_bytes() == b"{}"
-
-
-def test_a_difference_is_shown_as_every_diff_is(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.json", b'{\r\n  "secret": 1,\r\n  "b": {}\r\n}')
-
-    shown = difference(added(path, ("b", "c"), {}))
-
-    assert shown.splitlines() == [
-        f"--- {path}",
-        f"+++ {path}",
-        "@@ -2,3 +2,3 @@",
-        '   "secret": 1,',
-        '-  "b": {}',
-        '+  "b": {"c": {}}',
-        " }",
-        "\\ No newline at end of file",
-    ]
-
-
-def test_a_difference_moves_no_cursor(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.json", b'{\n  "x": "\x7f\xe2\x80\xae",\n  "b": 1\n}\n')
-
-    shown = difference(added(path, ("c",), {}))
-
-    assert "\\x7f\\u202e" in shown
 
 
 def test_a_sample_is_the_entry_in_its_tables() -> None:
@@ -253,6 +201,204 @@ def test_behind_a_link_into_a_folder_that_is_gone_nothing_is_made(tmp_path: Path
     change = added(link, KEYS, ENTRY)
 
     with pytest.raises(Trouble, match="which does not exist"):
-        write(change, keep=tmp_path)
+        write(change)
 
     assert not (tmp_path / "gone").exists()
+
+
+@pytest.mark.parametrize(("name", "keys", "left"), [("a.json", KEYS, b"{}\n"), ("a.toml", TOML_KEYS, b"")])
+def test_a_file_that_was_made_stays_as_an_empty_one_when_its_entry_is_taken_out(
+    tmp_path: Path, name: str, keys: tuple[str, str], left: bytes
+) -> None:
+    path = tmp_path / ".client" / name
+
+    write(added(path, keys, ENTRY))
+    content = path.read_bytes()
+    write(removed(path, keys))
+
+    assert content.endswith(b"\n")
+    assert path.read_bytes() == left
+    assert is_bare(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b'{"mcpServers": {"pytest": {}}}', b'{\n  "$schema": "x"\n}\n'])
+def test_a_file_that_was_there_stays_whatever_it_held(tmp_path: Path, content: bytes) -> None:
+    path = written(tmp_path / "a.json", content)
+
+    carried_out(added(path, KEYS, ENTRY))
+    carried_out(removed(path, KEYS))
+
+    assert path.exists()
+    assert isinstance(json.loads(path.read_bytes()), dict)
+
+
+def test_a_new_file_begins_as_its_skeleton(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    skeleton = '{\n  "$schema": "x"\n}\n'
+
+    carried_out(added(path, KEYS, ENTRY, skeleton))
+    first = path.read_text(encoding="utf-8")
+    carried_out(removed(path, KEYS))
+
+    assert first.startswith('{\n  "$schema": "x",\n')
+    assert path.read_text(encoding="utf-8") == skeleton
+    assert is_bare(path, skeleton)
+    assert not is_bare(path)
+
+
+def test_a_link_that_leads_nowhere_gets_its_file(tmp_path: Path) -> None:
+    link = tmp_path / "mcp.json"
+    link.symlink_to(tmp_path / "later.json")
+
+    carried_out(added(link, KEYS, ENTRY))
+
+    assert table(tmp_path / "later.json", KEYS[:1]) == {"pytest": ENTRY}
+    assert link.is_symlink()
+
+
+def test_a_difference_is_the_entry_alone(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "a.json", b'{"mcpServers": {"x": "secret", "pytest": {"command": "old", "env": {"K": "v"}}}}'
+    )
+
+    shown = difference(added(path, KEYS, {"command": "new", "env": {"K": "v"}}), MEMBERS)
+
+    assert shown.splitlines() == [
+        f"--- {path}",
+        f"+++ {path}",
+        "@@ mcpServers @@",
+        '   "pytest": {',
+        '-    "command": "old",',
+        '+    "command": "new",',
+        '     "env": "(not shown)"',
+        "   }",
+    ]
+
+
+def test_a_difference_to_no_file_is_the_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+
+    shown = difference(added(path, TOML_KEYS, {"command": "x"}), MEMBERS)
+
+    assert shown.splitlines() == [
+        "--- /dev/null",
+        f"+++ {path}",
+        "@@ a new file @@",
+        "+[mcp_servers.pytest]",
+        '+command = "x"',
+    ]
+
+
+def test_a_difference_moves_no_cursor(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.json", b"{}")
+
+    shown = difference(added(path, KEYS, {"command": "\x1b\x7f\u202e"}), MEMBERS)
+
+    assert "\\x7f\\u202e" in shown
+    assert "\x1b" not in shown
+
+
+def differences(path: Path, text: str, keys: tuple[str, str], entry: dict[str, Any]) -> str:
+    """Everything that is shown while an entry is put in, changed and taken out again."""
+    written(path, text.encode())
+    shown = ""
+    for wanted in (entry, entry | {"command": "other"}, None):
+        change = removed(path, keys) if wanted is None else added(path, keys, wanted)
+        shown += difference(change, MEMBERS)
+        written(path, change.after or b"")
+    return shown
+
+
+@given(text=test_jsonc.documents() | test_jsonc.layouts(), own=st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_what_neighbours_and_comments_in_json_say_is_never_shown(
+    tmp_path_factory: pytest.TempPathFactory, text: str, own: bool
+) -> None:
+    assume(test_jsonc.has_room(text))
+    for plain in ("one, two", "/* a"):
+        text = text.replace(plain, plain + CANARY)
+    for keys in ((CANARY,), ("mcpServers", "other")):
+        text = jsonc.put(text, keys, {"env": {"KEY": CANARY}})
+    path = tmp_path_factory.getbasetemp() / "neighbours.json"
+
+    shown = differences(path, text, KEYS, ENTRY | ({"env": {"KEY": CANARY}} if own else {}))
+
+    assert "/bin/pytest-mcp" in shown
+    assert CANARY not in shown
+
+
+@given(before=test_toml.documents(), behind=test_toml.documents())
+@settings(max_examples=25, deadline=None)
+def test_what_neighbours_and_comments_in_toml_say_is_never_shown(
+    tmp_path_factory: pytest.TempPathFactory, before: str, behind: str
+) -> None:
+    ours = f"[mcp_servers.pytest]\ncommand = 'x'\n\n[{CANARY}]\n[mcp_servers.pytest.env]\nK = '{CANARY}'\n"
+    text = f"# {CANARY}\nkey = '{CANARY}'\n{before}\n{ours}\n{behind}"
+    assume(test_toml.is_toml(text))
+    path = tmp_path_factory.getbasetemp() / "neighbours.toml"
+
+    shown = differences(path, text, TOML_KEYS, ENTRY | {"env": {"K": CANARY}})
+
+    assert "/bin/pytest-mcp" in shown
+    assert CANARY not in shown
+
+
+def an_acl() -> bytes:
+    """An access list that lets one more user read: version 2, then tag, permissions and number of each row."""
+    rows = [
+        (0x01, 6, 0xFFFFFFFF),
+        (0x02, 4, 12345),
+        (0x04, 4, 0xFFFFFFFF),
+        (0x10, 4, 0xFFFFFFFF),
+        (0x20, 0, 0xFFFFFFFF),
+    ]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *row) for row in rows)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Python has no way to set them elsewhere")
+@pytest.mark.parametrize(
+    ("name", "value"), [("user.note", lambda: b"mine"), ("system.posix_acl_access", an_acl)], ids=["user", "acl"]
+)
+def test_extended_attributes_of_a_file_stay(tmp_path: Path, name: str, value: Callable[[], bytes]) -> None:
+    path = written(tmp_path / "a.json", b"{}")
+    try:
+        os.setxattr(path, name, value())
+    except OSError as error:
+        pytest.skip(f"this file system has none: {error}")
+    before = (path.stat().st_mode, os.getxattr(path, name))
+
+    carried_out(added(path, KEYS, ENTRY))
+    carried_out(removed(path, KEYS))
+
+    assert (path.stat().st_mode, os.getxattr(path, name)) == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Python has no way to set them elsewhere")
+def test_a_file_does_not_get_the_access_list_of_its_folder(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.json", b"{}")
+    try:
+        os.setxattr(tmp_path, "system.posix_acl_default", an_acl())
+    except OSError as error:
+        pytest.skip(f"this file system has none: {error}")
+    before = os.listxattr(path)
+
+    carried_out(added(path, KEYS, ENTRY))
+
+    assert os.listxattr(path) == before
+
+
+def test_the_group_of_a_file_stays(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.json", b"{}")
+    path.chmod(0o640)
+    known = path.stat()
+    others = [group for group in os.getgroups() if group != known.st_gid] or [known.st_gid + 1]
+    try:
+        os.chown(path, -1, others[0])
+    except PermissionError:
+        pytest.skip("this user is in one group only")
+
+    carried_out(added(path, KEYS, ENTRY))
+
+    now = path.stat()
+    assert (now.st_gid, now.st_uid, now.st_mode) == (others[0], known.st_uid, known.st_mode)
+    assert now.st_ino != known.st_ino

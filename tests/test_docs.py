@@ -155,6 +155,7 @@ async def test_before_and_after_in_the_readme_are_the_same_real_run(bench: Workb
     # In this order, with gaps.
     rest = iter(printed.splitlines())
     assert all(line in rest for line in before.splitlines())
+    assert len(printed.splitlines()) > 2000
     assert without_timings(answer) == without_timings(readme_example("fixture"))
 
 

@@ -43,7 +43,7 @@ def test_python_m_names_the_command_beside_its_python(tmp_path: Path) -> None:
 
 
 def test_without_a_command_python_is_named(tmp_path: Path) -> None:
-    assert command(running(tmp_path)) == [str(tmp_path / "bin" / "python"), "-m", "pytest_mcp"]
+    assert command(running(tmp_path)) == [str(tmp_path / "bin" / "python"), "-P", "-m", "pytest_mcp"]
 
 
 @pytest.mark.parametrize(

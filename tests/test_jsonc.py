@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from pytest_mcp.jsonc import DEEPEST, JsoncError, drop, put, read
+from pytest_mcp.jsonc import DEEPEST, JsoncError, drop, member, put, read
 
 ENTRY = {"command": "/bin/pytest-mcp", "args": ["--root", "${workspaceFolder}"]}
 KEYS = ("mcpServers", "pytest")
@@ -86,14 +86,21 @@ def test_what_json_accepts_is_accepted_and_nothing_ends_in_another_error(text: s
 @example('{"mcpServers": {}}\n', 1)
 @example('{\n  "a": 1, // why\n  // more\n}', 1)
 @example('{"a": 1 /* b */ // c\n}', 1)
-@example("", 1)
-@example("// only words", 1)
 def test_to_take_out_undoes_to_put_in_byte_for_byte(text: str, value: Any) -> None:
     assume(has_room(text))
 
     changed = put(text, KEYS, value)
 
     assert drop(changed, KEYS) == text
+
+
+@pytest.mark.parametrize(("text", "left"), [("", "{}"), ("\n", "{}\n"), ("// only words", "// only words\n{}")])
+def test_a_text_without_an_object_ends_with_an_empty_one(text: str, left: str) -> None:
+    assert drop(put(text, KEYS, ENTRY), KEYS) == left
+
+
+def test_a_member_alone_is_shown_as_it_stands_in_its_table() -> None:
+    assert member(KEYS, {"command": "x"}) == '  "pytest": {\n    "command": "x"\n  }'
 
 
 @given(documents() | layouts(), VALUES)

@@ -105,7 +105,7 @@ def desk(tmp_path: Path) -> Desk:
 
 @pytest.mark.parametrize("level", [[], ["--user"]], ids=["project", "user"])
 @pytest.mark.parametrize("name", NAMES)
-def test_every_client_is_set_up_once_and_taken_out_without_a_trace(desk: Desk, name: str, level: list[str]) -> None:
+def test_every_client_is_set_up_once_and_taken_out_again(desk: Desk, name: str, level: list[str]) -> None:
     first = desk.typed(name, *level, "--yes")
     after_first = desk.files()
     second = desk.typed(name, *level, "--yes")
@@ -118,7 +118,11 @@ def test_every_client_is_set_up_once_and_taken_out_without_a_trace(desk: Desk, n
     assert str(desk.home.parent / path) in first.stdout
     assert SERVER.encode() in content
     assert after_second == after_first
-    assert [*desk.home.iterdir(), *desk.project.iterdir()] == []
+    # Nobody knows who has made a file, so it stays, with nothing of ours in it.
+    ((left, rest),) = desk.files().items()
+    assert left == path
+    assert rest in (b"{}\n", b"", NAMES[name].skeleton.encode())
+    assert "The file is empty now" in out.stdout
 
 
 def test_what_was_in_a_file_stays_byte_for_byte(desk: Desk) -> None:
@@ -280,7 +284,8 @@ def test_an_entry_that_differs_is_shown_and_replaced_in_its_place(desk: Desk) ->
     shown = desk.typed("claude-code", "--print")
     replaced = desk.typed("claude-code", "--yes")
 
-    assert '-{"mcpServers": {"pytest": {"command": "pytest-mcp"}' in shown.stdout
+    assert '-    "command": "pytest-mcp"\n' in shown.stdout
+    assert f'+    "command": "{SERVER}"' in shown.stdout
     assert replaced.returncode == 0
     assert path.read_bytes().endswith(b', "b": {}}} // end\n')
     assert SERVER.encode() in path.read_bytes()
@@ -298,14 +303,58 @@ def test_the_same_values_in_another_layout_are_in_place(desk: Desk) -> None:
     assert (done.returncode, path.read_bytes()) == (0, content)
 
 
-def test_a_server_of_somebody_else_with_this_name_is_not_taken_out(desk: Desk) -> None:
-    path = desk.project / ".mcp.json"
-    path.write_bytes(b'{"mcpServers": {"pytest": {"command": "other"}}}')
+FOREIGN = [
+    {"command": "my-pytest-mcp-wrapper", "args": ["--key", "secret"]},
+    {"command": "/opt/pytest-mcp/bin/other", "env": {"KEY": "secret"}},
+    {"command": "bash", "args": ["-c", "KEY=secret exec pytest-mcp"]},
+    {"url": "https://x.org/pytest-mcp?key=secret"},
+]
 
-    done = desk.typed("claude-code", "--remove", "--yes")
+
+@pytest.mark.parametrize("foreign", FOREIGN, ids=lambda entry: str(next(iter(entry.values()))))
+def test_an_entry_of_somebody_else_is_neither_replaced_nor_taken_out(desk: Desk, foreign: dict[str, object]) -> None:
+    path = desk.project / ".mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"pytest": foreign}}), encoding="utf-8")
+    content = path.read_bytes()
+
+    put_in = desk.typed("claude-code", "--yes")
+    taken_out = desk.typed("claude-code", "--remove", "--yes")
+    all_taken_out = desk.typed("--remove", "--yes")
+
+    assert (put_in.returncode, taken_out.returncode, all_taken_out.returncode) == (1, 0, 0)
+    for said in (put_in.stderr, taken_out.stdout):
+        assert "left alone" in said
+        assert str(foreign.get("command", "no command")) in said
+        assert "secret" not in said
+    assert path.read_bytes() == content
+
+
+def test_secrets_of_neighbours_are_not_shown(desk: Desk) -> None:
+    path = desk.project / ".mcp.json"
+    path.write_bytes(b'{"mcpServers": {"other": {"env": {"KEY": "hunter2"}}}}')
+
+    for arguments in (["--print"], ["--yes"], ["--remove", "--print"], ["--remove", "--yes"]):
+        done = desk.typed("claude-code", *arguments)
+
+        assert done.returncode == 0
+        assert SERVER in done.stdout
+        assert "hunter2" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b'{\n  "$schema": "https://opencode.ai/config.json"\n}\n'])
+def test_a_file_and_a_folder_that_were_there_stay(desk: Desk, content: bytes) -> None:
+    files = [desk.project / "opencode.json", desk.project / ".cursor" / "mcp.json"]
+    files[1].parent.mkdir()
+    for file in files:
+        file.write_bytes(content)
+    (desk.project / ".gemini").mkdir()
+
+    desk.typed("opencode", "cursor", "gemini", "--yes")
+    done = desk.typed("--remove", "--yes")
 
     assert done.returncode == 0
-    assert path.read_bytes() == b'{"mcpServers": {"pytest": {"command": "other"}}}'
+    assert [file.read_bytes() for file in files] == [content or b"{}"] * 2
+    assert (desk.project / ".gemini").is_dir()
 
 
 def test_with_nothing_to_take_out_everything_is_as_asked_for(desk: Desk) -> None:
@@ -388,7 +437,7 @@ def test_another_server_by_our_name_is_left_alone(desk: Desk) -> None:
     done = desk.typed("claude-code", "--yes")
 
     assert (done.returncode, path.read_bytes()) == (1, content)
-    assert "another server by the name 'pytest'" in done.stderr
+    assert "an entry 'pytest' that starts uvx" in done.stderr
 
 
 def test_what_somebody_added_to_the_entry_stays(desk: Desk) -> None:
@@ -401,12 +450,53 @@ def test_what_somebody_added_to_the_entry_stays(desk: Desk) -> None:
     assert (entry["command"], entry["env"]) == (SERVER, {"KEY": "v"})
 
 
-def test_a_link_of_the_repositorys_does_not_lead_the_writing_out_of_it(desk: Desk) -> None:
-    own = desk.home / "settings.json"
-    own.write_bytes(b"{}")
-    (desk.project / ".mcp.json").symlink_to(own)
+@pytest.mark.parametrize("place", ["home/settings.json", "shop/package.json", "shop/.mcp.json.real", "shop/none.json"])
+def test_a_link_in_a_project_is_not_followed_wherever_it_leads(desk: Desk, place: str) -> None:
+    target = desk.home.parent / place
+    if "none" not in place:
+        target.write_bytes(b"{}")
+    (desk.project / ".mcp.json").symlink_to(target)
+    before = desk.files()
 
     done = desk.typed("claude-code", "--yes")
+    out = desk.typed("claude-code", "--remove", "--yes")
 
-    assert (done.returncode, own.read_bytes()) == (1, b"{}")
-    assert str(own) in done.stderr
+    assert (done.returncode, out.returncode) == (1, 1)
+    assert str(target) in done.stderr
+    assert desk.files() == before
+
+
+def test_a_folder_in_a_project_that_is_a_link_is_not_followed(desk: Desk) -> None:
+    (desk.project / "real").mkdir()
+    (desk.project / ".cursor").symlink_to("real")
+
+    done = desk.typed("cursor", "--yes")
+
+    assert done.returncode == 1
+    assert list((desk.project / "real").iterdir()) == []
+
+
+def test_a_project_that_is_reached_by_a_link_is_set_up(desk: Desk) -> None:
+    link = desk.home / "shop"
+    link.symlink_to(desk.project)
+
+    done = desk.typed("cursor", "--yes", cwd=Path("/"), options=["--root", str(link)])
+
+    assert done.returncode == 0
+    assert (desk.project / ".cursor" / "mcp.json").is_file()
+
+
+def test_a_link_among_the_users_own_settings_is_followed_and_told(desk: Desk) -> None:
+    target = desk.home / "dotfiles" / "gemini.json"
+    target.parent.mkdir()
+    target.write_bytes(b"{}\n")
+    link = desk.home / ".gemini" / "settings.json"
+    link.parent.mkdir()
+    link.symlink_to(target)
+
+    done = desk.typed("gemini", "--user", "--yes")
+
+    assert done.returncode == 0
+    assert f"{link}, which is {target}" in done.stdout
+    assert link.is_symlink()
+    assert "pytest" in json.loads(target.read_bytes())["mcpServers"]

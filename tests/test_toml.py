@@ -105,6 +105,29 @@ def test_tables_below_it_go_with_it_wherever_they_stand() -> None:
     assert read(put(text, KEYS, ENTRY)) == {"mcp_servers": {"pytest": ENTRY}, "other": {}, "last": {}}
 
 
+def test_tables_below_it_that_do_not_change_stay_as_they_are_written() -> None:
+    env = "[mcp_servers.pytest.env]  # mine\nA = 'b'\n"
+    text = f"[mcp_servers.pytest]\nx = 1\n\n[other]\n\n{env}"
+
+    changed = put(text, KEYS, {"x": 2, "env": {"A": "b"}})
+
+    assert changed == f"[mcp_servers.pytest]\nx = 2\n\n[other]\n\n{env}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[mcp_servers.pytest]\nenv = {A = 'b', \"c d\" = [1]}\n",
+        "[mcp_servers.pytest]\nenv.A = 'b'\nenv.\"c d\" = [1]\n",
+        "[mcp_servers.pytest.env]\nA = 'b'\n\"c d\" = [1]\n",
+    ],
+)
+def test_a_table_within_it_is_written_in_one_line(text: str) -> None:
+    changed = put(text, KEYS, {"x": 2, "env": {"A": "b", "c d": [1]}})
+
+    assert changed == '[mcp_servers.pytest]\nx = 2\nenv = {A = "b", "c d" = [1]}\n'
+
+
 @pytest.mark.parametrize(
     "text", ["mcp_servers = {pytest = {x = 1}}", "mcp_servers.pytest.x = 1", "[mcp_servers]\npytest = {}"]
 )

@@ -11,6 +11,8 @@ from itertools import count
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple
 
+from pytest_mcp.ownership import is_ours
+
 # A client waits this much longer than the server, which then has told what it knows.
 MARGIN = 60
 # Where a client's own patience can be set at all, it is at least this, in seconds.
@@ -68,11 +70,13 @@ class Client:
     home: Callable[[Machine], PurePath]
     # The table of servers in those files.
     servers: str
-    # What to do after the file was written.
+    # What to know or to do after the file was written.
     then: str
     programs: tuple[str, ...] = ()
     # The file in a project, by the same rule; and what else in a project shows that the client is used there.
     project: tuple[str, ...] = ()
+    # What to know or to do first where it is the project's file.
+    in_project: str = ""
     marks: tuple[str, ...] = ()
     # What the client itself would write into a new file.
     skeleton: str = ""
@@ -96,9 +100,10 @@ CLIENTS = (
         user=lambda machine: (machine.folder("CLAUDE_CONFIG_DIR") / ".claude.json",),
         home=lambda machine: machine.folder("CLAUDE_CONFIG_DIR", ".claude"),
         servers="mcpServers",
-        then="Start `claude` in the project; it asks once whether the server may run.",
+        then="Claude Code asks before it calls a tool, until you allow it.",
         programs=("claude",),
         project=(".mcp.json",),
+        in_project="Start `claude` in the project: it asks once whether this server may run.",
         marks=(".claude",),
         fixed={"type": "stdio"},
     ),
@@ -119,9 +124,10 @@ CLIENTS = (
         user=lambda machine: (machine.folder("CODEX_HOME", ".codex") / "config.toml",),
         home=lambda machine: machine.folder("CODEX_HOME", ".codex"),
         servers="mcp_servers",
-        then="Codex reads a project's file when the project is trusted: start `codex` there once.",
+        then="Codex asks before it calls `execute_tests`, until you allow it.",
         programs=("codex",),
         project=(".codex/config.toml",),
+        in_project="Codex reads this file only if you trust the project: start `codex` there once.",
         marks=(".codex",),
         patience=(Patience("startup_timeout_sec", least=60, for_a_call=False), Patience("tool_timeout_sec")),
     ),
@@ -131,7 +137,8 @@ CLIENTS = (
         user=lambda machine: (machine.home / ".gemini" / "settings.json",),
         home=lambda machine: machine.home / ".gemini",
         servers="mcpServers",
-        then="Gemini CLI starts servers in trusted folders only: start `gemini` there once.",
+        then="Gemini CLI starts servers in trusted folders only: start `gemini` there once."
+        " It asks before it calls a tool, until you allow it.",
         programs=("gemini",),
         project=(".gemini/settings.json",),
         marks=(".gemini",),
@@ -172,7 +179,7 @@ CLIENTS = (
         user=lambda machine: tuple(machine.config / "opencode" / f"opencode.{ending}" for ending in ("jsonc", "json")),
         home=lambda machine: machine.config / "opencode",
         servers="mcp",
-        then="Start opencode again.",
+        then="Start opencode again. It calls the tools without asking.",
         programs=("opencode",),
         project=("opencode.jsonc", "opencode.json"),
         marks=(".opencode",),
@@ -187,9 +194,10 @@ CLIENTS = (
         user=lambda machine: (machine.own_config / _cased(machine, "Zed") / "settings.json",),
         home=lambda machine: machine.own_config / _cased(machine, "Zed"),
         servers="context_servers",
-        then="Zed reads a project's file when the project is trusted. It needs no restart.",
+        then="Zed needs no restart.",
         programs=("zed", "zeditor"),
         project=(".zed/settings.json",),
+        in_project="Zed reads this file only if you trust the project.",
         marks=(".zed",),
         patience=(Patience("timeout"),),
     ),
@@ -221,6 +229,11 @@ def entry(client: Client, command: Sequence[str], *, limit: int) -> dict[str, An
     return {**client.fixed, **words, **waits}
 
 
+def members(client: Client) -> frozenset[str]:
+    """The members of an entry that are written here; any other one is somebody else's."""
+    return frozenset({*client.fixed, "command", "args", *(wait.key for wait in client.patience)})
+
+
 def root_arguments(client: Client, level: Level, root: PurePath | None) -> list[str]:
     """Which project the server is for, where the client does not start it there."""
     if level == "user":
@@ -234,14 +247,11 @@ def server_name(client: Client, level: Level, root: PurePath | None, taken: Mapp
         return "pytest"
     word = re.sub(r"[^A-Za-z0-9_]+", "-", root.name).strip("-")[:LONGEST_PROJECT_NAME]
     first = f"pytest-{word or 'project'}"
-    known = [name for name in taken if name.startswith("pytest") and _serves(taken[name], root)]
+    known = [
+        name for name in taken if name.startswith("pytest") and is_ours(taken[name]) and _serves(taken[name], root)
+    ]
     names = (first if number == 1 else f"{first}-{number}" for number in count(1))
     return known[0] if known else next(name for name in names if name not in taken)
-
-
-def is_ours(known: Any) -> bool:
-    """Whether an entry starts this server, in whatever way; another one may have the same name."""
-    return re.search(r"pytest[-_]mcp", repr(known)) is not None
 
 
 def _serves(known: Any, root: PurePath) -> bool:

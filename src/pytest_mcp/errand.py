@@ -1,8 +1,8 @@
 """One tool, called in this process by the person or the script that typed its command.
 
 In come the tool, what was typed and the project; out come an answer on standard output and an exit code. The road is
-that of a client's call, without MCP. `--json` keeps to the budgets of a client; for a person nothing is left out
-to keep an answer short, unless it is asked for.
+that of a client's call, without MCP. `--json` keeps to the budgets of a client; for a person there is no budget of
+tokens, unless it is asked for.
 """
 
 import argparse

@@ -17,9 +17,8 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from pytest_mcp.config import ConfigError
+from pytest_mcp.ownership import COMMANDS, DISTRIBUTION, MODULE
 
-DISTRIBUTION = "pytest-mcp-server"
-SCRIPTS = ("pytest-mcp", DISTRIBUTION)
 # How the folders of uv's cache begin that hold environments; a number follows.
 UV_CACHES = ("archive-v", "environments-v", "builds-v")
 
@@ -69,17 +68,18 @@ def command(running: Installation) -> list[str]:
             program = shutil.which(launcher.program, path=running.search_path)
             if program is None:
                 raise ConfigError(f"This pytest-mcp lies in the cache of {launcher.program}, which is not on the PATH.")
-            return [str(Path(program).absolute()), *launcher.before, running.source, SCRIPTS[0]]
+            return [str(Path(program).absolute()), *launcher.before, running.source, COMMANDS[0]]
     return _installed(running)
 
 
 def _installed(running: Installation) -> list[str]:
-    beside = [running.python.parent / name for name in SCRIPTS]
-    scripts = [running.script, *beside] if running.script.stem in SCRIPTS else beside
+    beside = [running.python.parent / name for name in COMMANDS]
+    scripts = [running.script, *beside] if running.script.stem in COMMANDS else beside
     # On Windows the ending may be left out when it is typed.
     spelled = [Path(f"{script}{ending}") for script in scripts for ending in ("", ".exe")]
     found = next((script for script in spelled if script.is_file()), None)
-    return [str(found)] if found else [str(running.python), "-m", "pytest_mcp"]
+    # A client starts it in a project, and without -P Python would import that one's json.py instead of its own.
+    return [str(found)] if found else [str(running.python), "-P", "-m", MODULE]
 
 
 def _source() -> str:

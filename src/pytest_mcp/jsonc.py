@@ -4,7 +4,8 @@ In come a text, a path of keys and a value; out comes the text with that member 
 other byte stays: comments, order, indentation, line ends. Pure; files are `configfile`'s business.
 
 `drop` undoes `put` byte for byte, and the text itself tells how far to go back. A table that `put` had to make
-is spread over lines. In an empty one that was there before, the member stands right behind the bracket.
+is spread over lines. In an empty one that was there before, the member stands right behind the bracket. A text
+without any object ends with an empty one, since no program can read nothing as JSON.
 """
 
 import contextlib
@@ -77,7 +78,7 @@ def put(text: str, keys: Sequence[str], value: Any) -> str:
 
 def drop(text: str, keys: Sequence[str]) -> str:
     """The text without the member at this path, and without the tables around it that `put` had made."""
-    root = node = _parsed(text, keys)
+    node = _parsed(text, keys)
     path: list[tuple[Node, Member]] = []
     for key in keys:
         member = None if node is None else _member(text, node, key)
@@ -86,11 +87,14 @@ def drop(text: str, keys: Sequence[str]) -> str:
         path.append((node, member))
         node = member.node
     while path and _made_for(text, *path[-1]):
-        path.pop()
-    if path:
-        return _cut(text, *path[-1])
-    assert root is not None
-    return text[: _behind_comments(text, 0, root.start)] + text[root.end :]
+        table, _ = path.pop()
+    return _cut(text, *path[-1]) if path else text[: table.start] + "{}" + text[table.end :]
+
+
+def member(keys: Sequence[str], value: Any) -> str:
+    """This value as a member alone, as it stands in its table."""
+    lines = _Layout("", None).spread({keys[-1]: value}, "").splitlines()
+    return "\n".join(lines[1:-1])
 
 
 def _parsed(text: str, keys: Sequence[str] = ()) -> Node | None:

@@ -56,13 +56,32 @@ def drop(text: str, keys: Sequence[str]) -> str:
     return text
 
 
+def member(keys: Sequence[str], value: Mapping[str, Any]) -> str:
+    """This table alone, under its header."""
+    return _written(keys, value, "\n")
+
+
 def _replaced(text: str, keys: Sequence[str], value: Mapping[str, Any]) -> str:
     first, *others = _own(text, keys)
+    kept = _kept(text, keys, value) if first.path == tuple(keys) else frozenset()
     for section in reversed(others):
-        text = _cut(text, section)
+        if section.path[len(keys)] not in kept:
+            text = _cut(text, section)
     newline = _newline(text)
     ended = newline if text[first.start : first.end].endswith("\n") else ""
-    return text[: first.start] + _written(keys, value, newline) + ended + text[first.end :]
+    rest = {key: each for key, each in value.items() if key not in kept}
+    return text[: first.start] + _written(keys, rest, newline) + ended + text[first.end :]
+
+
+def _kept(text: str, keys: Sequence[str], value: Mapping[str, Any]) -> frozenset[str]:
+    """The members that have headers of their own and do not change: they stay as they are written."""
+    there: Any = read(text)
+    for key in keys:
+        there = there[key]
+    if not isinstance(there, Mapping):
+        return frozenset()
+    below = {section.path[len(keys)] for section in _own(text, keys) if len(section.path) > len(keys)}
+    return frozenset(key for key in below if key in value and there[key] == value[key])
 
 
 def _own(text: str, keys: Sequence[str]) -> list[Section]:
@@ -117,13 +136,26 @@ def _path(header: str) -> tuple[str, ...]:
 
 
 def _written(keys: Sequence[str], value: Mapping[str, Any], newline: str) -> str:
-    header = "[" + ".".join(key if re.fullmatch(r"[\w-]+", key, re.ASCII) else _literal(key) for key in keys) + "]"
-    return newline.join([header, *(f"{key} = {_literal(each)}" for key, each in value.items())])
+    header = "[" + ".".join(map(_key, keys)) + "]"
+    return newline.join([header, *_pairs(value)])
+
+
+def _pairs(value: Mapping[str, Any]) -> list[str]:
+    return [f"{_key(key)} = {_literal(each)}" for key, each in value.items()]
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else _literal(key)
 
 
 def _literal(value: Any) -> str:
-    # Texts, whole numbers, truth and lists of texts are written alike in JSON and TOML; no more is needed here.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(_pairs(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_literal, value)) + "]"
+    # Texts, numbers and truth are written alike in JSON and TOML. A date becomes a text, and whoever compares the
+    # values before and after sees that it is not the same.
+    return json.dumps(value, ensure_ascii=False, default=str).replace("\x7f", "\\u007f")
 
 
 def _newline(text: str) -> str:

@@ -1,8 +1,8 @@
 """`pytest-mcp run`: what execute_tests does, for a person or a script.
 
 In come the tool's parameters as flags, and node ids; out come the account of the run and an exit code, which are
-pytest's own. With `--json` the tool's answer is printed as it is. A person gets one failure of each cause, whole,
-however many there are: the budget of tokens is the largest there is, unless another one is typed.
+pytest's own. With `--json` the tool's answer is printed as it is. A person gets one failure of each cause, however
+many there are: the budget of tokens is the largest there is, unless another one is typed.
 """
 
 import argparse

@@ -15,16 +15,21 @@ from pathlib import Path, PurePath
 from typing import Any, Literal
 
 from pytest_mcp import configfile, installation
-from pytest_mcp.clients import CLIENTS, Client, Level, Machine, entry, is_ours, root_arguments, server_name
+from pytest_mcp.clients import CLIENTS, Client, Level, Machine, entry, members, root_arguments, server_name
 from pytest_mcp.config import Config, ConfigError, NoProject
 from pytest_mcp.configfile import Change, Trouble
 from pytest_mcp.output import MISUSE, ask, can_ask, complain, show
+from pytest_mcp.ownership import is_ours, program
 from pytest_mcp.settings import Settle, chosen
 from pytest_mcp.text import safe
 
 NAMES = {client.name: client for client in CLIENTS}
 # What became of one client. Something waits when there is nobody to ask.
 Outcome = Literal["in place", "written", "waiting", "failed"]
+
+
+class Foreign(Trouble):
+    """The entry by our name starts something else."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -137,6 +142,8 @@ def _is_here(client: Client, wish: Wish) -> bool:
 def _holds(client: Client, wish: Wish) -> bool:
     try:
         return _change(client, wish).is_one
+    except Foreign:
+        return False
     except Trouble:
         return True  # then it is told why that cannot be known
 
@@ -149,7 +156,8 @@ def _is_there(path: PurePath) -> bool:
 
 
 def _served(client: Client, wish: Wish) -> Outcome:
-    show(safe(f"\n{client.title}: {wish.path(client)}"))
+    path, real = wish.path(client), _real(wish.path(client))
+    show(safe(f"\n{client.title}: {path}{'' if real == path else f', which is {real}'}"))
     if wish.level(client) == "user" and client.tied and wish.root is None:
         complain(f"an entry of {client.title} names its project: run this in the project's folder, or add --root")
         return "failed"
@@ -160,6 +168,9 @@ def _served(client: Client, wish: Wish) -> Outcome:
             return "in place"
         return _carried_out(change, client, wish)
     except Trouble as trouble:
+        if wish.remove and isinstance(trouble, Foreign):
+            show(safe(str(trouble)))
+            return "in place"
         complain(safe(str(trouble)))
         if not wish.remove:
             keys = (client.servers, server_name(client, wish.level(client), wish.root, {}))
@@ -168,25 +179,42 @@ def _served(client: Client, wish: Wish) -> Outcome:
 
 
 def _change(client: Client, wish: Wish) -> Change:
-    path = wish.path(client)
-    target = Path(os.path.realpath(path))
-    if wish.root and wish.level(client) == "project" and not target.is_relative_to(os.path.realpath(wish.root)):
-        # A repository may bring such a link, and would have us write whatever file it names.
-        raise Trouble(f"{path} leads out of the project, to {target}.")
+    path = _followed(client, wish)
     taken = configfile.table(path, [client.servers])
     keys = (client.servers, server_name(client, wish.level(client), wish.root, taken))
-    if wish.remove:
-        ours = is_ours(taken.get(keys[1]))
-        return configfile.removed(path, keys, client.skeleton) if ours else Change(path, None, None)
     there = taken.get(keys[1])
     if there is not None and not is_ours(there):
-        raise Trouble(f"{path} has another server by the name {keys[1]!r}: rename that one, or take it out.")
+        raise Foreign(_foreign(path, keys[1], there))
+    if wish.remove:
+        return configfile.removed(path, keys)
     # What somebody has added to the entry is theirs.
-    wanted = {**(there if isinstance(there, dict) else {}), **_entry(client, wish)}
+    wanted = {**(there or {}), **_entry(client, wish)}
     # The same values in another layout or order are no reason to touch the file.
-    if there == wanted:
-        return Change(path, None, None)
-    return configfile.added(path, keys, wanted, client.skeleton)
+    return configfile.unchanged(path) if there == wanted else configfile.added(path, keys, wanted, client.skeleton)
+
+
+def _followed(client: Client, wish: Wish) -> Path:
+    """The client's file. Links of the user's own lead to it; those of a project are refused.
+
+    A repository may bring one, and would have us change whatever file it names, in the project or not.
+    """
+    path = wish.path(client)
+    if wish.root and wish.level(client) == "project" and _real(path) != _real(wish.root) / path.relative_to(wish.root):
+        raise Trouble(f"{path} leads to {_real(path)}, and links in a project are not followed.")
+    return path
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _foreign(path: Path, name: str, there: Any) -> str:
+    """What is said of somebody else's entry: not its arguments, which may hold secrets."""
+    does = f"starts {started}" if (started := program(there)) else "has no command"
+    return (
+        f"{path} has an entry {name!r} that {does} and is not known to be pytest-mcp's. It was left alone."
+        " If it is not needed, take it out by hand; otherwise rename it."
+    )
 
 
 def _entry(client: Client, wish: Wish) -> dict[str, Any]:
@@ -195,12 +223,20 @@ def _entry(client: Client, wish: Wish) -> dict[str, Any]:
 
 
 def _carried_out(change: Change, client: Client, wish: Wish) -> Outcome:
-    show(configfile.difference(change))
+    show(configfile.difference(change, members(client)))
     if wish.answer in ("no", "nobody"):
         return "in place" if wish.answer == "no" else "waiting"
     if wish.answer == "ask" and not ask("Write this?"):
         show("Not written.")
         return "failed"
-    configfile.write(change, keep=wish.folder(client))
-    show("Taken out." if wish.remove else f"Written. {client.then}")
+    configfile.write(change)
+    show(_done(change.path, client, wish))
     return "written"
+
+
+def _done(path: Path, client: Client, wish: Wish) -> str:
+    if not wish.remove:
+        project = client.in_project if wish.level(client) == "project" else ""
+        return " ".join(filter(None, ["Written.", project, client.then]))
+    bare = configfile.is_bare(path, client.skeleton)
+    return "Taken out." + " The file is empty now: delete it if you do not need it." * bare
