@@ -51,7 +51,10 @@ class Target:
 def parse_path(given: str, root: Path) -> Target:
     """A file or folder; `::` has no meaning in it."""
     relative = _locate(given, root)
-    return Target(root=root, relative=relative, selector=None, is_file=(root / relative).is_file())
+    is_file = (root / relative).is_file()
+    if not is_file and not (root / relative).is_dir():
+        raise ValueError("is neither a regular file nor a folder")
+    return Target(root=root, relative=relative, selector=None, is_file=is_file)
 
 
 def parse_node_id(given: str, root: Path) -> Target:
