@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Any, ClassVar, Literal, NamedTuple
 
-_ABOVE = re.compile(r"(?:\.\./){1,200}\.?[a-z]{1,20}\.[a-z]{1,5}")
+# The way up from a root, however deep a path can be, and one plain name.
+_ABOVE = re.compile(r"(?:\.\./){1,2048}[a-z._-]{1,40}")
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,12 @@ from pytest_mcp import cautions, failures, selection
 from pytest_mcp.ledger import Ledger, Run
 from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.results import LISTED_WITHOUT_FAILURE
-from pytest_mcp.text import few
+from pytest_mcp.text import cut_middle, few
 
 # The reasons of skips that a notice names, the most frequent first.
 REASONS_SHOWN = 5
+# The most that is said of the paths above the root, in characters.
+LONGEST_NAMES = 300
 # When a few tests take most of the time: of a run this long, in seconds, with this many tests, so few of them.
 LONG_RUN = 10.0
 MANY_TESTS = 10
@@ -69,7 +71,8 @@ def above_root(ledger: Ledger) -> list[str]:
     found = ledger.above_root
     left_out = {"settings": found.settings, "conftests": found.conftests} if found else {}
     what = " and ".join(name for name, paths in left_out.items() if paths)
-    return [f"{what.capitalize()} above the root are not used: {few(chain(*left_out.values()))}."] if what else []
+    named = cut_middle(few(chain(*left_out.values())), LONGEST_NAMES, separator=" ")
+    return [f"{what.capitalize()} above the root are not used: {named}."] if what else []
 
 
 def _collection(ledger: Ledger) -> list[str]:
