@@ -51,11 +51,9 @@ async def test_the_roots_own_settings_are_used_in_every_form(bench: Workbench, s
     [
         {},
         {"pyproject.toml": "[tool.pytest]\n"},
-        {"pyproject.toml": 'text = """\n[tool.pytest.ini_options]\n"""\n'},
         {"tox.ini": "[tox]\nenvlist =\n  py\n  [pytest]\n"},
-        {"setup.cfg": "[metadata]\nname = x\n"},
     ],
-    ids=["none", "empty table", "text of a section", "indented section", "setup.cfg"],
+    ids=["none", "empty table", "indented section"],
 )
 async def test_settings_and_conftests_above_the_root_are_left_out_and_named(
     bench: Workbench, files: dict[str, str]
@@ -138,7 +136,6 @@ async def test_pipes_in_the_place_of_settings_are_not_opened(every_bench: Workbe
     ("name", "text"),
     [
         ("pytest.ini", "[pytest\n"),
-        ("pytest.ini", "[pytest]\naddopts = --no-such-option\n"),
         ("pyproject.toml", "[tool.pytest.ini_options\n"),
         ("setup.cfg", "[pytest]\n"),
     ],

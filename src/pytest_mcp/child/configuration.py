@@ -43,19 +43,20 @@ class Confinement(NamedTuple):
 
 
 def confinement(targets: list[str], root: str, run_dir: str) -> Confinement:
+    nothing = Confinement([], [], [])
     outside = list(upward(os.path.dirname(root), os.sep))
     if not any(os.path.isfile(os.path.join(folder, name)) for folder in outside for name in (*names(), *SIGNS)):
-        return Confinement([], [], [])
+        return nothing
     judge = judging(root, run_dir)
-    own = search(targets, root, root, judge)
-    unbounded = search(targets, root, os.sep, judge)
+    own, unbounded = (search(targets, root, last, judge) for last in (root, os.sep))
     limit = conftest_limit(unbounded, os.sep)
-    passed = list(upward(os.path.dirname(root), limit)) if is_above(limit, root) else []
-    conftests = [os.path.join(folder, "conftest.py") for folder in passed]
-    same = own == unbounded and not passed
+    loading = outside[: outside.index(limit) + 1] if limit in outside else []
+    if own == unbounded and not loading:
+        return nothing
+    conftests = [os.path.join(folder, "conftest.py") for folder in loading]
     return Confinement(
-        [] if same else options(own, root),
-        [os.path.relpath(unbounded.file, root)] if unbounded.file and unbounded.counts and own != unbounded else [],
+        options(own, root),
+        [os.path.relpath(unbounded.file, root)] if unbounded.file and unbounded.counts else [],
         [os.path.relpath(path, root) for path in conftests if os.path.isfile(path)],
     )
 
@@ -148,10 +149,6 @@ def upward(folder: str, last: str) -> Iterator[str]:
         folder = parent
 
 
-def is_above(folder: str, root: str) -> bool:
-    return folder != root and folder in upward(root, os.sep)
-
-
 # --- what counts -------------------------------------------------------------------------------
 
 
@@ -174,8 +171,8 @@ def judging(root: str, run_dir: str) -> Judge:
 
     def judge(path: str) -> bool:
         if path not in known:
-            outside = is_above(os.path.dirname(path), root)
-            known[path] = copy_has_settings(path, run_dir) if outside else has_settings(path)
+            inside = path.startswith(root + os.sep)
+            known[path] = has_settings(path) if inside else copy_has_settings(path, run_dir)
         return known[path]
 
     return judge
