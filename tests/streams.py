@@ -44,12 +44,15 @@ def fields_of(kind: type[Event]) -> dict[str, Any]:
     return {name: hint for name, hint in get_type_hints(kind).items() if name != "kind"}
 
 
+ways_up = st.lists(st.sampled_from(["../pytest.ini", "../../conftest.py"]), max_size=3)
 # Values of these fields decide what a record means, so most of them are meant.
 OF_NAME: dict[str, st.SearchStrategy[Any]] = {
     "id": st.sampled_from(NODE_IDS) | words,
     "when": st.sampled_from(["setup", "call", "teardown"]),
     "outcome": st.sampled_from(["passed", "failed", "skipped", "rerun"]) | words,
     "exit_status": st.sampled_from([0, 1, 5]) | whole,
+    "settings": ways_up,
+    "conftests": ways_up,
 }
 
 

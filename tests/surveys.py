@@ -42,7 +42,6 @@ def portrait(**told: Any) -> Portrait:
         "addopts": [],
         "python_files": ["test_*.py", "*_test.py"],
         "markers": [],
-        "above": None,
     }
     return Portrait(**usual | told)
 

@@ -66,7 +66,6 @@ MAP = {
     "commands.doctor": {"checkup", "client", "output", "readiness", "results", "settings", "terminal"},
     "commands.run": {
         "account",
-        "config",
         "errand",
         "exits",
         "flags",

@@ -68,6 +68,7 @@ def test_call_exits_with_one_for_an_error_and_prints_it(project: Workbench) -> N
         ("--root=/", "call", "execute_tests"),
         ("--timeout=0",),
         ("--max-timeout=0",),
+        ("--max-tokens=5000", "--most-tokens=4000"),
         ("--errors=other",),
         ("--log-level=loud",),
         ("--http=nowhere:nowhere",),
@@ -108,7 +109,7 @@ def test_a_call_is_made_on_stdio_whatever_is_served_otherwise(project: Workbench
     assert json.loads(done.stdout)["count"] == 1
 
 
-@pytest.mark.parametrize("name", ["TIMEOUT", "MAX_TIMEOUT", "MAX_RUNS", "MAX_REPLY_BYTES"])
+@pytest.mark.parametrize("name", ["TIMEOUT", "MAX_TIMEOUT", "MAX_RUNS", "MAX_TOKENS", "MAX_REPLY_BYTES"])
 def test_a_variable_that_is_no_number_is_refused_as_if_it_had_been_typed(project: Workbench, name: str) -> None:
     flag = "--" + name.lower().replace("_", "-")
 

@@ -3,7 +3,16 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.config import LONGEST_TIMEOUT, MAX_TOKENS, Bounds, Config, ConfigError, configure
+from pytest_mcp.config import (
+    EXECUTE_TOKENS,
+    LEAST_TOKENS,
+    LONGEST_TIMEOUT,
+    MAX_TOKENS,
+    Bounds,
+    Config,
+    ConfigError,
+    configure,
+)
 
 
 def configured(**given: Any) -> Config:
@@ -87,6 +96,39 @@ def test_requests_are_bound_by_what_the_operator_decided(tmp_path: Path) -> None
     config = configured(root=str(tmp_path), max_timeout=90)
 
     assert config.bounds == Bounds(root=tmp_path.resolve(), max_timeout=90, max_tokens=MAX_TOKENS)
+
+
+def test_the_usual_and_the_largest_answer_are_the_operators(tmp_path: Path) -> None:
+    config = configured(root=str(tmp_path), max_tokens=500, discover_max_tokens=3000, most_tokens=9000)
+
+    bounds = config.bounds
+    assert (bounds.execute_tokens, bounds.discover_tokens, bounds.max_tokens) == (500, 3000, 9000)
+
+
+def test_a_usual_answer_that_was_not_set_never_exceeds_the_largest_one(tmp_path: Path) -> None:
+    bounds = configured(root=str(tmp_path), most_tokens=5000).bounds
+
+    assert (bounds.execute_tokens, bounds.discover_tokens) == (EXECUTE_TOKENS, 5000)
+
+
+@pytest.mark.parametrize(
+    ("given", "flags"),
+    [
+        ({"most_tokens": LEAST_TOKENS - 1}, ["--most-tokens"]),
+        ({"most_tokens": MAX_TOKENS + 1}, ["--most-tokens"]),
+        ({"max_tokens": LEAST_TOKENS - 1}, ["--max-tokens"]),
+        ({"max_tokens": 6000, "most_tokens": 5000}, ["--max-tokens", "5000", "--most-tokens"]),
+        ({"discover_max_tokens": 6000, "most_tokens": 5000}, ["--discover-max-tokens", "5000", "--most-tokens"]),
+    ],
+)
+def test_sizes_of_answers_that_contradict_each_other_are_refused_with_one_sentence(
+    tmp_path: Path, given: dict[str, int], flags: list[str]
+) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        configured(root=str(tmp_path), **given)
+
+    assert len(str(refusal.value).splitlines()) == 1
+    assert all(flag in str(refusal.value) for flag in flags)
 
 
 def test_a_token_is_nowhere_but_in_its_place(tmp_path: Path) -> None:

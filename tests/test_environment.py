@@ -10,7 +10,7 @@ from pytest_mcp.checkout import Checkout
 from pytest_mcp.diagnosis import diagnose
 from pytest_mcp.environment import LONGEST_TEXT, SHOWN, explained
 from pytest_mcp.errors import ExecutionFailed, RunFacts
-from pytest_mcp.events import Deselected, Event, ImportedElsewhere
+from pytest_mcp.events import AboveRoot, Deselected, Event, ImportedElsewhere
 from pytest_mcp.interpreter import Candidate
 from pytest_mcp.results import ExplainResult
 from pytest_mcp.tokens import estimate
@@ -113,13 +113,25 @@ def test_a_python_that_has_not_said_a_word_is_named_as_it_was_chosen() -> None:
     assert (answer.interpreter.executable, answer.interpreter.version) == (str(CHOSEN.python), None)
 
 
-def test_the_empty_settings_that_keep_those_above_the_root_out_are_no_settings_of_the_project() -> None:
-    run = survey(HELLO, portrait(inifile="/tmp/run/pytest.ini"), *session(ONE_TEST, selected=1))
+def test_a_file_outside_the_root_is_no_settings_file_of_the_project() -> None:
+    run = survey(HELLO, portrait(inifile="/elsewhere/pytest.ini"), *session(ONE_TEST, selected=1))
 
     answer = explained(trial(run), SURROUNDINGS)
 
     assert answer.config is not None
     assert answer.config.file is None
+
+
+def test_what_lies_above_the_root_and_is_not_used_is_told_even_where_the_tests_cannot_run() -> None:
+    above = AboveRoot(settings=["../tox.ini"], conftests=[])
+    error = ExecutionFailed("crash", "gone", RunFacts())
+
+    answers = [
+        explained(trial(survey(HELLO, above, portrait(), *session(ONE_TEST, selected=1))), SURROUNDINGS),
+        explained(trial(survey(HELLO, above), error=error), SURROUNDINGS),
+    ]
+
+    assert [answer.notices for answer in answers] == [["Settings above the root are not used: ../tox.ini."]] * 2
 
 
 def test_names_of_test_files_are_told_where_they_are_not_pytests_own() -> None:
@@ -182,7 +194,7 @@ LOUD = portrait(**dict.fromkeys(("plugins", "testpaths", "addopts", "markers", "
 @settings(max_examples=100)
 @given(st.lists(any_event, max_size=6) | damaged_sessions())
 @example([HELLO, LOUD, ONE_TEST])
-@example([HELLO, portrait(prefix="x" * 10**6, rootdir="x" * 10**6, inifile="x" * 10**6, above="x" * 10**6)])
+@example([HELLO, portrait(prefix="x" * 10**6, rootdir="x" * 10**6, inifile="x" * 10**6)])
 @example([ImportedElsewhere("x" * 10**6, "y" * 10**6, "z" * 10**6)] * 100)
 @example([uncollected("x" * 10**6, message="y" * 10**6)] * 100)
 def test_whatever_a_child_says_the_answer_is_whole_bounded_and_has_a_next_step_unless_it_is_ready(

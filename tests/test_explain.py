@@ -137,7 +137,7 @@ async def test_settings_above_the_root_are_not_told_as_its_own_but_named(every_b
 
     assert (answer["config"]["file"], answer["config"]["addopts"]) == (None, "")
     (notice,) = answer["notices"]
-    assert str(every_bench.root.parent / "pytest.ini") in notice
+    assert "../pytest.ini" in notice
 
 
 @pytest.mark.anyio

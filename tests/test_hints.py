@@ -56,12 +56,6 @@ def test_a_folder_without_any_sign_of_a_project_is_told_unless_it_has_tests() ->
     assert of_surroundings(NOWHERE, portrait(), 1) == []
 
 
-def test_settings_above_the_root_that_are_not_used_are_named() -> None:
-    (sentence,) = of_surroundings(SURROUNDINGS, portrait(above="/repository/pytest.ini"), 1)
-
-    assert "/repository/pytest.ini" in sentence
-
-
 def test_a_server_in_the_projects_own_environment_is_told() -> None:
     (sentence,) = of_surroundings(SURROUNDINGS, portrait(prefix="/server"), 1)
 

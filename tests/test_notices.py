@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.events import Event, ImportedElsewhere, Selected
+from pytest_mcp.events import AboveRoot, Event, ImportedElsewhere, Selected
 from pytest_mcp.notices import FEW_TESTS, LONG_RUN, MANY_TESTS, REASONS_SHOWN, of_discovery, of_execution
 from pytest_mcp.results import LISTED_WITHOUT_FAILURE
 from tests.records import (
@@ -43,6 +43,25 @@ def notices(stream: list[Event], code: int = 0, **asked: Any) -> list[str]:
 )
 def test_an_ordinary_run_needs_no_words(stream: list[Event], code: int) -> None:
     assert notices(stream, code) == []
+
+
+def test_what_lies_above_the_root_and_is_not_used_is_named() -> None:
+    above = AboveRoot(settings=["../pytest.ini"], conftests=[f"{'../' * n}conftest.py" for n in range(1, 5)])
+
+    (sentence,) = notices([above, *green(A)])
+
+    assert sentence == (
+        "Settings and conftests above the root are not used: ../pytest.ini, ../conftest.py, ../../conftest.py"
+        " and 2 more."
+    )
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/x.ini", "../a b.ini", "../x.ini\n", "..", "../" * 3000 + "x.ini", "../\u202e.ini"]
+)
+def test_nothing_but_a_way_up_and_a_plain_name_gets_into_that_sentence(path: str) -> None:
+    with pytest.raises(ValueError, match="not above the root"):
+        AboveRoot(settings=[path], conftests=[])
 
 
 def test_it_is_said_whether_broken_files_kept_the_others_from_running() -> None:

@@ -15,9 +15,10 @@ def usual(kind: str) -> dict[str, Any]:
     """One record of this kind, with the plainest values."""
     plain: dict[Any, Any] = {str: "x", int: 1, float: 0.5, bool: False}
     plain |= {list[str]: ["x"], list[list[str]]: [["t", "x"]], list[list[Any]]: [["x", ["x"], "x", 1]]}
-    return {
+    told = {
         name: plain.get(hint, {} if hint == dict[str, Any] else None) for name, hint in fields_of(KINDS[kind]).items()
     }
+    return told | ({"settings": ["../tox.ini"], "conftests": []} if kind == "above_root" else {})
 
 
 def read(kind: str, **told: Any) -> Event | None:
@@ -85,6 +86,8 @@ def test_a_record_with_a_field_missing_or_of_another_type_is_no_event(kind: str,
     ("kind", "told"),
     [
         ("refused", {"files": [None]}),
+        ("above_root", {"settings": ["words of a test"]}),
+        ("above_root", {"conftests": ["/conftest.py"]}),
         ("usage_error", {"messages": [{}]}),
         ("deselected", {"ids": [["x"]]}),
         ("items", {"rows": [["test_a.py::test_a", [], "test_a"]]}),

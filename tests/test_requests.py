@@ -231,3 +231,16 @@ def test_captured_output_is_shown_unless_verbosity_is_negative_or_the_caller_dec
     request = ExecuteTests.model_validate(arguments, context=bounds)
 
     assert request.captures is captures
+
+
+def test_a_call_that_names_no_size_has_the_operators_for_its_tool(bounds: Bounds) -> None:
+    chosen = bounds._replace(execute_tokens=700, discover_tokens=900)
+    requests = [kind.model_validate({}, context=chosen) for kind in (ExecuteTests, DiscoverTests)]
+
+    assert [request.default_max_tokens for request in requests] == [700, 900]
+    assert [request.max_tokens for request in requests] == [None, None]
+
+
+def test_a_call_above_the_operators_ceiling_is_told_the_ceiling(bounds: Bounds) -> None:
+    with pytest.raises(ValidationError, match="above the operator's limit of 50000"):
+        ExecuteTests.model_validate({"max_tokens": 50_001}, context=bounds)

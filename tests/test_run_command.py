@@ -198,6 +198,19 @@ def test_the_last_lines_tell_how_to_run_the_failures_again_and_it_works(bench: W
     assert counted(again.stdout.splitlines()[-1]) == {"failed": 3, "error": 1}
 
 
+def test_the_operators_sizes_of_answers_hold_for_calls_and_their_ceiling_for_a_person_too(bench: Workbench) -> None:
+    bench.write({f"test_{n}.py": "def test_fails(): assert 'a' * 300 == 'b' * 300\n" for n in range(12)})
+
+    usual = piped(bench, "run", "--json")
+    small = piped(bench, "--max-tokens=500", "run", "--json")
+    above = piped(bench, "--most-tokens=1000", "run", "--json", "--max-tokens=1001")
+    person = piped(bench, "--most-tokens=1000", "run")
+
+    assert len(small.stdout) < len(usual.stdout)
+    assert "above the operator's limit of 1000" in json.loads(above.stdout)["message"]
+    assert (above.returncode, person.returncode) == (4, 1)
+
+
 def test_the_operators_time_limit_and_that_of_the_run_do_not_meet(bench: Workbench) -> None:
     bench.write({"test_slow.py": "import time\ndef test_slow(): time.sleep(600)\n"})
 

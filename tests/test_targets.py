@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (project / "outside").symlink_to(above)
     (project / "tests" / "up").symlink_to("..")
     (project / "around").symlink_to(above / "alias" / "tests")
+    os.mkfifo(project / "test_pipe.py")
     (project / "gone").symlink_to(above / "nowhere")
     (project / "circle").symlink_to(project / "circle")
     (above / "alias").symlink_to(project)
@@ -76,6 +78,7 @@ def test_an_absolute_path_through_a_link_to_the_root_is_inside(root: Path) -> No
         pytest.param("circle", id="link to itself"),
         pytest.param("tests[1]", id="what pytest would take for parameters"),
         pytest.param("tests/test_a.py/x", id="file used as a folder"),
+        pytest.param("test_pipe.py", id="pipe"),
         pytest.param("/etc/passwd", id="absolute outside"),
         pytest.param("C:\\Windows", id="drive"),
         pytest.param("-k", id="option"),

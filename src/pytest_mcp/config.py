@@ -21,6 +21,10 @@ TOKEN = f"{PREFIX}TOKEN"
 DEFAULT_TIMEOUT = 240
 MAX_TIMEOUT = 3600
 LONGEST_TIMEOUT = 86_400
+# What an answer may cost, in tokens: of a call that names no limit, and the least and the most that one can name.
+EXECUTE_TOKENS = 4_000
+DISCOVER_TOKENS = 8_000
+LEAST_TOKENS = 500
 MAX_TOKENS = 1_000_000
 # The largest answer, whatever a call asks for.
 MAX_REPLY_BYTES = 16 * 1024 * 1024
@@ -44,6 +48,9 @@ class Bounds(NamedTuple):
     root: Path
     max_timeout: int
     max_tokens: int
+    # For a call that names none.
+    execute_tokens: int = EXECUTE_TOKENS
+    discover_tokens: int = DISCOVER_TOKENS
 
 
 class Config(NamedTuple):
@@ -52,6 +59,9 @@ class Config(NamedTuple):
     default_timeout: int
     max_timeout: int
     max_runs: int
+    execute_tokens: int
+    discover_tokens: int
+    most_tokens: int
     max_reply_bytes: int
     errors: ErrorStyle
     spare: bool
@@ -62,7 +72,13 @@ class Config(NamedTuple):
 
     @property
     def bounds(self) -> Bounds:
-        return Bounds(root=self.root, max_timeout=self.max_timeout, max_tokens=MAX_TOKENS)
+        return Bounds(
+            root=self.root,
+            max_timeout=self.max_timeout,
+            max_tokens=self.most_tokens,
+            execute_tokens=self.execute_tokens,
+            discover_tokens=self.discover_tokens,
+        )
 
 
 def configure(
@@ -72,6 +88,9 @@ def configure(
     timeout: int,
     max_timeout: int,
     max_runs: int,
+    max_tokens: int | None = None,
+    discover_max_tokens: int | None = None,
+    most_tokens: int = MAX_TOKENS,
     max_reply_bytes: int = MAX_REPLY_BYTES,
     errors: ErrorStyle,
     no_spare: bool = False,
@@ -88,6 +107,8 @@ def configure(
     _check_choice("--log-level", log_level, get_args(LogLevel))
     if max_runs < 1:
         raise ConfigError("--max-runs must be at least 1.")
+    if not LEAST_TOKENS <= most_tokens <= MAX_TOKENS:
+        raise ConfigError(f"--most-tokens must be between {LEAST_TOKENS} and {MAX_TOKENS}.")
     if max_reply_bytes < LEAST_REPLY_BYTES:
         raise ConfigError(f"--max-reply-bytes must be at least {LEAST_REPLY_BYTES}.")
     if timeout < 1:
@@ -99,6 +120,9 @@ def configure(
         default_timeout=min(timeout, max_timeout),
         max_timeout=max_timeout,
         max_runs=max_runs,
+        execute_tokens=_usual_tokens("--max-tokens", max_tokens, EXECUTE_TOKENS, most_tokens),
+        discover_tokens=_usual_tokens("--discover-max-tokens", discover_max_tokens, DISCOVER_TOKENS, most_tokens),
+        most_tokens=most_tokens,
         max_reply_bytes=max_reply_bytes,
         errors=errors,
         spare=not no_spare,
@@ -112,6 +136,15 @@ def _check_choice(flag: str, value: str, choices: tuple[str, ...]) -> None:
     # A default that comes from a variable is not checked by argparse.
     if value not in choices:
         raise ConfigError(f"{flag} must be one of {', '.join(choices)}.")
+
+
+def _usual_tokens(flag: str, given: int | None, usual: int, most: int) -> int:
+    """What was not said adapts to the ceiling; what was said must keep to it."""
+    if given is None:
+        return min(usual, most)
+    if not LEAST_TOKENS <= given <= most:
+        raise ConfigError(f"{flag} must be between {LEAST_TOKENS} and {most}, the value of --most-tokens.")
+    return given
 
 
 def _endpoint(

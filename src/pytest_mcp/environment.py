@@ -57,7 +57,7 @@ def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
         standing, told, tests = readiness.of_survey(run, around), notices.of_discovery(run), _tests(ledger)
     else:
         assert error is not None
-        standing, told, tests = readiness.of_failure(error, run, around), [], None
+        standing, told, tests = readiness.of_failure(error, run, around), notices.above_root(ledger), None
     return ExplainResult(
         ready=standing.ready,
         summary=_cut(standing.summary),
@@ -114,7 +114,7 @@ def _settings(portrait: Portrait, root: Path) -> Settings:
     file = portrait.inifile
     usual = portrait.python_files == _USUAL_FILES
     return Settings(
-        # Outside the root it is none of the project's: the child was given an empty one, so that it reads no other.
+        # Outside the root it is none of the project's: the child was told not to read one.
         file=_relative(file, root) if file is not None and Path(file).is_relative_to(root) else None,
         rootdir=_relative(portrait.rootdir, root),
         testpaths=_first_texts("testpaths", portrait.testpaths),

@@ -3,9 +3,13 @@
 Pure. How a line becomes one of them is decided in `records`, what they add up to in `ledger`.
 """
 
+import re
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any, ClassVar, Literal, NamedTuple
+
+# The way up from a root, however deep a path can be, and one plain name.
+_ABOVE = re.compile(r"(?:\.\./){1,2048}[a-z._-]{1,40}")
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,20 @@ class Hello(Event):
 
 
 @dataclass(frozen=True)
+class AboveRoot(Event):
+    """What pytest would have used if its search did not end at the root: paths as seen from there."""
+
+    kind = "above_root"
+    settings: list[str]
+    conftests: list[str]
+
+    def __post_init__(self) -> None:
+        """These stand in a sentence of ours, so nothing passes but the way up and a name that pytest looks for."""
+        if not all(_ABOVE.fullmatch(path) for path in (*self.settings, *self.conftests)):
+            raise ValueError("not above the root")
+
+
+@dataclass(frozen=True)
 class Configured(Event):
     kind = "configured"
     inifile: str | None
@@ -33,7 +51,7 @@ class Configured(Event):
 
 @dataclass(frozen=True)
 class Portrait(Event):
-    """What pytest runs with, only where that was asked for; `above` are settings above the root, which are not used."""
+    """What pytest runs with, only where that was asked for."""
 
     kind = "portrait"
     prefix: str
@@ -44,7 +62,6 @@ class Portrait(Event):
     addopts: list[str]
     python_files: list[str]
     markers: list[str]
-    above: str | None
 
 
 @dataclass(frozen=True)

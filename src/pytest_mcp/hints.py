@@ -14,7 +14,6 @@ def of_surroundings(around: Surroundings, portrait: Portrait | None, tests: int)
     return [
         *_wrong_folder(around, tests),
         *_below_the_top(around),
-        *_settings_above(portrait),
         *_shared_environment(around, portrait),
         *_temporary_folder(around.temporary),
     ]
@@ -30,12 +29,6 @@ def _below_the_top(around: Surroundings) -> list[str]:
     if around.checkout is None or around.checkout.top == around.root:
         return []
     return [f"The root is not the top of its git checkout, {around.checkout.top}: what lies above it is out of reach."]
-
-
-def _settings_above(portrait: Portrait | None) -> list[str]:
-    if portrait is None or portrait.above is None:
-        return []
-    return [f"{portrait.above} configures pytest, but lies above the root and is not used."]
 
 
 def _shared_environment(around: Surroundings, portrait: Portrait | None) -> list[str]:

@@ -64,6 +64,7 @@ class TestRecord:
 @dataclass
 class Ledger:
     hello: events.Hello | None = None
+    above_root: events.AboveRoot | None = None
     configured: events.Configured | None = None
     portrait: events.Portrait | None = None
     refused: events.Refused | None = None
@@ -180,6 +181,8 @@ class Ledger:
         match event:
             case events.Hello():
                 self.hello = self.hello or event
+            case events.AboveRoot():
+                self.above_root = self.above_root or event
             case events.Configured():
                 self.configured = self.configured or event
             case events.Refused():

@@ -5,15 +5,18 @@ is spoken of in `selection`, what pytest warned of in `cautions`.
 """
 
 from collections import Counter
+from itertools import chain
 
 from pytest_mcp import cautions, failures, selection
 from pytest_mcp.ledger import Ledger, Run
 from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.results import LISTED_WITHOUT_FAILURE
-from pytest_mcp.text import few
+from pytest_mcp.text import cut_middle, few
 
 # The reasons of skips that a notice names, the most frequent first.
 REASONS_SHOWN = 5
+# The most that is said of the paths above the root, in characters.
+LONGEST_NAMES = 300
 # When a few tests take most of the time: of a run this long, in seconds, with this many tests, so few of them.
 LONG_RUN = 10.0
 MANY_TESTS = 10
@@ -23,7 +26,14 @@ FEW_TESTS = 3
 def of_discovery(run: Run[DiscoverTests]) -> list[str]:
     broken = len(run.ledger.collection_failures)
     notes = [f"{broken} file(s) could not be collected; their tests are not counted."] if broken else []
-    return [*_elsewhere(run.ledger), *run.doubts, *notes, *selection.of_run(run), *cautions.of_run(run)]
+    return [
+        *_elsewhere(run.ledger),
+        *run.doubts,
+        *above_root(run.ledger),
+        *notes,
+        *selection.of_run(run),
+        *cautions.of_run(run),
+    ]
 
 
 def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
@@ -31,6 +41,7 @@ def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
     return [
         *_elsewhere(ledger),
         *run.doubts,
+        *above_root(ledger),
         *_collection(ledger),
         *selection.of_run(run),
         *_stopped_early(ledger),
@@ -53,6 +64,15 @@ def _elsewhere(ledger: Ledger) -> list[str]:
     first, more = found[0], f"; so were {len(found) - 1} more" if len(found) > 1 else ""
     where = f"{first.name!r} was imported from {first.file!r}, not from the project's own {first.own!r}{more}"
     return [f"{where}. The tests do not test the code here; is it installed as editable (pip install -e .)?"]
+
+
+def above_root(ledger: Ledger) -> list[str]:
+    """Settings and conftest files that pytest would have used, were the root not where its search ends."""
+    found = ledger.above_root
+    left_out = {"settings": found.settings, "conftests": found.conftests} if found else {}
+    what = " and ".join(name for name, paths in left_out.items() if paths)
+    named = cut_middle(few(chain(*left_out.values())), LONGEST_NAMES, separator=" ")
+    return [f"{what.capitalize()} above the root are not used: {named}."] if what else []
 
 
 def _collection(ledger: Ledger) -> list[str]:

@@ -17,6 +17,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     StrictBool,
     StrictInt,
     StrictStr,
@@ -26,7 +27,7 @@ from pydantic import (
 )
 
 from pytest_mcp import expressions, targets
-from pytest_mcp.config import Bounds
+from pytest_mcp.config import LEAST_TOKENS, MAX_TOKENS, Bounds
 from pytest_mcp.targets import Target
 
 MAX_NODE_IDS = 2000
@@ -120,7 +121,8 @@ class ExplainEnvironment(Arguments):
 class Request(Arguments):
     """What the tools that go through tests take: which tests, and how much of the answer."""
 
-    default_max_tokens: ClassVar[int]
+    # Which of the operator's settings holds for a call that names no `max_tokens`.
+    tokens_setting: ClassVar[Literal["execute_tokens", "discover_tokens"]]
     # Whether the child is to tell what it runs with, which takes time.
     wants_portrait: ClassVar[bool] = False
 
@@ -151,7 +153,7 @@ class Request(Arguments):
         ),
     ] = "auto"
     max_tokens: Annotated[
-        Annotated[StrictInt, Field(ge=500, le=1_000_000), AfterValidator(_check_max_tokens)] | None,
+        Annotated[StrictInt, Field(ge=LEAST_TOKENS, le=MAX_TOKENS), AfterValidator(_check_max_tokens)] | None,
         Field(description="Largest answer in tokens, except with detail full."),
     ] = None
 
@@ -161,6 +163,16 @@ class Request(Arguments):
         """Some clients fill in every optional parameter with null."""
         return cls.model_fields[info.field_name or ""].default if value is None else value
 
+    _default_max_tokens: int = PrivateAttr()
+
+    def model_post_init(self, context: Any) -> None:
+        chosen = context._asdict() if isinstance(context, Bounds) else Bounds._field_defaults
+        self._default_max_tokens = chosen[self.tokens_setting]
+
+    @property
+    def default_max_tokens(self) -> int:
+        return self._default_max_tokens
+
     @property
     def targets(self) -> tuple[tuple[str, Target], ...]:
         """What was pointed at, each with the name of its parameter."""
@@ -168,7 +180,7 @@ class Request(Arguments):
 
 
 class DiscoverTests(Request):
-    default_max_tokens: ClassVar[int] = 8000
+    tokens_setting = "discover_tokens"
 
 
 class Survey(DiscoverTests):
@@ -178,7 +190,7 @@ class Survey(DiscoverTests):
 
 
 class ExecuteTests(Request):
-    default_max_tokens: ClassVar[int] = 4000
+    tokens_setting = "execute_tokens"
 
     node_ids: Annotated[
         Annotated[

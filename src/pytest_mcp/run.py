@@ -191,5 +191,12 @@ def _environment(
         "candidates": [other.described() for other in rejected],
         "python": ledger.hello.python if ledger.hello else None,
         "pytest": ledger.hello.pytest if ledger.hello else None,
-        "config_file": ledger.configured.inifile if ledger.configured else None,
+        "config_file": _config_file(ledger),
     }
+
+
+def _config_file(ledger: Ledger) -> str | None:
+    """As pytest names it; if it could not even read the file, as it was found."""
+    if ledger.configured is not None:
+        return ledger.configured.inifile
+    return ledger.usage_fault.configuration if ledger.usage_fault else None

@@ -83,6 +83,22 @@ SETTINGS = (
         {**_COUNT, "default": os.cpu_count() or 1},
     ),
     Setting(
+        "max_tokens",
+        "largest answer of execute_tests, in tokens, where a call names no limit"
+        f" (default: {config.EXECUTE_TOKENS}, but never above --most-tokens)",
+        _COUNT,
+    ),
+    Setting(
+        "discover_max_tokens",
+        f"the same for discover_tests (default: {config.DISCOVER_TOKENS}, but never above --most-tokens)",
+        _COUNT,
+    ),
+    Setting(
+        "most_tokens",
+        "largest max_tokens that a call may name (default: %(default)s)",
+        {**_COUNT, "default": config.MAX_TOKENS},
+    ),
+    Setting(
         "max_reply_bytes",
         "largest answer, whatever a call asks for (default: %(default)s)",
         {**_COUNT, "default": config.MAX_REPLY_BYTES},

@@ -67,7 +67,10 @@ def is_misread(path: str) -> bool:
 def parse_path(given: str, root: Path) -> Target:
     """A file or folder; `::` has no meaning in it."""
     relative = _locate(_below(given, root), root)
-    return Target(root=root, relative=relative, selector=None, is_file=(root / relative).is_file())
+    is_file = (root / relative).is_file()
+    if not is_file and not (root / relative).is_dir():
+        raise ValueError("is neither a regular file nor a folder")
+    return Target(root=root, relative=relative, selector=None, is_file=is_file)
 
 
 def parse_node_id(given: str, root: Path) -> Target:

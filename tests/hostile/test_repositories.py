@@ -45,6 +45,15 @@ def pipes(root: Path) -> None:
     os.mkfifo(root / "gitdir")
 
 
+def piped_settings(root: Path) -> None:
+    names = "pyproject.toml setup.cfg tox.ini poetry.lock uv.lock pdm.lock Pipfile Pipfile.lock hatch.toml pixi.toml"
+    for name in (*names.split(), "requirements.txt", "environment.yml", ".git"):
+        os.mkfifo(root / name)
+        os.mkfifo(root.parent / name)
+    (root / ".venv").mkdir()
+    os.mkfifo(root / ".venv" / "pyvenv.cfg")
+
+
 def endless(root: Path) -> None:
     (root / "pyproject.toml").write_text("[tool.pdm]\nx = 1\n", encoding="utf-8")
     (root / ".pdm-python").symlink_to("/dev/zero")
@@ -61,7 +70,8 @@ def loops(root: Path) -> None:
 
 
 REPOSITORIES: dict[str, Callable[[Path], None]] = {
-    function.__name__: function for function in (circles, long_key, large_toml, chained_groups, pipes, endless, loops)
+    function.__name__: function
+    for function in (circles, long_key, large_toml, chained_groups, pipes, piped_settings, endless, loops)
 }
 
 

@@ -1,64 +1,196 @@
-"""Which file configures pytest for this call, and the options that keep those above the root out of it.
+"""Which file configures pytest for this call, and the options that keep everything above the root out of it.
 
-Standard library only; Python 3.8 and newer.
+pytest looks for its settings from the folder that all targets share up to the root of the file system. The same
+search is done here twice: once up to the project's root, once as far as pytest would go. Where both find the
+same, pytest is left to itself; otherwise it is told what the first one found. Which file counts is decided by
+pytest's own parser. Standard library and pytest only; Python 3.8 and newer.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
-from typing import Any
+import stat
+from pathlib import Path
+from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
-INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
-INI_SECTIONS = (
-    ("pyproject.toml", ("[tool.pytest]", "[tool.pytest.")),
-    ("tox.ini", ("[pytest]",)),
-    ("setup.cfg", ("[tool:pytest]",)),
-)
+import pytest
 
+VERSION = pytest.version_tuple[:2]
+NAMES = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+# What else lets pytest take notice of a folder.
+SIGNS = ("setup.py", "conftest.py", "__init__.py")
+# More is not read of a file above the root. TOML of this size takes a second at worst.
+MOST_BYTES = 128 * 1024
 
-def confinement(job: Any, run_dir: str) -> list[str]:
-    """Options that keep ini files and conftests above the root out of the run.
-
-    With a configuration inside the root pytest stops there by itself. Without one it would go on
-    looking upward, so it is told where the project ends.
-    """
-    root = job["root"]
-    if job["configuration"] is not None:
-        return []
-    options = ["--rootdir=" + root, "--confcutdir=" + root]
-    if find_configuration(os.path.dirname(root), None) is not None:
-        empty = os.path.join(run_dir, "pytest.ini")
-        with open(empty, "w", encoding="utf-8") as handle:
-            handle.write("[pytest]\n")
-        options += ["-c", empty]
-    return options
+Judge = Callable[[str], bool]
 
 
-def common_directory(targets: list[str], root: str) -> str:
-    if not targets:
-        return root
-    common = os.path.commonpath(targets)
-    return common if os.path.isdir(common) else os.path.dirname(common)
+class Found(NamedTuple):
+    """Where pytest's rootdir is, the file that it names as its own, and whether that file has settings for it."""
+
+    rootdir: str
+    file: str | None
+    counts: bool
 
 
-def find_configuration(folder: str, last: str | None) -> str | None:
-    """The nearest file that configures pytest, from this folder up to the last one."""
+class Confinement(NamedTuple):
+    """Options for pytest, and what it would have used above the root, as seen from there."""
+
+    options: list[str]
+    settings: list[str]
+    conftests: list[str]
+
+
+def confinement(targets: list[str], root: str, run_dir: str) -> Confinement:
+    nothing = Confinement([], [], [])
+    outside = list(upward(os.path.dirname(root), os.sep))
+    if not any(os.path.isfile(os.path.join(folder, name)) for folder in outside for name in (*names(), *SIGNS)):
+        return nothing
+    judge = judging(root, run_dir)
+    own, unbounded = (search(targets, root, last, judge) for last in (root, os.sep))
+    limit = conftest_limit(unbounded, os.sep)
+    loading = outside[: outside.index(limit) + 1] if limit in outside else []
+    if own == unbounded and not loading:
+        return nothing
+    conftests = [os.path.join(folder, "conftest.py") for folder in loading]
+    return Confinement(
+        options(own, root),
+        [os.path.relpath(unbounded.file, root)] if unbounded.file and unbounded.counts else [],
+        [os.path.relpath(path, root) for path in conftests if os.path.isfile(path)],
+    )
+
+
+def settings_file(targets: list[str], root: str) -> str | None:
+    """The file inside the root that has pytest's settings, also where pytest cannot read it."""
+    found = search(targets, root, root, has_settings)
+    return found.file if found.counts else None
+
+
+def options(own: Found, root: str) -> list[str]:
+    """What makes pytest end up with this, and look no further."""
+    if own.file is not None:
+        return ["-c", own.file]
+    name_no_file()
+    return ["-c", os.devnull, "--rootdir=" + own.rootdir, "--confcutdir=" + conftest_limit(own, root)]
+
+
+def conftest_limit(found: Found, last: str) -> str:
+    """The topmost folder whose conftest.py pytest loads."""
+    if found.file is not None:
+        return os.path.dirname(found.file)
+    return found.rootdir if VERSION >= (7, 4) else last
+
+
+def name_no_file() -> None:
+    """Let the one search of this run say that there is no file: plugins look for their own settings beside it."""
+    config: Any = importlib.import_module("_pytest.config")
+    determine = getattr(config, "determine_setup", None)
+    if determine is None:
+        return
+
+    def determine_setup(*args: Any, **kwargs: Any) -> Any:
+        config.determine_setup = determine
+        rootdir, _, *others = determine(*args, **kwargs)
+        return (rootdir, None, *others)
+
+    config.determine_setup = determine_setup
+
+
+# --- the search, as pytest does it -------------------------------------------------------------
+
+
+def search(targets: list[str], root: str, last: str, judge: Judge) -> Found:
+    """What pytest finds for these targets when it is started in the root and goes no further than the last folder."""
+    folders = [target if os.path.isdir(target) else os.path.dirname(target) for target in targets]
+    shared = os.path.commonpath(folders) if folders else root
+    found = located([shared], last, judge)
+    if found is None:
+        for folder in upward(shared, last):
+            if os.path.isfile(os.path.join(folder, "setup.py")):
+                return Found(folder, None, counts=False)
+        found = located(folders, last, judge)
+    return found or Found(root, None, counts=False)
+
+
+def located(folders: Iterable[str], last: str, judge: Judge) -> Found | None:
+    """The first file with settings; without any, the first pyproject.toml, from pytest 8.1 on."""
+    projects = []
+    for start in folders:
+        for folder in upward(start, last):
+            for path in (os.path.join(folder, name) for name in names()):
+                # Nothing but regular files is opened, neither here nor by pytest.
+                if not os.path.isfile(path):
+                    continue
+                if judge(path):
+                    return Found(folder, path, counts=True)
+                if os.path.basename(path) == "pyproject.toml":
+                    projects.append(Found(folder, path, counts=False))
+    return projects[0] if projects and VERSION >= (8, 1) else None
+
+
+def names() -> tuple[str, ...]:
+    """The files in which this pytest looks for settings, the first ones first."""
+    loaders = getattr(findpaths(), "CONFIG_LOADERS_BY_NAME", None)
+    if loaders is not None:
+        return tuple(loaders)
+    if VERSION < (7, 2):
+        return NAMES
+    dotted = (NAMES[0], ".pytest.ini", *NAMES[1:])
+    return dotted if VERSION < (9, 0) else ("pytest.toml", ".pytest.toml", *dotted)
+
+
+def upward(folder: str, last: str) -> Iterator[str]:
     while True:
-        for name in INI_FILES:
-            if os.path.isfile(os.path.join(folder, name)):
-                return os.path.join(folder, name)
-        for name, sections in INI_SECTIONS:
-            if contains(os.path.join(folder, name), sections):
-                return os.path.join(folder, name)
+        yield folder
         parent = os.path.dirname(folder)
         if folder == last or parent == folder:
-            return None
+            return
         folder = parent
 
 
-def contains(path: str, sections: tuple[str, ...]) -> bool:
+# --- what counts -------------------------------------------------------------------------------
+
+
+def findpaths() -> Any:
+    """No public name of pytest tells what counts as settings."""
+    return importlib.import_module("_pytest.config.findpaths")
+
+
+def has_settings(path: str) -> bool:
+    """What pytest cannot read counts as well: its search ends there, with an error."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as handle:
-            return any(line.lstrip().startswith(sections) for line in handle)
+        return findpaths().load_config_dict_from_file(Path(path)) is not None
+    except (Exception, pytest.fail.Exception):  # noqa: BLE001 - whatever it is, pytest says it when it gets there
+        return True
+
+
+def judging(root: str, run_dir: str) -> Judge:
+    """Each file is judged once; one above the root, which others may change, as a copy of bounded length."""
+    known: dict[str, bool] = {}
+
+    def judge(path: str) -> bool:
+        if path not in known:
+            inside = path.startswith(root + os.sep)
+            known[path] = has_settings(path) if inside else copy_has_settings(path, run_dir)
+        return known[path]
+
+    return judge
+
+
+def copy_has_settings(path: str, run_dir: str) -> bool:
+    try:
+        content = read(path)
+        copy = os.path.join(run_dir, os.path.basename(path))
+        with open(copy, "wb") as handle:
+            handle.write(content)
     except OSError:
-        return False
+        return True
+    return len(content) > MOST_BYTES or has_settings(copy)
+
+
+def read(path: str) -> bytes:
+    """A pipe that took the place of the file would be waited for."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with open(descriptor, "rb") as handle:
+        return handle.read(MOST_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""

@@ -84,14 +84,13 @@ def ours(name: str) -> Any:
 
 
 def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
-    configuration = ours("configuration")
-    job["configuration"] = configuration.find_configuration(
-        configuration.common_directory(job["targets"], job["root"]), job["root"]
-    )
+    confined = ours("configuration").confinement(job["targets"], job["root"], run_dir)
+    if confined.settings or confined.conftests:
+        channel.emit("above_root", settings=confined.settings, conftests=confined.conftests)
     plugins = [ours("reporter").Reporter(channel, job), ours("admission").Admission(channel, job)]
     if job["portrait"]:
         plugins.append(ours("portrait").Portrait(channel, job))
-    args = configuration.confinement(job, run_dir) + traceless(job, run_dir) + job["args"]
+    args = confined.options + traceless(job, run_dir) + job["args"]
     become_pytest(args)
     try:
         return int(pytest.main(args, plugins=plugins))

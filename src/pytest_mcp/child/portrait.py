@@ -7,13 +7,11 @@ Standard library and pytest's public names only; pytest 7.0 and newer.
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from configuration import find_configuration
 from origins import INSTALLED, relative_parts
 from selection import mark_of, registered_marks
 
@@ -25,7 +23,6 @@ class Portrait:
     def __init__(self, channel: Channel, job: Any) -> None:
         self.emit = channel.emit
         self.root = job["root"]
-        self.configuration = job["configuration"]
         self.marks: list[str] = []
 
     @pytest.hookimpl(tryfirst=True)
@@ -69,7 +66,6 @@ class Portrait:
             addopts=texts(config.getini("addopts")),
             python_files=texts(config.getini("python_files")),
             markers=list(dict.fromkeys(self.marks)),
-            above=None if self.configuration else find_configuration(os.path.dirname(self.root), None),
         )
 
 

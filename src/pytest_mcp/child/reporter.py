@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generator, Sequence
 
 import pytest
+from configuration import settings_file
 from observer import Observer
 from origins import imported_elsewhere
 from selection import marks_of, reasons, registered_marks
@@ -41,7 +42,7 @@ class Reporter:
         self.covered = job["covered"]
         # Looking at the marks of every test takes time; so only where marks choose the tests.
         self.marks: set[str] | None = set() if job["by_marks"] else None
-        self.configuration = job["configuration"]
+        self.targets = job["targets"]
         self.clock = time.perf_counter
         self.wall_clock = time.time
         self.started = self.clock()
@@ -73,11 +74,15 @@ class Reporter:
             self.emit_collection_error(conftest, cause, self.clip(text))
         elif isinstance(error, pytest.UsageError):
             self.emit_usage_error(error.args)
-        elif isinstance(error, Exception):
+        elif isinstance(error, (Exception, pytest.fail.Exception)):
             self.emit_usage_error(["%s: %s" % (type(error).__name__, error)])
 
     def emit_usage_error(self, messages: Sequence[object]) -> None:
-        self.emit("usage_error", messages=[str(message) for message in messages], configuration=self.configuration)
+        self.emit(
+            "usage_error",
+            messages=[str(message) for message in messages],
+            configuration=settings_file(self.targets, self.root),
+        )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:

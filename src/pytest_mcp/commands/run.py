@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from pytest_mcp import account, errand, exits, flags, reruns
-from pytest_mcp.config import MAX_TOKENS
 from pytest_mcp.errand import Errand
 from pytest_mcp.flags import Arguments
 from pytest_mcp.output import show
@@ -33,11 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace, project: Settle) -> int:
     settled = project()
     tell = partial(_tell, settings=as_typed(options, os.environ))
-    return errand.fulfil(Errand(TOOL, _for_a_person, tell, exits.of_execution), options, settled)
+    for_a_person = partial(_for_a_person, most_tokens=settled.most_tokens)
+    return errand.fulfil(Errand(TOOL, for_a_person, tell, exits.of_execution), options, settled)
 
 
-def _for_a_person(typed: Arguments, screen: Screen) -> Arguments:
-    return {"max_tokens": MAX_TOKENS, "color": screen.out.colours, **typed}
+def _for_a_person(typed: Arguments, screen: Screen, *, most_tokens: int) -> Arguments:
+    return {"max_tokens": most_tokens, "color": screen.out.colours, **typed}
 
 
 def _tell(result: ExecuteResult, screen: Screen, *, settings: list[str]) -> None:
