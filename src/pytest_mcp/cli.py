@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Protocol, cast
 from pytest_mcp import __version__, front, signals
 from pytest_mcp.config import PREFIX, Config, ConfigError
 from pytest_mcp.endpoint import Endpoint
-from pytest_mcp.output import MISUSE, USAGE_ERROR, complain
+from pytest_mcp.output import MISUSE, USAGE_ERROR, complain, open_closed_streams
 from pytest_mcp.settings import SETTINGS, Settle, settle
 
 COMMANDS = {
@@ -38,6 +38,7 @@ class Command(Protocol):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    open_closed_streams()
     # The default ends the process at once, whatever it is doing; its supervisors then end the rest. SIGHUP may
     # stay ignored, as nohup wants it.
     signals.restore((signal.SIGINT, signal.SIGTERM, signal.SIGCHLD))

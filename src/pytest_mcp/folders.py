@@ -6,7 +6,6 @@ What lies in a folder is decided in `report`.
 """
 
 import fcntl
-import logging
 import os
 import re
 import secrets
@@ -14,6 +13,7 @@ import shutil
 import stat
 import tempfile
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +22,6 @@ PREFIX = "pytest-mcp-run-"
 _NAME = re.compile(re.escape(PREFIX) + "[0-9a-f]{16}")
 # Another start may take a folder for abandoned before it is locked; that it does so twice is beyond belief.
 _ATTEMPTS = 3
-
-logger = logging.getLogger(__name__)
 
 
 class FolderError(Exception):
@@ -67,12 +65,11 @@ def remove_abandoned() -> None:
 
 
 def _remove_abandoned() -> None:
-    try:
+    # Where there is no temporary folder, the first run says so.
+    with suppress(OSError):
         for path in [Path(entry) for entry in os.scandir(tempfile.gettempdir()) if _is_ours(entry)]:
             if (descriptor := _locked(path)) is not None:
                 Folder(path, descriptor).remove()
-    except OSError as error:
-        logger.warning("old folders of runs could not be looked for: %s", error)
 
 
 def _is_ours(entry: "os.DirEntry[str]") -> bool:

@@ -2,9 +2,14 @@
 
 import os
 import signal
+import subprocess
+import sys
+
+import pytest
 
 from tests.hostile.conftest import NewServer
 from tests.hostile.harness import GONE_SECONDS, within
+from tests.workbench import Workbench
 
 # As a background shell, nohup and a careless service would start it, and worse.
 CARELESSLY = """
@@ -52,3 +57,20 @@ def test_a_server_that_nohup_started_lives_on_when_its_terminal_is_closed(new_se
     server.answers_a_plain_call()
     server.process.send_signal(signal.SIGINT)
     within(GONE_SECONDS, lambda: server.process.poll() == -signal.SIGINT)
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_a_stream_that_was_closed_is_as_good_as_an_empty_one(bench: Workbench, closed: int) -> None:
+    bench.write({"test_a.py": "def test_a(): pass\n"})
+    command = [sys.executable, "-m", "pytest_mcp", f"--root={bench.root}", f"--python={bench.python}", "run"]
+
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}>&-', "sh", *command],
+        env={"PATH": os.defpath},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (b"1 passed" in done.stdout) is (closed != 1)
