@@ -9,6 +9,7 @@ A child may also be started ahead of its job, and then waits for it. When that i
 Another program that is only asked something has no job and no report; what it is asked is decided in `questions`.
 """
 
+import asyncio
 import errno
 import json
 import os
@@ -36,6 +37,8 @@ from pytest_mcp.report import REPORT_LIMIT, OnLine, Report, report_of
 KEPT_OUTPUT = 256 * 1024
 # A child that has reported its end and does not go is ended after this.
 LINGER_SECONDS = 5.0
+# A supervisor that is told to stop and does not go within this time may have been stopped itself: it is continued.
+PROMPT_SECONDS = 0.2
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 # The program itself is at fault, not the machine.
 _UNUSABLE = frozenset({errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.EISDIR, errno.EPERM})
@@ -118,6 +121,8 @@ async def end(started: Started) -> None:
     supervisor = started.supervisor
     assert supervisor.stdin is not None
     await supervisor.stdin.aclose()
+    with anyio.move_on_after(PROMPT_SECONDS):
+        await supervisor.wait()
     _wake(supervisor)
     with anyio.move_on_after(STOP_SECONDS):
         await supervisor.wait()
@@ -236,24 +241,21 @@ async def _answer(started: Started, order: bytes, time_limit: float) -> dict[str
     assert supervisor.stdout is not None
     nothing = {"stdout": "", "stderr": "", "left_out": 0, "strays": 0, "left": 0}
     silence = {"status": -signal.SIGKILL, "duration": time_limit, **nothing}
+    # One that a test has stopped keeps no time; continued, it can still tell what there was.
+    at_the_limit = asyncio.get_running_loop().call_later(time_limit, _wake, supervisor)
     with anyio.move_on_after(time_limit + OVERTIME_SECONDS):
         try:
             await supervisor.stdin.send(order)
-            async with alongside(_wake_at_the_limit(supervisor, time_limit)):
-                said = b"".join([chunk async for chunk in supervisor.stdout])
+            said = b"".join([chunk async for chunk in supervisor.stdout])
             answer: dict[str, Any] = json.loads(said)
         except (anyio.BrokenResourceError, ValueError):
             # Somebody killed it, and with it the child, which dies when its supervisor does.
             return {**silence, "reason": "lost"}
+        finally:
+            at_the_limit.cancel()
         return answer
     # Somebody stops it again and again. It is killed on the way out.
     return {**silence, "reason": "timeout"}
-
-
-async def _wake_at_the_limit(supervisor: Process, time_limit: float) -> None:
-    """One that a test has stopped keeps no time; it can still tell what there was."""
-    await anyio.sleep(time_limit)
-    _wake(supervisor)
 
 
 def _wake(supervisor: Process) -> None:
