@@ -9,6 +9,7 @@ from pytest_mcp.ledger import Ledger
 from pytest_mcp.requests import ExecuteTests
 from pytest_mcp.results import ExecuteResult
 from pytest_mcp.spare import Spare
+from tests.hostile.leftovers import children
 from tests.workbench import Workbench
 
 
@@ -25,8 +26,8 @@ def waiting_child(spare: Spare) -> int | None:
     """The number of the spare's child, once it has made itself ready and left the project's folder."""
     if spare.started is None:
         return None
-    children = Path(f"/proc/{spare.started.supervisor.pid}/task/{spare.started.supervisor.pid}/children")
-    for number in children.read_text().split():
-        if Path(f"/proc/{number}/cwd").readlink() == Path("/"):
-            return int(number)
+    for worker in children(spare.started.supervisor.pid):
+        for number in children(worker):
+            if Path(f"/proc/{number}/cwd").readlink() == Path("/"):
+                return number
     return None

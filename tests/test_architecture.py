@@ -42,10 +42,11 @@ MAP = {
         "gate",
         "listener",
         "logs",
-        "orphans",
         "output",
+        "process",
         "server",
         "settings",
+        "signals",
         "web",
     },
     "client": {"config"},
@@ -106,8 +107,8 @@ MAP = {
         "flags",
         "interruption",
         "meter",
-        "orphans",
         "output",
+        "process",
         "replies",
         "requests",
         "results",
@@ -125,6 +126,7 @@ MAP = {
     "files": set(),
     "findings": {"causes", "events", "failures", "json_report", "ledger", "notices", "requests", "reruns", "results"},
     "flags": {"tools"},
+    "folders": set(),
     "front": set(),
     "gate": {"endpoint", "logs", "wire"},
     "hatch": {"manifest", "places", "prefixes"},
@@ -150,10 +152,12 @@ MAP = {
     "orphans": {"processes"},
     "output": set(),
     "ownership": set(),
+    "overtime": set(),
     "places": set(),
     "poetry": {"events", "manifest", "places", "prefixes", "questions"},
     "prefixes": {"files"},
-    "process": {"background", "command", "events", "orphans", "report"},
+    "printed": set(),
+    "process": {"background", "command", "events", "folders", "orphans", "overtime", "report"},
     "processes": set(),
     "progress": {"ink", "ledger", "text"},
     "questions": {"command", "events", "places", "process", "text"},
@@ -161,7 +165,7 @@ MAP = {
     "records": {"events"},
     "remedies": {"files", "interpreter", "manifest", "prefixes", "shell", "strays", "unmanaged", "ways"},
     "replies": {"errors", "text"},
-    "report": set(),
+    "report": {"folders"},
     "requests": {"config", "expressions", "targets"},
     "requirements": {"files", "manifest"},
     "reruns": {"requests"},
@@ -206,9 +210,10 @@ MAP = {
     },
     "settings": {"config", "endpoint"},
     "shell": set(),
+    "signals": set(),
     "spare": {"background", "command", "interpreter", "process"},
     "strays": {"files", "interpreter", "manifest", "prefixes"},
-    "supervisor": {"processes"},
+    "supervisor": {"overtime", "printed", "processes", "signals", "watch"},
     "surroundings": {"__init__", "checkout", "config"},
     "targets": {"text"},
     "terminal": {"ink"},
@@ -220,6 +225,7 @@ MAP = {
     "trial": {"errors", "interpreter", "ledger"},
     "uncollected": {"causes", "excerpts", "results"},
     "unmanaged": {"interpreter", "manifest", "prefixes", "shell", "strays", "ways"},
+    "watch": {"overtime", "processes"},
     "ways": {"manifest", "requirements"},
     "web": {"background", "calls", "config", "connection", "endpoint", "gate", "server"},
     "wire": set(),
@@ -387,13 +393,13 @@ def test_the_child_needs_nothing_but_the_standard_library_pytest_and_its_own_fol
     assert packages(script) - neighbours - {"pytest"} <= sys.stdlib_module_names
 
 
-@pytest.mark.parametrize("name", ["supervisor", "processes"])
-def test_the_supervisor_needs_nothing_but_the_standard_library_and_one_module_of_ours(name: str) -> None:
+@pytest.mark.parametrize("name", ["supervisor", *sorted(MAP["supervisor"])])
+def test_the_supervisor_and_its_modules_need_nothing_but_the_standard_library_and_each_other(name: str) -> None:
     assert packages(module(name)) - {"pytest_mcp"} <= sys.stdlib_module_names
-    assert ours(module(name)) <= {"processes"}
+    assert ours(module(name)) <= MAP["supervisor"]
 
 
-@pytest.mark.parametrize("name", ["front", "config", "endpoint", "settings", "output"])
+@pytest.mark.parametrize("name", ["front", "config", "endpoint", "settings", "output", "signals"])
 def test_what_is_there_before_the_first_answer_needs_nothing_but_the_standard_library(name: str) -> None:
     assert packages(module(name)) - {"pytest_mcp"} <= sys.stdlib_module_names
     assert ours(module(name)) <= {"config", "endpoint"}

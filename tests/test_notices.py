@@ -323,3 +323,13 @@ async def test_output_beyond_what_is_kept_is_told(bench: Workbench) -> None:
     (sentence,) = (await bench.execute())["notices"]
 
     assert "bytes are missing" in sentence
+
+
+def test_processes_that_could_not_be_ended_are_told() -> None:
+    run = execution(green(A), code=0)
+    run = replace(run, exit=replace(run.exit, strays=3, left=2))
+
+    told = of_execution(run, run.request)
+
+    assert len(told) == 2
+    assert told[1].startswith("2 of the run's processes could not be ended")

@@ -409,18 +409,15 @@ def test_who_interrupts_twice_does_not_wait_and_still_nothing_stays(bench: Workb
     with Terminal(bench, "run") as terminal:
         terminal.until(lambda: (bench.root / "ready").exists() and terminal.drawn)
         (supervisor,) = children(terminal.process.pid)
-        # So that the first one does not get far.
+        # So that the first one does not get far, if it gets anywhere before the second.
         os.kill(supervisor, signal.SIGSTOP)
-        try:
-            terminal.press(b"\x03")
-            terminal.until(lambda: terminal.text.endswith("\r\x1b[K"))
-            terminal.press(b"\x03")
-            code = terminal.process.wait(PATIENCE)
-        finally:
-            os.kill(supervisor, signal.SIGCONT)
+        terminal.press(b"\x03")
+        terminal.until(lambda: terminal.text.endswith("\r\x1b[K"))
+        terminal.press(b"\x03")
+        code = terminal.process.wait(PATIENCE)
         anyio.run(until, lambda: not processes_in(bench.root) and not remains(bench))
 
-    assert code == -signal.SIGINT
+    assert code in (-signal.SIGINT, 2)
     assert "Traceback" not in terminal.text
 
 

@@ -15,6 +15,7 @@ import pytest
 from pytest_mcp.config import Config
 from pytest_mcp.results import ExecuteResult
 from pytest_mcp.spare import Spare
+from tests.hostile.leftovers import children
 from tests.standby import execute, waiting_child
 from tests.waiting import until
 from tests.workbench import Workbench
@@ -173,11 +174,30 @@ async def test_one_that_was_killed_is_replaced_by_a_new_start(standing: Standing
     waiting = await standing.waiting()
     assert standing.spare.started is not None
 
-    os.kill(waiting if victim == "child" else standing.spare.started.supervisor.pid, signal.SIGKILL)
+    (worker,) = children(standing.spare.started.supervisor.pid)
+    os.kill(waiting if victim == "child" else worker, signal.SIGKILL)
 
     number, ahead = await standing.call()
     assert number != waiting
     assert not ahead
+
+
+@pytest.mark.anyio
+async def test_one_whose_folder_was_cleared_away_and_taken_by_another_is_replaced_too(standing: Standing) -> None:
+    """Its name stands in a command line, where every user of the machine can read it."""
+    await standing.call()
+    waiting = await standing.waiting()
+    assert standing.spare.started is not None
+    folder = standing.spare.started.folder.path
+    folder.rmdir()
+    folder.mkdir()
+    (folder / "report").symlink_to(standing.bench.root / "stolen")
+
+    number, ahead = await standing.call()
+
+    assert number != waiting
+    assert not ahead
+    assert not (standing.bench.root / "stolen").exists()
 
 
 @pytest.mark.anyio

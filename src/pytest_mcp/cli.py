@@ -13,10 +13,10 @@ from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn, Protocol, cast
 
-from pytest_mcp import __version__, front
+from pytest_mcp import __version__, front, signals
 from pytest_mcp.config import PREFIX, Config, ConfigError
 from pytest_mcp.endpoint import Endpoint
-from pytest_mcp.output import MISUSE, USAGE_ERROR, complain
+from pytest_mcp.output import MISUSE, USAGE_ERROR, complain, open_closed_streams
 from pytest_mcp.settings import SETTINGS, Settle, settle
 
 COMMANDS = {
@@ -38,7 +38,10 @@ class Command(Protocol):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    # The default ends the process at once, whatever it is doing; its supervisors then end the rest.
+    open_closed_streams()
+    # The default ends the process at once, whatever it is doing; its supervisors then end the rest. SIGHUP may
+    # stay ignored, as nohup wants it.
+    signals.restore((signal.SIGINT, signal.SIGTERM, signal.SIGCHLD))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     environment = dict(os.environ)
     typed = sys.argv[1:] if arguments is None else arguments
@@ -128,12 +131,11 @@ def _serve_stdio(settled: Config) -> int:
     # Imported here: the SDK takes most of a second, which a client's first questions need not wait for.
     import anyio
 
-    from pytest_mcp import logs
-    from pytest_mcp.orphans import orphanage
+    from pytest_mcp import logs, process
     from pytest_mcp.server import serve_stdio
 
     logs.set_up(settled.log_level)
-    orphanage.open()
+    process.prepare()
     try:
         anyio.run(serve_stdio, settled, handover)
     except* BrokenPipeError:
@@ -150,12 +152,11 @@ def _serve_http(settled: Config, endpoint: Endpoint) -> int:
         raise ConfigError(f"Cannot serve on {endpoint.host}:{endpoint.port}: {error}.") from error
     import anyio
 
-    from pytest_mcp import logs, web
+    from pytest_mcp import logs, process, web
     from pytest_mcp.gate import PATH
-    from pytest_mcp.orphans import orphanage
 
     complain(f"serving {settled.root} on http://{listener.authority(bound)}{PATH}")
     logs.set_up(settled.log_level)
-    orphanage.open()
+    process.prepare()
     anyio.run(web.serve, settled, endpoint, bound)
     return 0

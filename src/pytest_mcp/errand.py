@@ -13,13 +13,12 @@ from typing import Any
 
 import anyio
 
-from pytest_mcp import account, exits, flags, interruption, replies, run, terminal
+from pytest_mcp import account, exits, flags, interruption, process, replies, run, terminal
 from pytest_mcp.background import alongside
 from pytest_mcp.config import Config
 from pytest_mcp.errors import CallError, InternalError
 from pytest_mcp.flags import Arguments
 from pytest_mcp.meter import Meter
-from pytest_mcp.orphans import orphanage
 from pytest_mcp.output import remark, show
 from pytest_mcp.requests import Request
 from pytest_mcp.results import PartialResult, Shape
@@ -71,7 +70,7 @@ def _tell_error(error: CallError, errand: Errand, screen: Screen, *, as_json: bo
 
 
 def _carried_out(tool: Tool, request: Request, config: Config, screen: Screen) -> Shape:
-    orphanage.open()
+    process.prepare()
     try:
         return anyio.run(_attended, tool, request, config, Meter(screen))
     except CallError:

@@ -314,6 +314,8 @@ class Exit:
     stderr: str
     # Processes it had started, left behind, and that were ended for it.
     strays: int = 0
+    # How many of them would not go in time.
+    left: int = 0
     # Bytes that are missing from the middle of what it printed.
     left_out: int = 0
 

@@ -117,6 +117,8 @@ def _left_behind(run: Run[Request]) -> list[str]:
         notes.append(
             f"{run.exit.strays} process(es) that the run had started were still there at its end and were ended."
         )
+    if run.exit.left:
+        notes.append(f"{run.exit.left} of the run's processes could not be ended in time and may still be there.")
     return notes
 
 

@@ -4,7 +4,6 @@ Otherwise supervisors leave nothing. Which processes are theirs is told by `proc
 """
 
 import os
-import signal
 import time
 from contextlib import suppress
 
@@ -13,7 +12,7 @@ import anyio
 from pytest_mcp import processes
 
 # What ending them may take.
-ORPHAN_SECONDS = 5.0
+ORPHAN_SECONDS = 2.0
 ORPHAN_PAUSE_SECONDS = 0.01
 
 
@@ -30,7 +29,7 @@ class Orphanage:
         self.unborn = 0
 
     def open(self) -> None:
-        self.is_open = processes.become_subreaper() is not None
+        self.is_open = processes.become_subreaper()
 
     async def end_orphans(self) -> None:
         own = os.getpid()
@@ -40,8 +39,7 @@ class Orphanage:
                 await anyio.sleep(ORPHAN_PAUSE_SECONDS)
                 continue
             orphans = processes.descendants(own, sparing=self.supervisors)
-            processes.signal_all(orphans, signal.SIGSTOP)
-            processes.signal_all(orphans, signal.SIGKILL)
+            processes.end_all(orphans)
             # Some come to us dead already: the child of a killed supervisor dies with it.
             dead = processes.zombies(own) - self.supervisors
             for pid in dead:

@@ -12,6 +12,15 @@ USAGE_ERROR = 4
 UNWRITTEN = 3
 
 
+def open_closed_streams() -> None:
+    """Whoever started us may have closed one; the next file that is opened would get its number and all it is sent."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            # The lowest number that is free, which is this one.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
 def show(text: str) -> None:
     """Print, also to a reader that has seen enough: `pytest-mcp call … | head` is no mistake."""
     if isinstance(sys.stdout, io.TextIOWrapper):

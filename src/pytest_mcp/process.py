@@ -9,12 +9,13 @@ A child may also be started ahead of its job, and then waits for it. When that i
 Another program that is only asked something has no job and no report; what it is asked is decided in `questions`.
 """
 
+import asyncio
 import errno
 import json
-import secrets
+import os
 import signal
 import sys
-import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import PIPE
@@ -23,20 +24,21 @@ from typing import Any
 import anyio
 from anyio.abc import Process
 
+from pytest_mcp import folders
 from pytest_mcp.background import alongside
 from pytest_mcp.command import Command, Launch
 from pytest_mcp.events import Exit
+from pytest_mcp.folders import Folder, FolderError
 from pytest_mcp.orphans import orphanage
-from pytest_mcp.report import REPORT_LIMIT, FolderError, OnLine, Report, run_folder
+from pytest_mcp.overtime import OVERTIME_SECONDS, STOP_SECONDS
+from pytest_mcp.report import REPORT_LIMIT, OnLine, Report, report_of
 
 # How much of each output stream is kept from its beginning, and as much from its end.
 KEPT_OUTPUT = 256 * 1024
 # A child that has reported its end and does not go is ended after this.
 LINGER_SECONDS = 5.0
-# What a supervisor may take beyond the time limit to end everything and say so.
-OVERTIME_SECONDS = 4.0
-# What it may take to do so when it is told to stop.
-STOP_SECONDS = 1.5
+# A supervisor that is told to stop and does not go within this time may have been stopped itself: it is continued.
+PROMPT_SECONDS = 0.2
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 # The program itself is at fault, not the machine.
 _UNUSABLE = frozenset({errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.EISDIR, errno.EPERM})
@@ -52,16 +54,22 @@ class SpawnError(Exception):
 
 @dataclass(frozen=True)
 class Started:
-    """A supervisor and the folder it will remove; with a child that waits for its job, or without one yet."""
+    """A supervisor and the folder of its run; with a child that waits for its job, or without one yet."""
 
     supervisor: Process
-    folder: Path
+    folder: Folder
     launch: Launch
     waits: bool = False
 
     @property
     def is_alive(self) -> bool:
         return self.supervisor.returncode is None
+
+
+def prepare() -> None:
+    """Once in a process that serves, before the first run: end what others leave, remove what others left."""
+    orphanage.open()
+    folders.remove_abandoned()
 
 
 async def run(
@@ -113,6 +121,9 @@ async def end(started: Started) -> None:
     supervisor = started.supervisor
     assert supervisor.stdin is not None
     await supervisor.stdin.aclose()
+    with anyio.move_on_after(PROMPT_SECONDS):
+        await supervisor.wait()
+    _wake(supervisor)
     with anyio.move_on_after(STOP_SECONDS):
         await supervisor.wait()
     if supervisor.returncode is None:
@@ -122,26 +133,22 @@ async def end(started: Started) -> None:
     orphanage.supervisors.discard(supervisor.pid)
     if supervisor.returncode != 0:
         await orphanage.end_orphans()
+    started.folder.remove()
 
 
 async def _start(launch: Launch) -> Started:
-    """A supervisor without a child.
-
-    It is told of the folder before that exists, so that no moment to be killed at leaves one behind.
-    """
+    """A supervisor without a child."""
     orphanage.unborn += 1
     try:
-        folder = Path(tempfile.gettempdir(), f"pytest-mcp-{secrets.token_hex(8)}")
-        supervisor = await anyio.open_process(
-            [sys.executable, "-I", "-S", str(_SUPERVISOR), str(folder)],
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=None,
-            # The child's, not the server's: a test can read the environment of its parent.
-            env=dict(launch.env),
-            start_new_session=True,
-        )
+        folder = folders.make()
+        try:
+            supervisor = await _supervisor(folder, launch)
+        except BaseException:
+            folder.remove()
+            raise
         orphanage.supervisors.add(supervisor.pid)
+    except FolderError as error:
+        raise _no_folder(error) from error
     except OSError as error:
         raise SpawnError(str(error.strerror or error), None) from error
     finally:
@@ -149,19 +156,40 @@ async def _start(launch: Launch) -> Started:
     return Started(supervisor, folder, launch)
 
 
+async def _supervisor(folder: Folder, launch: Launch) -> Process:
+    return await anyio.open_process(
+        [sys.executable, "-I", "-S", str(_SUPERVISOR), str(folder.path)],
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=None,
+        # The child's, not the server's: a test can read the environment of its parent.
+        env=dict(launch.env),
+        start_new_session=True,
+        # With it goes the folder's lock, which it holds as long as it lives.
+        pass_fds=(folder.descriptor,),
+    )
+
+
+def _no_folder(error: FolderError) -> SpawnError:
+    return SpawnError(f"the temporary folder cannot be used: {error}", None)
+
+
 async def _carry_out(
     started: Started, command: Command, time_limit: float, on_line: OnLine, finished: anyio.Event
 ) -> Exit | None:
     """How the child ended, or None for one started ahead that was gone before it had begun."""
     try:
-        with run_folder(started.folder, command.job, on_line) as report:
+        with report_of(started.folder, command.job, on_line) as report:
             overdue = _stop_when_overdue(started.supervisor, finished)
             async with alongside(report.follow()), alongside(overdue):
                 order = _order_to_go(time_limit) if started.waits else _order_for_a_job(started, time_limit=time_limit)
                 answer = await _answer(started, order, time_limit)
             await report.read()
     except FolderError as error:
-        raise SpawnError(f"the temporary folder cannot be used: {error}", None) from error
+        if started.waits:
+            # Somebody has cleared the temporary folder while it waited.
+            return None
+        raise _no_folder(error) from error
     finally:
         with anyio.CancelScope(shield=True):
             await end(started)
@@ -187,7 +215,7 @@ async def _stop_when_overdue(supervisor: Process, finished: anyio.Event) -> None
 
 def _order_for_a_job(started: Started, *, time_limit: float | None) -> bytes:
     """The child is told where its job lies; without a time limit it waits for one."""
-    return _order(started.launch, (*started.launch.argv, str(started.folder)), time_limit, KEPT_OUTPUT)
+    return _order(started.launch, (*started.launch.argv, str(started.folder.path)), time_limit, KEPT_OUTPUT)
 
 
 def _order(launch: Launch, argv: tuple[str, ...], time_limit: float | None, kept_output: int) -> bytes:
@@ -211,8 +239,10 @@ async def _answer(started: Started, order: bytes, time_limit: float) -> dict[str
     supervisor = started.supervisor
     assert supervisor.stdin is not None
     assert supervisor.stdout is not None
-    nothing = {"stdout": "", "stderr": "", "left_out": 0, "strays": 0}
+    nothing = {"stdout": "", "stderr": "", "left_out": 0, "strays": 0, "left": 0}
     silence = {"status": -signal.SIGKILL, "duration": time_limit, **nothing}
+    # One that a test has stopped keeps no time; continued, it can still tell what there was.
+    at_the_limit = asyncio.get_running_loop().call_later(time_limit, _wake, supervisor)
     with anyio.move_on_after(time_limit + OVERTIME_SECONDS):
         try:
             await supervisor.stdin.send(order)
@@ -221,9 +251,18 @@ async def _answer(started: Started, order: bytes, time_limit: float) -> dict[str
         except (anyio.BrokenResourceError, ValueError):
             # Somebody killed it, and with it the child, which dies when its supervisor does.
             return {**silence, "reason": "lost"}
+        finally:
+            at_the_limit.cancel()
         return answer
-    # Somebody has stopped it, so that it keeps no time. It is killed on the way out.
+    # Somebody stops it again and again. It is killed on the way out.
     return {**silence, "reason": "timeout"}
+
+
+def _wake(supervisor: Process) -> None:
+    # Not by its own method, which looks for the exit status first and takes it away from asyncio.
+    if supervisor.returncode is None:
+        with suppress(OSError):
+            os.kill(supervisor.pid, signal.SIGCONT)
 
 
 def _exit(answer: dict[str, Any]) -> Exit:
@@ -240,6 +279,7 @@ def _exit(answer: dict[str, Any]) -> Exit:
         stderr=answer["stderr"].replace("\r\n", "\n"),
         strays=answer["strays"],
         left_out=answer["left_out"],
+        left=answer["left"],
     )
 
 

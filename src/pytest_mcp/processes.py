@@ -7,42 +7,121 @@ that was killed leaves behind. Linux is read from /proc; elsewhere `ps` is asked
 import contextlib
 import ctypes
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Collection, Iterable
+import time
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple, Protocol
 
 ON_LINUX = sys.platform.startswith("linux")
+PROC = "/proc"
 ZOMBIE = b"Z"
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
+# The largest number that a process can have on Linux.
+MOST_PROCESSES = 4 * 1024 * 1024
 # ps answers at once, or the machine is beyond help.
-PS_SECONDS = 5.0
+PS_SECONDS = 1.0
+# Between two looks at a running child, where `ps` must be asked: a look takes a hundredth of a second.
+SNAPSHOT_SECONDS = 0.5
+# Loaded once: between fork and exec there is no good time for it.
+_LIBC = ctypes.CDLL(None)
 
 
-def become_subreaper() -> ctypes.CDLL | None:
-    """Orphans below this process become its children from now on. Linux only; returns libc there."""
-    if not ON_LINUX:
-        return None
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
-    return libc
+def become_subreaper() -> bool:
+    """Orphans below this process become its children from now on. Linux only, and not where that is forbidden."""
+    return ON_LINUX and _prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
-def descendants(of: int, *, group: int | None = None, sparing: Collection[int] = ()) -> set[int]:
-    """Everything alive below a process, except what is spared and what is below that.
-
-    Without a subreaper an orphan's parent is gone, but it keeps its process group: `group` finds it.
-    """
+def ask_for_a_signal_at_the_parents_end(number: int) -> None:
     if ON_LINUX:
-        parents = {pid: parent for pid, (parent, state) in _linux_table().items() if state != ZOMBIE}
-    else:
-        parents = _listed_parents(of, group)
+        _prctl(PR_SET_PDEATHSIG, number)
+
+
+def _prctl(option: int, value: int) -> bool:
+    return bool(_LIBC.prctl(option, value) == 0)
+
+
+class Tree(Protocol):
+    """What has come of one child of this process, for as long as this process lives."""
+
+    def note(self) -> None:
+        """Remember what is there; called again and again while the child runs."""
+
+    def alive(self) -> set[int]:
+        """All of it that is there now; a negative number is a whole process group."""
+
+
+class Adopted:
+    """For a subreaper: whatever gets away from its parent comes to this process."""
+
+    def __init__(self, child: int) -> None:
+        self.child = child
+
+    def note(self) -> None:
+        pass
+
+    def alive(self) -> set[int]:
+        # A /proc that is hidden or not mounted shows nothing.
+        return descendants(os.getpid()) or _children_since(self.child)
+
+
+class Row(NamedTuple):
+    parent: int
+    group: int
+    began: str
+
+
+class Listed:
+    """Without a subreaper: what `ps` shows below the child, what it has shown there, and the groups of all of it.
+
+    What leaves its parent and its group between two looks is not found.
+    """
+
+    def __init__(self, child: int) -> None:
+        self.groups = {child}
+        self.known: dict[int, str] = {}
+        self.next_look = 0.0
+
+    def note(self) -> None:
+        if time.monotonic() >= self.next_look:
+            self.alive()
+            self.next_look = time.monotonic() + SNAPSHOT_SECONDS
+
+    def alive(self) -> set[int]:
+        table = _listed()
+        if not table:
+            return {-group for group in self.groups if _has_members(group)}
+        found = {pid for pid, row in table.items() if row.group in self.groups or self.known.get(pid) == row.began}
+        while more := {pid for pid, row in table.items() if row.parent in found} - found:
+            found |= more
+        if found:
+            # Only those that are there: the numbers of the others may come to belong to somebody else.
+            self.known = {pid: table[pid].began for pid in found}
+            self.groups = {table[pid].group for pid in found}
+        return found
+
+
+def tree(child: int, *, adopts: bool) -> Tree:
+    return Adopted(child) if adopts else Listed(child)
+
+
+def descendants(of: int, *, sparing: Collection[int] = ()) -> set[int]:
+    """Everything alive below a process, except what is spared and what is below that. Linux only."""
+    parents = {pid: parent for pid, (parent, state) in _linux_table().items() if state != ZOMBIE}
     found: set[int] = set()
     front = {of}
     while front:
         front = {pid for pid, parent in parents.items() if parent in front and pid not in sparing} - found
         found |= front
     return found
+
+
+def end_all(pids: Collection[int], *, known: Collection[int] = ()) -> None:
+    """Stopped first, killed then: what is stopped cannot fork away from the kill."""
+    signal_all([pid for pid in pids if pid not in known], signal.SIGSTOP)
+    signal_all(pids, signal.SIGKILL)
 
 
 def signal_all(pids: Iterable[int], number: int) -> None:
@@ -57,20 +136,70 @@ def zombies(of: int) -> set[int]:
 
 
 def _linux_table() -> dict[int, tuple[int, bytes]]:
-    """Every process with its parent and its state."""
+    """Every process with its parent and its state, as far as /proc shows them."""
     table = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with contextlib.suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as handle:
+    with contextlib.suppress(OSError):
+        for name in filter(str.isdigit, os.listdir(PROC)):
+            with contextlib.suppress(OSError, ValueError), open(f"{PROC}/{name}/stat", "rb") as handle:
                 # The second field is the program's name in parentheses and may hold anything.
                 state, parent = handle.read().rpartition(b")")[2].split()[:2]
                 table[int(name)] = (int(parent), state)
     return table
 
 
-def _listed_parents(of: int, group: int | None) -> dict[int, int]:
-    listing = subprocess.run(
-        ["ps", "-A", "-o", "pid=,ppid=,pgid="], capture_output=True, text=True, timeout=PS_SECONDS, check=False
-    ).stdout
-    rows = [tuple(int(field) for field in line.split()) for line in listing.splitlines()]
-    return {pid: of if own_group == group else parent for pid, parent, own_group in rows}
+def _children_since(first: int) -> set[int]:
+    """Own children, adopted ones too, that live: every number that was given out since then is asked for."""
+    return {pid for pid in _numbers_since(first) if _is_a_living_child(pid)}
+
+
+def _numbers_since(first: int) -> Iterator[int]:
+    newest = os.fork()
+    if newest == 0:
+        os._exit(0)
+    os.waitpid(newest, 0)
+    if newest > first:
+        yield from range(first, newest)
+        return
+    # Numbers begin anew when they have all been used.
+    yield from range(first, MOST_PROCESSES)
+    yield from range(2, newest)
+
+
+def _is_a_living_child(pid: int) -> bool:
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    except ChildProcessError:
+        return False
+
+
+def _has_members(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _listed() -> dict[int, Row]:
+    """What `ps` shows, without this process and what has ended; empty where there is no `ps`."""
+    try:
+        listing = subprocess.run(
+            ["ps", "-A", "-o", "pid=,ppid=,pgid=,stat=,lstart="],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "LC_ALL": "C"},
+            timeout=PS_SECONDS,
+            check=False,
+        ).stdout.decode("ascii", "replace")
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    rows = [line.split(None, 4) for line in listing.splitlines()]
+    own = os.getpid()
+    return {
+        int(pid): Row(int(parent), int(group), began)
+        for pid, parent, group, state, began in rows
+        if int(pid) != own and int(group) != os.getpgrp() and not state.startswith("Z")
+    }

@@ -5,14 +5,14 @@ In comes the run's folder; out go whole lines, as they come. What a line says is
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import anyio
+
+from pytest_mcp.folders import Folder, FolderError
 
 # A report that grows beyond this fills the disk with something that is no report; the run is ended.
 REPORT_LIMIT = 512 * 1024 * 1024
@@ -23,10 +23,6 @@ LONGEST_LINE = 32 * 1024 * 1024
 _CHUNK = 256 * 1024
 
 OnLine = Callable[[bytes], None]
-
-
-class FolderError(Exception):
-    """The machine gives no place for a run's files."""
 
 
 @dataclass
@@ -68,17 +64,15 @@ class Report:
 
 
 @contextmanager
-def run_folder(folder: Path, job: Any, on_line: OnLine) -> Iterator[Report]:
-    """A private folder with the job and the empty report. The supervisor removes it too, should we die first."""
+def report_of(folder: Folder, job: Any, on_line: OnLine) -> Iterator[Report]:
+    """The empty report, and the job beside it: with that, the child may begin."""
     try:
-        folder.mkdir(mode=0o700)
-        (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
-        descriptor = os.open(folder / "report", os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        with os.fdopen(folder.create("job.json", os.O_WRONLY), "w", encoding="utf-8") as handle:
+            json.dump(job, handle)
+        descriptor = folder.create("report", os.O_RDWR | os.O_APPEND)
     except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise FolderError(str(error)) from error
+        raise FolderError(error.strerror or str(error)) from error
     try:
         yield Report(descriptor, on_line)
     finally:
         os.close(descriptor)
-        shutil.rmtree(folder, ignore_errors=True)

@@ -7,7 +7,7 @@ here is the order of things; each thing itself is done in the module that is nam
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,6 +41,22 @@ LAUNCHER = Path(__file__).parent / "child" / "launcher.py"
 
 Asked = TypeVar("Asked", bound=Request)
 OnProgress = Callable[[Ledger], None]
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """When a call is to be over, and the limit that was asked for: an error names that one, not what was left."""
+
+    limit: int
+    moment: float
+
+    @classmethod
+    def after(cls, seconds: int, *, named: int | None = None) -> "Deadline":
+        return cls(named or seconds, anyio.current_time() + seconds)
+
+    @property
+    def left(self) -> int:
+        return math.ceil(self.moment - anyio.current_time())
 
 
 async def execute(request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress) -> ExecuteResult:
@@ -83,15 +99,14 @@ async def _try(request: Asked, config: Config, spare: Spare, time_limit: int, on
     rejected: list[Candidate] = []
     places = [target.path for _, target in request.targets]
     folder = interpreter.pointed_at(places, config.root)
-    deadline = anyio.current_time() + time_limit
+    deadline = Deadline.after(time_limit)
     async for candidate in interpreter.candidates(config, folder):
         # One limit for all of them: a repository may bring many that do nothing but take their time.
-        left = math.ceil(deadline - anyio.current_time())
-        if candidate.problem is not None or left <= 0:
+        if candidate.problem is not None or deadline.left <= 0:
             rejected.append(candidate.rejected(candidate.problem or "was not tried: the time limit had passed"))
             continue
         try:
-            run = await _attempt(request, config, spare, candidate, left, on_progress, rejected)
+            run = await _attempt(request, config, spare, candidate, deadline, on_progress, rejected)
         except ExecutionFailed as error:
             return Trial(candidate, tuple(rejected), None, error)
         if problem := _unusable(run):
@@ -107,7 +122,7 @@ async def _attempt(
     config: Config,
     spare: Spare,
     candidate: Candidate,
-    time_limit: int,
+    deadline: Deadline,
     on_progress: OnProgress,
     rejected: list[Candidate],
     *,
@@ -135,7 +150,7 @@ async def _attempt(
 
     try:
         started = await spare.take(built.launch)
-        ended = await process.run(built, time_limit=time_limit, on_line=on_line, finished=finished, spare=started)
+        ended = await process.run(built, time_limit=deadline.left, on_line=on_line, finished=finished, spare=started)
     except process.SpawnError as error:
         if not error.unusable:
             facts = RunFacts(command=built.reproduction, environment=_environment(config, candidate, ledger, rejected))
@@ -145,13 +160,13 @@ async def _attempt(
         # It had finished and would not go: the session's own word stands for the exit code it never gave.
         ended = replace(ended, reason="stopped", code=ledger.ended.exit_status, signal=None)
     environment = _environment(config, candidate, ledger, rejected)
-    return Run(request, ledger, ended, built.reproduction, time_limit, environment)
+    return Run(request, ledger, ended, built.reproduction, deadline.limit, environment)
 
 
 async def _name_missing_targets(run: Run[Asked], config: Config, spare: Spare, candidate: Candidate) -> None:
     """Collect once more in one process, which raises with the names that the first run could not tell."""
-    left = max(1, run.time_limit - math.ceil(run.exit.duration))
-    again = await _attempt(run.request, config, spare, candidate, left, lambda _: None, [], collect_only=True)
+    deadline = Deadline.after(max(1, run.time_limit - math.ceil(run.exit.duration)), named=run.time_limit)
+    again = await _attempt(run.request, config, spare, candidate, deadline, lambda _: None, [], collect_only=True)
     if error := diagnosis.diagnose(again):
         raise error
 

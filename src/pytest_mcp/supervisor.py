@@ -12,7 +12,11 @@ there is nothing to tell.
 
 It is a session of its own, so that a test that kills its process group does not reach it. On Linux it
 is a child subreaper: daemons, double forks and new sessions all come back to it and are ended here.
-Elsewhere it ends the process group and what `ps` still shows to descend from the child.
+Elsewhere it ends the process group and what `ps` has shown to descend from the child.
+
+On Linux it is two processes. The first only waits for the second, which does all of this, and ends what is
+left if somebody kills that one: even when the server is killed at the same moment, somebody is there.
+Whoever has been stopped is continued when its parent dies.
 """
 
 import contextlib
@@ -29,18 +33,10 @@ from typing import Any, TypeAlias
 # Nothing but the standard library is on the path; our own package lies beside it, last.
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from pytest_mcp.processes import PR_SET_PDEATHSIG, become_subreaper, descendants, signal_all
+from pytest_mcp import processes, signals, watch
+from pytest_mcp.overtime import ABORT_SECONDS, DRAIN_SECONDS, GRACE_SECONDS, HELPER_SECONDS, SWEEP_SECONDS
+from pytest_mcp.printed import Output
 
-# After the deadline: SIGINT, so that a summary may still be written; this long later SIGABRT, so that
-# the stacks are printed; this long later the end.
-GRACE_SECONDS = 2.0
-ABORT_SECONDS = 0.5
-# Nobody who could hold the pipes is left when they are drained; this only bounds the unexpected.
-DRAIN_SECONDS = 1.0
-# What the helpers of a child may take to notice that it has gone.
-HELPER_SECONDS = 0.3
-# Killing is repeated until nothing is left, but not for ever.
-SWEEP_SECONDS = 5.0
 # Whoever prints one character at a time need not be read one at a time: each look costs the child its core.
 OUTPUT_PAUSE_SECONDS = 0.02
 LITTLE_OUTPUT = 4096
@@ -51,31 +47,6 @@ SWEEP_PAUSE_SECONDS = 0.005
 CHUNK = 65536
 
 Child: TypeAlias = "subprocess.Popen[bytes]"
-
-
-class Output:
-    """The head and the tail of a stream, and how much there was."""
-
-    def __init__(self, kept: int) -> None:
-        self.kept = kept
-        self.head = bytearray()
-        self.tail = bytearray()
-        self.total = 0
-
-    def add(self, chunk: bytes) -> None:
-        self.total += len(chunk)
-        room = self.kept - len(self.head)
-        self.head += chunk[:room]
-        self.tail += chunk[room:]
-        del self.tail[: -self.kept]
-
-    @property
-    def left_out(self) -> int:
-        return self.total - len(self.head) - len(self.tail)
-
-    def text(self) -> str:
-        head, tail = (bytes(part).decode("utf-8", "backslashreplace") for part in (self.head, self.tail))
-        return head + (f"\n[... {self.left_out} bytes left out ...]\n" if self.left_out else "") + tail
 
 
 class Control:
@@ -102,14 +73,18 @@ class Control:
 class Supervisor:
     """One started child, until nothing of it is left."""
 
-    def __init__(self, child: Child, control: Control, order: dict[str, Any], folder: str) -> None:
+    def __init__(self, child: Child, control: Control, order: dict[str, Any], folder: str, *, adopts: bool) -> None:
         self.child = child
         self.control = control
         self.report = os.path.join(folder, "report")
         self.report_limit: int = order["report_limit"]
         self.status: int | None = None
         self.reason = "exited"
+        self.tree = processes.tree(child.pid, adopts=adopts)
+        self.adopts = adopts
         self.killed: set[int] = set()
+        # How many of them would not go.
+        self.left = 0
         self.selector = selectors.DefaultSelector()
         # What cannot wait: the server's orders and the end of a child.
         self.urgent = selectors.DefaultSelector()
@@ -144,6 +119,7 @@ class Supervisor:
             **{name: output.text() for name, output in self.outputs.items()},
             "left_out": sum(output.left_out for output in self.outputs.values()),
             "strays": len(self.killed - {self.child.pid}),
+            "left": self.left,
         }
 
     def wake_on_sigchld(self) -> None:
@@ -175,6 +151,7 @@ class Supervisor:
                 if self.report_is_too_large():
                     self.reason = "overflow"
                     return
+                self.tree.note()
                 continue
             self.reason = "timeout"
             if step is None:
@@ -234,31 +211,38 @@ class Supervisor:
                 self.child.returncode = self.status  # or Popen would look for it again
 
     def sweep(self) -> None:
-        """End everything that descends from the child.
-
-        Stopped first, killed then: what is stopped cannot fork away from the kill.
-        """
+        """End everything that descends from the child."""
         for key in list(self.selector.get_map().values()):
             if key.data in ("control", "wake"):
                 self.selector.unregister(key.fileobj)  # nothing they could say matters any more
         self.let_helpers_finish()
         end = time.monotonic() + SWEEP_SECONDS
-        while self.reap() and time.monotonic() < end:
-            found = descendants(os.getpid(), group=self.child.pid)
+        while (found := self.remainder()) is not None:
+            if time.monotonic() > end:
+                self.left = max(1, len(found))
+                return
             fresh = found - self.killed
-            signal_all(fresh, signal.SIGSTOP)
-            signal_all(found, signal.SIGKILL)
+            processes.end_all(found, known=self.killed)
             self.killed |= fresh
             if not fresh:
-                self.selector.select(SWEEP_PAUSE_SECONDS)
-                self.drain_available()
+                self.pause()
+
+    def remainder(self) -> set[int] | None:
+        """What is there of the child, None if nothing is; whatever ends is on its way until it has been reaped."""
+        is_above_something = self.reap()
+        if self.adopts:
+            return self.tree.alive() if is_above_something else None
+        return self.tree.alive() or None
 
     def let_helpers_finish(self) -> None:
         """A child that left by itself may have helpers that tidy up after it, as multiprocessing has."""
         end = time.monotonic() + (HELPER_SECONDS if self.reason == "exited" else 0)
-        while self.reap() and time.monotonic() < end:
-            self.selector.select(SWEEP_PAUSE_SECONDS)
-            self.drain_available()
+        while time.monotonic() < end and (self.reap() if self.adopts else self.remainder()):
+            self.pause()
+
+    def pause(self) -> None:
+        self.selector.select(SWEEP_PAUSE_SECONDS)
+        self.drain_available()
 
     def drain_available(self) -> None:
         for key, _ in self.selector.select(0):
@@ -273,12 +257,6 @@ class Supervisor:
 
 
 def start(order: dict[str, Any], go: int | None) -> Child:
-    libc = become_subreaper()
-
-    def die_with_the_supervisor() -> None:
-        if libc is not None:
-            libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
     return subprocess.Popen(
         order["argv"] if go is None else [*order["argv"], str(go)],
         cwd=order["cwd"],
@@ -292,20 +270,25 @@ def start(order: dict[str, Any], go: int | None) -> Child:
     )
 
 
-def carry_out(order: dict[str, Any], control: Control, folder: str) -> dict[str, Any] | None:
-    """How it ended; None when it never began."""
+def die_with_the_supervisor() -> None:
+    processes.ask_for_a_signal_at_the_parents_end(signal.SIGKILL)
+
+
+def carry_out(order: dict[str, Any], control: Control, folder: str, *, adopts: bool) -> tuple[Any, bool]:
+    """How it ended, None when it never began; and whether nothing is left of it."""
     waits = order["time_limit"] is None
     waiting, go = os.pipe() if waits else (None, None)
     try:
         child = start(order, waiting)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        return {"spawn_error": str(error), "errno": getattr(error, "errno", None)}
-    supervisor = Supervisor(child, control, order, folder)
+        return {"spawn_error": str(error), "errno": getattr(error, "errno", None)}, True
+    supervisor = Supervisor(child, control, order, folder, adopts=adopts)
     if waiting is not None and go is not None:
         os.close(waiting)
         order = supervisor.wait_for_the_order_to_go()
         os.close(go)
-    return None if order is None else supervisor.run(order["time_limit"])
+    answer = None if order is None else supervisor.run(order["time_limit"])
+    return answer, not supervisor.left
 
 
 def first_order(control: Control) -> Any:
@@ -315,19 +298,32 @@ def first_order(control: Control) -> Any:
     return order
 
 
-def main(folder: str) -> None:
+def supervise(folder: str) -> int:
+    """The exit code: 1 when somebody else must end what is left."""
+    processes.ask_for_a_signal_at_the_parents_end(signal.SIGCONT)
+    adopts = processes.become_subreaper()
     control = Control()
+    answer, is_clean = None, True
     try:
         order = first_order(control)
-        answer = None if order is None else carry_out(order, control, folder)
+        if order is not None:
+            answer, is_clean = carry_out(order, control, folder, adopts=adopts)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(BrokenPipeError), open(1, "wb") as server:
         if answer is not None:
             server.write(json.dumps(answer).encode() + b"\n")
-    # The server waits for our end, and nothing is left to tidy.
-    os._exit(0)
+    return 0 if is_clean else 1
+
+
+def main(folder: str) -> int:
+    signals.restore(signal.valid_signals())
+    if not processes.become_subreaper():
+        return supervise(folder)
+    worker = os.fork()
+    return supervise(folder) if worker == 0 else watch.over(worker, folder)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    # The server waits for our end, and nothing is left to tidy.
+    os._exit(main(sys.argv[1]))

@@ -14,6 +14,7 @@ import anyio
 
 from tests.endurance.figures import Tally, part
 from tests.endurance.stdio import RawServer, Silent
+from tests.hostile.leftovers import waiting
 from tests.test_process import STUBBORN
 from tests.waiting import PATIENCE, processes_in, until
 from tests.workbench import Workbench
@@ -23,8 +24,9 @@ FULL = 300
 SECONDS_TO_GO = 2.0
 # From the appearance of the victim to its end: startup, collection, the test and its teardown lie in it.
 LATEST_MOMENT = 1.2
-VICTIMS = ("server", "supervisor", "pytest")
-SCRIPTS = ("supervisor.py", "launcher.py")
+# A supervisor is two processes: the one that watches and the one that works.
+VICTIMS = ("server", "watch", "supervisor", "pytest")
+SCRIPTS = ("supervisor.py", "supervisor.py", "launcher.py")
 PROC = Path("/proc")
 TEST = """
 import pytest
@@ -113,7 +115,7 @@ class Scene:
         return hit
 
     def find(self, victim: str) -> int | None:
-        """The server, its child, or the child of that: each known by the script that it runs."""
+        """The server, its child, the child of that and so on: each known by the script that it runs."""
         pid = self.server.pid if self.server.is_alive else None
         for script in SCRIPTS[: VICTIMS.index(victim)]:
             pid = pid and next((child for child in children_of(pid) if script in command_of(child)), None)
@@ -139,11 +141,13 @@ class Scene:
         self.clear_what_is_left()
 
     def processes(self) -> list[int]:
-        """Those of the run: all that work in the project, but for a server that lives."""
-        return [pid for pid in processes_in(self.bench.root) if pid != self.server.pid]
+        """Those of the run: all that work in the project, but for a server that lives and what it starts ahead."""
+        spare = waiting(self.temporary) if self.server.is_alive else {}
+        return [pid for pid in processes_in(self.bench.root) if pid not in (self.server.pid, *spare)]
 
     def files(self) -> list[str]:
-        return [entry.name for entry in self.temporary.iterdir()]
+        spare = set(waiting(self.temporary).values()) if self.server.is_alive else set()
+        return [entry.name for entry in self.temporary.iterdir() if entry not in spare]
 
     def hear(self, identity: str) -> None:
         """A living server answers; a dead one is replaced."""

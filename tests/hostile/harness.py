@@ -20,6 +20,7 @@ from typing import Any
 
 import anyio
 
+from pytest_mcp.folders import PREFIX
 from scripts.environments import ENVIRONMENTS
 from tests.hostile.leftovers import Footprint, children, given, kill, waiting
 from tests.waiting import PATIENCE, processes_in, until
@@ -33,8 +34,6 @@ GONE_SECONDS = 2
 SLACK = 10
 # The limit of a call that names none.
 DEFAULT_TIMEOUT = 30
-# A temporary folder of one run.
-RUN_FOLDERS = "pytest-mcp-*"
 
 PLAIN = {"test_plain.py": "def test_plain(): pass\n"}
 # A setting of the server's own that nobody else may ever see.
@@ -53,7 +52,7 @@ class HostileServer:
     ) -> None:
         self.base, self.root, self.temporary, self.log = (base, *(base / name for name in ("project", "tmp", "log")))
         self.plain = PLAIN
-        self.spares = 0 if "--no-spare" in flags else 2
+        self.spares = 0 if "--no-spare" in flags else 3
         self.faults: list[str] = []
         self.replies: dict[object, list[dict[str, Any]]] = {}
         self.notifications: list[dict[str, Any]] = []
@@ -212,14 +211,16 @@ class HostileServer:
         return ours - {self.process.pid}
 
     def spare(self) -> set[int]:
-        return waiting(self.temporary)
+        return set(waiting(self.temporary))
 
     def leftovers(self) -> list[int]:
         """What is there of a run, or of none: everything but what waits for the next call."""
         return sorted(self.everything() - self.spare())
 
     def folders(self) -> list[str]:
-        return [entry.name for entry in self.temporary.glob(RUN_FOLDERS)]
+        """Those of runs; what waits for the next call has one too."""
+        spare = set(waiting(self.temporary).values())
+        return [entry.name for entry in self.temporary.glob(f"{PREFIX}*") if entry not in spare]
 
     def footprint(self) -> Footprint:
         own = Path(f"/proc/{self.process.pid}")

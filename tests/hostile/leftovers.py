@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_mcp.folders import PREFIX
+
 
 @dataclass(frozen=True)
 class Footprint:
@@ -16,7 +18,8 @@ class Footprint:
     threads: int
     processes: int
     folders: int
-    # Those that wait for the next call: a supervisor and its child, or none. They are replaced, not added to.
+    # Those that wait for the next call: a supervisor's two processes and its child, or none. They are replaced, not
+    # added to.
     spare: int
 
     def fits(self, other: "Footprint") -> bool:
@@ -44,15 +47,15 @@ def children(parent: int) -> set[int]:
     return found
 
 
-def waiting(temporary: Path) -> set[int]:
-    """Processes that were told of a run's folder which is not there: those of a child started ahead of its job."""
-    found = set()
+def waiting(temporary: Path) -> dict[int, Path]:
+    """Processes of children that were started ahead, and their folders: those in which there is no job yet."""
+    found = {}
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             arguments = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
-            folders = [Path(word) for word in arguments if word.startswith(f"{temporary}/pytest-mcp-")]
-            if folders and not any(folder.exists() for folder in folders):
-                found.add(int(entry.name))
+            folders = [Path(word) for word in arguments if word.startswith(f"{temporary}/{PREFIX}")]
+            if folders and not (folders[0] / "job.json").exists():
+                found[int(entry.name)] = folders[0]
     return found
 
 

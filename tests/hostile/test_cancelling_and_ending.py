@@ -12,6 +12,7 @@ import pytest
 
 from tests.hostile.conftest import NewServer
 from tests.hostile.harness import GONE_SECONDS, HANDSHAKE, HostileServer, within
+from tests.hostile.leftovers import children, kill
 
 # Started by every project here: processes that will not go by themselves, one of them in another session.
 STUBBORN = """
@@ -118,6 +119,68 @@ def test_however_the_server_ends_nothing_of_its_runs_is_left(new_server: NewServ
     ENDINGS[how](server)
 
     server.assert_gone()
+
+
+def supervisors(server: HostileServer) -> list[int]:
+    """The two processes of the run's supervisor, the upper one first."""
+    (watch,) = children(server.process.pid)
+    (worker,) = children(watch)
+    return [watch, worker]
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGKILL"])
+def test_a_stopped_supervisor_ends_its_run_when_the_server_ends(new_server: NewServer, how: str) -> None:
+    """D8, D9."""
+    server = new_server("--no-spare").greeted()
+    hanging(server)
+    for pid in supervisors(server):
+        os.kill(pid, signal.SIGSTOP)
+
+    ENDINGS[how](server)
+
+    server.assert_gone()
+
+
+def test_a_stopped_supervisor_delays_no_cancelling(new_server: NewServer) -> None:
+    """D7."""
+    server = new_server("--no-spare").ready()
+    number = hanging(server)
+    for pid in supervisors(server):
+        os.kill(pid, signal.SIGSTOP)
+
+    server.cancel(number)
+
+    server.assert_unharmed()
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_server_and_its_supervisor_killed_at_once_leave_nothing(new_server: NewServer, which: int) -> None:
+    """D9. A supervisor is two processes, so that one of them is there to end what is left."""
+    server = new_server("--no-spare").greeted()
+    hanging(server)
+
+    for pid in (server.process.pid, supervisors(server)[which]):
+        os.kill(pid, signal.SIGKILL)
+
+    server.assert_gone()
+
+
+def test_when_everybody_is_killed_at_once_the_next_start_removes_the_folder(new_server: NewServer) -> None:
+    server = new_server("--no-spare").greeted()
+    hanging(server)
+    everything = server.everything()
+    kill([server.process.pid, *supervisors(server)])
+    server.process.wait()
+    (abandoned,) = server.folders()
+    kill(everything)
+
+    other = HostileServer(server.base, "--no-spare").greeted()
+    other.request("tools/list")
+
+    try:
+        within(GONE_SECONDS, lambda: abandoned not in server.folders())
+    finally:
+        other.close()
 
 
 def test_an_idle_server_ends_at_an_interrupt_too(new_server: NewServer) -> None:

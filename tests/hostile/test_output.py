@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -288,6 +289,9 @@ def test_a_missing_temporary_folder_is_a_clear_error(server: HostileServer) -> N
     answer = server.call()
 
     Path(aside).rename(server.temporary)
+    # What had waited for a call was moved away with its folder, and ended without it. The next start removes that.
+    for name in server.folders():
+        shutil.rmtree(server.temporary / name)
     assert isinstance(answer, Failure)
     assert (answer.code, answer.data["error_type"]) == (-32000, "spawn_failure")
     assert "temporary" in answer.message

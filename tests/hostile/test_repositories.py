@@ -163,6 +163,22 @@ async def test_many_pythons_that_take_their_time_share_one_time_limit(bench: Wor
     assert len((bench.root / "started").read_text(encoding="utf-8").split()) <= 2
 
 
+@pytest.mark.anyio
+async def test_a_timeout_names_the_limit_of_the_call_and_not_what_the_first_python_left_of_it(
+    bench: Workbench, home: Home
+) -> None:
+    for name, seconds in (("e0", 1.2), ("e1", 600)):
+        python = bench.root / ".pixi" / "envs" / name / "bin" / "python"
+        python.parent.mkdir(parents=True)
+        python.write_text(f"#!/bin/sh\nsleep {seconds}\nexit 1\n", encoding="utf-8")
+        python.chmod(0o755)
+
+    failure = await call("execute_tests", {"timeout": 3}, unhelped(bench, home))
+
+    assert isinstance(failure, Failure)
+    assert failure.message.splitlines()[0] == "pytest execution exceeded timeout of 3 seconds"
+
+
 def test_a_line_that_names_made_too_long_is_not_given(tmp_path: Path) -> None:
     extra = "x" * 5_000
     (tmp_path / "uv.lock").touch()
