@@ -50,6 +50,7 @@ def wait_for_job(run_dir: str, root: str, go: int) -> Any:
     try:
         ahead = ours("ahead").Ahead(root)
         ours("reporter")
+        ours("bytecode")
     except Exception:  # noqa: BLE001 - whatever is wrong is told by a start that has a job to answer
         ahead = None
     # Nothing of the project is held while waiting, not even its folder.
@@ -87,7 +88,9 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     job["configuration"] = configuration.find_configuration(
         configuration.common_directory(job["targets"], job["root"]), job["root"]
     )
-    plugins = [ours("reporter").Reporter(channel, job)]
+    caches = ours("bytecode").FreshBytecode(job["root"])
+    caches.install()
+    plugins = [ours("reporter").Reporter(channel, job), caches]
     if job["portrait"]:
         plugins.append(ours("portrait").Portrait(channel, job))
     args = configuration.confinement(job, run_dir) + traceless(job, run_dir) + job["args"]
