@@ -98,6 +98,8 @@ def _progress_lines(ledger: Ledger) -> list[str]:
     if not ledger.selected:
         return ["It was still collecting tests.", *stack[-MAX_FRAMES_SHOWN:]]
     lines = [f"{ledger.finished} of {ledger.selected} tests had finished, {ledger.failed} of them failed."]
+    if ledger.ended is not None and ledger.returned is None:
+        lines.append("The session had ended; hooks that run after it (pytest_unconfigure) had not.")
     running = list(ledger.running)
     lines += [f"running: {node_id}" for node_id in running[:MAX_RUNNING_SHOWN]]
     return [*lines, *stack[-MAX_FRAMES_SHOWN:]]

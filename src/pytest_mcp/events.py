@@ -263,6 +263,14 @@ class SessionEnded(Event):
     clipped_characters: int
 
 
+@dataclass(frozen=True)
+class Returned(Event):
+    """pytest has come back, with all hooks after its session; its process has nothing more to do but exit with this."""
+
+    kind = "returned"
+    exit_status: int
+
+
 # Why a process is over: by itself, at the deadline, on our order, for filling the disk, or unknown
 # because its supervisor was killed.
 Reason = Literal["exited", "timeout", "stopped", "overflow", "lost"]

@@ -71,6 +71,7 @@ class Ledger:
     internal_fault: events.InternalFault | None = None
     interrupted: events.Interrupted | None = None
     ended: events.SessionEnded | None = None
+    returned: events.Returned | None = None
     marks: events.Marks | None = None
     nothing_selected: events.NothingSelected | None = None
     session_started: bool = False
@@ -195,6 +196,8 @@ class Ledger:
                 self.nothing_selected = self.nothing_selected or event
             case events.SessionEnded():
                 self.ended = self.ended or event
+            case events.Returned():
+                self.returned = self.returned or event
             case _:
                 raise TypeError(f"no place for {type(event).__name__}")
 

@@ -31,8 +31,8 @@ from pytest_mcp.report import REPORT_LIMIT, FolderError, OnLine, Report, run_fol
 
 # How much of each output stream is kept from its beginning, and as much from its end.
 KEPT_OUTPUT = 256 * 1024
-# A child that has reported its end and does not go is ended after this.
-LINGER_SECONDS = 5.0
+# A child that has nothing more to do and does not exit is killed after this.
+LINGER_SECONDS = 10.0
 # What a supervisor may take beyond the time limit to end everything and say so.
 OVERTIME_SECONDS = 4.0
 # What it may take to do so when it is told to stop.

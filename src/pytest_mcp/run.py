@@ -123,6 +123,7 @@ async def _attempt(
     )
     ledger = Ledger()
     finished = anyio.Event()
+    deadline = math.inf
 
     def on_line(line: bytes) -> None:
         if (record := records.parse(line)) is not None:
@@ -130,20 +131,21 @@ async def _attempt(
             on_progress(ledger)
             if isinstance(record.event, events.Hello) and record.event.pytest is not None:
                 spare.prefer(built.launch)
-            if ledger.ended is not None:
+            if ledger.returned is not None and anyio.current_time() < deadline:
                 finished.set()
 
     try:
         started = await spare.take(built.launch)
+        deadline = anyio.current_time() + time_limit
         ended = await process.run(built, time_limit=time_limit, on_line=on_line, finished=finished, spare=started)
     except process.SpawnError as error:
         if not error.unusable:
             facts = RunFacts(command=built.reproduction, environment=_environment(config, candidate, ledger, rejected))
             raise ExecutionFailed("spawn_failure", f"Failed to spawn pytest subprocess: {error}", facts) from error
         ended = events.Exit(code=None, signal=None, reason="exited", duration=0.0, stdout="", stderr=str(error))
-    if ended.reason in ("stopped", "timeout") and ledger.ended is not None and ledger.interrupted is None:
-        # It had finished and would not go: the session's own word stands for the exit code it never gave.
-        ended = replace(ended, reason="stopped", code=ledger.ended.exit_status, signal=None)
+    if ended.reason in ("stopped", "timeout") and finished.is_set() and ledger.returned is not None:
+        # It had nothing more to do, in time, and did not exit: the code is the one that it would have exited with.
+        ended = replace(ended, reason="stopped", code=ledger.returned.exit_status & 0xFF, signal=None)
     environment = _environment(config, candidate, ledger, rejected)
     return Run(request, ledger, ended, built.reproduction, time_limit, environment)
 
