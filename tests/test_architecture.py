@@ -161,7 +161,7 @@ MAP = {
     "records": {"events"},
     "remedies": {"files", "interpreter", "manifest", "prefixes", "shell", "strays", "unmanaged", "ways"},
     "replies": {"errors", "text"},
-    "report": set(),
+    "report": {"events"},
     "requests": {"config", "expressions", "targets"},
     "requirements": {"files", "manifest"},
     "reruns": {"requests"},

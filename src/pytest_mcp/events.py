@@ -274,6 +274,8 @@ class Returned(Event):
 # Why a process is over: by itself, at the deadline, on our order, for filling the disk, or unknown
 # because its supervisor was killed.
 Reason = Literal["exited", "timeout", "stopped", "overflow", "lost"]
+# What became of its report: nothing was ever written, it is all there, or something has truncated it.
+ReportState = Literal["unwritten", "kept", "truncated"]
 
 
 @dataclass(frozen=True)
@@ -290,6 +292,7 @@ class Exit:
     strays: int = 0
     # Bytes that are missing from the middle of what it printed.
     left_out: int = 0
+    report: ReportState = "kept"
 
     @property
     def timed_out(self) -> bool:

@@ -25,9 +25,9 @@ from anyio.abc import Process
 
 from pytest_mcp.background import alongside
 from pytest_mcp.command import Command, Launch
-from pytest_mcp.events import Exit
+from pytest_mcp.events import Exit, ReportState
 from pytest_mcp.orphans import orphanage
-from pytest_mcp.report import REPORT_LIMIT, FolderError, OnLine, Report, run_folder
+from pytest_mcp.report import REPORT_LIMIT, FolderError, OnLine, run_folder
 
 # How much of each output stream is kept from its beginning, and as much from its end.
 KEPT_OUTPUT = 256 * 1024
@@ -160,22 +160,25 @@ async def _carry_out(
                 order = _order_to_go(time_limit) if started.waits else _order_for_a_job(started, time_limit=time_limit)
                 answer = await _answer(started, order, time_limit)
             await report.read()
+            state = report.state
     except FolderError as error:
         raise SpawnError(f"the temporary folder cannot be used: {error}", None) from error
     finally:
         with anyio.CancelScope(shield=True):
             await end(started)
-    return None if started.waits and _came_to_nothing(answer, report) else _exit(answer)
+    if started.waits and _came_to_nothing(answer, report.lines, state):
+        return None
+    return replace(_exit(answer), report=state)
 
 
-def _came_to_nothing(answer: dict[str, Any], report: Report) -> bool:
+def _came_to_nothing(answer: dict[str, Any], lines: int, state: ReportState) -> bool:
     """Whether a spare was gone before it had begun; its first word it may say while it dies with its supervisor."""
     match answer.get("reason"):
         case "timeout":
             return False
         case "lost":
-            return report.lines <= 1
-    return report.lines == 0
+            return lines <= 1 and state != "truncated"
+    return state == "unwritten"
 
 
 async def _stop_when_overdue(supervisor: Process, finished: anyio.Event) -> None:

@@ -142,7 +142,15 @@ async def _attempt(
         if not error.unusable:
             facts = RunFacts(command=built.reproduction, environment=_environment(config, candidate, ledger, rejected))
             raise ExecutionFailed("spawn_failure", f"Failed to spawn pytest subprocess: {error}", facts) from error
-        ended = events.Exit(code=None, signal=None, reason="exited", duration=0.0, stdout="", stderr=str(error))
+        ended = events.Exit(
+            code=None,
+            signal=None,
+            reason="exited",
+            duration=0.0,
+            stdout="",
+            stderr=str(error),
+            report="unwritten",
+        )
     if ended.reason in ("stopped", "timeout") and finished.is_set() and ledger.returned is not None:
         # It had nothing more to do, in time, and did not exit: the code is the one that it would have exited with.
         ended = replace(ended, reason="stopped", code=ledger.returned.exit_status & 0xFF, signal=None)
@@ -165,7 +173,7 @@ def _unusable(run: Run[Asked]) -> str | None:
         return None
     if hello is not None:
         return f"pytest cannot be imported: {hello.error}"
-    if run.exit.reason != "exited":
+    if run.exit.reason != "exited" or run.exit.report != "unwritten":
         return None
     said = run.exit.stderr.strip().splitlines()[-1:] or [f"exit code {run.exit.code}, signal {run.exit.signal}"]
     return f"cannot be started: {said[0]}"
