@@ -165,7 +165,7 @@ MAP = {
     "records": {"events"},
     "remedies": {"files", "interpreter", "manifest", "prefixes", "shell", "strays", "unmanaged", "ways"},
     "replies": {"errors", "text"},
-    "report": {"folders"},
+    "report": {"events", "folders"},
     "requests": {"config", "expressions", "targets"},
     "requirements": {"files", "manifest"},
     "reruns": {"requests"},

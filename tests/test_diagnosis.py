@@ -226,10 +226,70 @@ async def test_missing_ids_are_named_under_xdist_too(every_bench: Workbench) -> 
     assert (failure.code, failure.data["field"]) == (-32602, "node_ids.1")
 
 
+LINGERS = "import atexit, time\natexit.register(time.sleep, 600)\n"
+
+
+@pytest.fixture
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not exit is killed sooner than in earnest."""
+    monkeypatch.setattr(process, "LINGER_SECONDS", 0.2)
+
+
 @pytest.mark.anyio
-async def test_a_process_that_will_not_exit_after_its_session_is_a_result_with_a_notice(bench: Workbench) -> None:
-    hook = "import atexit, time\natexit.register(time.sleep, 600)\n"
+@pytest.mark.usefixtures("_impatient")
+async def test_hooks_after_the_session_have_the_time_of_the_call(every_bench: Workbench) -> None:
+    hook = "import pathlib, time\ndef pytest_unconfigure():\n    time.sleep(1)\n    pathlib.Path('done').touch()\n"
+    every_bench.write({"conftest.py": hook, "test_a.py": BEFORE})
+
+    answer = await every_bench.execute()
+
+    assert (answer["verdict"], answer["exit_code"], answer["notices"]) == ("passed", 0, [])
+    assert (every_bench.root / "done").exists()
+
+
+@pytest.mark.anyio
+async def test_hooks_after_the_session_that_take_longer_are_a_timeout_with_every_result(bench: Workbench) -> None:
+    hook = "import time\ndef pytest_unconfigure(): time.sleep(600)\n"
     bench.write({"conftest.py": hook, "test_a.py": BEFORE})
+
+    failure = await bench.refused("execute_tests", timeout=6)
+
+    assert failure.data["error_type"] == "timeout"
+    assert failure.data["partial"]["summary"]["passed"] == 1
+    assert "pytest_unconfigure" in failure.message
+
+
+ENDS_BADLY = {
+    "an error": "def pytest_unconfigure(): raise RuntimeError('cannot be taken down')\n",
+    "an exit": "import sys\ndef pytest_unconfigure(): sys.exit(1)\n",
+    "a hook around all": """
+import pytest
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_cmdline_main():
+    outcome = yield
+    outcome.force_result(1)
+""",
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("_impatient")
+@pytest.mark.parametrize("how", ENDS_BADLY)
+async def test_a_process_that_does_not_exit_has_the_exit_code_that_it_would_have_had(
+    bench: Workbench, how: str
+) -> None:
+    bench.write({"conftest.py": LINGERS + ENDS_BADLY[how], "test_a.py": BEFORE})
+
+    answer = await bench.execute()
+
+    assert (answer["verdict"], answer["exit_code"], answer["summary"]["passed"]) == ("failed", 1, 1)
+    assert len([notice for notice in answer["notices"] if "did not exit" in notice]) == 1
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("_impatient")
+async def test_a_process_that_will_not_exit_after_its_session_is_a_result_with_a_notice(bench: Workbench) -> None:
+    bench.write({"conftest.py": LINGERS, "test_a.py": BEFORE})
 
     answer = await bench.execute()
 
@@ -316,8 +376,7 @@ async def test_addopts_that_show_something_instead_of_running_are_named_in_a_not
 
 @pytest.mark.anyio
 async def test_a_session_that_ended_before_the_deadline_is_a_result_though_its_process_hangs(bench: Workbench) -> None:
-    hook = "import atexit, time\natexit.register(time.sleep, 600)\n"
-    bench.write({"conftest.py": hook, "test_a.py": BEFORE})
+    bench.write({"conftest.py": LINGERS, "test_a.py": BEFORE})
 
     answer = await bench.execute(timeout=3)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.events import AboveRoot, Event, ImportedElsewhere, Selected
+from pytest_mcp.events import AboveRoot, Event, ImportedElsewhere, Returned, Selected
 from pytest_mcp.notices import FEW_TESTS, LONG_RUN, MANY_TESTS, REASONS_SHOWN, of_discovery, of_execution
 from pytest_mcp.results import LISTED_WITHOUT_FAILURE
 from tests.records import (
@@ -73,15 +73,15 @@ def test_it_is_said_whether_broken_files_kept_the_others_from_running() -> None:
     assert "no test at all" in none_ran
 
 
-def test_only_a_session_that_had_ended_is_said_not_to_have_let_go() -> None:
+def test_only_a_process_that_had_nothing_more_to_do_is_said_not_to_have_exited() -> None:
     told = session(one_test(A), selected=1)
-    runs = [execution(events, code=None) for events in (told, told[:-1])]
+    runs = [execution(events, code=None) for events in ([*told, Returned(exit_status=0)], told)]
 
-    ended, cut_short = (
+    done, cut_short = (
         of_execution(replace(run, exit=replace(run.exit, reason="stopped")), run.request) for run in runs
     )
 
-    assert [sentence.partition(" (")[0] for sentence in ended] == ["pytest did not exit after its session had ended"]
+    assert [sentence.partition(" (")[0] for sentence in done] == ["pytest did not exit after its session had ended"]
     assert cut_short == []
 
 

@@ -73,6 +73,9 @@ def _unfinished(run: Run[Asked_co]) -> CallError:
         headline = f"pytest subprocess terminated with signal {run.exit.signal}"
         killed = "\nSomebody killed it, but not by pytest-mcp's doing: a test, or a machine that is out of memory."
         return _failed(run, "crash", headline + (killed if run.exit.signal == "SIGKILL" else ""))
+    if run.exit.report == "truncated" or ledger.hello is None or ledger.gaps:
+        why = "its report is incomplete (did a test truncate or overwrite files that it did not open?)"
+        return _failed(run, "crash", f"pytest execution failed: {why}; the process ended with exit code {code}")
     if ledger.escaped is not None and ledger.escaped.error_type != "SystemExit" and not ledger.session_started:
         why = f"{ledger.escaped.error_type}: {ledger.escaped.message}"
         return _failed(run, "usage_error", f"pytest execution failed: pytest could not be configured: {why}")
@@ -98,6 +101,8 @@ def _progress_lines(ledger: Ledger) -> list[str]:
     if not ledger.selected:
         return ["It was still collecting tests.", *stack[-MAX_FRAMES_SHOWN:]]
     lines = [f"{ledger.finished} of {ledger.selected} tests had finished, {ledger.failed} of them failed."]
+    if ledger.ended is not None and ledger.returned is None:
+        lines.append("The session had ended; hooks that run after it (pytest_unconfigure) had not.")
     running = list(ledger.running)
     lines += [f"running: {node_id}" for node_id in running[:MAX_RUNNING_SHOWN]]
     return [*lines, *stack[-MAX_FRAMES_SHOWN:]]

@@ -297,9 +297,19 @@ class SessionEnded(Event):
     clipped_characters: int
 
 
+@dataclass(frozen=True)
+class Returned(Event):
+    """pytest has come back, with all hooks after its session; its process has nothing more to do but exit with this."""
+
+    kind = "returned"
+    exit_status: int
+
+
 # Why a process is over: by itself, at the deadline, on our order, for filling the disk, or unknown
 # because its supervisor was killed.
 Reason = Literal["exited", "timeout", "stopped", "overflow", "lost"]
+# What became of its report: nothing was ever written, it is all there, or something has truncated it.
+ReportState = Literal["unwritten", "kept", "truncated"]
 
 
 @dataclass(frozen=True)
@@ -318,6 +328,7 @@ class Exit:
     left: int = 0
     # Bytes that are missing from the middle of what it printed.
     left_out: int = 0
+    report: ReportState = "kept"
 
     @property
     def timed_out(self) -> bool:

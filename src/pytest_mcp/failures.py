@@ -60,8 +60,8 @@ def traceback(record: TestRecord, *, captured: bool) -> str | None:
             parts.extend(_sections(phase))
     own = [phase for phase in record.phases if phase.subtest is None]
     if captured and own:
-        # Captured output accumulates, so the last report of a test has all of it.
-        parts.extend(_sections(own[-1]))
+        # Captured output accumulates: the last report has all of it, but for what a plugin adds to one report alone.
+        parts.extend(_sections(*(phase for phase in own if phase in failed or phase is own[-1])))
     return "\n".join(part.rstrip("\n") for part in parts)
 
 
@@ -130,5 +130,6 @@ def _phase_title(phase: Phase) -> str:
     return f"ERROR at {phase.when}" if phase.when in ("setup", "teardown") else phase.when
 
 
-def _sections(phase: Phase) -> list[str]:
-    return [part for title, content in phase.sections for part in (excerpts.heading("-", title), content) if content]
+def _sections(*phases: Phase) -> list[str]:
+    different = dict.fromkeys((title, content) for phase in phases for title, content in phase.sections)
+    return [part for title, content in different for part in (excerpts.heading("-", title), content) if content]

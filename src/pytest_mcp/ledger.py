@@ -73,6 +73,7 @@ class Ledger:
     internal_fault: events.InternalFault | None = None
     interrupted: events.Interrupted | None = None
     ended: events.SessionEnded | None = None
+    returned: events.Returned | None = None
     marks: events.Marks | None = None
     nothing_selected: events.NothingSelected | None = None
     doctests_left_out: events.DoctestsLeftOut | None = None
@@ -205,6 +206,8 @@ class Ledger:
                 self.unreachable = self.unreachable or event
             case events.SessionEnded():
                 self.ended = self.ended or event
+            case events.Returned():
+                self.returned = self.returned or event
             case _:
                 raise TypeError(f"no place for {type(event).__name__}")
 

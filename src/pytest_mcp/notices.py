@@ -111,7 +111,7 @@ def _exit_status(run: Run[Request]) -> list[str]:
 
 def _left_behind(run: Run[Request]) -> list[str]:
     notes = []
-    if run.exit.reason == "stopped" and run.ledger.ended is not None:
+    if run.exit.reason == "stopped" and run.ledger.returned is not None:
         notes.append("pytest did not exit after its session had ended (a thread? an exit handler?) and was killed.")
     if run.exit.strays:
         notes.append(

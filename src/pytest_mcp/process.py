@@ -27,16 +27,16 @@ from anyio.abc import Process
 from pytest_mcp import folders
 from pytest_mcp.background import alongside
 from pytest_mcp.command import Command, Launch
-from pytest_mcp.events import Exit
+from pytest_mcp.events import Exit, ReportState
 from pytest_mcp.folders import Folder, FolderError
 from pytest_mcp.orphans import orphanage
 from pytest_mcp.overtime import OVERTIME_SECONDS, STOP_SECONDS
-from pytest_mcp.report import REPORT_LIMIT, OnLine, Report, report_of
+from pytest_mcp.report import REPORT_LIMIT, OnLine, report_of
 
 # How much of each output stream is kept from its beginning, and as much from its end.
 KEPT_OUTPUT = 256 * 1024
-# A child that has reported its end and does not go is ended after this.
-LINGER_SECONDS = 5.0
+# A child that has nothing more to do and does not exit is killed after this.
+LINGER_SECONDS = 10.0
 # A supervisor that is told to stop and does not go within this time may have been stopped itself: it is continued.
 PROMPT_SECONDS = 0.2
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
@@ -185,6 +185,7 @@ async def _carry_out(
                 order = _order_to_go(time_limit) if started.waits else _order_for_a_job(started, time_limit=time_limit)
                 answer = await _answer(started, order, time_limit)
             await report.read()
+            state = report.state
     except FolderError as error:
         if started.waits:
             # Somebody has cleared the temporary folder while it waited.
@@ -193,17 +194,19 @@ async def _carry_out(
     finally:
         with anyio.CancelScope(shield=True):
             await end(started)
-    return None if started.waits and _came_to_nothing(answer, report) else _exit(answer)
+    if started.waits and _came_to_nothing(answer, report.lines, state):
+        return None
+    return replace(_exit(answer), report=state)
 
 
-def _came_to_nothing(answer: dict[str, Any], report: Report) -> bool:
+def _came_to_nothing(answer: dict[str, Any], lines: int, state: ReportState) -> bool:
     """Whether a spare was gone before it had begun; its first word it may say while it dies with its supervisor."""
     match answer.get("reason"):
         case "timeout":
             return False
         case "lost":
-            return report.lines <= 1
-    return report.lines == 0
+            return lines <= 1 and state != "truncated"
+    return state == "unwritten"
 
 
 async def _stop_when_overdue(supervisor: Process, finished: anyio.Event) -> None:

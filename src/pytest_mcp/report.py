@@ -12,6 +12,7 @@ from typing import Any
 
 import anyio
 
+from pytest_mcp.events import ReportState
 from pytest_mcp.folders import Folder, FolderError
 
 # A report that grows beyond this fills the disk with something that is no report; the run is ended.
@@ -33,6 +34,17 @@ class Report:
     pieces: list[bytes] = field(default_factory=list)
     length: int = 0
     lines: int = 0
+
+    def __post_init__(self) -> None:
+        self._created = os.fstat(self.descriptor).st_mtime_ns
+
+    @property
+    def state(self) -> ReportState:
+        """Known by the file itself: a test that empties it leaves no line to be read."""
+        found = os.fstat(self.descriptor)
+        if found.st_mtime_ns == self._created:
+            return "unwritten"
+        return "truncated" if found.st_size < max(self.offset, 1) else "kept"
 
     async def read(self) -> None:
         """All that is there by now, in steps that let others run."""

@@ -145,7 +145,7 @@ async def _attempt(
             on_progress(ledger)
             if isinstance(record.event, events.Hello) and record.event.pytest is not None:
                 spare.prefer(built.launch)
-            if ledger.ended is not None:
+            if ledger.returned is not None and anyio.current_time() < deadline.moment:
                 finished.set()
 
     try:
@@ -155,10 +155,18 @@ async def _attempt(
         if not error.unusable:
             facts = RunFacts(command=built.reproduction, environment=_environment(config, candidate, ledger, rejected))
             raise ExecutionFailed("spawn_failure", f"Failed to spawn pytest subprocess: {error}", facts) from error
-        ended = events.Exit(code=None, signal=None, reason="exited", duration=0.0, stdout="", stderr=str(error))
-    if ended.reason in ("stopped", "timeout") and ledger.ended is not None and ledger.interrupted is None:
-        # It had finished and would not go: the session's own word stands for the exit code it never gave.
-        ended = replace(ended, reason="stopped", code=ledger.ended.exit_status, signal=None)
+        ended = events.Exit(
+            code=None,
+            signal=None,
+            reason="exited",
+            duration=0.0,
+            stdout="",
+            stderr=str(error),
+            report="unwritten",
+        )
+    if ended.reason in ("stopped", "timeout") and finished.is_set() and ledger.returned is not None:
+        # It had nothing more to do, in time, and did not exit: the code is the one that it would have exited with.
+        ended = replace(ended, reason="stopped", code=ledger.returned.exit_status & 0xFF, signal=None)
     environment = _environment(config, candidate, ledger, rejected)
     return Run(request, ledger, ended, built.reproduction, deadline.limit, environment)
 
@@ -178,7 +186,7 @@ def _unusable(run: Run[Asked]) -> str | None:
         return None
     if hello is not None:
         return f"pytest cannot be imported: {hello.error}"
-    if run.exit.reason != "exited":
+    if run.exit.reason != "exited" or run.exit.report != "unwritten":
         return None
     said = run.exit.stderr.strip().splitlines()[-1:] or [f"exit code {run.exit.code}, signal {run.exit.signal}"]
     return f"cannot be started: {said[0]}"

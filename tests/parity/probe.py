@@ -21,9 +21,11 @@ import sys
 import tempfile
 import threading
 import warnings
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
+import _pytest.assertion.rewrite
 import _pytest.config
 
 HERE = Path(__file__).resolve().parent
@@ -89,6 +91,10 @@ def of_imports() -> dict[str, Any]:
             for name, module in sys.modules.items()
             if type(getattr(module, "__loader__", None)).__name__ == "AssertionRewritingHook"
         ),
+        "bytecode": [
+            Path(function.__code__.co_filename).name
+            for function in (SourceFileLoader.get_data, _pytest.assertion.rewrite._read_pyc)
+        ],
         "plugins": [name.partition(".")[0] for name in _pytest.config.default_plugins],
     }
 

@@ -60,6 +60,7 @@ SHELL_ALLOWED = {
     "modules": "`-m` is the work of one",
     "__main__ has": "`-m` gives it a place for annotations",
     "open files": "the report",
+    "bytecode": "a cache that may be stale is not read",
 }
 
 

@@ -51,6 +51,7 @@ def wait_for_job(run_dir: str, root: str, go: int) -> Any:
         ahead = ours("ahead").Ahead(root)
         ours("reporter")
         ours("admission")
+        ours("bytecode")
     except Exception:  # noqa: BLE001 - whatever is wrong is told by a start that has a job to answer
         ahead = None
     # Nothing of the project is held while waiting, not even its folder.
@@ -87,21 +88,38 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     confined = ours("configuration").confinement(job["targets"], job["root"], run_dir)
     if confined.settings or confined.conftests:
         channel.emit("above_root", settings=confined.settings, conftests=confined.conftests)
-    plugins = [ours("reporter").Reporter(channel, job), ours("admission").Admission(channel, job)]
+    caches = ours("bytecode").FreshBytecode(job["root"])
+    caches.install()
+    plugins = [ours("reporter").Reporter(channel, job), ours("admission").Admission(channel, job), caches]
     if job["portrait"]:
         plugins.append(ours("portrait").Portrait(channel, job))
     args = confined.options + traceless(job, run_dir) + job["args"]
     become_pytest(args)
     try:
-        return int(pytest.main(args, plugins=plugins))
+        status = int(pytest.main(args, plugins=plugins))
     except BaseException as error:
-        channel.emit(
-            "escaped",
-            error_type=type(error).__name__,
-            message=str(error),
-            traceback=traceback.format_exc(),
-        )
+        report_escape(channel, error)
         raise
+    # Its hooks are over, those of `pytest_unconfigure` too: from here on the process has nothing to do but exit.
+    channel.emit("returned", exit_status=status)
+    return status
+
+
+def report_escape(channel: Any, error: BaseException) -> None:
+    text = traceback.format_exc()
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 - the error is the project's, and so is its text
+        message = text.rstrip().rpartition("\n")[2]
+    channel.emit("escaped", error_type=type(error).__name__, message=message, traceback=text)
+    channel.emit("returned", exit_status=exit_status_of(error))
+
+
+def exit_status_of(error: BaseException) -> int:
+    """What Python would exit with."""
+    if not isinstance(error, SystemExit):
+        return 1
+    return error.code if isinstance(error.code, int) else int(error.code is not None)
 
 
 def become_pytest(args: list[str]) -> None:

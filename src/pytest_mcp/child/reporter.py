@@ -17,10 +17,11 @@ import pytest
 from configuration import settings_file
 from observer import Observer
 from origins import imported_elsewhere
+from phases import fields_of
 from selection import marks_of, reasons, registered_marks
 from sources import broken_conftest, definition_line, ends_of_names, line_of
 from stages import Stages
-from wording import Clipper, describe_subtest, skip_reason, stack_of
+from wording import Clipper, skip_reason, stack_of, told
 
 if TYPE_CHECKING:
     from channel import Channel
@@ -75,12 +76,12 @@ class Reporter:
         elif isinstance(error, pytest.UsageError):
             self.emit_usage_error(error.args)
         elif isinstance(error, (Exception, pytest.fail.Exception)):
-            self.emit_usage_error(["%s: %s" % (type(error).__name__, error)])
+            self.emit_usage_error(["%s: %s" % (type(error).__name__, told("the message", str, error))])
 
     def emit_usage_error(self, messages: Sequence[object]) -> None:
         self.emit(
             "usage_error",
-            messages=[str(message) for message in messages],
+            messages=[told("this", str, message) for message in messages],
             configuration=settings_file(self.targets, self.root),
         )
 
@@ -146,7 +147,7 @@ class Reporter:
         try:
             self.record_collection(report)
         except Exception as error:  # noqa: BLE001 - a reporter must never raise into pytest
-            self.emit("unreported", what="collection of %s: %r" % (report.nodeid, error))
+            self.emit("unreported", what="collection of %s: %s" % (report.nodeid, type(error).__name__))
 
     def record_collection(self, report: pytest.CollectReport) -> None:
         if self.full:
@@ -154,9 +155,10 @@ class Reporter:
         if report.failed:
             conftest, error = self.collection_errors.pop(report.nodeid, (None, None))
             path = conftest or os.path.join(str(self.config.rootpath), report.nodeid.partition("::")[0])
-            self.emit_collection_error(path, error, self.clip(str(report.longrepr)))
+            self.emit_collection_error(path, error, self.clip(told("the error", str, report.longrepr)))
         elif report.skipped:
-            self.emit("collection_skipped", id=self.relocate(report.nodeid), reason=skip_reason(report.longrepr))
+            reason = told("the reason of the skip", skip_reason, report.longrepr)
+            self.emit("collection_skipped", id=self.relocate(report.nodeid), reason=reason)
 
     def emit_collection_error(self, path: str, error: BaseException | None, text: str) -> None:
         own_message = error is None or type(error).__name__ in PYTEST_WRAPPERS
@@ -164,7 +166,7 @@ class Reporter:
             "collection_error",
             file=os.path.relpath(path, self.root).replace(os.sep, "/"),
             error_type=None if own_message else type(error).__name__,
-            message=None if own_message else self.clip(str(error)),
+            message=None if own_message else self.clip(told("the message", str, error)),
             line=None if error is None else line_of(error, path),
             traceback=text,
         )
@@ -216,14 +218,12 @@ class Reporter:
         try:
             self.record(report)
         except Exception as error:  # noqa: BLE001 - what cannot be described must still be counted
-            self.emit("unreported", what="%s of %s: %r" % (report.when, report.nodeid, error))
+            self.emit("unreported", what="%s of %s: %s" % (report.when, report.nodeid, type(error).__name__))
 
     def record(self, report: pytest.TestReport) -> None:
         nodeid = report.nodeid
         # Only the report of a subtest has a context; its time is part of its test's.
         context = getattr(report, "context", None)
-        if context is None:
-            self.durations[nodeid] = self.durations.get(nodeid, 0.0) + report.duration
         if report.when == "call":
             self.called.add(nodeid)
         eventful = report.outcome != "passed" or hasattr(report, "wasxfail")
@@ -234,23 +234,16 @@ class Reporter:
         late_output = nodeid in self.failed and report.when == "teardown" and report.sections
         if eventful or late_output or self.full:
             self.emit_phase(report, context)
+        if context is None and isinstance(report.duration, (int, float)):
+            self.durations[nodeid] = self.durations.get(nodeid, 0.0) + report.duration
 
     def emit_phase(self, report: pytest.TestReport, context: object) -> None:
-        crash = getattr(report.longrepr, "reprcrash", None)
-        skipped = report.outcome == "skipped"
-        fields = {
-            "id": self.relocate(report.nodeid),
-            "when": report.when,
-            "outcome": report.outcome,
-            "xfail": str(report.wasxfail) if hasattr(report, "wasxfail") else None,
-            "message": skip_reason(report.longrepr) if skipped else self.clip(crash.message) if crash else None,
-            "location": None if crash is None else [self.relative(crash.path), crash.lineno],
-            "traceback": self.clip(report.longreprtext) if report.outcome == "failed" else None,
-            "sections": [[title, self.clip(text)] for title, text in report.sections],
-            "subtest": None if context is None else describe_subtest(context),
-        }
-        stage = self.stages.described(report, self.config) if self.full else None
-        # A stage may hold what JSON cannot say: properties and log records are the project's own objects.
+        fields = {"id": self.relocate(report.nodeid), **fields_of(report, context, self.clip, self.relative)}
+        stage = None
+        if self.full:
+            # What only the report of another plugin has; the rest is told without it.
+            with suppress(Exception):
+                stage = self.stages.described(report, self.config)
         if not self.emit("phase", stage=stage, **fields) and not self.emit("phase", stage=None, **fields):
             raise ValueError("cannot be written")
 
@@ -268,12 +261,12 @@ class Reporter:
         try:
             self.record_warning(warning_message, when, nodeid)
         except Exception as error:  # noqa: BLE001 - a reporter must never raise into pytest
-            self.emit("unreported", what="a warning: %r" % error)
+            self.emit("unreported", what="a warning: %s" % type(error).__name__)
 
     def record_warning(self, warning_message: Any, when: str, nodeid: str) -> None:
         self.emit(
             "warning",
-            message=self.clip(str(warning_message.message)),
+            message=self.clip(told("the warning", str, warning_message.message)),
             category=warning_message.category.__name__,
             when=when,
             filename=warning_message.filename,
@@ -282,13 +275,13 @@ class Reporter:
         )
 
     def pytest_internalerror(self, excrepr: object) -> None:
-        self.emit("internal_error", text=self.clip(str(excrepr)))
+        self.emit("internal_error", text=self.clip(told("the error", str, excrepr)))
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         self.emit(
             "interrupted",
             error_type=excinfo.typename,
-            message=str(excinfo.value),
+            message=told("the message", str, excinfo.value),
             stack=stack_of(excinfo, self.relative),
         )
 
@@ -324,7 +317,7 @@ class Reporter:
             root=str(session.path) if self.full else None,
             collected=session.testscollected,
             json_exit_code=self.exit_code_for_plugins,
-            stopped=str(session.shouldfail or session.shouldstop or "") or None,
+            stopped=told("the reason", str, session.shouldfail or session.shouldstop or "") or None,
             clipped_texts=len(self.clip.left_out),
             clipped_characters=sum(self.clip.left_out.values()),
         )

@@ -5,11 +5,16 @@ In come pytest's reports; out come plain dicts, which the server puts together. 
 
 from __future__ import annotations
 
+import json
 import logging
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator
+from typing import Any, Iterator
 
-Clip = Callable[[str], str]
+from phases import crash_of, longrepr_text, sections_of
+from wording import Clip, told, unshown
+
+# Captured at the start, as all that tests could replace.
+ENCODE = json.JSONEncoder(allow_nan=False, default=str).encode
 
 
 class Stages:
@@ -30,23 +35,25 @@ class Stages:
 
     def stage(self, report: Any) -> dict[str, Any]:
         stage: dict[str, Any] = {"duration": report.duration, "outcome": report.outcome}
-        crash = getattr(report.longrepr, "reprcrash", None)
+        crash = crash_of(report)
         if crash is not None:
-            stage["crash"] = file_location(crash)
+            stage["crash"] = writable("the crash", file_location(crash))
             try:
                 entries = report.longrepr.reprtraceback.reprentries
                 stage["traceback"] = [file_location(entry.reprfileloc) for entry in entries]
             except AttributeError:
                 pass  # a native traceback has no entries
+        sections = sections_of(report, self.clip)
         for name in ("stdout", "stderr"):
-            texts = [text for title, text in report.sections if title == "Captured %s %s" % (name, report.when)]
+            texts = [text for title, text in sections if title == "Captured %s %s" % (name, report.when)]
             if texts and texts[-1]:
-                stage[name] = self.clip(texts[-1])
+                stage[name] = texts[-1]
         log = self.log_records.pop(report.when, None)
         if log:
-            stage["log"] = log
-        if report.longreprtext:
-            stage["longrepr"] = self.clip(report.longreprtext)
+            stage["log"] = [{name: writable("this", value) for name, value in entry.items()} for entry in log]
+        longrepr = told("the traceback", longrepr_text, report)
+        if longrepr:
+            stage["longrepr"] = self.clip(longrepr)
         return stage
 
     def described(self, report: Any, config: Any) -> dict[str, Any]:
@@ -57,7 +64,7 @@ class Stages:
             "lineno": report.location[1],
             "keywords": list(report.keywords),
             "status": status[0],
-            "properties": [[str(name), value] for name, value in report.user_properties],
+            "properties": properties_of(report),
             "stage": self.stage(report),
         }
 
@@ -68,7 +75,7 @@ class Stages:
             "result": [collected(node) for node in report.result],
         }
         if report.longrepr:
-            collector["longrepr"] = self.clip(str(report.longrepr))
+            collector["longrepr"] = self.clip(told("the error", str, report.longrepr))
         return collector
 
 
@@ -78,7 +85,7 @@ class RecordList(logging.Handler):
         self.records: list[dict[str, Any]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        entry = dict(record.__dict__, msg=record.getMessage(), args=None, exc_info=None)
+        entry = dict(record.__dict__, msg=told("the message", record.getMessage), args=None, exc_info=None)
         entry.pop("message", None)
         self.records.append(entry)
 
@@ -87,6 +94,25 @@ def collected(node: Any) -> dict[str, Any]:
     entry = {"nodeid": node.nodeid, "type": type(node).__name__}
     location = getattr(node, "location", None)
     return entry if location is None else dict(entry, lineno=location[1])
+
+
+def properties_of(report: Any) -> list[list[Any]]:
+    try:
+        pairs = [(str(name), value) for name, value in report.user_properties]
+    except Exception as error:  # noqa: BLE001 - the project's own objects; the rest is told without them
+        return [["user_properties", unshown("what they are", error)]]
+    return [[name, writable("the property", value)] for name, value in pairs]
+
+
+def writable(what: str, value: Any) -> Any:
+    """The value, or a text in its place where JSON cannot say it."""
+    try:
+        ENCODE(value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - as above
+        return unshown(what, error)
+    return value
 
 
 def file_location(location: Any) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+Clip = Callable[[str], str]
+
 # Frames of the machinery, which tell nobody where a test is stuck.
 MACHINERY = ("_pytest", "pytest", "pluggy", "__main__")
 
@@ -26,6 +28,20 @@ class Clipper:
         left_out = len(text) - 2 * half
         self.left_out[hash(text)] = left_out
         return "%s\n[... %d characters left out ...]\n%s" % (text[:half], left_out, text[-half:])
+
+
+def told(what: str, make: Callable[..., object], *given: object) -> str:
+    """The text of something, or that it cannot be shown: objects of the project may raise anything, even a skip."""
+    try:
+        return str(make(*given))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a reporter must never raise into pytest
+        return unshown(what, error)
+
+
+def unshown(what: str, error: BaseException) -> str:
+    return "[%s cannot be shown: turning it into text raised %s]" % (what, type(error).__name__)
 
 
 def skip_reason(longrepr: object) -> str:

@@ -1,0 +1,172 @@
+"""The pytest plugin that keeps stale bytecode out of a run, and leaves none behind.
+
+A cache file counts as valid while its source has the same size and the same whole second of modification;
+so it does for Python, and for the modules that pytest rewrites. Of two edits within a second the first one's
+code stays in force. Here a cache is read only if it was written safely later than its source's last change,
+and written only when that change is over. One that may be stale is removed, since a plain pytest would use it.
+
+This holds for the project's code alone: installers write source and cache of a package within the same second.
+Standard library and pytest only; Python 3.8 and newer. What it needs is captured at the start: tests replace
+clocks and file systems.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from functools import wraps
+from importlib.machinery import SourceFileLoader
+from typing import Any, Generator, Iterator
+
+import pytest
+from origins import INSTALLED, STANDARD_LIBRARY
+from selection import MOST_FILES, is_unsearched
+
+# In nanoseconds. A cache that is written sooner after a change may hold the code from before it.
+SAFELY_LATER = 1_000_000_000
+# A source that has changed since then may change again within the same second.
+SETTLED = 2_000_000_000
+CACHES = "__pycache__"
+PACKAGES = tuple(os.sep + name + os.sep for name in INSTALLED)
+LIBRARIES = (STANDARD_LIBRARY + os.sep, os.path.dirname(os.__file__) + os.sep)
+
+stat, unlink, open_file, now = os.stat, os.unlink, open, time.time_ns
+
+
+class FreshBytecode:
+    def __init__(self, root: str) -> None:
+        self.root = root
+        # What is installed as editable lies in other folders of the path.
+        folders = [os.path.join(folder, "") for folder in (root, *sys.path) if isinstance(folder, str) and folder]
+        self.edited = tuple(folder for folder in folders if not is_installed(folder))
+        self.has_workers = False
+
+    def install(self) -> None:
+        self.guard_imports()
+        self.guard_rewriting()
+
+    def guard_imports(self) -> None:
+        """Only functions that call no code of the project: nothing of this stands in its tracebacks."""
+        source_loader: Any = SourceFileLoader
+        get_data, cache_bytecode = source_loader.get_data, getattr(source_loader, "_cache_bytecode", None)
+        if cache_bytecode is None:
+            return
+
+        @wraps(get_data)
+        def get_fresh_data(loader: Any, path: Any) -> Any:
+            if is_cache_of(loader, path) and self.discarded(loader.path, path):
+                raise FileNotFoundError(path)
+            return get_data(loader, path)
+
+        @wraps(cache_bytecode)
+        def cache_settled_bytecode(loader: Any, source: Any, *rest: Any) -> Any:
+            return cache_bytecode(loader, source, *rest) if self.is_settled(source) else None
+
+        source_loader.get_data, source_loader._cache_bytecode = get_fresh_data, cache_settled_bytecode
+
+    def guard_rewriting(self) -> None:
+        """The same for test modules, conftests and plugins, whose caches pytest reads and writes itself."""
+        rewrite: Any = sys.modules.get("_pytest.assertion.rewrite")
+        read, write = getattr(rewrite, "_read_pyc", None), getattr(rewrite, "_write_pyc", None)
+        if read is None or write is None:
+            return
+
+        @wraps(read)
+        def read_fresh_pyc(source: Any, pyc: Any, *rest: Any) -> Any:
+            return None if self.discarded(str(source), str(pyc)) else read(source, pyc, *rest)
+
+        @wraps(write)
+        def write_settled_pyc(state: Any, code: Any, source: Any, *rest: Any) -> Any:
+            # Newer versions of pytest keep a hash of the source, which needs no care.
+            timed = isinstance(source, os.stat_result)
+            if timed and not self.is_settled(getattr(code, "co_filename", None)):
+                return False
+            return write(state, code, source, *rest)
+
+        rewrite._read_pyc, rewrite._write_pyc = read_fresh_pyc, write_settled_pyc
+
+    # --- xdist's workers, which are interpreters of their own ----------------------------------
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self) -> None:
+        self.has_workers = True
+        self.discard_all()
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self) -> Generator[None, None, None]:
+        yield
+        if self.has_workers:
+            self.discard_all()
+
+    def discard_all(self) -> None:
+        try:
+            for source, cache in caches_below(self.root):
+                self.discarded(source, cache)
+        except Exception:  # noqa: BLE001, S110 - must never raise into pytest; what is left is as without us
+            pass
+
+    # --- one cache -----------------------------------------------------------------------------
+
+    def discarded(self, source: str, cache: str) -> bool:
+        """Whether this cache must not be used. It is removed then, unless the run is to leave no trace."""
+        try:
+            if not self.is_edited(source) or stat(cache).st_mtime_ns > last_change(source) + SAFELY_LATER:
+                return False
+            if is_checked_by_hash(cache):
+                return False
+        except Exception:  # noqa: BLE001 - no cache or no source: what follows from that is Python's to say
+            return False
+        try:
+            if not sys.dont_write_bytecode:
+                unlink(cache)
+        except OSError:
+            pass
+        return True
+
+    def is_settled(self, source: Any) -> bool:
+        try:
+            return not self.is_edited(source) or now() >= last_change(source) + SETTLED
+        except Exception:  # noqa: BLE001 - as above
+            return True
+
+    def is_edited(self, source: str) -> bool:
+        return source.startswith(self.edited) and not is_installed(source)
+
+
+def is_installed(path: str) -> bool:
+    return path.startswith(LIBRARIES) or any(part in path for part in PACKAGES)
+
+
+def is_cache_of(loader: Any, path: Any) -> bool:
+    """Whatever its tag: loaders that change code keep it under names of their own."""
+    source = getattr(loader, "path", None)
+    if not isinstance(path, str) or not isinstance(source, str) or not path.endswith(".pyc"):
+        return False
+    return os.path.basename(path).startswith(os.path.splitext(os.path.basename(source))[0] + ".")
+
+
+def last_change(source: str) -> int:
+    """Whoever edits may set the time of modification, but not that of the inode's change."""
+    found = stat(source)
+    return max(found.st_mtime_ns, found.st_ctime_ns)
+
+
+def is_checked_by_hash(cache: str) -> bool:
+    """By the flags in its header (PEP 552)."""
+    with open_file(cache, "rb") as handle:
+        header = handle.read(8)
+    return len(header) == 8 and bool(header[4] & 1)
+
+
+def caches_below(root: str) -> Iterator[tuple[str, str]]:
+    """Pairs of source and cache, up to a limit."""
+    count = 0
+    for folder, below, _ in os.walk(root):
+        caches = os.path.join(folder, CACHES)
+        for name in os.listdir(caches) if CACHES in below else ():
+            yield os.path.join(folder, name.partition(".")[0] + ".py"), os.path.join(caches, name)
+            count += 1
+        if count > MOST_FILES:
+            return
+        below[:] = [name for name in below if not is_unsearched(os.path.join(folder, name))]
