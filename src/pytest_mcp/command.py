@@ -87,6 +87,7 @@ def build(
             ],
             "targets": [str(target.path) for target in targets],
             "covered": [(target.node_id, target.argument) for target in asked if _is_unsaid(target, targets)],
+            "named": [target.node_id for target in asked],
             "explicit_files": [str(target.path) for target in targets if target.is_file],
             "full": request.detail == "full",
             "by_marks": request.markers is not None,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_mcp import budget, failures, findings
+from pytest_mcp import budget, failures, findings, named
 from pytest_mcp.errors import CallError, ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
 from pytest_mcp.events import UsageFault
 from pytest_mcp.ledger import Asked_co, Ledger, Run
@@ -60,10 +60,11 @@ def interrupted(run: Run[Asked_co], by: str) -> ExecutionFailed:
 
 
 def lost_its_targets(run: Run[Asked_co]) -> bool:
-    """Nothing ran though tests were named: under xdist a worker keeps to itself that it did not find one."""
-    named = any(target.selector is not None for _, target in run.request.targets)
+    """Named targets did not run, and nobody said why: xdist's workers do not tell what they did not find or take."""
     ledger = run.ledger
-    return named and not (ledger.tests or ledger.items or ledger.deselected or ledger.collection_failures)
+    if ledger.compared or ledger.collection_failures or ledger.not_run:
+        return False
+    return bool(named.unrun(run.request, ledger))
 
 
 def _unfinished(run: Run[Asked_co]) -> CallError:

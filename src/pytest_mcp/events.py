@@ -120,6 +120,23 @@ class Selected(Event):
 
 
 @dataclass(frozen=True)
+class LeftOut(Event):
+    """A named target of which no test is left: how many were found, and the options or code that left them out."""
+
+    kind = "left_out"
+    id: str
+    found: int
+    by: list[str]
+
+
+@dataclass(frozen=True)
+class Compared(Event):
+    """All named targets were compared with the collected tests. Never told by xdist's controller: it collects none."""
+
+    kind = "compared"
+
+
+@dataclass(frozen=True)
 class Marks(Event):
     """Which marks are registered, and which the tests have; only where marks were to choose the tests."""
 

@@ -6,7 +6,7 @@ Pure. Everything that an answer could show is here; `budget` decides how much of
 from collections import Counter
 from typing import Any
 
-from pytest_mcp import causes, failures, json_report, notices, reruns
+from pytest_mcp import causes, failures, json_report, named, notices, reruns
 from pytest_mcp.events import Exit
 from pytest_mcp.ledger import Ledger, Run, TestRecord
 from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
@@ -70,8 +70,8 @@ def discovered(run: Run[DiscoverTests]) -> DiscoverResult:
     )
 
 
-def judge(ledger: Ledger, exit: Exit) -> Verdict:  # noqa: A002 - the word for it
-    """Passed only if every selected test has an outcome, none is bad, and pytest itself agrees."""
+def judge(ledger: Ledger, exit: Exit, *, missed: bool = False) -> Verdict:  # noqa: A002 - the word for it
+    """Passed only if every selected test has an outcome, none is bad, pytest itself agrees, and no target is missed."""
     outcomes = Counter(record.outcome for record in ledger.tests.values())
     if outcomes["failed"] or outcomes["error"] or ledger.collection_failures:
         return "failed"
@@ -81,7 +81,9 @@ def judge(ledger: Ledger, exit: Exit) -> Verdict:  # noqa: A002 - the word for i
         return "incomplete"
     if not ledger.tests and (not ledger.skipped_modules or exit.code == NO_TESTS_COLLECTED):
         return "no_tests"
-    return "passed" if exit.code == 0 and ledger.ended.exit_status == 0 else "failed"
+    if exit.code != 0 or ledger.ended.exit_status != 0:
+        return "failed"
+    return "incomplete" if missed else "passed"
 
 
 def stopped_itself(ledger: Ledger) -> bool:
@@ -99,7 +101,7 @@ def _report(run: Run[Request], request: ExecuteTests) -> dict[str, Any]:
     ledger = run.ledger
     failed = [record for record in ledger.completed if record.outcome in ("failed", "error")]
     return {
-        "verdict": judge(ledger, run.exit),
+        "verdict": judge(ledger, run.exit, missed=bool(named.missed(request, ledger))),
         "summary": _summary(run),
         "notices": notices.of_execution(run, request),
         "collection_errors": [failures.collection_error(event) for event in ledger.collection_failures],

@@ -74,6 +74,8 @@ class Ledger:
     marks: events.Marks | None = None
     nothing_selected: events.NothingSelected | None = None
     session_started: bool = False
+    compared: bool = False
+    left_out: dict[str, events.LeftOut] = field(default_factory=dict)
     selected: int | None = None
     deselected: int = 0
     tests: dict[str, TestRecord] = field(default_factory=dict)
@@ -129,6 +131,10 @@ class Ledger:
                 self.imported_elsewhere.append(event)
             case events.Unreported():
                 self.unreported += 1
+            case events.LeftOut():
+                self.left_out[event.id] = event
+            case events.Compared():
+                self.compared = True
             case events.SessionStarted():
                 self.session_started = True
             case events.Portrait():

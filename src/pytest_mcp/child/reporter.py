@@ -14,10 +14,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generator, Sequence
 
 import pytest
+from comparison import Comparison
 from observer import Observer
 from origins import imported_elsewhere
 from selection import marks_of, reasons, registered_marks
-from sources import broken_conftest, definition_line, ends_of_names, is_test_file, line_of
+from sources import broken_conftest, definition_line, is_test_file, line_of
 from stages import Stages
 from wording import Clipper, describe_subtest, skip_reason, stack_of
 
@@ -39,7 +40,7 @@ class Reporter:
         self.full = job["full"]
         self.clip = Clipper(job["text_limit"])
         self.explicit_files = job["explicit_files"]
-        self.covered = job["covered"]
+        self.comparison = Comparison(job, self.relocate)
         # Looking at the marks of every test takes time; so only where marks choose the tests.
         self.marks: set[str] | None = set() if job["by_marks"] else None
         self.configuration = job["configuration"]
@@ -122,25 +123,21 @@ class Reporter:
         """Nothing will run, so there is time to look for the ids that pytest was not told of as well."""
         missing = {str(message).partition("\n")[0] for message in messages}
         rest = [argument for argument in self.config.args if "not found: " + argument not in missing]
-        if self.covered and rest and len(rest) < len(self.config.args):
+        if self.comparison.covered and rest and len(rest) < len(self.config.args):
             try:
                 session.perform_collect(rest)
             except pytest.UsageError as error:
                 return error.args
         return []
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> None:
-        """Ids that another argument covers were not said to pytest; that they exist is checked here."""
-        if not self.covered:
-            return
-        there: set[str] = set()
-        for item in items:
-            path, _, names = item.nodeid.partition("::")
-            there.update(self.relocate(path + "::" + names[:end]) for end in ends_of_names(names))
-        missing = [argument for node_id, argument in self.covered if node_id not in there]
+    # A wrapper, so that nobody has taken an item away yet.
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> Generator[None, None, None]:
+        missing = self.comparison.uncovered(items)
         if missing:
             raise pytest.UsageError(*("not found: " + argument for argument in missing))
+        self.comparison.keep(items)
+        yield
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         try:
@@ -172,6 +169,7 @@ class Reporter:
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         ids = [item.nodeid for item in items] if self.full else None
         self.emit("deselected", count=len(items), ids=ids)
+        self.comparison.keep_deselected(items, self.config)
         if self.marks is not None:
             with suppress(Exception):
                 self.marks |= marks_of(items)
@@ -188,6 +186,7 @@ class Reporter:
         # What only explains may be missing; it must never raise into pytest.
         with suppress(Exception):
             self.explain_selection(items)
+            self.comparison.tell(items, self.config, self.emit)
 
     def explain_selection(self, items: Sequence[pytest.Item]) -> None:
         if self.marks is not None:
