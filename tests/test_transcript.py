@@ -61,6 +61,8 @@ def test_of_a_whole_run_only_what_no_other_key_holds_remains() -> None:
         "tests/test_a.py::test_one PASSED              [ 50%]",
         "tests/test_a.py::test_one[a b] SKIPPED (why)  [ 50%]",
         "[gw1] [ 50%] PASSED tests/test_a.py::test_one",
+        "                                              [100%]",
+        "                                              [7/7]",
         "collecting ... collected 2 items",
         "created: 2/2 workers",
         "2 workers [10 items]",

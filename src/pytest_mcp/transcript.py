@@ -16,6 +16,8 @@ _HEADER = re.compile(
     r"|metadata: |scheduling tests via |\d+ workers? \[|created: \d+/\d+ workers?|Using --random|hypothesis profile )"
 )
 _PROGRESS = re.compile(r"^(?:\S.*?\.\w+ )?[.FEsxXRrpPu,yY-]+ *(?:\[ *\d+%\])?$")
+# The end of a line of progress that a plugin's words have split.
+_PERCENT = re.compile(r"^ +\[ *\d+(?:%|/\d+)\]$")
 # Atomic up to the first `::`, or a line of nothing but colons would take quadratic time.
 _VERBOSE_PROGRESS = re.compile(
     r"^(?:\[gw\d+\] (?:\[ *\d+%\] )?|\S(?>.*?::).* )(?:SUB)?(?:PASSED|FAILED|SKIPPED|ERROR|XFAIL|XPASS|RERUN)\b"
@@ -51,4 +53,4 @@ def _undecorated(line: str, plain: str) -> str:
 
 
 def _is_known(line: str) -> bool:
-    return any(pattern.match(line) for pattern in (_HEADER, _PROGRESS, _VERBOSE_PROGRESS))
+    return any(pattern.match(line) for pattern in (_HEADER, _PROGRESS, _PERCENT, _VERBOSE_PROGRESS))

@@ -20,7 +20,7 @@ from origins import imported_elsewhere
 from selection import marks_of, reasons, registered_marks
 from sources import broken_conftest, definition_line, is_test_file, line_of
 from stages import Stages
-from wording import Clipper, describe_subtest, skip_reason, stack_of
+from wording import Clipper, describe_subtest, skip_reason, stack_of, text_of
 
 if TYPE_CHECKING:
     from channel import Channel
@@ -151,7 +151,7 @@ class Reporter:
         if report.failed:
             conftest, error = self.collection_errors.pop(report.nodeid, (None, None))
             path = conftest or os.path.join(str(self.config.rootpath), report.nodeid.partition("::")[0])
-            self.emit_collection_error(path, error, self.clip(str(report.longrepr)))
+            self.emit_collection_error(path, error, self.clip(text_of(report, self.root)))
         elif report.skipped:
             self.emit("collection_skipped", id=self.relocate(report.nodeid), reason=skip_reason(report.longrepr))
 
@@ -244,7 +244,7 @@ class Reporter:
             "xfail": str(report.wasxfail) if hasattr(report, "wasxfail") else None,
             "message": skip_reason(report.longrepr) if skipped else self.clip(crash.message) if crash else None,
             "location": None if crash is None else [self.relative(crash.path), crash.lineno],
-            "traceback": self.clip(report.longreprtext) if report.outcome == "failed" else None,
+            "traceback": self.clip(text_of(report, self.root)) if report.outcome == "failed" else None,
             "sections": [[title, self.clip(text)] for title, text in report.sections],
             "subtest": None if context is None else describe_subtest(context),
         }
