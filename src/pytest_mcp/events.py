@@ -137,6 +137,15 @@ class Compared(Event):
 
 
 @dataclass(frozen=True)
+class FromCache(Event):
+    """Options that left tests out for what failed last time. Not `certain` under xdist, whose workers do not tell."""
+
+    kind = "from_cache"
+    options: list[str]
+    certain: bool
+
+
+@dataclass(frozen=True)
 class Marks(Event):
     """Which marks are registered, and which the tests have; only where marks were to choose the tests."""
 

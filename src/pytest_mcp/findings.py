@@ -75,7 +75,11 @@ def judge(ledger: Ledger, exit: Exit, *, missed: bool = False) -> Verdict:  # no
     outcomes = Counter(record.outcome for record in ledger.tests.values())
     if outcomes["failed"] or outcomes["error"] or ledger.collection_failures:
         return "failed"
-    if ledger.ended is None or ledger.selected is None or ledger.lost:
+    if ledger.ended is None or ledger.lost:
+        return "incomplete"
+    if _named_what_skips_itself(ledger):
+        return "no_tests"
+    if ledger.selected is None:
         return "incomplete"
     if outcomes[None] or len(ledger.tests) < ledger.selected:
         return "incomplete"
@@ -84,6 +88,11 @@ def judge(ledger: Ledger, exit: Exit, *, missed: bool = False) -> Verdict:  # no
     if exit.code != 0 or ledger.ended.exit_status != 0:
         return "failed"
     return "incomplete" if missed else "passed"
+
+
+def _named_what_skips_itself(ledger: Ledger) -> bool:
+    """pytest does not find a test in a module that skips itself, and then runs none of the others either."""
+    return ledger.usage_fault is not None and bool(ledger.skipped_modules) and not ledger.tests
 
 
 def stopped_itself(ledger: Ledger) -> bool:

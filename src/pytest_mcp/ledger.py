@@ -71,6 +71,7 @@ class Ledger:
     internal_fault: events.InternalFault | None = None
     interrupted: events.Interrupted | None = None
     ended: events.SessionEnded | None = None
+    from_cache: events.FromCache | None = None
     marks: events.Marks | None = None
     nothing_selected: events.NothingSelected | None = None
     session_started: bool = False
@@ -195,6 +196,8 @@ class Ledger:
                 self.internal_fault = self.internal_fault or event
             case events.Interrupted():
                 self.interrupted = self.interrupted or event
+            case events.FromCache():
+                self.from_cache = self.from_cache or event
             case events.Marks():
                 self.marks = self.marks or event
             case events.NothingSelected():

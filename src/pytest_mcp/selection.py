@@ -96,8 +96,8 @@ def _suggestion(name: str, known: list[str]) -> str:
 
 
 def _chosen_from_cache(run: Run[Request]) -> list[str]:
-    configured = run.ledger.configured
-    options = [f"--{name}" for name in (configured.from_cache if configured else [])]
-    if not options:
+    told = run.ledger.from_cache
+    if told is None:
         return []
-    return [f"The project's addopts choose tests by what failed last time ({', '.join(options)}); others did not run."]
+    others = "others did not run" if told.certain else "others may not have run"
+    return [f"The project's addopts choose tests by what failed last time ({few(told.options)}); {others}."]

@@ -23,6 +23,8 @@ OPTION_OF = {
     ("_pytest.cacheprovider", None): "--lf",
     ("_pytest.stepwise", None): "--stepwise",
 }
+# Those that choose by what failed last time.
+BY_CACHE = ("--lf", "--stepwise")
 
 
 class Comparison:
@@ -33,6 +35,7 @@ class Comparison:
         self.relocate = relocate
         self.found: Sequence[Any] = ()
         self.deselected: list[tuple[list[str], Sequence[Any]]] = []
+        self.by: set[str] = set()
 
     def keep(self, items: Sequence[Any]) -> None:
         """What pytest found, before anything is taken from it."""
@@ -40,17 +43,30 @@ class Comparison:
             self.found = list(items)
 
     def keep_deselected(self, items: Sequence[Any], config: Any) -> None:
-        if self.named:
-            with suppress(Exception):
-                self.deselected.append((who_deselects(config, self.place_of), list(items)))
+        with suppress(Exception):
+            by = who_deselects(config, self.place_of)
+            self.by.update(by)
+            if self.named:
+                self.deselected.append((by, list(items)))
 
     def tell(self, kept: Iterable[Any], config: Any, emit: Callable[..., Any]) -> None:
+        skipped_files = getattr(config.pluginmanager.get_plugin("lfplugin"), "_skipped_files", 0)
+        left_out = self.by.union(["--lf"] if skipped_files else []).intersection(BY_CACHE)
+        if left_out:
+            emit("from_cache", options=sorted(left_out), certain=True)
         if self.named:
             for told in self.left_out(kept, config):
                 emit("left_out", **told)
             emit("compared")
             # Nothing that pytest would let go of is held while the tests run.
             self.found, self.deselected = (), []
+
+    def tell_of_workers(self, config: Any, emit: Callable[..., Any]) -> None:
+        """What xdist's workers left out is not known here; that they can have is: the cache is the same."""
+        known_failures = getattr(config.pluginmanager.get_plugin("lfplugin"), "lastfailed", None)
+        options = ["--lf"] if config.getoption("lf", False) and known_failures else []
+        if options:
+            emit("from_cache", options=options, certain=False)
 
     def uncovered(self, items: Iterable[Any]) -> list[str]:
         """Ids that another argument covers were not said to pytest; those of them that are not there, as arguments."""

@@ -199,6 +199,8 @@ class Reporter:
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         # xdist's controller never collects; each worker tells it what it found.
         self.emit("selected", count=len(set(ids)))
+        with suppress(Exception):
+            self.comparison.tell_of_workers(self.config, self.emit)
 
     def described(self, item: pytest.Item) -> list[object]:
         """Node id, classes, function, line."""
