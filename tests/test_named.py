@@ -99,6 +99,13 @@ def test_of_the_reasons_the_callers_own_are_not_told() -> None:
     assert missed(asking("test_a.py", keywords="x"), told) == [Missed("test_a.py", 2, ("-m not slow",))]
 
 
+def test_a_target_that_did_not_run_and_that_nobody_compared_is_missed_once_the_session_has_ended() -> None:
+    stream = green("test_b.py::b")
+
+    assert missed(asking("test_a.py", "test_b.py"), ledger(*stream)) == [Missed("test_a.py", 0, ("unknown",))]
+    assert missed(asking("test_a.py", "test_b.py"), ledger(*stream[:-1])) == []
+
+
 # --- with real projects ------------------------------------------------------------------------
 
 HOOK = "def pytest_collection_modifyitems({}):\n    {}\n"
@@ -205,3 +212,21 @@ async def test_named_tests_of_which_none_ran_are_no_tests(bench: Workbench) -> N
 
     assert answer["verdict"] == "no_tests"
     assert len(answer["notices"]) == 1
+
+
+@pytest.mark.anyio
+async def test_a_hook_that_is_no_function_hides_nothing(bench: Workbench) -> None:
+    hook = """
+    class Hook:
+        def __call__(self, items): del items[0]
+    def pytest_configure(config):
+        class Plugin: pass
+        plugin = Plugin()
+        plugin.pytest_collection_modifyitems = Hook().__call__
+        config.pluginmanager.register(plugin)
+    """
+    bench.write({"pytest.ini": MARKS.format("-q"), "test_a.py": SLOW, "conftest.py": hook})
+
+    answer = await bench.execute(node_ids=["test_a.py::test_slow", "test_a.py::test_quick"])
+
+    assert (answer["verdict"], len(answer["notices"])) == ("incomplete", 1)

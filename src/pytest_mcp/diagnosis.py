@@ -69,10 +69,7 @@ def interrupted(run: Run[Asked_co], by: str) -> ExecutionFailed:
 
 def lost_its_targets(run: Run[Asked_co]) -> bool:
     """Named targets did not run, and nobody said why: xdist's workers do not tell what they did not find or take."""
-    ledger = run.ledger
-    if ledger.compared or ledger.collection_failures or ledger.not_run:
-        return False
-    return bool(named.unrun(run.request, ledger))
+    return bool(named.unexplained(run.request, run.ledger))
 
 
 def _unfinished(run: Run[Asked_co]) -> CallError:

@@ -32,7 +32,7 @@ def asked_filters(request: Request) -> list[str]:
 def missed(request: Request, ledger: Ledger) -> list[Missed]:
     """The targets that did not run although the call's own filters alone would not have left them out."""
     own = tuple(FILTERS[name] for name in asked_filters(request))
-    found = []
+    found = [Missed(target.node_id, 0, ("unknown",)) for target in unexplained(request, ledger)]
     for target in unrun(request, ledger):
         told = ledger.left_out.get(target.node_id)
         if told is None:
@@ -41,6 +41,13 @@ def missed(request: Request, ledger: Ledger) -> list[Missed]:
         if foreign or not told.by:
             found.append(Missed(target.node_id, told.found, foreign))
     return found
+
+
+def unexplained(request: Request, ledger: Ledger) -> list[Target]:
+    """The targets that did not run in a session that ran everything it had, and compared nothing."""
+    if ledger.ended is None or ledger.compared or ledger.collection_failures or ledger.not_run:
+        return []
+    return unrun(request, ledger)
 
 
 def unrun(request: Request, ledger: Ledger) -> list[Target]:

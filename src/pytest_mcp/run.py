@@ -155,6 +155,7 @@ async def _look_for_targets(run: Run[Asked], config: Config, spare: Spare, candi
     if error := diagnosis.diagnose(again):
         raise error
     run.ledger.left_out.update(again.ledger.left_out)
+    run.ledger.compared = again.ledger.compared
 
 
 def _unusable(run: Run[Asked]) -> str | None:

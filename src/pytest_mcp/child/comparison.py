@@ -1,7 +1,7 @@
 """The targets that a call named, compared with the tests that pytest found and those that it kept.
 
 In come names, pytest's items and who deselected them; out come the names without a test, with what left their
-tests out. Standard library only.
+tests out. Standard library and pytest's public names only.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from contextlib import suppress
 from typing import Any, Callable, Iterable, Iterator, Sequence
 
+import pytest
 from origins import INSTALLED, relative_parts
 from selection import OPTIONS, said
 from sources import ends_of_names
@@ -73,6 +74,18 @@ class Comparison:
         missing = self.without_test([node_id for node_id, _ in self.covered], items)
         return [argument for node_id, argument in self.covered if node_id in missing]
 
+    def further_missing(self, session: pytest.Session, messages: Sequence[object]) -> Sequence[object]:
+        """Nothing will run, so there is time to look for the ids that pytest was not told of as well."""
+        missing = {str(message).partition("\n")[0] for message in messages}
+        arguments = session.config.args
+        rest = [argument for argument in arguments if "not found: " + argument not in missing]
+        if self.covered and rest and len(rest) < len(arguments):
+            try:
+                session.perform_collect(rest)
+            except pytest.UsageError as error:
+                return error.args
+        return []
+
     def left_out(self, kept: Iterable[Any], config: Any) -> Iterator[dict[str, Any]]:
         """The targets of which no test is kept, for a record each."""
         left = self.without_test(self.named, kept)
@@ -81,7 +94,7 @@ class Comparison:
         told_by = {id(item): by for by, items in self.deselected for item in items}
         counts = dict.fromkeys(left, 0)
         reasons: dict[str, dict[str, None]] = {name: {} for name in left}
-        silent = changers(config, self.place_of)
+        silent = list(changers(config, self.place_of)) or ["unknown"]
         for item in self.found:
             for name in left.intersection(self.names_of(item)):
                 counts[name] += 1
@@ -108,15 +121,15 @@ class Comparison:
             yield from (place[:index] for index, character in enumerate(place) if character == "/")
         yield from (path + "::" + names[:end] for end in ends_of_names(names))
 
-    def place_of(self, code: Any, module: str) -> str:
+    def place_of(self, path: str, module: str) -> str:
         """A file of the project's, or the name of a plugin."""
-        below = relative_parts(code.co_filename, self.root)
+        below = relative_parts(path, self.root)
         if below is None or any(part in INSTALLED for part in below):
-            return module.partition(".")[0]
+            return module.partition(".")[0] or "unknown"
         return "/".join(below).lstrip("/")
 
 
-def who_deselects(config: Any, place_of: Callable[[Any, str], str]) -> list[str]:
+def who_deselects(config: Any, place_of: Callable[[str, str], str]) -> list[str]:
     """Whoever called the hook `pytest_deselected`: the first frame that is neither pluggy's nor ours."""
     frame: Any = sys._getframe(1)
     while frame.f_globals.get("__name__", "").partition(".")[0] == "pluggy" or is_ours(frame.f_code):
@@ -124,15 +137,17 @@ def who_deselects(config: Any, place_of: Callable[[Any, str], str]) -> list[str]
     module = frame.f_globals.get("__name__", "")
     option = OPTION_OF.get((module, frame.f_code.co_name)) or OPTION_OF.get((module, None))
     if option is None:
-        return [place_of(frame.f_code, module)]
+        return [place_of(frame.f_code.co_filename, module)]
     return said(option, config.getoption(dict(OPTIONS).get(option, ""), None)) or [option]
 
 
-def changers(config: Any, place_of: Callable[[Any, str], str]) -> list[str]:
+def changers(config: Any, place_of: Callable[[str, str], str]) -> Iterator[str]:
     """Whoever may have removed an item without a word: each that sees all items and is not pytest itself."""
-    functions = [found.function for found in config.hook.pytest_collection_modifyitems.get_hookimpls()]
-    foreign = [each for each in functions if not each.__module__.startswith("_pytest.") and not is_ours(each.__code__)]
-    return [place_of(each.__code__, each.__module__) for each in foreign]
+    for found in config.hook.pytest_collection_modifyitems.get_hookimpls():
+        module = getattr(found.function, "__module__", None) or ""
+        code = getattr(found.function, "__code__", None)
+        if not module.startswith("_pytest.") and (code is None or not is_ours(code)):
+            yield place_of("" if code is None else code.co_filename, module)
 
 
 def is_ours(code: Any) -> bool:
