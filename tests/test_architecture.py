@@ -159,7 +159,7 @@ MAP = {
     "memory": set(),
     "meter": {"ledger", "progress", "terminal"},
     "named": {"ledger", "requests", "targets"},
-    "notices": {"cautions", "events", "failures", "ledger", "requests", "results", "selection", "text"},
+    "notices": {"cautions", "events", "failures", "ledger", "requests", "results", "selection", "text", "transcript"},
     "orphans": {"processes"},
     "output": set(),
     "places": set(),

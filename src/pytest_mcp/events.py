@@ -254,6 +254,14 @@ class ImportedElsewhere(Event):
 
 
 @dataclass(frozen=True)
+class Seeded(Event):
+    """The seed that pytest-randomly orders tests by, and seeds random numbers with."""
+
+    kind = "seeded"
+    seed: int
+
+
+@dataclass(frozen=True)
 class Unreported(Event):
     """Something happened that the reporter could not describe; whatever it was, the run is no pass."""
 

@@ -72,6 +72,7 @@ class Ledger:
     interrupted: events.Interrupted | None = None
     ended: events.SessionEnded | None = None
     from_cache: events.FromCache | None = None
+    seeded: events.Seeded | None = None
     marks: events.Marks | None = None
     nothing_selected: events.NothingSelected | None = None
     session_started: bool = False
@@ -198,6 +199,8 @@ class Ledger:
                 self.interrupted = self.interrupted or event
             case events.FromCache():
                 self.from_cache = self.from_cache or event
+            case events.Seeded():
+                self.seeded = self.seeded or event
             case events.Marks():
                 self.marks = self.marks or event
             case events.NothingSelected():

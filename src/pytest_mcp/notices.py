@@ -6,7 +6,7 @@ is spoken of in `selection`, what pytest warned of in `cautions`.
 
 from collections import Counter
 
-from pytest_mcp import cautions, failures, selection
+from pytest_mcp import cautions, failures, selection, transcript
 from pytest_mcp.events import CollectionSkipped
 from pytest_mcp.ledger import Ledger, Run
 from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
@@ -45,6 +45,7 @@ def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
         *_lost(ledger),
         *_shortened(run, request),
         *_repeats(ledger),
+        *_seed(ledger),
         *cautions.of_run(run),
         *_slowest(run),
         *_skips(ledger, request),
@@ -91,10 +92,31 @@ def _exit_status(run: Run[Request]) -> list[str]:
     if ledger.selected is None and ledger.usage_fault is None:
         return ["pytest ran no tests; do the project's addopts ask it for something else (--fixtures, --cache-show)?"]
     if not ledger.failed and ledger.tests:
-        return [f"No test failed, yet pytest exited with {code}; text_output may say why (a coverage threshold?)."]
+        threshold = transcript.missed_threshold(run.exit.stdout)
+        why = (
+            f"pytest-cov says: {threshold!r}.{_part(run.request)}"
+            if threshold
+            else "text_output may say why (a coverage threshold?)."
+        )
+        return [f"No test failed, yet pytest exited with {code}; {why}"]
     if ledger.usage_fault is not None:
         return []  # it exits with 4 for what was named in a module that skips itself
     return [f"pytest exited with {code}, which does not follow from its tests."]
+
+
+def _part(request: Request) -> str:
+    """A threshold is meant for the whole suite."""
+    filters = (request.markers, request.keywords, request.pattern)
+    whole = all(target.node_id == "." for _, target in request.targets) and not any(filters)
+    return "" if whole else " This call selected only a part of the tests; the threshold may hold for all of them."
+
+
+def _seed(ledger: Ledger) -> list[str]:
+    if ledger.seeded is None or not ledger.failed:
+        return []
+    return [
+        f"pytest-randomly chose the order and the seed of this run; --randomly-seed={ledger.seeded.seed} repeats it."
+    ]
 
 
 def _left_behind(run: Run[Request]) -> list[str]:

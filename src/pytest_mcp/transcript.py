@@ -22,6 +22,16 @@ _PERCENT = re.compile(r"^ +\[ *\d+(?:%|/\d+)\]$")
 _VERBOSE_PROGRESS = re.compile(
     r"^(?:\[gw\d+\] (?:\[ *\d+%\] )?|\S(?>.*?::).* )(?:SUB)?(?:PASSED|FAILED|SKIPPED|ERROR|XFAIL|XPASS|RERUN)\b"
 )
+# pytest-cov's words; numbers alone, so that nothing else can stand in our sentence.
+_THRESHOLD = re.compile(r"^(?:FAIL )?(Required test coverage of [\d.]+% not reached\. Total coverage: [\d.]+%)$")
+
+
+def missed_threshold(stdout: str) -> str | None:
+    """What pytest-cov says of a coverage that is too low, if it does."""
+    for line in reversed(stdout.splitlines()):
+        if found := _THRESHOLD.match(_COLOUR.sub("", line)):
+            return found.group(1)
+    return None
 
 
 def condense(stdout: str) -> str:

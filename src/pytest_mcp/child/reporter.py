@@ -105,6 +105,10 @@ class Reporter:
         self.session = session
         self.started = self.clock()
         self.emit("session_started")
+        # Known only now: pytest-randomly makes it while it is configured.
+        seed = session.config.getoption("randomly_seed", None)
+        if type(seed) is int:
+            self.emit("seeded", seed=seed)
 
     def pytest_exception_interact(self, call: Any, report: Any) -> None:
         if isinstance(report, pytest.CollectReport):
@@ -115,20 +119,9 @@ class Reporter:
         outcome = yield
         if outcome.excinfo is not None and isinstance(outcome.excinfo[1], pytest.UsageError):
             messages = outcome.excinfo[1].args
-            self.emit_usage_error([*messages, *self.further_missing(session, messages)])
+            self.emit_usage_error([*messages, *self.comparison.further_missing(session, messages)])
         elif outcome.excinfo is None and self.collected is not None:
             self.emit_collected(self.collected)
-
-    def further_missing(self, session: pytest.Session, messages: Sequence[object]) -> Sequence[object]:
-        """Nothing will run, so there is time to look for the ids that pytest was not told of as well."""
-        missing = {str(message).partition("\n")[0] for message in messages}
-        rest = [argument for argument in self.config.args if "not found: " + argument not in missing]
-        if self.comparison.covered and rest and len(rest) < len(self.config.args):
-            try:
-                session.perform_collect(rest)
-            except pytest.UsageError as error:
-                return error.args
-        return []
 
     # A wrapper, so that nobody has taken an item away yet.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
