@@ -84,6 +84,8 @@ ENVIRONMENTS = {
         Environment("pytest-7.0", _OLDEST),
         Environment("pytest-8.4", ("pytest==8.4.2", _SUBTESTS, *_PLUGINS)),
         Environment("pytest-9", ("pytest==9.2.0", *_PLUGINS)),
+        # Plugins that choose the order of tests and measure coverage, as many projects have them.
+        Environment("plugins", ("pytest==9.2.0", "pytest-cov==7.1.0", "coverage==7.17.2", "pytest-randomly==4.0.1")),
         Environment("no-pytest", ()),
         # What `make demo` gives its example: pytest alone, as it is pinned for this project.
         Environment("demo", ("pytest==9.2.0",)),

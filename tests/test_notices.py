@@ -37,8 +37,11 @@ def notices(stream: list[Event], code: int = 0, **asked: Any) -> list[str]:
     [
         pytest.param(green(A, B), 0, id="passed"),
         pytest.param(session(one_test(A, phase(A)), selected=1, exit_status=1), 1, id="failed"),
-        pytest.param(session(one_test(A, skipped(A, "no")), selected=1), 0, id="skipped"),
-        pytest.param(session(absent(), selected=0, exit_status=5), 5, id="module that skips itself"),
+        pytest.param(session(one_test(A), one_test(B, skipped(B, "no")), selected=2), 0, id="one skipped"),
+        pytest.param(session(one_test(A), absent(), selected=1), 0, id="a module skips itself"),
+        pytest.param(
+            session(one_test(A, phase(A, outcome="skipped", xfail="known")), selected=1), 0, id="expected to fail"
+        ),
     ],
 )
 def test_an_ordinary_run_needs_no_words(stream: list[Event], code: int) -> None:
@@ -62,6 +65,27 @@ def test_what_lies_above_the_root_and_is_not_used_is_named() -> None:
 def test_nothing_but_a_way_up_and_a_plain_name_gets_into_that_sentence(path: str) -> None:
     with pytest.raises(ValueError, match="not above the root"):
         AboveRoot(settings=[path], conftests=[])
+
+
+def test_that_all_were_skipped_is_told_with_the_reasons_whether_or_not_they_are_listed() -> None:
+    (few,) = notices(session(one_test(A, skipped(A, "no")), absent(), selected=1))
+    (many,) = notices(session(*skipping(*["no"] * 9), selected=9), detail="tests")
+
+    assert few.startswith("All 2 test(s) were skipped, so nothing was checked")
+    assert ("1 for 'no'" in few, "1 for 'no database'" in few) == (True, True)
+    assert (many.startswith("All 9"), "9 for 'no'" in many) == (True, True)
+
+
+def test_modules_that_skip_themselves_are_named_with_their_reasons_where_nothing_ran() -> None:
+    stream = session(*(absent(f"test_{name}.py", "x" * 500) for name in "abcde"), selected=0, exit_status=5)
+
+    (executing,) = notices(stream, 5)
+    (discovering,) = of_discovery(discovery([absent(), Selected(0), ended(5)], code=5))
+
+    assert "5 module(s)" in executing
+    assert [name for name in "abcde" if f"'test_{name}.py'" in executing] == ["a", "b", "c"]
+    assert len(executing) < 1000
+    assert ("'test_absent.py'" in discovering, "'no database'" in discovering) == (True, True)
 
 
 def test_it_is_said_whether_broken_files_kept_the_others_from_running() -> None:
@@ -150,7 +174,7 @@ def skipping(*reasons: str) -> list[list[Event]]:
 
 def test_reasons_of_skips_are_counted_where_the_skipped_tests_are_too_many_to_list() -> None:
     reasons = ["no network"] * 2 + ["no database"] * 4
-    stream = session(*skipping(*reasons), selected=len(reasons))
+    stream = session(one_test(A), *skipping(*reasons), selected=len(reasons) + 1)
 
     (sentence,) = notices(stream)
 

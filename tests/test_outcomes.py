@@ -218,6 +218,24 @@ async def test_a_failed_subtest_makes_its_test_failed_and_the_message_says_which
 
 
 @pytest.mark.anyio
+async def test_texts_of_failures_keep_their_indentation_and_name_places_from_the_root(every_bench: Workbench) -> None:
+    sums = 'def one():\n    """\n    >>> 1 + 1\n    3\n    """\n'
+    tests = "def test_bad():\n    assert 0\ndef test_needs(nothing): pass\n"
+    every_bench.write(
+        {"pytest.ini": "[pytest]\naddopts = --doctest-modules\n", "src/sums.py": sums, "test_a.py": tests}
+    )
+
+    answer = await every_bench.execute()
+
+    texts = {test["node_id"]: test["traceback"] for test in answer["tests"]}
+    assert texts["test_a.py::test_bad"].startswith("    def test_bad():\n>       assert 0\n")
+    assert texts["src/sums.py::sums.one"].splitlines()[-1] == "src/sums.py:3: DocTestFailure"
+    assert texts["test_a.py::test_needs"].splitlines()[-1] == "test_a.py:3"
+    assert {group["location"] for group in answer["failure_groups"]} >= {"src/sums.py:3", "test_a.py:2"}
+    assert str(every_bench.root) not in str(texts)
+
+
+@pytest.mark.anyio
 async def test_doctests_are_tests(every_bench: Workbench) -> None:
     every_bench.write(
         {

@@ -114,6 +114,28 @@ async def test_color_reaches_text_output_and_nothing_else(three: Workbench) -> N
     assert "\x1b" not in str({key: value for key, value in coloured.items() if key != "text_output"})
 
 
+COMPARED = """
+def test_compared(): assert {"a": [1, 2]} == {"a": [1, 3]}
+def test_says_it_itself(): assert "left \\x1b[31m" == "right"
+"""
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("addopts", ["--code-highlight=yes", "-n1"])
+async def test_with_color_a_comparison_reads_as_it_does_without(bench: Workbench, addopts: str) -> None:
+    """pytest colours the texts of comparisons while it makes them, and xdist's workers do, too."""
+    bench.write({"pytest.ini": f"[pytest]\naddopts = {addopts}\n", "test_a.py": COMPARED})
+
+    plain = await bench.execute(node_ids=["test_a.py::test_compared", "test_a.py::test_says_it_itself"])
+    coloured = await bench.execute(node_ids=["test_a.py::test_compared", "test_a.py::test_says_it_itself"], color=True)
+
+    compared, own = ([test["message"] for test in answer["tests"]] for answer in (plain, coloured))
+    assert own == compared
+    assert "\\x1b" not in own[0]
+    assert "\\x1b[31m" in own[1]
+    assert "\x1b[" in coloured["text_output"]
+
+
 @pytest.mark.anyio
 async def test_detail_decides_how_much_is_listed(three: Workbench) -> None:
     many = "import pytest\n@pytest.mark.parametrize('n', range(8))\ndef test_each(n): pass\n"

@@ -267,6 +267,15 @@ def test_into_a_pipe_goes_plain_text_unless_colour_is_forced_or_typed(bench: Wor
     assert re.search("\x1b\\[1;31mfailed: ", typed.stdout)
 
 
+def test_on_a_colour_terminal_a_comparison_holds_no_codes_of_colours(bench: Workbench) -> None:
+    bench.write({"test_a.py": "def test_a(): assert {'a': [1, 2]} == {'a': [1, 3]}\n"})
+
+    coloured = piped(bench, "run", "--color")
+
+    assert "\\x1b" not in coloured.stdout
+    assert "Differing items:" in coloured.stdout
+
+
 def test_what_tests_say_cannot_move_the_cursor(bench: Workbench) -> None:
     bench.write(
         {

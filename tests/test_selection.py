@@ -136,6 +136,49 @@ async def test_a_mark_that_a_conftest_gives_is_known(every_bench: Workbench) -> 
     assert (chosen["summary"]["total"], left["count"]) == (1, 0)
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("workers", ["", " -n1"])
+async def test_that_others_did_not_run_is_told_of_last_failed_only_if_it_is_so(bench: Workbench, workers: str) -> None:
+    files = {"test_a.py": "def test_a(): pass\ndef test_b(): assert 0\n", "test_c.py": "def test_c(): pass\n"}
+    bench.write({"pytest.ini": f"[pytest]\naddopts = --lf{workers}\n", **files})
+
+    discovered = await bench.discover()
+    first = await bench.execute()
+    second = await bench.execute()
+
+    assert (discovered["count"], discovered["notices"]) == (3, [])
+    assert (first["summary"]["total"], first["notices"]) == (3, [])
+    (sentence,) = second["notices"]
+    assert second["summary"]["total"] == 1
+    assert "--lf" in sentence
+    assert ("may not have run" in sentence) == bool(workers)
+
+
+@pytest.mark.anyio
+async def test_a_test_that_last_failed_hides_from_pytest_is_refused_with_that_reason(bench: Workbench) -> None:
+    files = {"test_a.py": "def test_a(): assert 0\n", "test_c.py": "def test_c(): pass\n"}
+    bench.write({"pytest.ini": "[pytest]\naddopts = --lf\n", **files})
+    await bench.execute()
+
+    failure = await bench.refused("execute_tests", node_ids=["test_a.py::test_a", "test_c.py::test_c"])
+
+    assert (failure.code, failure.data["field"]) == (-32602, "node_ids.1")
+    assert "--lf" in failure.message
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("asked", [{}, {"node_ids": ["test_a.py::test_a"]}])
+async def test_a_module_that_skips_itself_is_named_with_its_reason(every_bench: Workbench, asked: Any) -> None:
+    every_bench.write({"test_a.py": "import pytest\npytest.importorskip('nowhere')\ndef test_a(): pass\n"})
+
+    answer = await every_bench.execute(**asked)
+
+    assert (answer["verdict"], answer["summary"]["skipped"]) == ("no_tests", 1)
+    (sentence,) = answer["notices"]
+    assert "'test_a.py'" in sentence
+    assert "could not import 'nowhere'" in sentence
+
+
 OPTIONS = {"-m": "-m quick", "-k": "-k nowhere", "--deselect": "--deselect test_a.py"}
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.transcript import condense, without_closing_line
+from pytest_mcp.transcript import condense, missed_threshold, without_closing_line
 
 RUN = """\
 ============================= test session starts ==============================
@@ -61,6 +61,8 @@ def test_of_a_whole_run_only_what_no_other_key_holds_remains() -> None:
         "tests/test_a.py::test_one PASSED              [ 50%]",
         "tests/test_a.py::test_one[a b] SKIPPED (why)  [ 50%]",
         "[gw1] [ 50%] PASSED tests/test_a.py::test_one",
+        "                                              [100%]",
+        "                                              [7/7]",
         "collecting ... collected 2 items",
         "created: 2/2 workers",
         "2 workers [10 items]",
@@ -133,6 +135,14 @@ def test_only_whole_lines_are_left_out_and_their_order_stays(lines: list[str]) -
 def test_the_closing_line_can_be_left_out(closing: str) -> None:
     assert without_closing_line(closing) == ""
     assert without_closing_line(f"a warning\n\n{closing}") == "a warning"
+
+
+@pytest.mark.parametrize("line", [RUN.splitlines()[-4], f"\x1b[31m\x1b[1mFAIL {RUN.splitlines()[-4]}\x1b[0m"])
+def test_what_is_said_of_a_coverage_that_is_too_low_is_found(line: str) -> None:
+    printed = f"..\n{line}\n2 passed in 0.05s\n"
+
+    assert missed_threshold(printed) == "Required test coverage of 80% not reached. Total coverage: 71.00%"
+    assert missed_threshold(f"print('{line}')\n") is None
 
 
 def test_without_a_closing_line_everything_stays() -> None:

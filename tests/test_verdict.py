@@ -117,6 +117,19 @@ def test_a_gap_in_the_numbers_of_the_records_is_no_pass() -> None:
     assert (holed.lost, judge(holed, exited(0))) == (1, "incomplete")
 
 
+@given(damaged_sessions(), exits)
+@example(green(A), exited(0))
+def test_a_missed_target_turns_a_pass_into_an_incomplete_run_and_changes_nothing_else(
+    stream: list[Event],
+    exit: Exit,  # noqa: A002 - the word for it
+) -> None:
+    told = ledger(*stream)
+
+    without, missed = judge(told, exit), judge(told, exit, missed=True)
+
+    assert missed == ("incomplete" if without == "passed" else without)
+
+
 def test_a_report_that_could_not_be_made_is_no_pass() -> None:
     told = ledger(*session(one_test(A), selected=1), Unreported("call of x"))
 

@@ -87,6 +87,7 @@ def build(
             ],
             "targets": [str(target.path) for target in targets],
             "covered": [(target.node_id, target.argument) for target in asked if _is_unsaid(target, targets)],
+            "named": [target.node_id for target in asked],
             "explicit_files": [str(target.path) for target in targets if target.is_file],
             "full": request.detail == "full",
             "by_marks": request.markers is not None,
@@ -111,6 +112,8 @@ def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:
             f"--show-capture={'all' if request.captures else 'no'}",
             # Whole diffs, from pytest 8.0 on; the reporter sees to it on older ones, which ignore this.
             "--override-ini=verbosity_assertions=2",
+            # pytest writes this colour into the text of a failed comparison itself, where messages would have it.
+            "--code-highlight=no",
         ]
     return ["--collect-only", "--verbosity=-2", "--color=no"]
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_mcp import budget, failures, findings
+from pytest_mcp import budget, failures, findings, named
 from pytest_mcp.errors import CallError, ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
 from pytest_mcp.events import UsageFault
 from pytest_mcp.ledger import Asked_co, Ledger, Run
@@ -20,6 +20,7 @@ _NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or direc
 _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) expressions do not support")
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
 _SEE = "discover_tests lists what there is"
+_LAST_FAILED = "; the project's addopts say --lf, and pytest then finds nothing in files without a known failure"
 # How many of the tests that were running a message names.
 MAX_RUNNING_SHOWN = 5
 # The most that an error repeats of what had finished.
@@ -39,7 +40,7 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
         return _failed(run, "crash", "pytest execution failed: its supervisor was killed from outside or by a test")
     if faults := _refused_arguments(run):
         return RefusedByPytest(faults, _facts(run).of_refusal())
-    if ledger.usage_fault is not None and not (ledger.collection_failures or ledger.skipped_modules):
+    if ledger.usage_fault is not None and not _is_of_broken_modules(ledger, ledger.usage_fault):
         return _failed(run, "usage_error", f"pytest execution failed: {_usage_headline(ledger.usage_fault)}")
     if ledger.internal_fault is not None and run.exit.code in (None, 3):
         cause = ledger.internal_fault.text.strip().splitlines()[-1:] or [""]
@@ -54,16 +55,21 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
     return _unfinished(run)
 
 
+def _is_of_broken_modules(ledger: Ledger, fault: UsageFault) -> bool:
+    """pytest finds no test in a module that cannot be imported or skips itself; that is told as a result."""
+    if ledger.collection_failures:
+        return True
+    return bool(ledger.skipped_modules) and all(_NOT_FOUND.match(message) for message in fault.messages)
+
+
 def interrupted(run: Run[Asked_co], by: str) -> ExecutionFailed:
     """For a run that was ended on the order of whoever had asked for it."""
     return _failed(run, "interrupted", f"pytest execution failed: interrupted ({by})")
 
 
 def lost_its_targets(run: Run[Asked_co]) -> bool:
-    """Nothing ran though tests were named: under xdist a worker keeps to itself that it did not find one."""
-    named = any(target.selector is not None for _, target in run.request.targets)
-    ledger = run.ledger
-    return named and not (ledger.tests or ledger.items or ledger.deselected or ledger.collection_failures)
+    """Named targets did not run, and nobody said why: xdist's workers do not tell what they did not find or take."""
+    return bool(named.unexplained(run.request, run.ledger))
 
 
 def _unfinished(run: Run[Asked_co]) -> CallError:
@@ -143,8 +149,9 @@ def _missing_targets(run: Run[Request]) -> list[Fault]:
     missing = {found for message in run.ledger.usage_fault.messages for found in _NOT_FOUND.findall(message)}
     broken = {event.file for event in run.ledger.collection_failures}
     broken |= {event.id for event in run.ledger.skipped_modules}
+    by_cache = run.ledger.configured is not None and "lf" in run.ledger.configured.from_cache
     return [
-        Fault(name, _why_missing(target, missing), "not_found", target.node_id)
+        Fault(name, _why_missing(target, missing) + (_LAST_FAILED if by_cache else ""), "not_found", target.node_id)
         for name, target in run.request.targets
         if not missing.isdisjoint(target.reported) and target.relative not in broken
     ]

@@ -154,6 +154,32 @@ class Selected(Event):
 
 
 @dataclass(frozen=True)
+class LeftOut(Event):
+    """A named target of which no test is left: how many were found, and the options or code that left them out."""
+
+    kind = "left_out"
+    id: str
+    found: int
+    by: list[str]
+
+
+@dataclass(frozen=True)
+class Compared(Event):
+    """All named targets were compared with the collected tests. Never told by xdist's controller: it collects none."""
+
+    kind = "compared"
+
+
+@dataclass(frozen=True)
+class FromCache(Event):
+    """Options that left tests out for what failed last time. Not `certain` under xdist, whose workers do not tell."""
+
+    kind = "from_cache"
+    options: list[str]
+    certain: bool
+
+
+@dataclass(frozen=True)
 class Marks(Event):
     """Which marks are registered, and which the tests have; only where marks were to choose the tests."""
 
@@ -259,6 +285,14 @@ class ImportedElsewhere(Event):
     name: str
     file: str
     own: str
+
+
+@dataclass(frozen=True)
+class Seeded(Event):
+    """The seed that pytest-randomly orders tests by, and seeds random numbers with."""
+
+    kind = "seeded"
+    seed: int
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Pure. Everything that an answer could show is here; `budget` decides how much of
 from collections import Counter
 from typing import Any
 
-from pytest_mcp import causes, failures, json_report, notices, reruns
+from pytest_mcp import causes, failures, json_report, named, notices, reruns
 from pytest_mcp.events import Exit
 from pytest_mcp.ledger import Ledger, Run, TestRecord
 from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
@@ -70,18 +70,29 @@ def discovered(run: Run[DiscoverTests]) -> DiscoverResult:
     )
 
 
-def judge(ledger: Ledger, exit: Exit) -> Verdict:  # noqa: A002 - the word for it
-    """Passed only if every selected test has an outcome, none is bad, and pytest itself agrees."""
+def judge(ledger: Ledger, exit: Exit, *, missed: bool = False) -> Verdict:  # noqa: A002 - the word for it
+    """Passed only if every selected test has an outcome, none is bad, pytest itself agrees, and no target is missed."""
     outcomes = Counter(record.outcome for record in ledger.tests.values())
     if outcomes["failed"] or outcomes["error"] or ledger.collection_failures:
         return "failed"
-    if ledger.ended is None or ledger.selected is None or ledger.lost:
+    if ledger.ended is None or ledger.lost:
+        return "incomplete"
+    if _named_what_skips_itself(ledger):
+        return "no_tests"
+    if ledger.selected is None:
         return "incomplete"
     if outcomes[None] or len(ledger.tests) < ledger.selected:
         return "incomplete"
     if not ledger.tests and (not ledger.skipped_modules or exit.code == NO_TESTS_COLLECTED):
         return "no_tests"
-    return "passed" if exit.code == 0 and ledger.ended.exit_status == 0 else "failed"
+    if exit.code != 0 or ledger.ended.exit_status != 0:
+        return "failed"
+    return "incomplete" if missed else "passed"
+
+
+def _named_what_skips_itself(ledger: Ledger) -> bool:
+    """pytest does not find a test in a module that skips itself, and then runs none of the others either."""
+    return ledger.usage_fault is not None and bool(ledger.skipped_modules) and not ledger.tests
 
 
 def stopped_itself(ledger: Ledger) -> bool:
@@ -99,7 +110,7 @@ def _report(run: Run[Request], request: ExecuteTests) -> dict[str, Any]:
     ledger = run.ledger
     failed = [record for record in ledger.completed if record.outcome in ("failed", "error")]
     return {
-        "verdict": judge(ledger, run.exit),
+        "verdict": judge(ledger, run.exit, missed=bool(named.missed(request, ledger))),
         "summary": _summary(run),
         "notices": notices.of_execution(run, request),
         "collection_errors": [failures.collection_error(event) for event in ledger.collection_failures],

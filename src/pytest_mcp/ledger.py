@@ -74,11 +74,15 @@ class Ledger:
     interrupted: events.Interrupted | None = None
     ended: events.SessionEnded | None = None
     returned: events.Returned | None = None
+    from_cache: events.FromCache | None = None
+    seeded: events.Seeded | None = None
     marks: events.Marks | None = None
     nothing_selected: events.NothingSelected | None = None
     doctests_left_out: events.DoctestsLeftOut | None = None
     unreachable: events.Unreachable | None = None
     session_started: bool = False
+    compared: bool = False
+    left_out: dict[str, events.LeftOut] = field(default_factory=dict)
     selected: int | None = None
     deselected: int = 0
     tests: dict[str, TestRecord] = field(default_factory=dict)
@@ -134,6 +138,10 @@ class Ledger:
                 self.imported_elsewhere.append(event)
             case events.Unreported():
                 self.unreported += 1
+            case events.LeftOut():
+                self.left_out[event.id] = event
+            case events.Compared():
+                self.compared = True
             case events.SessionStarted():
                 self.session_started = True
             case events.Portrait():
@@ -196,6 +204,10 @@ class Ledger:
                 self.internal_fault = self.internal_fault or event
             case events.Interrupted():
                 self.interrupted = self.interrupted or event
+            case events.FromCache():
+                self.from_cache = self.from_cache or event
+            case events.Seeded():
+                self.seeded = self.seeded or event
             case events.Marks():
                 self.marks = self.marks or event
             case events.NothingSelected():

@@ -7,7 +7,8 @@ is spoken of in `selection`, what pytest warned of in `cautions`.
 from collections import Counter
 from itertools import chain
 
-from pytest_mcp import cautions, failures, selection
+from pytest_mcp import cautions, failures, selection, transcript
+from pytest_mcp.events import CollectionSkipped
 from pytest_mcp.ledger import Ledger, Run
 from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.results import LISTED_WITHOUT_FAILURE
@@ -17,6 +18,8 @@ from pytest_mcp.text import cut_middle, few
 REASONS_SHOWN = 5
 # The most that is said of the paths above the root, in characters.
 LONGEST_NAMES = 300
+# And how much of each.
+REASON_CHARACTERS = 200
 # When a few tests take most of the time: of a run this long, in seconds, with this many tests, so few of them.
 LONG_RUN = 10.0
 MANY_TESTS = 10
@@ -26,6 +29,8 @@ FEW_TESTS = 3
 def of_discovery(run: Run[DiscoverTests]) -> list[str]:
     broken = len(run.ledger.collection_failures)
     notes = [f"{broken} file(s) could not be collected; their tests are not counted."] if broken else []
+    absent = run.ledger.skipped_modules
+    notes += [f"Not counted: the tests of {_skipping_themselves(absent)}."] if absent else []
     return [
         *_elsewhere(run.ledger),
         *run.doubts,
@@ -46,10 +51,12 @@ def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
         *selection.of_run(run),
         *_stopped_early(ledger),
         *_exit_status(run),
+        *_unchecked(ledger),
         *_left_behind(run),
         *_lost(ledger),
         *_shortened(run, request),
         *_repeats(ledger),
+        *_seed(ledger),
         *cautions.of_run(run),
         *_slowest(run),
         *_skips(ledger, request),
@@ -102,11 +109,34 @@ def _exit_status(run: Run[Request]) -> list[str]:
         return []
     if len(ledger.completed) < len(ledger.tests):
         return []
-    if ledger.selected is None:
+    if ledger.selected is None and ledger.usage_fault is None:
         return ["pytest ran no tests; do the project's addopts ask it for something else (--fixtures, --cache-show)?"]
     if not ledger.failed and ledger.tests:
-        return [f"No test failed, yet pytest exited with {code}; text_output may say why (a coverage threshold?)."]
+        threshold = transcript.missed_threshold(run.exit.stdout)
+        why = (
+            f"pytest-cov says: {threshold!r}.{_part(run.request)}"
+            if threshold
+            else "text_output may say why (a coverage threshold?)."
+        )
+        return [f"No test failed, yet pytest exited with {code}; {why}"]
+    if ledger.usage_fault is not None:
+        return []  # it exits with 4 for what was named in a module that skips itself
     return [f"pytest exited with {code}, which does not follow from its tests."]
+
+
+def _part(request: Request) -> str:
+    """A threshold is meant for the whole suite."""
+    filters = (request.markers, request.keywords, request.pattern)
+    whole = all(target.node_id == "." for _, target in request.targets) and not any(filters)
+    return "" if whole else " This call selected only a part of the tests; the threshold may hold for all of them."
+
+
+def _seed(ledger: Ledger) -> list[str]:
+    if ledger.seeded is None or not ledger.failed:
+        return []
+    return [
+        f"pytest-randomly chose the order and the seed of this run; --randomly-seed={ledger.seeded.seed} repeats it."
+    ]
 
 
 def _left_behind(run: Run[Request]) -> list[str]:
@@ -165,16 +195,49 @@ def _slowest(run: Run[Request]) -> list[str]:
     return []
 
 
+def _unchecked(ledger: Ledger) -> list[str]:
+    """A run that is not red and has not executed a single test."""
+    if ledger.collection_failures:
+        return []
+    if not ledger.tests:
+        absent = ledger.skipped_modules
+        return [f"No test ran, because of {_skipping_themselves(absent)}."] if absent else []
+    if not _all_skipped(ledger):
+        return []
+    count = len(ledger.tests) + len(ledger.skipped_modules)
+    return [f"All {count} test(s) were skipped, so nothing was checked: {_reasons(ledger)}."]
+
+
+def _all_skipped(ledger: Ledger) -> bool:
+    """An expected failure counts as skipped, too, but it has run."""
+    return all(
+        record.outcome == "skipped" and all(phase.xfail is None for phase in record.phases)
+        for record in ledger.tests.values()
+    )
+
+
+def _skipping_themselves(modules: list[CollectionSkipped]) -> str:
+    named = few(f"{module.id!r} ({_brief(module.reason)!r})" for module in modules)
+    return f"{len(modules)} module(s) that skip themselves on import: {named}"
+
+
 def _skips(ledger: Ledger, request: ExecuteTests) -> list[str]:
     """Reasons with their counts, where the skipped tests themselves are not listed."""
-    without_failure = [record for record in ledger.completed if record.outcome in ("passed", "skipped")]
-    if request.detail != "auto" or len(without_failure) + len(ledger.skipped_modules) <= LISTED_WITHOUT_FAILURE:
+    without_failure = sum(record.outcome in ("passed", "skipped") for record in ledger.completed)
+    if request.detail != "auto" or without_failure + len(ledger.skipped_modules) <= LISTED_WITHOUT_FAILURE:
         return []
-    reasons = Counter(failures.message(record) for record in without_failure if record.outcome == "skipped")
+    reasons = "" if _all_skipped(ledger) else _reasons(ledger)
+    return [f"Skipped: {reasons}."] if reasons else []
+
+
+def _reasons(ledger: Ledger) -> str:
+    reasons = Counter(failures.message(record) or "" for record in ledger.completed if record.outcome == "skipped")
     reasons.update(module.reason for module in ledger.skipped_modules)
-    if not reasons:
-        return []
     common = reasons.most_common(REASONS_SHOWN)
     more = len(reasons) - len(common)
-    listed = [f"{count} for {reason!r}" for reason, count in common] + ([f"{more} more reasons"] if more else [])
-    return [f"Skipped: {'; '.join(listed)}."]
+    listed = [f"{count} for {_brief(reason)!r}" for reason, count in common]
+    return "; ".join([*listed, *([f"{more} more reasons"] if more else [])])
+
+
+def _brief(reason: str) -> str:
+    return cut_middle(reason, REASON_CHARACTERS, separator=" ")

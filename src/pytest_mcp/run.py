@@ -90,7 +90,7 @@ async def _run(request: Asked, config: Config, spare: Spare, time_limit: int, on
     assert trial.run is not None
     assert trial.chosen is not None
     if diagnosis.lost_its_targets(trial.run):
-        await _name_missing_targets(trial.run, config, spare, trial.chosen)
+        await _look_for_targets(trial.run, config, spare, trial.chosen)
     return trial.run
 
 
@@ -171,12 +171,14 @@ async def _attempt(
     return Run(request, ledger, ended, built.reproduction, deadline.limit, environment)
 
 
-async def _name_missing_targets(run: Run[Asked], config: Config, spare: Spare, candidate: Candidate) -> None:
-    """Collect once more in one process, which raises with the names that the first run could not tell."""
+async def _look_for_targets(run: Run[Asked], config: Config, spare: Spare, candidate: Candidate) -> None:
+    """Collect once more in one process. Raises if a target is not there, else adds what left it out to the ledger."""
     deadline = Deadline.after(max(1, run.time_limit - math.ceil(run.exit.duration)), named=run.time_limit)
     again = await _attempt(run.request, config, spare, candidate, deadline, lambda _: None, [], collect_only=True)
     if error := diagnosis.diagnose(again):
         raise error
+    run.ledger.left_out.update(again.ledger.left_out)
+    run.ledger.compared = again.ledger.compared
 
 
 def _unusable(run: Run[Asked]) -> str | None:

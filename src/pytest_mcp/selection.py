@@ -6,7 +6,7 @@ selected is said in `notices`.
 
 from difflib import get_close_matches
 
-from pytest_mcp import expressions
+from pytest_mcp import expressions, named
 from pytest_mcp.events import NothingSelected
 from pytest_mcp.ledger import Run
 from pytest_mcp.requests import Request
@@ -15,13 +15,11 @@ from pytest_mcp.text import cut_middle, few
 # Of an id that a sentence quotes.
 LONGEST_ID = 200
 
-# Which option each filter of a request replaces, so that one of the same name is not the project's.
-_FILTERS = {"markers": "-m ", "keywords": "-k "}
-
 
 def of_run(run: Run[Request]) -> list[str]:
     return [
         *_nothing_selected(run),
+        *_missed(run),
         *_unknown_marks(run),
         *_chosen_from_cache(run),
         *_doctests_left_out(run),
@@ -38,22 +36,41 @@ def _nothing_selected(run: Run[Request]) -> list[str]:
         return [f"No test was selected: {ledger.deselected} were collected and all were deselected by {by}."]
     if ledger.nothing_selected is None:
         # xdist's controller does not collect, and is not told what its workers deselected.
-        asked = " and ".join(_asked(run.request))
+        asked = " and ".join(named.asked_filters(run.request))
         return [f"No test was selected: pytest collected none{f' that {asked} would take' if asked else ''}."]
     return [f"No test was selected: pytest collected none {_where(run, ledger.nothing_selected)}."]
 
 
-def _asked(request: Request) -> list[str]:
-    return [name for name in _FILTERS if getattr(request, name) is not None]
+def _missed(run: Run[Request]) -> list[str]:
+    """One sentence for each cause. A run without any test has its own."""
+    if not run.ledger.tests:
+        return []
+    targets: dict[str, list[str]] = {}
+    for each in named.missed(run.request, run.ledger):
+        targets.setdefault(_why_missed(each), []).append(each.node_id)
+    return [f"Named, but no test of it ran: {few(names)}; {why}." for why, names in targets.items()]
+
+
+def _why_missed(target: named.Missed) -> str:
+    if not target.by:
+        return "pytest found no test there"
+    options = [by for by in target.by if by.startswith("-")]
+    code = [by for by in target.by if not by.startswith("-")]
+    own = [f"the project's own options (addopts: {few(map(repr, options))})"] if options else []
+    return f"left out by {' and '.join([*own, *([_code(code)] if code else [])])}"
+
+
+def _code(files: list[str]) -> str:
+    return f"the project's own code or a plugin ({few(map(repr, files))})"
 
 
 def _filters(run: Run[Request]) -> list[str]:
     """Who may have deselected: the call, the project's options; its code where it is neither of them."""
-    asked = _asked(run.request)
+    asked = named.asked_filters(run.request)
     known = run.ledger.nothing_selected
     if known is None:
         return asked or ["the project's own options (addopts)"]
-    replaced = tuple(_FILTERS[name] for name in asked)
+    replaced = tuple(named.FILTERS[name] for name in asked)
     options = [option for option in known.options if not option.startswith((*replaced, "--ignore"))]
     own = [f"the project's own options (addopts: {few(map(repr, options))})"] if options else []
     return [*asked, *own] or ["the project's own code (a conftest.py or a plugin)"]
@@ -89,11 +106,11 @@ def _suggestion(name: str, known: list[str]) -> str:
 
 
 def _chosen_from_cache(run: Run[Request]) -> list[str]:
-    configured = run.ledger.configured
-    options = [f"--{name}" for name in (configured.from_cache if configured else [])]
-    if not options:
+    told = run.ledger.from_cache
+    if told is None:
         return []
-    return [f"The project's addopts choose tests by what failed last time ({', '.join(options)}); others did not run."]
+    others = "others did not run" if told.certain else "others may not have run"
+    return [f"The project's addopts choose tests by what failed last time ({few(told.options)}); {others}."]
 
 
 def _doctests_left_out(run: Run[Request]) -> list[str]:

@@ -16,10 +16,22 @@ _HEADER = re.compile(
     r"|metadata: |scheduling tests via |\d+ workers? \[|created: \d+/\d+ workers?|Using --random|hypothesis profile )"
 )
 _PROGRESS = re.compile(r"^(?:\S.*?\.\w+ )?[.FEsxXRrpPu,yY-]+ *(?:\[ *\d+%\])?$")
+# The end of a line of progress that a plugin's words have split.
+_PERCENT = re.compile(r"^ +\[ *\d+(?:%|/\d+)\]$")
 # Atomic up to the first `::`, or a line of nothing but colons would take quadratic time.
 _VERBOSE_PROGRESS = re.compile(
     r"^(?:\[gw\d+\] (?:\[ *\d+%\] )?|\S(?>.*?::).* )(?:SUB)?(?:PASSED|FAILED|SKIPPED|ERROR|XFAIL|XPASS|RERUN)\b"
 )
+# pytest-cov's words; numbers alone, so that nothing else can stand in our sentence.
+_THRESHOLD = re.compile(r"^(?:FAIL )?(Required test coverage of [\d.]+% not reached\. Total coverage: [\d.]+%)$")
+
+
+def missed_threshold(stdout: str) -> str | None:
+    """What pytest-cov says of a coverage that is too low, if it does."""
+    for line in reversed(stdout.splitlines()):
+        if found := _THRESHOLD.match(_COLOUR.sub("", line)):
+            return found.group(1)
+    return None
 
 
 def condense(stdout: str) -> str:
@@ -51,4 +63,4 @@ def _undecorated(line: str, plain: str) -> str:
 
 
 def _is_known(line: str) -> bool:
-    return any(pattern.match(line) for pattern in (_HEADER, _PROGRESS, _VERBOSE_PROGRESS))
+    return any(pattern.match(line) for pattern in (_HEADER, _PROGRESS, _PERCENT, _VERBOSE_PROGRESS))

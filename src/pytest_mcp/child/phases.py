@@ -9,10 +9,10 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any, Callable
 
-from wording import Clip, describe_subtest, skip_reason, told, unshown
+from wording import Clip, describe_subtest, skip_reason, text_of, told, unshown
 
 
-def fields_of(report: Any, context: Any, clip: Clip, relative: Callable[[str], str]) -> dict[str, Any]:
+def fields_of(report: Any, context: Any, clip: Clip, relative: Callable[[str], str], root: str) -> dict[str, Any]:
     """Only the report of a subtest has a context."""
     crash = crash_of(report)
     return {
@@ -21,7 +21,7 @@ def fields_of(report: Any, context: Any, clip: Clip, relative: Callable[[str], s
         "xfail": told("the reason of the xfail", str, report.wasxfail) if hasattr(report, "wasxfail") else None,
         "message": message_of(report, crash, clip),
         "location": location_of(crash, relative),
-        "traceback": clip(told("the traceback", longrepr_text, report)) if report.outcome == "failed" else None,
+        "traceback": clip(told("the traceback", text_of, report, root)) if report.outcome == "failed" else None,
         "sections": sections_of(report, clip),
         "subtest": None if context is None else told("the subtest", describe_subtest, context),
     }
@@ -45,10 +45,6 @@ def location_of(crash: Any, relative: Callable[[str], str]) -> list[object] | No
         return None if crash is None else [relative(str(crash.path)), int(crash.lineno)]
     except Exception:  # noqa: BLE001 - as above
         return None
-
-
-def longrepr_text(report: Any) -> Any:
-    return report.longreprtext
 
 
 def sections_of(report: Any, clip: Clip) -> list[list[str]]:

@@ -14,14 +14,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generator, Sequence
 
 import pytest
+from comparison import Comparison
 from configuration import settings_file
 from observer import Observer
 from origins import imported_elsewhere
 from phases import fields_of
 from selection import marks_of, reasons, registered_marks
-from sources import broken_conftest, definition_line, ends_of_names, line_of
+from sources import broken_conftest, definition_line, line_of
 from stages import Stages
-from wording import Clipper, skip_reason, stack_of, told
+from wording import Clipper, skip_reason, stack_of, text_of, told
 
 if TYPE_CHECKING:
     from channel import Channel
@@ -40,7 +41,7 @@ class Reporter:
         self.collect_only = job["collect_only"]
         self.full = job["full"]
         self.clip = Clipper(job["text_limit"])
-        self.covered = job["covered"]
+        self.comparison = Comparison(job, self.relocate)
         # Looking at the marks of every test takes time; so only where marks choose the tests.
         self.marks: set[str] | None = set() if job["by_marks"] else None
         self.targets = job["targets"]
@@ -105,6 +106,10 @@ class Reporter:
         self.session = session
         self.started = self.clock()
         self.emit("session_started")
+        # Known only now: pytest-randomly makes it while it is configured.
+        seed = session.config.getoption("randomly_seed", None)
+        if type(seed) is int:
+            self.emit("seeded", seed=seed)
 
     def pytest_exception_interact(self, call: Any, report: Any) -> None:
         if isinstance(report, pytest.CollectReport):
@@ -115,33 +120,18 @@ class Reporter:
         outcome = yield
         if outcome.excinfo is not None and isinstance(outcome.excinfo[1], pytest.UsageError):
             messages = outcome.excinfo[1].args
-            self.emit_usage_error([*messages, *self.further_missing(session, messages)])
+            self.emit_usage_error([*messages, *self.comparison.further_missing(session, messages)])
         elif outcome.excinfo is None and self.collected is not None:
             self.emit_collected(self.collected)
 
-    def further_missing(self, session: pytest.Session, messages: Sequence[object]) -> Sequence[object]:
-        """Nothing will run, so there is time to look for the ids that pytest was not told of as well."""
-        missing = {str(message).partition("\n")[0] for message in messages}
-        rest = [argument for argument in self.config.args if "not found: " + argument not in missing]
-        if self.covered and rest and len(rest) < len(self.config.args):
-            try:
-                session.perform_collect(rest)
-            except pytest.UsageError as error:
-                return error.args
-        return []
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> None:
-        """Ids that another argument covers were not said to pytest; that they exist is checked here."""
-        if not self.covered:
-            return
-        there: set[str] = set()
-        for item in items:
-            path, _, names = item.nodeid.partition("::")
-            there.update(self.relocate(path + "::" + names[:end]) for end in ends_of_names(names))
-        missing = [argument for node_id, argument in self.covered if node_id not in there]
+    # A wrapper, so that nobody has taken an item away yet.
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> Generator[None, None, None]:
+        missing = self.comparison.uncovered(items)
         if missing:
             raise pytest.UsageError(*("not found: " + argument for argument in missing))
+        self.comparison.keep(items)
+        yield
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         try:
@@ -155,7 +145,7 @@ class Reporter:
         if report.failed:
             conftest, error = self.collection_errors.pop(report.nodeid, (None, None))
             path = conftest or os.path.join(str(self.config.rootpath), report.nodeid.partition("::")[0])
-            self.emit_collection_error(path, error, self.clip(told("the error", str, report.longrepr)))
+            self.emit_collection_error(path, error, self.clip(told("the error", text_of, report, self.root)))
         elif report.skipped:
             reason = told("the reason of the skip", skip_reason, report.longrepr)
             self.emit("collection_skipped", id=self.relocate(report.nodeid), reason=reason)
@@ -174,6 +164,7 @@ class Reporter:
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         ids = [item.nodeid for item in items] if self.full else None
         self.emit("deselected", count=len(items), ids=ids)
+        self.comparison.keep_deselected(items, self.config)
         if self.marks is not None:
             with suppress(Exception):
                 self.marks |= marks_of(items)
@@ -190,6 +181,7 @@ class Reporter:
         # What only explains may be missing; it must never raise into pytest.
         with suppress(Exception):
             self.explain_selection(items)
+            self.comparison.tell(items, self.config, self.emit)
 
     def explain_selection(self, items: Sequence[pytest.Item]) -> None:
         if self.marks is not None:
@@ -202,6 +194,8 @@ class Reporter:
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         # xdist's controller never collects; each worker tells it what it found.
         self.emit("selected", count=len(set(ids)))
+        with suppress(Exception):
+            self.comparison.tell_of_workers(self.config, self.emit)
 
     def described(self, item: pytest.Item) -> list[object]:
         """Node id, classes, function, line."""
@@ -238,7 +232,7 @@ class Reporter:
             self.durations[nodeid] = self.durations.get(nodeid, 0.0) + report.duration
 
     def emit_phase(self, report: pytest.TestReport, context: object) -> None:
-        fields = {"id": self.relocate(report.nodeid), **fields_of(report, context, self.clip, self.relative)}
+        fields = {"id": self.relocate(report.nodeid), **fields_of(report, context, self.clip, self.relative, self.root)}
         stage = None
         if self.full:
             # What only the report of another plugin has; the rest is told without it.

@@ -10,7 +10,7 @@ import logging
 from contextlib import contextmanager
 from typing import Any, Iterator
 
-from phases import crash_of, longrepr_text, sections_of
+from phases import crash_of, sections_of
 from wording import Clip, told, unshown
 
 # Captured at the start, as all that tests could replace.
@@ -51,7 +51,7 @@ class Stages:
         log = self.log_records.pop(report.when, None)
         if log:
             stage["log"] = [{name: writable("this", value) for name, value in entry.items()} for entry in log]
-        longrepr = told("the traceback", longrepr_text, report)
+        longrepr = told("the traceback", getattr, report, "longreprtext")
         if longrepr:
             stage["longrepr"] = self.clip(longrepr)
         return stage

@@ -1,16 +1,22 @@
 """What pytest's objects say, as text for a record.
 
-In come reasons, contexts of subtests and tracebacks; out come strings. Standard library only.
+In come reasons, contexts of subtests and tracebacks; out come strings. Standard library and pytest's public names only.
 """
 
 from __future__ import annotations
 
+import os
+import re
 from typing import Any, Callable
+
+import pytest
 
 Clip = Callable[[str], str]
 
 # Frames of the machinery, which tell nobody where a test is stuck.
 MACHINERY = ("_pytest", "pytest", "pluggy", "__main__")
+# How a line ends that is a place. pytest gives those of doctests and of missing fixtures with the whole path.
+PLACE = re.compile(r"(?::\d+(?:: [A-Za-z_][\w.]*)?|, line \d+)$")
 
 
 class Clipper:
@@ -42,6 +48,34 @@ def told(what: str, make: Callable[..., object], *given: object) -> str:
 
 def unshown(what: str, error: BaseException) -> str:
     return "[%s cannot be shown: turning it into text raised %s]" % (what, type(error).__name__)
+
+
+class Marked:
+    """A report whose text begins with a mark: pytest strips texts, which would cost the first line its indentation."""
+
+    MARK = "|"
+
+    def __init__(self, report: Any) -> None:
+        self.report = report
+
+    def toterminal(self, out: Any) -> None:
+        out.line(self.MARK)
+        self.report.toterminal(out)
+
+
+def text_of(report: Any, root: str) -> str:
+    """What pytest prints of a failure, without colour, with places in the project relative to its root."""
+    text: str = pytest.TestReport.longreprtext.fget(Marked(report))[len(Marked.MARK) :].lstrip("\n")  # type: ignore[attr-defined]
+    if root + os.sep not in text:
+        return text
+    return "\n".join(relative_place(line, root + os.sep) for line in text.split("\n"))
+
+
+def relative_place(line: str, root: str) -> str:
+    for lead in ("", "file "):
+        if line.startswith(lead + root) and PLACE.search(line):
+            return lead + line[len(lead + root) :].replace(os.sep, "/")
+    return line
 
 
 def skip_reason(longrepr: object) -> str:
