@@ -127,7 +127,7 @@ MAP = {
     "findings": {"causes", "events", "failures", "json_report", "ledger", "notices", "requests", "reruns", "results"},
     "flags": {"tools"},
     "front": set(),
-    "gate": {"endpoint", "logs", "wire"},
+    "gate": {"endpoint", "logs", "messages"},
     "hatch": {"manifest", "places", "prefixes"},
     "hints": {"events", "surroundings"},
     "ink": set(),
@@ -146,6 +146,7 @@ MAP = {
     "managers": {"events", "files", "hatch", "manifest", "memory", "places", "poetry", "prefixes", "questions"},
     "manifest": {"files"},
     "memory": set(),
+    "messages": set(),
     "meter": {"ledger", "progress", "terminal"},
     "notices": {"cautions", "failures", "ledger", "requests", "results", "selection", "text"},
     "orphans": {"processes"},
@@ -198,6 +199,8 @@ MAP = {
         "front",
         "journal",
         "ledger",
+        "logs",
+        "messages",
         "progress",
         "replies",
         "spare",
@@ -222,7 +225,7 @@ MAP = {
     "unmanaged": {"interpreter", "manifest", "prefixes", "shell", "strays", "ways"},
     "ways": {"manifest", "requirements"},
     "web": {"background", "calls", "config", "connection", "endpoint", "gate", "server"},
-    "wire": set(),
+    "wire": {"front", "messages"},
 }
 
 PURE = [
@@ -250,6 +253,7 @@ PURE = [
     "ledger",
     "limits",
     "listing",
+    "messages",
     "notices",
     "progress",
     "replies",
