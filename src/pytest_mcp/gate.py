@@ -138,6 +138,9 @@ def _check_shape(scope: Scope, headers: Headers) -> None:
     # With both, two readers can disagree on where a request ends, and one may hide in another (RFC 9112, 6.3).
     if "transfer-encoding" in headers and "content-length" in headers:
         raise Refused(400, "A request has either a Content-Length or a Transfer-Encoding.")
+    # An older reader does not know chunks (RFC 9112, 6.1).
+    if "transfer-encoding" in headers and scope["http_version"] == "1.0":
+        raise Refused(400, "A request of HTTP/1.0 has no Transfer-Encoding.")
 
 
 def _check_route(scope: Scope) -> None:
