@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
+import mcp_types as types
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp.shared.message import SessionMessage
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from pytest_mcp import front
 from pytest_mcp.front import Handover
-from pytest_mcp.server import heard
+from pytest_mcp.server import MOST_UNREAD, Answers, heard
 from pytest_mcp.wire import Outlet
 from tests.dialogues import (
     BURSTS,
@@ -265,10 +268,12 @@ def test_whatever_the_front_answers_the_sdk_would_have_answered_alike(
 @pytest.mark.anyio
 async def test_the_sdk_hears_nothing_more_until_it_has_answered_the_opening() -> None:
     """A cancel right behind the opening would leave it unanswered, and somebody else's answer would be dropped."""
-    answered, lines, cancelled = anyio.Event(), list[bytes](), line(cancel(0))
+    opening, lines, cancelled = line(initialize()), list[bytes](), line(cancel(0))
+    handover = Handover(opening, cancelled)
+    answers = Answers(handover)
 
     async def hear(outlet: Outlet) -> None:
-        async for told in heard(Handover(b"opening", cancelled), answered, outlet):
+        async for told in heard(handover, answers, outlet):
             lines.append(told)
 
     with Path(os.devnull).open(encoding="utf-8") as nothing:
@@ -276,9 +281,42 @@ async def test_the_sdk_hears_nothing_more_until_it_has_answered_the_opening() ->
             tasks.start_soon(hear, Outlet(nothing.fileno(), nothing.fileno()))
             await anyio.wait_all_tasks_blocked()
             before = list(lines)
-            answered.set()
+            answers.repeated.set()
 
-    assert (before, lines) == ([b"opening"], [b"opening", cancelled.rstrip()])
+    assert (before, lines) == ([opening], [opening, cancelled.rstrip()])
+
+
+class Unread:
+    """The way to a client that does not read."""
+
+    async def send(self, _item: SessionMessage) -> None:
+        await anyio.sleep_forever()
+
+    async def aclose(self) -> None: ...
+
+
+@pytest.mark.anyio
+async def test_a_client_that_reads_no_answers_is_not_listened_to_for_ever() -> None:
+    """The SDK keeps a task for every answer that it cannot send."""
+    handover = Handover(rest=line(request(1, "ping")) * 2 * MOST_UNREAD)
+    answers = Answers(handover)
+    answers.stream = Unread()
+    item = SessionMessage(types.JSONRPCResponse(jsonrpc="2.0", id=1, result={}))
+
+    with Path(os.devnull).open(encoding="utf-8") as nothing:
+        async with anyio.create_task_group() as tasks:
+
+            async def serve() -> None:
+                async for _ in heard(handover, answers, Outlet(nothing.fileno(), nothing.fileno())):
+                    tasks.start_soon(answers.send, item)
+                    await anyio.lowlevel.checkpoint()
+
+            tasks.start_soon(serve)
+            await anyio.wait_all_tasks_blocked()
+            unread = answers.unread
+            tasks.cancel_scope.cancel()
+
+    assert unread == MOST_UNREAD + 1
 
 
 # Says at the end which modules there were when the front was done, or when nothing was served at all.

@@ -38,6 +38,8 @@ from pytest_mcp.wire import Outlet
 PROGRESS_SECONDS = 0.3
 # The SDK answers an opening within milliseconds. If it should not, to go on is better than to be deaf.
 REPEAT_SECONDS = 10
+# Answers that wait for a client to read. Beyond that nothing more is read from it: the SDK keeps a task for each.
+MOST_UNREAD = 1_000
 # In a log, for a name that is the caller's and not ours.
 UNKNOWN_TOOL = "unknown"
 
@@ -102,23 +104,23 @@ def _fault_of_params(details: ErrorDetails) -> Fault:
 async def serve_stdio(config: Config, handover: Handover) -> None:
     """Go on where the front has stopped: the SDK hears everything, and repeats nothing that was answered."""
     server = create(config)
-    repeated = anyio.Event()
+    answers = Answers(handover)
     with wire.outlet() as outlet:
         # The SDK asks only for something to iterate over and something to write to; its own block threads.
-        streams = cast("Any", {"stdin": heard(handover, repeated, outlet), "stdout": outlet})
-        async with stdio_server(**streams) as (reader, writer):
-            answers = Unrepeated(writer, handover, repeated) if handover.opening else writer
+        streams = cast("Any", {"stdin": heard(handover, answers, outlet), "stdout": outlet})
+        async with stdio_server(**streams) as (reader, answers.stream):
             await server.run(reader, answers, server.create_initialization_options())
 
 
-async def heard(handover: Handover, repeated: anyio.Event, outlet: Outlet) -> AsyncIterator[bytes]:
+async def heard(handover: Handover, answers: "Answers", outlet: Outlet) -> AsyncIterator[bytes]:
     """Every message that the SDK answers or may ignore; the others are answered here."""
     if handover.opening:
         yield handover.opening
         # Nothing else is heard until then: a cancel would leave the opening without the answer to be dropped.
         with anyio.move_on_after(REPEAT_SECONDS):
-            await repeated.wait()
+            await answers.repeated.wait()
     async for line in wire.lines(outlet.source, handover.rest):
+        await answers.wait_for_reader()
         if not line.strip():
             continue
         try:
@@ -138,21 +140,37 @@ class Sending(Protocol):
     async def aclose(self) -> None: ...
 
 
-class Unrepeated(ObjectSendStream[SessionMessage]):
+class Answers(ObjectSendStream[SessionMessage]):
     """The SDK's way to the client, without its answer to the opening that the front has answered."""
 
-    def __init__(self, stream: Sending, handover: Handover, repeated: anyio.Event) -> None:
-        self.stream = stream
-        self.answered = json.loads(handover.opening)["id"]
-        self.repeated = repeated
+    # The SDK's own stream, as soon as it is there.
+    stream: Sending
+
+    def __init__(self, handover: Handover) -> None:
+        self.answered = json.loads(handover.opening)["id"] if handover.opening else None
+        self.repeated = anyio.Event()
+        self.unread = 0
+        self.taken = anyio.Event()
 
     async def send(self, item: SessionMessage) -> None:
-        if not self.repeated.is_set() and self._is_repetition(item.message):
+        if self._is_repetition(item.message):
             self.repeated.set()
-        else:
+            return
+        self.unread += 1
+        try:
             await self.stream.send(item)
+        finally:
+            self.unread -= 1
+            self.taken.set()
+
+    async def wait_for_reader(self) -> None:
+        while self.unread > MOST_UNREAD:
+            self.taken = anyio.Event()
+            await self.taken.wait()
 
     def _is_repetition(self, message: types.JSONRPCMessage) -> bool:
+        if self.answered is None or self.repeated.is_set():
+            return False
         return isinstance(message, types.JSONRPCResponse | types.JSONRPCError) and message.id == self.answered
 
     async def aclose(self) -> None:
