@@ -4,12 +4,19 @@ A dialogue is a list of turns: bytes that are sent, and how many answers to wait
 """
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_mcp import front
 
 Message = dict[str, Any]
-Turn = tuple[bytes, int]
+
+
+class Turn(NamedTuple):
+    data: bytes
+    answers: int
+    # Answers to what the SDK would drop without a word.
+    refusals: int = 0
+
 
 CLIENT = {"name": "raw", "version": "1"}
 PREFIX = "io.modelcontextprotocol/"
@@ -40,21 +47,31 @@ def line(message: Any) -> bytes:
 
 
 def asked(message: Any) -> Turn:
-    return (message if isinstance(message, bytes) else line(message)), 1
+    return Turn(message if isinstance(message, bytes) else line(message), 1)
 
 
 def said(message: Any) -> Turn:
     """What is not answered."""
-    return asked(message)[0], 0
+    return Turn(asked(message).data, 0)
+
+
+def refused(message: Any) -> Turn:
+    """What the SDK does not answer, and we do."""
+    return Turn(asked(message).data, 0, refusals=1)
 
 
 def at_once(*turns: Turn) -> list[Turn]:
     """All of it in one write."""
-    return [(b"".join(data for data, _ in turns), sum(answers for _, answers in turns))]
+    data, answers, refusals = zip(*turns, strict=True)
+    return [Turn(b"".join(data), sum(answers), sum(refusals))]
 
 
 def byte_by_byte(*turns: Turn) -> list[Turn]:
-    return [(data[n : n + 1], answers * (n == len(data) - 1)) for data, answers in turns for n in range(len(data))]
+    return [
+        Turn(turn.data[n : n + 1], turn.answers * (n == len(turn.data) - 1))
+        for turn in turns
+        for n in range(len(turn.data))
+    ]
 
 
 NO_TOOL = {"name": "no_such_tool", "arguments": {}}
@@ -89,6 +106,7 @@ INTRODUCED = {
 }
 
 ODD: list[Any] = [True, 1.5, None, []]
+NO_MESSAGES: list[Any] = [[], [request(1, "ping")], 7, None]
 
 # One message at a time, each when the one before it is answered.
 DIALOGUES: dict[str, list[Turn]] = {
@@ -110,7 +128,7 @@ DIALOGUES: dict[str, list[Turn]] = {
         *[asked(request(identity, "ping")) for identity in (0, -1, 2**70, "", "ü\n\x7f")],
         *[asked(request("0", "ping")), asked(request("0", "tools/list")), asked(request("0", "tools/call", **NO_TOOL))],
     ],
-    "ids of no kind": [*HANDSHAKE, *[said(request(odd, "ping")) for odd in ODD], PING, LISTED],
+    "ids of no kind": [*HANDSHAKE, *[refused(request(odd, "ping")) for odd in ODD], PING, LISTED],
     "the list first": [LISTED, *HANDSHAKE, LISTED],
     "a ping first": [PING, *HANDSHAKE, LISTED],
     "ready before the handshake": [said(INITIALIZED), *HANDSHAKE, LISTED],
@@ -134,12 +152,18 @@ DIALOGUES: dict[str, list[Turn]] = {
     ],
     "cancels that come too late": [HANDSHAKE[0], said(cancel(0)), HANDSHAKE[1], LISTED, said(cancel("list")), CALL],
     "a cancel of the opening without a handshake": [DISCOVERED, said(cancel("discover")), ENVELOPED_LIST, DISCOVERED],
-    "no JSON": [said(b"hello\n"), HANDSHAKE[0], said(b'{"jsonrpc":\n'), said(b"\n"), HANDSHAKE[1], LISTED],
-    "what is no message": [*HANDSHAKE, said([]), said([request(1, "ping")]), said(7), said(None), PING, LISTED],
+    "no JSON": [refused(b"hello\n"), HANDSHAKE[0], refused(b'{"jsonrpc":\n'), said(b"\n"), HANDSHAKE[1], LISTED],
+    "what is no message": [
+        *HANDSHAKE,
+        *[refused(odd) for odd in NO_MESSAGES],
+        *[refused(request(1, "ping") | {"params": odd}) for odd in ([1], "x", 7)],
+        refused(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":' + b"9" * 5000 + b"}}\n"),
+        *[PING, LISTED],
+    ],
     "answers to nothing, another JSON-RPC and an unknown notification": [
         HANDSHAKE[0],
         said({"jsonrpc": "2.0", "id": 0, "result": {}}),
-        said({"jsonrpc": "1.0", "id": 1, "method": "ping"}),
+        refused({"jsonrpc": "1.0", "id": 1, "method": "ping"}),
         said({"jsonrpc": "2.0", "method": "notifications/nothing"}),
         *[HANDSHAKE[1], LISTED],
     ],
@@ -180,10 +204,10 @@ DIALOGUES: dict[str, list[Turn]] = {
         asked(initialize(capabilities={"experimental": {"a": json.loads('{"a":' * 150 + "1" + "}" * 150)}})),
         LISTED,
     ],
-    "half a line at the end": [*HANDSHAKE, LISTED, said(b'{"jsonrpc":"2.0","id":1,"meth')],
-    "half a line at the end of the opening": [HANDSHAKE[0], said(b'{"jsonrpc":"2.0","id":1,"meth')],
+    "half a line at the end": [*HANDSHAKE, LISTED, refused(b'{"jsonrpc":"2.0","id":1,"meth')],
+    "half a line at the end of the opening": [HANDSHAKE[0], refused(b'{"jsonrpc":"2.0","id":1,"meth')],
     "nothing": [],
-    "nothing but half a line": [said(b"{")],
+    "nothing but half a line": [refused(b"{")],
 }
 
 # All in one write. The SDK answers requests that came together in no order that it would promise.
@@ -207,7 +231,7 @@ BURSTS: dict[str, list[Turn]] = {
     "a cancelled opening whose id comes again": [DISCOVERED, said(cancel("discover")), DISCOVERED, ENVELOPED_CALL],
     "a handshake twice": [*HANDSHAKE, *HANDSHAKE, PING, LISTED],
     "the list before the handshake": [LISTED, *HANDSHAKE, PING],
-    "nonsense": [said(b"hello\n\n[]\n"), *HANDSHAKE, said(b"hello\n"), PING, said(b"\xff\n"), LISTED],
+    "nonsense": [refused(b"hello\n\n"), refused([]), *HANDSHAKE, refused(b"hello\n"), PING, refused(b"\xff\n"), LISTED],
 }
 
 

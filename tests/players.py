@@ -4,14 +4,14 @@ import multiprocessing
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from multiprocessing import reduction
 from typing import IO, Any, cast
 
 import anyio
 from mcp.server.stdio import stdio_server
 
-from pytest_mcp import cli, wire
+from pytest_mcp import cli, messages, wire
 from pytest_mcp.config import Config
 from pytest_mcp.server import create
 from tests.dialogues import Turn
@@ -61,10 +61,11 @@ def _serve(read: Any, write: Any, arguments: list[str]) -> None:
 
 def _played(turns: Sequence[Turn], client: IO[bytes], server: IO[bytes]) -> list[str]:
     told: list[bytes] = []
-    for data, answers in turns:
+    for data, answers, refusals in turns:
         client.write(data)
         client.flush()
-        told += [server.readline() for _ in range(answers)]
+        # Half a line is answered when its end does not come any more.
+        told += [server.readline() for _ in range(answers + refusals * data.endswith(b"\n"))]
     client.close()
     return [entry.decode("utf-8") for entry in [*told, *server]]
 
@@ -98,7 +99,7 @@ async def told_by_sdk(config: Config, turns: Sequence[Turn]) -> list[str]:
 
     async def talk() -> None:
         expected = 0
-        for data, answers in turns:
+        for data, answers, _ in turns:
             await anyio.to_thread.run_sync(_write, writer, data)
             expected += answers
             await spoken.until(expected)
@@ -107,12 +108,17 @@ async def told_by_sdk(config: Config, turns: Sequence[Turn]) -> list[str]:
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(talk)
-            streams = cast("Any", {"stdin": wire.lines(reader), "stdout": spoken})
+            streams = cast("Any", {"stdin": _mended_lines(reader), "stdout": spoken})
             async with stdio_server(**streams) as (heard, answers):
                 await server.run(heard, answers, server.create_initialization_options())
     finally:
         os.close(reader)
     return spoken.lines
+
+
+async def _mended_lines(descriptor: int) -> AsyncIterator[bytes]:
+    async for line in wire.lines(descriptor):
+        yield messages.mended(line)
 
 
 def _write(descriptor: int, data: bytes) -> None:

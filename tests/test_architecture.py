@@ -139,7 +139,7 @@ MAP = {
     "flags": {"tools"},
     "folders": set(),
     "front": set(),
-    "gate": {"endpoint", "logs", "wire"},
+    "gate": {"endpoint", "logs", "messages"},
     "hatch": {"manifest", "places", "prefixes"},
     "hints": {"events", "surroundings"},
     "ink": set(),
@@ -158,6 +158,7 @@ MAP = {
     "managers": {"events", "files", "hatch", "manifest", "memory", "places", "poetry", "prefixes", "questions"},
     "manifest": {"files"},
     "memory": set(),
+    "messages": set(),
     "meter": {"ledger", "progress", "terminal"},
     "named": {"ledger", "requests", "targets"},
     "notices": {"cautions", "events", "failures", "ledger", "requests", "results", "selection", "text", "transcript"},
@@ -214,6 +215,8 @@ MAP = {
         "front",
         "journal",
         "ledger",
+        "logs",
+        "messages",
         "progress",
         "replies",
         "spare",
@@ -240,7 +243,7 @@ MAP = {
     "watch": {"overtime", "processes"},
     "ways": {"manifest", "requirements"},
     "web": {"background", "calls", "config", "connection", "endpoint", "gate", "server"},
-    "wire": set(),
+    "wire": {"front", "messages"},
 }
 
 PURE = [
@@ -268,6 +271,7 @@ PURE = [
     "ledger",
     "limits",
     "listing",
+    "messages",
     "named",
     "notices",
     "ownership",

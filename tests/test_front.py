@@ -12,14 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
+import mcp_types as types
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp.shared.message import SessionMessage
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from pytest_mcp import front
 from pytest_mcp.front import Handover
-from pytest_mcp.server import heard
+from pytest_mcp.server import MOST_UNREAD, Answers, heard
+from pytest_mcp.wire import Outlet
 from tests.dialogues import (
     BURSTS,
     CALL,
@@ -37,6 +41,7 @@ from tests.dialogues import (
     Message,
     Turn,
     at_once,
+    cancel,
     enveloped,
     initialize,
     line,
@@ -48,6 +53,18 @@ from tests.waiting import PATIENCE
 from tests.workbench import Workbench
 
 
+def answers_in(told: list[str], turns: list[Turn]) -> list[str]:
+    """Without those to lines that the SDK would have dropped."""
+    refusals = [entry for entry in told if is_refusal(json.loads(entry))]
+    assert len(refusals) == sum(turn.refusals for turn in turns)
+    return [entry for entry in told if entry not in refusals]
+
+
+def is_refusal(answer: Message) -> bool:
+    message: str = answer.get("error", {}).get("message", "")
+    return message.startswith(("Parse error: ", "Invalid Request: "))
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", DIALOGUES)
 async def test_a_dialogue_is_answered_byte_for_byte_as_the_sdk_would(bench: Workbench, name: str) -> None:
@@ -55,7 +72,7 @@ async def test_a_dialogue_is_answered_byte_for_byte_as_the_sdk_would(bench: Work
 
     told = told_by_warm_process(bench.config, turns)
 
-    assert told == await told_by_sdk(bench.config, turns)
+    assert answers_in(told, turns) == await told_by_sdk(bench.config, turns)
 
 
 @pytest.mark.anyio
@@ -65,13 +82,13 @@ async def test_what_comes_all_at_once_gets_the_same_answers_in_whatever_order(be
 
     told = told_by_warm_process(bench.config, turns)
 
-    assert sorted(told) == sorted(await told_by_sdk(bench.config, turns))
+    assert sorted(answers_in(told, turns)) == sorted(await told_by_sdk(bench.config, turns))
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", LEFT)
 async def test_a_client_that_leaves_early_is_owed_the_same_answers(bench: Workbench, name: str) -> None:
-    turns = [said(at_once(*LEFT[name])[0][0])]
+    turns = [said(at_once(*LEFT[name])[0].data)]
 
     told = told_by_warm_process(bench.config, turns)
 
@@ -113,7 +130,7 @@ async def test_every_version_gets_the_answers_of_the_sdk_from_the_front_alone(
 ) -> None:
     told, _ = greeted(b"".join(map(line, messages)))
 
-    assert told == await told_by_sdk(bench.config, [(line(message), "id" in message) for message in messages])
+    assert told == await told_by_sdk(bench.config, [Turn(line(message), "id" in message) for message in messages])
 
 
 @pytest.mark.parametrize("messages", [*HANDSHAKES, *STATELESS, []])
@@ -124,7 +141,7 @@ def test_nothing_is_handed_over_when_the_client_has_gone_and_all_is_answered(mes
 
 
 def test_what_is_not_answered_is_handed_over_in_its_order_with_the_opening() -> None:
-    opening, ready, listed, call = (turn[0] for turn in (*HANDSHAKE, LISTED, CALL))
+    opening, ready, listed, call = (turn.data for turn in (*HANDSHAKE, LISTED, CALL))
 
     told, handover = greeted(opening + ready + listed + call + b"half a li")
 
@@ -240,32 +257,66 @@ def test_whatever_the_front_answers_the_sdk_would_have_answered_alike(
     # The front answers one after the other: everything up to its last answer is answered or held.
     requests = [number for number, message in enumerate(messages) if "id" in message]
     count = requests[len(told) - 1] + 1 if told else 0
-    turns = [(sent, "id" in message) for sent, message in zip(data[:count], messages, strict=False)]
+    turns = [Turn(sent, "id" in message) for sent, message in zip(data[:count], messages, strict=False)]
     assert told == anyio.run(told_by_sdk, config, turns)
-    held = [sent for sent, answered in turns if not answered]
+    held = [turn.data for turn in turns if not turn.answers]
     left = b"".join([*held, *data[count:]])
     assert handover in (Handover(data[0].rstrip() if told else b"", left), None)
     assert handover is not None or not requests[len(told) :]
 
 
 @pytest.mark.anyio
-async def test_the_sdk_hears_nothing_more_until_it_has_answered_the_opening(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_sdk_hears_nothing_more_until_it_has_answered_the_opening() -> None:
     """A cancel right behind the opening would leave it unanswered, and somebody else's answer would be dropped."""
-    answered, lines = anyio.Event(), list[str]()
+    opening, lines, cancelled = line(initialize()), list[bytes](), line(cancel(0))
+    handover = Handover(opening, cancelled)
+    answers = Answers(handover)
 
-    async def hear() -> None:
-        async for told in heard(Handover(b"opening", b"cancel\n"), answered):
+    async def hear(outlet: Outlet) -> None:
+        async for told in heard(handover, answers, outlet):
             lines.append(told)
 
     with Path(os.devnull).open(encoding="utf-8") as nothing:
-        monkeypatch.setattr(sys, "stdin", nothing)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(hear)
+            tasks.start_soon(hear, Outlet(nothing.fileno(), nothing.fileno()))
             await anyio.wait_all_tasks_blocked()
             before = list(lines)
-            answered.set()
+            answers.repeated.set()
 
-    assert (before, lines) == (["opening"], ["opening", "cancel\n"])
+    assert (before, lines) == ([opening], [opening, cancelled.rstrip()])
+
+
+class Unread:
+    """The way to a client that does not read."""
+
+    async def send(self, _item: SessionMessage) -> None:
+        await anyio.sleep_forever()
+
+    async def aclose(self) -> None: ...
+
+
+@pytest.mark.anyio
+async def test_a_client_that_reads_no_answers_is_not_listened_to_for_ever() -> None:
+    """The SDK keeps a task for every answer that it cannot send."""
+    handover = Handover(rest=line(request(1, "ping")) * 2 * MOST_UNREAD)
+    answers = Answers(handover)
+    answers.stream = Unread()
+    item = SessionMessage(types.JSONRPCResponse(jsonrpc="2.0", id=1, result={}))
+
+    with Path(os.devnull).open(encoding="utf-8") as nothing:
+        async with anyio.create_task_group() as tasks:
+
+            async def serve() -> None:
+                async for _ in heard(handover, answers, Outlet(nothing.fileno(), nothing.fileno())):
+                    tasks.start_soon(answers.send, item)
+                    await anyio.lowlevel.checkpoint()
+
+            tasks.start_soon(serve)
+            await anyio.wait_all_tasks_blocked()
+            unread = answers.unread
+            tasks.cancel_scope.cancel()
+
+    assert unread == MOST_UNREAD + 1
 
 
 # Says at the end which modules there were when the front was done, or when nothing was served at all.

@@ -1,11 +1,16 @@
-"""One connection of an HTTP client: uvicorn's own, with an end to its patience.
+"""One connection of an HTTP client: uvicorn's own, with an end to its patience and strict about lines.
 
-uvicorn waits for ever for the rest of a header, and for a client to take its answer. What is in a request is
-`gate`'s affair.
+uvicorn waits for ever for the rest of a header, and for a client to take its answer. Its parser (h11) reads more than
+RFC 9112 allows, and where two readers disagree on where a request ends, one may hide in another. What is in a request
+is `gate`'s affair.
 """
 
 import asyncio
+import re
+from typing import Any
 
+from h11 import LocalProtocolError
+from h11._receivebuffer import ReceiveBuffer
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 # For a request's headers to arrive, and for the first byte of them.
@@ -20,11 +25,37 @@ IDLE_SECONDS = 30
 MOST_CONNECTIONS = 256
 
 _FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
+# A line that ends without a carriage return, or that begins with a space and so goes on with the one before it.
+_AMBIGUOUS = re.compile(rb"(?<!\r)\n|\n[ \t]")
+_LENGTH = re.compile(rb"^content-length[ \t]*:([^\n]*)", re.IGNORECASE | re.MULTILINE)
+
+
+class StrictLines(ReceiveBuffer):
+    """What has arrived, as h11 takes its header lines from it: only such as every reader reads alike."""
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        before = bytes(self)
+        lines = super().maybe_extract_lines()
+        if lines is not None:
+            _check_lines(before[: len(before) - len(self)])
+        return lines
+
+
+def _check_lines(head: bytes) -> None:
+    lengths = _LENGTH.findall(head)
+    if _AMBIGUOUS.search(head) or len(lengths) > 1 or any(b"," in length for length in lengths):
+        # h11 makes a RemoteProtocolError of it, and uvicorn a 400 that closes the connection.
+        raise LocalProtocolError("header lines that can be read in two ways")
 
 
 class Connection(H11Protocol):
     arriving: asyncio.TimerHandle | None = None
     stalled: asyncio.TimerHandle | None = None
+
+    def __init__(self, *settings: Any, **named_settings: Any) -> None:
+        super().__init__(*settings, **named_settings)
+        # h11 has no other place for it. The tests send what must be refused, so a change there would be noticed.
+        self.conn._receive_buffer = StrictLines()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)

@@ -19,6 +19,8 @@ SNAPSHOT = Path(__file__).with_name("snapshot.json")
 LONGEST_LINE = 64 * 1024
 # The SDK reads two hundred levels and no more; what has fewer brackets than that cannot be so deep.
 MOST_BRACKETS = 100
+# A client that has closed our input and takes nothing of an answer for so long has left.
+STALLED_SECONDS = 0.75
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
 # What a message must look like. A tuple is a choice, a list is one of any length, and `_NONE` also means absent.
@@ -87,7 +89,7 @@ def greet(source: int, target: int) -> Handover | None:
         while not conversation.has_listed:
             line, newline, rest = heard.partition(b"\n")
             if newline and (reply := conversation.reply(line)) is not None:
-                _write(target, reply)
+                _write(target, reply, source)
                 heard = rest
             elif newline or len(heard) > LONGEST_LINE:
                 break
@@ -178,7 +180,18 @@ def _read(source: int) -> bytes:
     return os.read(source, LONGEST_LINE)
 
 
-def _write(target: int, data: bytes) -> None:
+def _write(target: int, data: bytes, source: int) -> None:
     while data:
-        select.select([], [target], [])
-        data = data[os.write(target, data) :]
+        while not select.select([], [target], [], STALLED_SECONDS)[1]:
+            if has_left(source):
+                raise BrokenPipeError
+        # No more than fits for certain: a write that blocks would not see that the client leaves.
+        data = data[os.write(target, data[: select.PIPE_BUF]) :]
+
+
+def has_left(source: int) -> bool:
+    """Whether the other end of our input is closed, even if not everything that it said was read yet."""
+    watch = select.poll()
+    # A hangup is always told; a socket of which only that half was closed must be asked for it.
+    watch.register(source, getattr(select, "POLLRDHUP", 0))
+    return bool(watch.poll(0))

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 
 import anyio
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pytest_mcp import wire
+from pytest_mcp import messages
 from pytest_mcp.endpoint import Endpoint
 from pytest_mcp.logs import FIELDS
 
@@ -22,7 +22,7 @@ PATH = "/mcp"
 HEALTH = "/healthz"
 METHODS = {PATH: ("POST",), HEALTH: ("GET", "HEAD")}
 # As long as a line on stdio may be.
-LARGEST_BODY = wire.LONGEST_LINE
+LARGEST_BODY = messages.LONGEST
 # What all requests together may keep in memory, those that wait for their turn among them.
 LARGEST_BODIES = 4 * LARGEST_BODY
 LARGEST_HEADERS = 16 * 1024
@@ -93,10 +93,18 @@ class Gate:
         body = bytearray()
         try:
             if await self._fill(body, receive):
-                # Read as a line on stdio is, so that the same request gets the same answer.
-                await self.app(scope, _replaying(wire.decoded([body]).encode(), receive), send)
+                await self._app_for(body)(scope, receive, send)
         finally:
             self.held -= len(body)
+
+    def _app_for(self, body: bytearray) -> ASGIApp:
+        """Read as a line on stdio is, so that the same request gets the same answer."""
+        try:
+            message = messages.admitted(bytes(body))
+        except messages.Refused as refusal:
+            logger.info("refused", extra={FIELDS: {"status": 400, "reason": str(refusal)}})
+            return JSONResponse(refusal.reply, 400)
+        return lambda scope, receive, send: self.app(scope, _replaying(message, receive), send)
 
     async def _fill(self, body: bytearray, receive: Receive) -> bool:
         """Whether the body is there as a whole; if not, nobody is there any more to hear why."""
@@ -130,6 +138,9 @@ def _check_shape(scope: Scope, headers: Headers) -> None:
     # With both, two readers can disagree on where a request ends, and one may hide in another (RFC 9112, 6.3).
     if "transfer-encoding" in headers and "content-length" in headers:
         raise Refused(400, "A request has either a Content-Length or a Transfer-Encoding.")
+    # An older reader does not know chunks (RFC 9112, 6.1).
+    if "transfer-encoding" in headers and scope["http_version"] == "1.0":
+        raise Refused(400, "A request of HTTP/1.0 has no Transfer-Encoding.")
 
 
 def _check_route(scope: Scope) -> None:

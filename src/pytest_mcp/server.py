@@ -5,7 +5,6 @@ What a call does is decided in `tools` and below. Every string that leaves goes 
 
 import json
 import logging
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,11 +15,13 @@ import mcp_types as types
 from anyio.abc import ObjectSendStream
 from mcp import MCPError
 from mcp.server import Server
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
-from pytest_mcp import __version__, journal, progress, replies, wire
+from pytest_mcp import __version__, journal, messages, progress, replies, wire
 from pytest_mcp.background import alongside
 from pytest_mcp.calls import Calls
 from pytest_mcp.config import Config
@@ -28,13 +29,17 @@ from pytest_mcp.errors import CallError, Fault, InternalError, InvalidParams
 from pytest_mcp.front import Handover
 from pytest_mcp.journal import Entry
 from pytest_mcp.ledger import Ledger
+from pytest_mcp.logs import FIELDS
 from pytest_mcp.spare import Spare
 from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump
+from pytest_mcp.wire import Outlet
 
 # At most a few progress notes a second; a client shows them to a person.
 PROGRESS_SECONDS = 0.3
 # The SDK answers an opening within milliseconds. If it should not, to go on is better than to be deaf.
 REPEAT_SECONDS = 10
+# Answers that wait for a client to read. Beyond that nothing more is read from it: the SDK keeps a task for each.
+MOST_UNREAD = 1_000
 # In a log, for a name that is the caller's and not ours.
 UNKNOWN_TOOL = "unknown"
 
@@ -69,7 +74,7 @@ def create(config: Config, calls: Calls | None = None) -> Server[Any]:
                 entry.failed(bug := InternalError(error))
                 return _failure(bug, config)
 
-    return Server(
+    server = Server(
         "pytest-mcp",
         version=__version__,
         title="pytest",
@@ -78,27 +83,54 @@ def create(config: Config, calls: Calls | None = None) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    server.middleware.append(explained)
+    return server
+
+
+async def explained(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """What the SDK refuses in `params`, told as our own refusals are; it would tell nothing but the code."""
+    try:
+        return await call_next(ctx)
+    except ValidationError as error:
+        faults = [_fault_of_params(details) for details in error.errors(include_url=False)]
+        raise MCPError(**replies.of_error(InvalidParams(faults))) from error
+
+
+def _fault_of_params(details: ErrorDetails) -> Fault:
+    field = ".".join(str(part) for part in details["loc"]).removeprefix("params.")
+    return Fault(field, details["msg"], details["type"], details["input"])
 
 
 async def serve_stdio(config: Config, handover: Handover) -> None:
     """Go on where the front has stopped: the SDK hears everything, and repeats nothing that was answered."""
     server = create(config)
-    repeated = anyio.Event()
-    # The SDK asks only for something to iterate over; its own reader would block a thread.
-    client = cast("anyio.AsyncFile[str]", heard(handover, repeated))
-    async with stdio_server(stdin=client) as (reader, writer):
-        answers = Unrepeated(writer, handover, repeated) if handover.opening else writer
-        await server.run(reader, answers, server.create_initialization_options())
+    answers = Answers(handover)
+    with wire.outlet() as outlet:
+        # The SDK asks only for something to iterate over and something to write to; its own block threads.
+        streams = cast("Any", {"stdin": heard(handover, answers, outlet), "stdout": outlet})
+        async with stdio_server(**streams) as (reader, answers.stream):
+            await server.run(reader, answers, server.create_initialization_options())
 
 
-async def heard(handover: Handover, repeated: anyio.Event) -> AsyncIterator[str]:
+async def heard(handover: Handover, answers: "Answers", outlet: Outlet) -> AsyncIterator[bytes]:
+    """Every message that the SDK answers or may ignore; the others are answered here."""
     if handover.opening:
-        yield handover.opening.decode("utf-8")
+        yield handover.opening
         # Nothing else is heard until then: a cancel would leave the opening without the answer to be dropped.
         with anyio.move_on_after(REPEAT_SECONDS):
-            await repeated.wait()
-    async for line in wire.lines(sys.stdin.fileno(), handover.rest):
-        yield line
+            await answers.repeated.wait()
+    async for line in wire.lines(outlet.source, handover.rest):
+        await answers.wait_for_reader()
+        if not line.strip():
+            continue
+        try:
+            message = messages.admitted(line)
+        except messages.Refused as refusal:
+            logger.info("refused", extra={FIELDS: {"reason": str(refusal)}})
+            await outlet.write(replies.line(refusal.reply) + "\n")
+        else:
+            yield message
+    outlet.source_ended = True
 
 
 class Sending(Protocol):
@@ -108,21 +140,37 @@ class Sending(Protocol):
     async def aclose(self) -> None: ...
 
 
-class Unrepeated(ObjectSendStream[SessionMessage]):
+class Answers(ObjectSendStream[SessionMessage]):
     """The SDK's way to the client, without its answer to the opening that the front has answered."""
 
-    def __init__(self, stream: Sending, handover: Handover, repeated: anyio.Event) -> None:
-        self.stream = stream
-        self.answered = json.loads(handover.opening)["id"]
-        self.repeated = repeated
+    # The SDK's own stream, as soon as it is there.
+    stream: Sending
+
+    def __init__(self, handover: Handover) -> None:
+        self.answered = json.loads(handover.opening)["id"] if handover.opening else None
+        self.repeated = anyio.Event()
+        self.unread = 0
+        self.taken = anyio.Event()
 
     async def send(self, item: SessionMessage) -> None:
-        if not self.repeated.is_set() and self._is_repetition(item.message):
+        if self._is_repetition(item.message):
             self.repeated.set()
-        else:
+            return
+        self.unread += 1
+        try:
             await self.stream.send(item)
+        finally:
+            self.unread -= 1
+            self.taken.set()
+
+    async def wait_for_reader(self) -> None:
+        while self.unread > MOST_UNREAD:
+            self.taken = anyio.Event()
+            await self.taken.wait()
 
     def _is_repetition(self, message: types.JSONRPCMessage) -> bool:
+        if self.answered is None or self.repeated.is_set():
+            return False
         return isinstance(message, types.JSONRPCResponse | types.JSONRPCError) and message.id == self.answered
 
     async def aclose(self) -> None:

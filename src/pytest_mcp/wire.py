@@ -1,59 +1,45 @@
-"""The client's lines as they arrive on standard input, each bounded.
+"""The client's lines on standard input, each bounded, and ours on standard output. What they say is not read here.
 
-Owning the reader costs no thread, so a signal finds nobody blocked, and keeps a line without end from
-filling the memory: such a line is dropped whole, as no request of ours is that long.
+No thread waits for either, so a signal finds nobody blocked, a line without end does not fill the memory, and a
+client that has left cannot keep the server by not reading.
 """
 
-import logging
 import os
-import re
-from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
+import select
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
 
 import anyio
 
-# Two thousand node ids of the greatest length, and as much again.
-LONGEST_LINE = 16 * 1024 * 1024
+from pytest_mcp.front import STALLED_SECONDS, has_left
+from pytest_mcp.messages import LONGEST
+
 _CHUNK = 64 * 1024
-# Any escape of a JSON string, read from its backslash on, so that `\\\\ud800` is seen for what it is.
-_ESCAPE = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
-)
-
-logger = logging.getLogger(__name__)
 
 
-async def lines(descriptor: int, heard: bytes = b"") -> AsyncIterator[str]:
-    """Every whole line, and at the end what stands after the last one; first of all what was heard before."""
+async def lines(descriptor: int, heard: bytes = b"") -> AsyncIterator[bytes]:
+    """Every whole line, and at the end what stands after the last one; first of all what was heard before.
+
+    Of a line that is too long comes its beginning, also too long, as soon as that is known. The rest is dropped.
+    """
     kept: list[bytes] = []
     length = 0
     while chunk := heard or await _read(descriptor):
         heard = b""
         *ends, rest = chunk.split(b"\n")
         for end in ends:
-            if length + len(end) <= LONGEST_LINE:
-                yield decoded([*kept, end])
-            else:
-                logger.warning("dropped a line of more than %d bytes", LONGEST_LINE)
+            if length <= LONGEST:
+                yield b"".join([*kept, end])
             kept, length = [], 0
-        length += len(rest)
-        # What is too long already is only counted.
-        kept = [*kept, rest] if length <= LONGEST_LINE else []
-    if kept and length <= LONGEST_LINE and any(kept):
-        yield decoded(kept)
-
-
-def decoded(parts: Sequence[bytes | bytearray]) -> str:
-    """The line as text. What is no text, in bytes or as half of an escaped pair, becomes U+FFFD.
-
-    The SDK would drop a line with a lone surrogate without a word, and its caller would wait for ever.
-    """
-    line = b"".join(parts).decode("utf-8", errors="replace") + "\n"
-    return _ESCAPE.sub(_mended, line) if "\\u" in line else line
-
-
-def _mended(escape: re.Match[str]) -> str:
-    return "\\ufffd" if escape.group("lone") else escape.group()
+        if length <= LONGEST:
+            length += len(rest)
+            kept.append(rest)
+            if length > LONGEST:
+                yield b"".join(kept)
+                kept = []
+    if any(kept):
+        yield b"".join(kept)
 
 
 async def _read(descriptor: int) -> bytes:
@@ -61,3 +47,59 @@ async def _read(descriptor: int) -> bytes:
     with suppress(PermissionError):
         await anyio.wait_readable(descriptor)
     return os.read(descriptor, _CHUNK)
+
+
+class Outlet:
+    """Standard output as the SDK writes to it, line by line."""
+
+    def __init__(self, descriptor: int, source: int) -> None:
+        self.descriptor = descriptor
+        # Where the client's lines come from: who closes that and takes no answer for a while has left.
+        self.source = source
+        self.source_ended = False
+        self.turn = anyio.Lock()
+
+    async def write(self, line: str) -> None:
+        async with self.turn:
+            data = line.encode()
+            for start in range(0, len(data), select.PIPE_BUF):
+                await self._write_piece(data[start : start + select.PIPE_BUF])
+
+    async def flush(self) -> None:
+        """Everything is written at once."""
+
+    async def _write_piece(self, piece: bytes) -> None:
+        while piece:
+            # So much never blocks where there is room at all (POSIX), whatever state the descriptor was left in.
+            await self._room()
+            piece = piece[os.write(self.descriptor, piece) :]
+
+    async def _room(self) -> None:
+        while not select.select([], [self.descriptor], [], 0)[1]:
+            with anyio.move_on_after(STALLED_SECONDS) as wait:
+                await anyio.wait_writable(self.descriptor)
+            if wait.cancelled_caught and (self.source_ended or has_left(self.source)):
+                raise BrokenPipeError("the client has left and takes no more answers")
+
+
+@contextmanager
+def outlet() -> Iterator[Outlet]:
+    """Standard output for answers alone: whatever else is printed meanwhile goes to standard error."""
+    shared = sys.stdout.fileno()
+    own = os.dup(shared)
+    try:
+        _divert(shared)
+        yield Outlet(own, sys.stdin.fileno())
+    finally:
+        os.dup2(own, shared)
+        os.close(own)
+
+
+def _divert(descriptor: int) -> None:
+    try:
+        os.dup2(sys.stderr.fileno(), descriptor)
+    except (OSError, AttributeError):
+        # Standard error was closed before we were started.
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, descriptor)
+        os.close(nothing)

@@ -97,6 +97,7 @@ def test_there_are_two_paths_with_one_method_each(web: HostileWeb, line: str) ->
 
 HOST = ("Host", "localhost")
 JSON = ("Content-Type", "application/json")
+CHUNKS = ("Transfer-Encoding", "chunked")
 SHAPES = {
     "no HTTP": b"hello\r\n\r\n",
     "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200),
@@ -116,6 +117,17 @@ SHAPES = {
     "two encodings": written("POST /mcp HTTP/1.1", [HOST, *[("Transfer-Encoding", "chunked")] * 2]),
     "a space before the colon": b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length : 4\r\n\r\n",
     "a header of control characters": b"POST /mcp HTTP/1.1\r\nHost: local\x1b[2Jhost\r\n\r\n",
+    "bare line feeds": b"GET /healthz HTTP/1.1\nHost: localhost\n\n",
+    "one bare line feed": b"GET /healthz HTTP/1.1\r\nHost: localhost\nX: y\r\n\r\n",
+    "a bare line feed at the end": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\n",
+    "a bare carriage return": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\rb\r\n\r\n",
+    "a folded header": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\r\n b\r\n\r\n",
+    "a header folded by a tab": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\r\n\tb\r\n\r\n",
+    "a folded line that is empty": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n \r\n\r\n",
+    "the same length twice": written("GET /healthz HTTP/1.1", [HOST, *[("Content-Length", "0")] * 2]),
+    "a list of the same length": written("GET /healthz HTTP/1.1", [HOST, ("content-length", "0, 0")]),
+    "chunks in the old HTTP": written("GET /healthz HTTP/1.0", [HOST, CHUNKS]) + b"0\r\n\r\n",
+    "a line feed behind a chunk": written("POST /mcp HTTP/1.1", [HOST, CHUNKS]) + b"1\n{\r\n0\r\n\r\n",
     "a huge header": written("POST /mcp HTTP/1.1", [HOST, ("X", "x" * 100_000)]),
     "many headers": written("POST /mcp HTTP/1.1", [HOST, *[("X", "x")] * 10_000]),
     "a huge target": written(f"POST /{'x' * 100_000} HTTP/1.1", [HOST]),
@@ -151,6 +163,46 @@ def test_a_chunk_that_is_none_ends_the_connection(web: HostileWeb) -> None:
     assert said.count(b"HTTP/1.1 ") == 1
 
 
+TRAILERS = {
+    "a bare line feed": b"X: y\n\r\n",
+    "a bare line feed at the end": b"X: y\r\n\n",
+    "nothing but a line feed": b"\n",
+    "a folded line": b"X: y\r\n z\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("what", TRAILERS)
+def test_what_ends_a_body_in_two_ways_is_no_end(web: HostileWeb, what: str) -> None:
+    """G2. Where another reader sees more of the same body, the next request would be hidden."""
+    headers = [*web.headers("ping").items(), CHUNKS]
+    chunks = b"%x\r\n%s\r\n0\r\n" % (len(PING), PING)
+    hidden = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    said = closed(web, written("POST /mcp HTTP/1.1", headers) + chunks + TRAILERS[what] + hidden)
+
+    assert status_of(said) == 400
+    assert said.count(b"HTTP/1.1 ") == 1
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_a_request_in_pieces_is_read_as_in_one(web: HostileWeb, size: int) -> None:
+    """G2. What is strict about line ends must not mind where the pieces are cut."""
+    good = written("GET /healthz HTTP/1.1", [HOST, ("Connection", "close")])
+    bad = good.replace(b"localhost\r\n", b"localhost\n")
+
+    answers = [said_to_pieces(web, [data[n : n + size] for n in range(0, len(data), size)]) for data in (good, bad)]
+
+    assert [status_of(said) for said in answers] == [200, 400]
+
+
+def said_to_pieces(web: HostileWeb, pieces: list[bytes]) -> bytes:
+    with web.connect() as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for piece in pieces:
+            connection.sendall(piece)
+        return connection.makefile("rb").read()
+
+
 def test_a_request_of_the_old_http_needs_a_name_too(web: HostileWeb) -> None:
     """G2."""
     without = closed(web, b"GET /healthz HTTP/1.0\r\n\r\n")
@@ -177,6 +229,10 @@ BODIES = {
     "UTF-16": PING.decode().encode("utf-16"),
     "NUL": bytes(100),
     "gzip": gzip.compress(PING),
+    "list params": b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}',
+    "a null id": b'{"jsonrpc":"2.0","id":null,"method":"ping"}',
+    "a float id": b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
+    "a truth value as id": b'{"jsonrpc":"2.0","id":true,"method":"ping"}',
     "another version": b'{"jsonrpc":"1.0","id":1,"method":"ping"}',
 }
 
@@ -228,6 +284,25 @@ def test_a_body_beyond_every_measure_is_refused_and_memory_stays_bounded(web: Ho
     assert announced.status == 413
     assert not said or status_of(said) == 413
     assert web.memory("VmHWM") - before < GROWTH
+
+
+FLOODS = {"brackets": b"[],", "keys": b'{"a":1},', "numbers": b"1,"}
+
+
+@pytest.mark.parametrize("what", FLOODS)
+def test_bodies_that_are_all_values_cost_little_and_others_are_answered_meanwhile(web: HostileWeb, what: str) -> None:
+    """G3. Such a body, parsed, costs half a gigabyte and ten seconds."""
+    flood = b"[" + FLOODS[what] * (15 * MEGABYTE // len(FLOODS[what])) + b"0]"
+    before = web.forget_peak()
+
+    asked = [web.open(flood, web.headers()) for _ in range(3)]
+    healthy = web.ask(written("GET /healthz HTTP/1.1", [HOST]))
+    replies = [exchange.whole() for exchange in asked]
+
+    assert healthy.status == 200
+    assert [reply.status for reply in replies] == [400] * 3
+    assert {json.loads(reply.body)["error"]["code"] for reply in replies} == {-32600}
+    assert web.memory("VmHWM") - before < 2 * GROWTH
 
 
 def poured(connection: socket.socket, size: int) -> bytes:

@@ -25,7 +25,7 @@ from tests.waiting import PATIENCE
 # file is there.
 HASTY = """
 import pathlib, socket, sys
-from pytest_mcp import cli, connection, gate, listener, web, wire
+from pytest_mcp import cli, connection, gate, listener, messages, web
 connection.HEADER_SECONDS = connection.STALLED_SECONDS = gate.BODY_SECONDS = web.IDLE_SECONDS = 2
 connection.MOST_CONNECTIONS = 8
 connection.LEAST_TAKEN = 10_000
@@ -36,12 +36,12 @@ def listen(endpoint, real=listener.listen):
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     return bound
 
-def decoded(parts, real=wire.decoded):
+def admitted(body, real=messages.admitted):
     if pathlib.Path("fault").exists():
         raise RuntimeError("our own bug")
-    return real(parts)
+    return real(body)
 
-listener.listen, wire.decoded = listen, decoded
+listener.listen, messages.admitted = listen, admitted
 sys.exit(cli.main())
 """
 

@@ -1,0 +1,176 @@
+"""Which lines of a client the SDK will answer, and what is answered to the others.
+
+In comes one line of stdin, or the body of one HTTP request. Out goes the same message in a form that the SDK can
+parse, or `Refused`, which holds the JSON-RPC error: the SDK drops what it cannot read, and the caller would wait for
+ever. What a message asks for is not decided here. Pure.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+
+# Two thousand node ids of the greatest length, and as much again.
+LONGEST = 16 * 1024 * 1024
+# Ten times as many as two thousand node ids need. A parser makes an object of each value: without this bound,
+# sixteen megabytes of brackets cost half a gigabyte.
+MOST_VALUES = 20_000
+# As deep as the SDK's parser goes.
+DEEPEST = 200
+# What cannot be parsed is mended up to this length; a longer line costs too much memory to rewrite.
+LONGEST_MENDED = 1024 * 1024
+# Python's own limit. The SDK's parser has the same.
+_MOST_DIGITS = 4300
+# The id of a line that is not parsed is looked for so far from its two ends.
+_ID_WITHIN = 1024
+
+# An escaped half of a surrogate pair, or (then `lone` is unset) both halves. An odd number of backslashes begins an
+# escape; an even number is that many literal backslashes.
+_SURROGATE = re.compile(
+    rb"(?<!\\)(?P<literal>(?:\\\\)*+)\\u[dD]"
+    rb"(?:[89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>[89a-fA-F][0-9a-fA-F]{2}))"
+)
+_BRACKET = re.compile(rb"[][{}]")
+_STEPS = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
+
+# The id as the first or the last member of a message, beside members that cannot hold brackets.
+_ID = rb'"id"\s*+:\s*+(?P<id>"(?:[^"\\]|\\.)*"|-?[0-9]+)\s*+'
+_OTHER = rb'\s*+"(?:jsonrpc|method)"\s*+:\s*+"[^"\\]*"\s*+'
+_FIRST_ID = re.compile(rb"\s*+\{(?:" + _OTHER + rb",)*\s*+" + _ID + rb"[,}]")
+_LAST_ID = re.compile(rb"[{,]\s*+" + _ID + rb"(?:," + _OTHER + rb")*\}\s*\Z")
+
+Identity = int | str | None
+
+
+class Refused(Exception):
+    """A message that is answered here."""
+
+    def __init__(self, code: int, sentence: str, identity: Identity = None) -> None:
+        name = "Parse error" if code == PARSE_ERROR else "Invalid Request"
+        super().__init__(f"{name}: {sentence}")
+        self.code = code
+        self.identity = identity
+
+    @property
+    def reply(self) -> dict[str, Any]:
+        return {"jsonrpc": "2.0", "id": self.identity, "error": {"code": self.code, "message": str(self)}}
+
+
+class _Member(NamedTuple):
+    """What a member of a request must be."""
+
+    fits: Callable[[Any], bool]
+    words: str
+
+
+_REQUEST = {
+    "jsonrpc": _Member(lambda value: value == "2.0", 'must be "2.0"'),
+    # Not isinstance: True is no number here.
+    "id": _Member(lambda value: type(value) in (int, str), "must be a string or an integer"),
+    "method": _Member(lambda value: isinstance(value, str), "must be a string"),
+    "params": _Member(lambda value: value is None or isinstance(value, dict), "must be an object"),
+}
+
+
+def admitted(line: bytes) -> bytes:
+    """The message, mended where it holds what is no text; or `Refused`."""
+    _check_extent(line)
+    try:
+        _check_shape(from_json(line))
+    except ValueError:
+        line = mended(line)
+        _check_shape(_parsed(line))
+    return line
+
+
+def _check_extent(line: bytes) -> None:
+    if len(line) > LONGEST:
+        raise Refused(INVALID_REQUEST, f"a message has at most {LONGEST} bytes", _seen_identity(line[:_ID_WITHIN]))
+    if _count(line, b"[{") <= DEEPEST and _count(line, b",:") <= MOST_VALUES:
+        return
+    # Brackets and commas in strings, such as parametrised node ids, were counted too. Now without the strings.
+    outside = _outside_strings(line)
+    if outside is None or _count(outside, b"[]{},:") > MOST_VALUES:
+        raise Refused(INVALID_REQUEST, f"a message has at most {MOST_VALUES} values", _seen_identity(line))
+    if max(accumulate(_STEPS[bracket] for bracket in _BRACKET.findall(outside)), default=0) > DEEPEST:
+        raise Refused(INVALID_REQUEST, f"a message is nested at most {DEEPEST} levels deep", _seen_identity(line))
+
+
+def _count(line: bytes, characters: bytes) -> int:
+    return sum(map(line.count, characters))
+
+
+def _outside_strings(line: bytes) -> bytes | None:
+    """The line without its strings; None if there are too many of them. No pattern does it in so little memory."""
+    unescaped = line.replace(b"\\\\", b"").replace(b'\\"', b"")
+    if unescaped.count(b'"') > 2 * MOST_VALUES:
+        return None
+    return b"".join(unescaped.split(b'"')[::2])
+
+
+def _seen_identity(line: bytes) -> Identity:
+    """The id of a message that is not parsed, if it stands at one of its ends."""
+    found = _FIRST_ID.match(line[:_ID_WITHIN]) or _LAST_ID.search(line[-_ID_WITHIN:])
+    if found is None:
+        return None
+    try:
+        return _identity({"id": json.loads(found["id"])})
+    except ValueError:
+        return None
+
+
+def _check_shape(message: Any) -> None:
+    """What the SDK takes for a message; responses and notifications are never answered, whatever is wrong with them."""
+    if isinstance(message, list):
+        raise Refused(INVALID_REQUEST, "batches are not served; send one message at a time")
+    if not isinstance(message, dict):
+        raise Refused(INVALID_REQUEST, "a message is an object")
+    is_response = "method" not in message and bool({"result", "error"} & message.keys())
+    is_notification = "id" not in message and isinstance(message.get("method"), str)
+    if is_response or is_notification:
+        return
+    for name, member in _REQUEST.items():
+        if not member.fits(message.get(name)):
+            raise Refused(INVALID_REQUEST, f"{name} {member.words}", _identity(message))
+
+
+def _identity(message: Any) -> Identity:
+    identity = message.get("id") if isinstance(message, dict) else None
+    return identity if type(identity) in (int, str) else None
+
+
+def mended(line: bytes) -> bytes:
+    """With U+FFFD for what is no text, in bytes or as half of an escaped pair."""
+    if len(line) > LONGEST_MENDED:
+        return line
+    return _SURROGATE.sub(_mended_escape, line.decode("utf-8", errors="replace").encode())
+
+
+def _mended_escape(found: re.Match[bytes]) -> bytes:
+    return found.group() if found["lone"] is None else found["literal"] + rb"\ufffd"
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return from_json(line)
+    except ValueError as error:
+        raise _unreadable(line, str(error)) from error
+
+
+def _unreadable(line: bytes, reason: str) -> Refused:
+    """Either no JSON, or JSON with a number that is too long to be converted; that one has an id."""
+    try:
+        message = json.loads(line.decode("utf-8", errors="replace"), parse_int=_bounded_int)
+    except ValueError:
+        return Refused(PARSE_ERROR, reason)
+    return Refused(INVALID_REQUEST, reason, _identity(message))
+
+
+def _bounded_int(digits: str) -> int | None:
+    return int(digits) if len(digits) <= _MOST_DIGITS else None
