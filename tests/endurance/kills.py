@@ -134,6 +134,7 @@ class Scene:
     async def see_that_nothing_is_left(self, story: str) -> None:
         with anyio.move_on_after(self.within):
             await until(lambda: not self.processes() and not self.files())
+            return
         for pid in self.processes():
             self.tally.add("process", f"{story}: {command_of(pid)}")
         for name in self.files():
@@ -142,12 +143,15 @@ class Scene:
 
     def processes(self) -> list[int]:
         """Those of the run: all that work in the project, but for a server that lives and what it starts ahead."""
+        found = processes_in(self.bench.root)
+        # Looked for last: what is started in between is a spare.
         spare = waiting(self.temporary) if self.server.is_alive else {}
-        return [pid for pid in processes_in(self.bench.root) if pid not in (self.server.pid, *spare)]
+        return [pid for pid in found if pid not in (self.server.pid, *spare)]
 
     def files(self) -> list[str]:
+        found = list(self.temporary.iterdir())
         spare = set(waiting(self.temporary).values()) if self.server.is_alive else set()
-        return [entry.name for entry in self.temporary.iterdir() if entry not in spare]
+        return [entry.name for entry in found if entry not in spare]
 
     def hear(self, identity: str) -> None:
         """A living server answers; a dead one is replaced."""

@@ -219,8 +219,10 @@ class HostileServer:
 
     def folders(self) -> list[str]:
         """Those of runs; what waits for the next call has one too."""
+        found = list(self.temporary.glob(f"{PREFIX}*"))
+        # Looked for last: what is started in between is a spare.
         spare = set(waiting(self.temporary).values())
-        return [entry.name for entry in self.temporary.glob(f"{PREFIX}*") if entry not in spare]
+        return [entry.name for entry in found if entry not in spare]
 
     def footprint(self) -> Footprint:
         own = Path(f"/proc/{self.process.pid}")

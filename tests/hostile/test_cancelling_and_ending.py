@@ -13,6 +13,7 @@ import pytest
 from tests.hostile.conftest import NewServer
 from tests.hostile.harness import GONE_SECONDS, HANDSHAKE, HostileServer, within
 from tests.hostile.leftovers import children, kill
+from tests.waiting import PATIENCE
 
 # Started by every project here: processes that will not go by themselves, one of them in another session.
 STUBBORN = """
@@ -40,7 +41,7 @@ def hanging(server: HostileServer, source: str = MOMENTS["a test"]) -> int:
     """The number of a call that has reached the point where it hangs."""
     server.project({"test_a.py": f"{STUBBORN}\n{source}"})
     number = server.begin()
-    within(GONE_SECONDS, (server.root / "there").exists)
+    within(PATIENCE, (server.root / "there").exists)
     assert server.leftovers()
     return number
 
@@ -217,9 +218,11 @@ def client(new_server: NewServer) -> Iterator[tuple[HostileServer, "subprocess.P
     lines = "".join(json.dumps(message) + "\n" for message in messages)
     program = [sys.executable, "-c", CLIENT, json.dumps(watcher.command), lines]
     with subprocess.Popen(program, cwd=Path("/"), env=watcher.environment, stdout=subprocess.DEVNULL) as process:
-        within(GONE_SECONDS, (watcher.root / "there").exists)
-        yield watcher, process
-        process.kill()
+        try:
+            within(PATIENCE, (watcher.root / "there").exists)
+            yield watcher, process
+        finally:
+            process.kill()
 
 
 def test_a_client_that_dies_takes_the_server_and_its_runs_with_it(
