@@ -19,6 +19,7 @@ from pytest_mcp import (
     gate,
     ledger,
     logs,
+    messages,
     notices,
     process,
     questions,
@@ -26,7 +27,6 @@ from pytest_mcp import (
     results,
     text,
     web,
-    wire,
 )
 from pytest_mcp.clients import CLIENTS, Client, Level, entry, root_arguments, server_name
 from pytest_mcp.requests import MAX_NODE_IDS, DiscoverTests, ExecuteTests
@@ -84,7 +84,11 @@ FACTS = [
     ("docs/outcomes.md", f"of its {word(notices.MANY_TESTS)} or more tests"),
     ("docs/reliability.md", f"`--timeout`, {config.DEFAULT_TIMEOUT} s by default"),
     ("docs/reliability.md", f"`--max-reply-bytes`, {config.MAX_REPLY_BYTES // MIB} MiB by default"),
-    ("docs/reliability.md", f"| a request line | {wire.LONGEST_LINE // MIB} MiB;"),
+    (
+        "docs/reliability.md",
+        f"| a message of a client | {messages.LONGEST // MIB} MiB, {messages.MOST_VALUES:,} values",
+    ),
+    ("docs/reliability.md", f"{messages.DEEPEST} levels deep"),
     ("docs/reliability.md", f"{process.KEPT_OUTPUT // KIB} KiB from the beginning and from the end"),
     ("docs/reliability.md", f"{command.LEAST_TEXT:,} to {command.MOST_TEXT:,} characters"),
     ("docs/reliability.md", f"of the same call, {diagnosis.PARTIAL_BYTES // MIB} MiB at most"),
