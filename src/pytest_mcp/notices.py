@@ -10,7 +10,7 @@ from pytest_mcp import cautions, failures, selection
 from pytest_mcp.ledger import Ledger, Run
 from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.results import LISTED_WITHOUT_FAILURE
-from pytest_mcp.text import few
+from pytest_mcp.text import few, in_line, named, quoted
 
 # The reasons of skips that a notice names, the most frequent first.
 REASONS_SHOWN = 5
@@ -51,8 +51,9 @@ def _elsewhere(ledger: Ledger) -> list[str]:
     if not found:
         return []
     first, more = found[0], f"; so were {len(found) - 1} more" if len(found) > 1 else ""
-    where = f"{first.name!r} was imported from {first.file!r}, not from the project's own {first.own!r}{more}"
-    return [f"{where}. The tests do not test the code here; is it installed as editable (pip install -e .)?"]
+    where = f"from {quoted(first.file)}, not from the project's own {quoted(first.own)}{more}"
+    sure = "The tests do not test the code here; is it installed as editable (pip install -e .)?"
+    return [f"{quoted(first.name)} was imported {where}. {sure}"]
 
 
 def _collection(ledger: Ledger) -> list[str]:
@@ -68,10 +69,11 @@ def _stopped_early(ledger: Ledger) -> list[str]:
     if ledger.unresolved and not ledger.completed and not ledger.lost:
         return [f"{ledger.unresolved} test(s) were set up but not called; do the project's addopts say --setup-plan?"]
     if unclear := [record.node_id for record in ledger.tests.values() if record.outcome is None]:
-        return [f"{len(unclear)} test(s) started and have no outcome, first {unclear[0]}: what happened is not known."]
+        first = named(unclear[0])
+        return [f"{len(unclear)} test(s) started and have no outcome, first {first}: what happened is not known."]
     if not ledger.not_run or ledger.ended is None or ledger.collection_failures:
         return []
-    why = f" ({ledger.ended.stopped})" if ledger.ended.stopped else ""
+    why = f" ({in_line(ledger.ended.stopped)})" if ledger.ended.stopped else ""
     return [f"The run stopped early{why}: {ledger.not_run} of {ledger.selected} selected tests did not run."]
 
 
@@ -122,7 +124,7 @@ def _shortened(run: Run[Request], request: ExecuteTests) -> list[str]:
 
 def _repeats(ledger: Ledger) -> list[str]:
     hidden = [record for record in ledger.completed if record.repeated and record.outcome == "passed"]
-    names = few(record.node_id for record in hidden)
+    names = few(named(record.node_id) for record in hidden)
     return [f"{len(hidden)} test(s) failed first and passed only when repeated: {names}."] if hidden else []
 
 
@@ -138,8 +140,8 @@ def _slowest(run: Run[Request]) -> list[str]:
         slowest = tests[:count]
         taken = sum(record.duration for record in slowest)
         if taken > total / 2:
-            named = ", ".join(f"{record.node_id} ({record.duration:.1f} s)" for record in slowest)
-            return [f"{count} of {len(tests)} tests took {taken:.1f} of {total:.1f} s: {named}."]
+            names = ", ".join(f"{named(record.node_id)} ({record.duration:.1f} s)" for record in slowest)
+            return [f"{count} of {len(tests)} tests took {taken:.1f} of {total:.1f} s: {names}."]
     return []
 
 
@@ -154,5 +156,7 @@ def _skips(ledger: Ledger, request: ExecuteTests) -> list[str]:
         return []
     common = reasons.most_common(REASONS_SHOWN)
     more = len(reasons) - len(common)
-    listed = [f"{count} for {reason!r}" for reason, count in common] + ([f"{more} more reasons"] if more else [])
+    listed = [f"{count} for {quoted(reason or '')}" for reason, count in common] + (
+        [f"{more} more reasons"] if more else []
+    )
     return [f"Skipped: {'; '.join(listed)}."]

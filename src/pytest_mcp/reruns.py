@@ -7,6 +7,8 @@ from typing import Any
 from pytest_mcp.requests import MAX_NODE_IDS, ExecuteTests
 
 Arguments = dict[str, Any]
+# What covers whatever has failed.
+EVERYTHING: Arguments = {"path": "."}
 
 
 def of_failures(node_ids: Sequence[str], request: ExecuteTests) -> Arguments | None:

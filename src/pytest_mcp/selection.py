@@ -10,8 +10,11 @@ from pytest_mcp import expressions
 from pytest_mcp.events import NothingSelected
 from pytest_mcp.ledger import Run
 from pytest_mcp.requests import Request
-from pytest_mcp.text import few
+from pytest_mcp.text import few, in_line, quoted
 
+# Among so many marks of such a length one is looked for that may have been meant.
+MOST_MARKS = 500
+LONGEST_MARK = 60
 # Which option each filter of a request replaces, so that one of the same name is not the project's.
 _FILTERS = {"markers": "-m ", "keywords": "-k "}
 
@@ -46,19 +49,21 @@ def _filters(run: Run[Request]) -> list[str]:
         return asked or ["the project's own options (addopts)"]
     replaced = tuple(_FILTERS[name] for name in asked)
     options = [option for option in known.options if not option.startswith((*replaced, "--ignore"))]
-    own = [f"the project's own options (addopts: {few(map(repr, options))})"] if options else []
+    own = [f"the project's own options (addopts: {few(map(quoted, options))})"] if options else []
     return [*asked, *own] or ["the project's own code (a conftest.py or a plugin)"]
 
 
 def _where(run: Run[Request], known: NothingSelected) -> str:
-    places = "there" if run.request.targets else f"in {few(map(repr, known.places))}"
-    patterns = f"python_files ({' '.join(known.patterns)!r})"
+    places = "there" if run.request.targets else f"in {few(map(quoted, known.places))}"
+    patterns = f"python_files ({quoted(' '.join(known.patterns))})"
     if known.matching:
         found = f"{known.matching} file(s) match {patterns}, but no test was found in them"
     else:
         found = f"no file matches {patterns}; {known.others} other .py file(s) are there"
     ignored = [option for option in known.options if option.startswith("--ignore")]
-    return f"{places}: {found}" + (f"; the project's options ignore some: {few(map(repr, ignored))}" if ignored else "")
+    return f"{places}: {found}" + (
+        f"; the project's options ignore some: {few(map(quoted, ignored))}" if ignored else ""
+    )
 
 
 def _unknown_marks(run: Run[Request]) -> list[str]:
@@ -68,20 +73,21 @@ def _unknown_marks(run: Run[Request]) -> list[str]:
         return []
     known = sorted({*marks.registered, *marks.used})
     return [
-        f"No collected test has the mark {name!r} of markers, and it is not registered{_suggestion(name, known)}"
+        f"No collected test has the mark {quoted(name)} of markers, and it is not registered{_suggestion(name, known)}"
         for name in dict.fromkeys(expressions.names(expression))
         if name not in known
     ]
 
 
 def _suggestion(name: str, known: list[str]) -> str:
-    close = get_close_matches(name, known)
+    short = [each for each in known if len(each) <= LONGEST_MARK][:MOST_MARKS]
+    close = get_close_matches(name, short) if len(name) <= LONGEST_MARK else []
     return f"; was {' or '.join(map(repr, close))} meant?" if close else "."
 
 
 def _chosen_from_cache(run: Run[Request]) -> list[str]:
     configured = run.ledger.configured
-    options = [f"--{name}" for name in (configured.from_cache if configured else [])]
+    options = [in_line(f"--{name}") for name in (configured.from_cache if configured else [])]
     if not options:
         return []
-    return [f"The project's addopts choose tests by what failed last time ({', '.join(options)}); others did not run."]
+    return [f"The project's addopts choose tests by what failed last time ({few(options)}); others did not run."]
