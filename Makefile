@@ -74,6 +74,7 @@ soak: $(INSTALLED) environments
 fuzz: $(INSTALLED) environments
 	@echo "== fuzz"
 	@$(BIN)/python -m tests.endurance.fuzz --share $(SHARE) --seed $(SEED)
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m hypothesis --hypothesis-profile=fresh
 
 # Fifty clients on one server on HTTP and twenty servers on stdio at once: minutes; `make test` has a taste.
 load: $(INSTALLED) environments

@@ -10,8 +10,10 @@ from tests.waiting import PATIENCE
 from tests.workbench import PYTESTS, Workbench
 
 # The machine is shared and slow at times; how long an example takes proves nothing here.
-# A taste for every run; `make fuzz` has the hundred thousands.
-settings.register_profile("project", deadline=None, max_examples=30)
+# Every run tries the same examples, and those that ever failed stand beside their tests: who changed nothing sees
+# nothing new fail. `make fuzz` tries fresh ones.
+settings.register_profile("project", deadline=None, max_examples=30, derandomize=True)
+settings.register_profile("fresh", deadline=None, max_examples=300, print_blob=True)
 settings.load_profile("project")
 
 # A background shell starts its jobs with these ignored, and every process inherits that. Tests send them to servers and

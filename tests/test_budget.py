@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp import tokens
 from pytest_mcp.budget import IDS_OF_A_GROUP, IDS_OF_RERUN, REPEATED_CHARACTERS, TEXT_CHARACTERS, fit_execution
-from pytest_mcp.events import Event
+from pytest_mcp.events import Configured, Deselected, Event, ImportedElsewhere, Started, Warned
 from pytest_mcp.findings import executed
 from pytest_mcp.requests import MAX_NODE_IDS
 from pytest_mcp.results import LISTED_WITHOUT_FAILURE, ExecuteResult
@@ -323,6 +323,54 @@ def test_the_budget_is_kept_and_what_matters_most_is_told(stream: list[Event], m
         assert told.same_cause_failures == len(whole.tests) - sum(
             test.outcome == "passed" for test in whole.tests
         ) - sum(count for outcome, count in listed.items() if outcome != "passed")
+
+
+LOUD_WORDS = "many \u200b words\n"
+
+
+def crowded(words: str) -> list[Event]:
+    """All that a run can be told of at once, each in these words."""
+    failed = [one_test(f"{words}{n}", phase(f"{words}{n}", message=words, traceback=words)) for n in range(12)]
+    return session(
+        ImportedElsewhere(words, words, words),
+        Configured(None, [words]),
+        Deselected(3, None),
+        *failed,
+        *(uncollected(f"{words}{n}", error_type=words, message=f"{words}{word(n)}", traceback=words) for n in range(9)),
+        *(one_test(f"{words} skips {n}", skipped(f"{words} skips {n}", f"{words}{n}")) for n in range(9)),
+        *(one_test(f"{words}{n}", phase(f"{words}{n}", outcome="rerun")) for n in range(90, 99)),
+        *(Warned(words, category, "runtest", words, 1, words) for category in CATEGORIES),
+        Started(words),
+        selected=99,
+        exit_status=1,
+        stopped=words,
+    )
+
+
+CATEGORIES = ("PytestReturnNotNoneWarning", "PytestUnhandledCoroutineWarning", *["UserWarning"] * 30)
+
+
+@pytest.mark.parametrize("detail", ["auto", "tests"])
+@pytest.mark.parametrize("repeated", [1, 30, 3000])
+def test_the_smallest_budget_is_kept_whatever_a_run_tells(repeated: int, detail: str) -> None:
+    whole, sent = answer(crowded(LOUD_WORDS * repeated), LOUD_WORDS * 99, detail=detail, max_tokens=500)
+
+    assert cost(sent) <= 500
+    assert (sent.verdict, sent.summary) == (whole.verdict, whole.summary)
+    assert bool(sent.notices) == bool(whole.notices)
+    assert sum(cause.count for cause in sent.failure_groups) == 12
+
+
+def test_causes_and_files_that_could_not_be_collected_share_the_budget() -> None:
+    """Each of the two is small enough for itself."""
+    failed = [
+        failing(f"tests/test_{n}.py::test_x[{word(n)}]", message=f"KeyError: {'no ' * n}{word(n)}") for n in range(12)
+    ]
+    broken = [uncollected(f"tests/test_broken{n}.py", error_type="E", message=f"no {word(n)}") for n in range(9)]
+
+    _, sent = answer(session(*failed, *broken, selected=12, exit_status=1), max_tokens=500)
+
+    assert cost(sent) <= 500
 
 
 def test_as_many_passing_tests_are_listed_as_fit() -> None:

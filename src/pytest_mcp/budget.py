@@ -6,7 +6,8 @@ ceiling in; the answer that is sent, and what it leaves out, out. What does not 
     text output, passing tests, further ids of groups, captured output, frames outside the project,
     the middle of messages and diffs, and last whole examples.
 
-Verdict, counts, notices and one line for every cause stay, whatever it costs; causes by the hundred share lines.
+Verdict, counts, notices and one line for every cause stay as long as they can; causes by the hundred share lines.
+Where even that is too much they share one, then the last notices go, then everything is cut short: the budget holds.
 """
 
 from collections import Counter
@@ -15,7 +16,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from pytest_mcp import causes, excerpts, reruns, tokens, transcript, uncollected
+from pytest_mcp import causes, essence, excerpts, reruns, tokens, transcript, uncollected
 from pytest_mcp.limits import limit
 from pytest_mcp.requests import ExecuteTests, Request
 from pytest_mcp.results import (
@@ -131,7 +132,16 @@ def _sacrifices(shown: Fitted, fits: Callable[[Fitted], bool], *, most: int) -> 
     yield shown
     shown = shown.model_copy(update={"rerun": reruns.shorter(shown.rerun, 0)})
     yield shown
-    yield _largest(len(shown.failure_groups), lambda number: _with_shared_causes(shown, number), fits)
+    shown = _largest(len(shown.failure_groups), lambda number: _with_shared_causes(shown, number), fits)
+    yield shown
+    for errors in uncollected.ever_fewer(shown.collection_errors):
+        shown = shown.model_copy(update={"collection_errors": errors})
+        yield shown
+    shown = shown.model_copy(update={"rerun": shown.rerun and reruns.EVERYTHING})
+    yield shown
+    shown = _largest(len(shown.notices), lambda number: _with_fewer_notices(shown, number), fits)
+    yield shown
+    yield from essence.ever_less(shown)
 
 
 def _largest(most: int, made: Callable[[int], Answer], fits: Callable[[Answer], bool]) -> Answer:
@@ -162,6 +172,10 @@ def _with_fewer_ids(shown: Fitted, number: int) -> Fitted:
 
 def _with_ids(cause: FailureGroup, number: int) -> FailureGroup:
     return cause.model_copy(update={"node_ids": cause.node_ids[:number]})
+
+
+def _with_fewer_notices(shown: Fitted, number: int) -> Fitted:
+    return shown.model_copy(update={"notices": essence.with_notices(shown.notices, number)})
 
 
 def _with_tracebacks(shown: Fitted, shorter: Callable[[str], str]) -> Fitted:

@@ -17,6 +17,9 @@ CAUSE_CHARACTERS = 120
 # Parts of a parameter's id that are shorter could stand anywhere in a message by chance.
 SHORTEST_PARAMETER = 3
 
+# Of an id with more parameters the longest are masked.
+MOST_PARAMETERS = 10
+
 _VOLATILE = re.compile(
     r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"  # a uuid
     r"|0x[0-9a-fA-F]+"  # an address
@@ -68,7 +71,7 @@ def masked(message: str, node_id: str) -> str:
     kind, message = (named.group(), message[named.end() :]) if named else ("", message)
     parameters = node_id.partition("[")[2].removesuffix("]")
     parts = {parameters, *parameters.split("-")}
-    for part in sorted(parts, key=len, reverse=True):
+    for part in sorted(parts, key=len, reverse=True)[:MOST_PARAMETERS]:
         if len(part) >= SHORTEST_PARAMETER:
             message = message.replace(part, "#")
     return kind + _VOLATILE.sub("#", message)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pytest_mcp.events import Warned
 from pytest_mcp.ledger import Run
 from pytest_mcp.requests import Request
-from pytest_mcp.text import cut_middle, few
+from pytest_mcp.text import cut_middle, few, label
 
 # Fewer other warnings than this are ordinary.
 MANY_WARNINGS = 20
@@ -38,7 +38,7 @@ _KINDS = (
     ),
     _Kind(
         "PytestCollectionWarning",
-        re.compile(r"cannot collect (?:test class )?'(.+?)'"),
+        re.compile(r"cannot collect (?:test class )?'([^'\n]+)'"),
         "class(es) or function(s) are named like tests, but pytest could not collect them",
     ),
     _Kind(
@@ -53,7 +53,7 @@ _KINDS = (
     ),
     _Kind(
         "RuntimeWarning",
-        re.compile(r"coroutine '(.+?)' was never awaited"),
+        re.compile(r"coroutine '([^'\n]+)' was never awaited"),
         "coroutine(s) were never awaited, so what they would do was not tested",
     ),
     _Kind(
@@ -101,6 +101,6 @@ def _names(kind: _Kind, found: Iterable[Warned]) -> Iterable[str]:
 def _place(warned: Warned, run: Run[Request]) -> str:
     """The test, or the line where there was none yet."""
     if warned.id is not None:
-        return warned.id
+        return label(warned.id)
     root = f"{run.environment.get('root')}/"
-    return f"{warned.filename.removeprefix(root)}:{warned.lineno}"
+    return f"{label(warned.filename.removeprefix(root))}:{warned.lineno}"

@@ -14,6 +14,7 @@ from pytest_mcp.events import UsageFault
 from pytest_mcp.ledger import Asked_co, Ledger, Run
 from pytest_mcp.requests import ExecuteTests, Request
 from pytest_mcp.targets import Target
+from pytest_mcp.text import in_line, label
 
 # What pytest says of an argument it cannot find, in all its versions.
 _NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or directory not found: )(.*?)$", re.MULTILINE)
@@ -44,10 +45,14 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
         return _failed(run, "usage_error", f"pytest execution failed: {_usage_headline(ledger.usage_fault)}")
     if ledger.internal_fault is not None and run.exit.code in (None, 3):
         cause = ledger.internal_fault.text.strip().splitlines()[-1:] or [""]
-        return _failed(run, "pytest_internal", f"pytest execution failed: internal error in pytest: {cause[0].strip()}")
+        return _failed(
+            run, "pytest_internal", f"pytest execution failed: internal error in pytest: {in_line(cause[0].strip())}"
+        )
     if ledger.interrupted is not None and not findings.stopped_itself(ledger):
         why = ledger.interrupted
-        return _failed(run, "interrupted", f"pytest execution failed: interrupted ({why.error_type}: {why.message})")
+        return _failed(
+            run, "interrupted", f"pytest execution failed: interrupted ({in_line(f'{why.error_type}: {why.message}')})"
+        )
     if ledger.ended is not None and run.exit.code is not None:
         return None
     if ledger.collection_failures and not ledger.session_started and run.exit.code is not None:
@@ -110,7 +115,7 @@ def _progress_lines(ledger: Ledger) -> list[str]:
     if ledger.ended is not None and ledger.returned is None:
         lines.append("The session had ended; hooks that run after it (pytest_unconfigure) had not.")
     running = list(ledger.running)
-    lines += [f"running: {node_id}" for node_id in running[:MAX_RUNNING_SHOWN]]
+    lines += [f"running: {label(node_id)}" for node_id in running[:MAX_RUNNING_SHOWN]]
     return [*lines, *stack[-MAX_FRAMES_SHOWN:]]
 
 
@@ -136,10 +141,11 @@ def _not_test_files(run: Run[Request], files: Sequence[str]) -> list[Fault]:
         "is not a test file of this project (neither its python_files nor its doctest settings take it)"
         " and was not run; a test file of another name needs a pattern that matches it"
     )
+    refused = set(files)
     return [
         Fault(name, why, "not_a_test_file", target.node_id)
         for name, target in run.request.targets
-        if str(target.path) in files
+        if str(target.path) in refused
     ]
 
 

@@ -32,7 +32,7 @@ _CAPTURED = re.compile(r"^-+ Captured .+ -+$")
 _HEADING = re.compile(r"^(?:-+ .+ -+|_+ .+ _+)$")
 _CHAIN = re.compile(r"^(?:During handling of the above|The above) exception\b")
 _ASSERT = re.compile(r"^(?:E\s+)?(?:AssertionError: )?assert ")
-_LEFT_OUT = re.compile(r"^\[\.\.\. (\d+) lines left out \.\.\.\]$")
+_LEFT_OUT = re.compile(r"^\[\.\.\. (\d{1,15}) lines left out \.\.\.\]$")
 # Paths outside the root are shown as absolute, or as leading out of it; an environment may lie inside.
 _FOREIGN = re.compile(r"^(?:/|\.\./|<|[A-Za-z]:\\)|(?:^|/)(?:site-packages|dist-packages)/")
 

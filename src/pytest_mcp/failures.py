@@ -15,8 +15,10 @@ _MARKED = re.compile(r"^E\s+(.*)$", re.MULTILINE)
 _EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?$", re.DOTALL)
 _PLACE = re.compile(r"^(\S.*):(\d+): ([A-Za-z_][\w.]*)$", re.MULTILINE)
 _DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
-_FRAME = r"^{path}:(\d+): in "
-_SOURCE = r'^E\s+File ".*{name}", line (\d+)'
+# Where an error is in a file: what Python says of a syntax error, and pytest's frames.
+_SOURCE_LINE = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
+_FRAME_LINE = re.compile(r"^(.*?):(\d{1,9}): in ", re.MULTILINE)
+_FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found)$", re.MULTILINE)
 _OWN_SUMMARY = re.compile(r"contains \d+ failed subtests?$")
 
 
@@ -80,11 +82,9 @@ def collection_error(event: CollectionFailed) -> CollectionError:
 
 def _line_in_text(event: CollectionFailed) -> int | None:
     """Only needed where an error came through xdist, which hands on nothing but text."""
-    path = re.escape(event.file)
-    for pattern in (_SOURCE.format(name=path), _FRAME.format(path=path)):
-        if lines := re.findall(pattern, event.traceback, re.MULTILINE):
-            return int(lines[-1]) or None
-    return None
+    lines = [line for path, line in _SOURCE_LINE.findall(event.traceback) if path.endswith(event.file)]
+    lines = lines or [line for path, line in _FRAME_LINE.findall(event.traceback) if path == event.file]
+    return int(lines[-1]) or None if lines else None
 
 
 def _failed_phases(record: TestRecord) -> list[Phase]:
@@ -108,7 +108,7 @@ def _cause(phase: Phase) -> str:
         # pytest leaves the type out of exactly these messages.
         return f"AssertionError: {phase.message}" if phase.message.startswith("assert ") else phase.message
     plain = (phase.traceback or "").strip()
-    if fixture := re.search(r"^E\s+(fixture '.*' not found)$", plain, re.MULTILINE):
+    if fixture := _FIXTURE.search(plain):
         return f"FixtureLookupError: {fixture.group(1)}"
     begin = _DOCTEST.search(plain)
     told, _, last = plain.rpartition("\n")

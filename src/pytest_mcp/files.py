@@ -34,6 +34,13 @@ def text(path: Path, most: int = MOST_BYTES) -> str:
         os.close(descriptor)
 
 
+def size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return 0
+
+
 def folders(path: Path) -> list[Path]:
     try:
         with os.scandir(path) as entries:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_mcp import checkout, files, managers, manifest, prefixes, text
+from pytest_mcp.background import in_thread
 from pytest_mcp.config import Config
 
 OPERATORS_CHOICE = "--python"
@@ -59,12 +60,11 @@ def short(words: str) -> str:
 
 async def candidates(config: Config, folder: Path) -> AsyncIterator[Candidate]:
     """One after the other, since the later ones cost a question to a manager."""
-    for candidate in visible(config, folder):
+    for candidate in await in_thread(lambda: visible(config, folder)):
         yield candidate
     if config.python is None:
-        for answer in await managers.environments(
-            manifest.nearest(folder, config.root), config.environment, config.root
-        ):
+        nearest = await in_thread(lambda: manifest.nearest(folder, config.root))
+        for answer in await managers.environments(nearest, config.environment, config.root):
             if answer.python is None:
                 yield Candidate(Path(answer.manager), answer.source, answer.problem)
             else:

@@ -20,6 +20,12 @@ Asked_co = TypeVar("Asked_co", bound=Request, covariant=True)
 # What all failures of a run may say together, in characters; beyond it each says only a little.
 KEPT_TEXT = 20_000_000
 SHORTENED_TEXT = 500
+# What is kept of a run in all, in bytes, near enough: a quarter of a million tests with ordinary names. Records beyond
+# it are counted as lost, so that such a run is no pass.
+KEPT_BYTES = 160_000_000
+# What Python takes for one object that is kept, and what a test takes besides its name.
+BYTES_OF_A_VALUE = 56
+BYTES_OF_A_TEST = 400
 # Warnings that are kept whole; beyond them they are only counted.
 KEPT_WARNINGS = 5_000
 
@@ -37,6 +43,9 @@ class TestRecord:
     duration: float = 0.0
     finished: bool = False
     passed: bool = False
+    # Whether a phase of it failed, and whether it came to an end before, however often it is repeated.
+    bad: bool = False
+    counted: bool = False
 
     @property
     def outcome(self) -> Outcome | None:
@@ -87,7 +96,7 @@ class Ledger:
     deselected: int = 0
     tests: dict[str, TestRecord] = field(default_factory=dict)
     running: dict[str, None] = field(default_factory=dict)
-    finished_ids: set[str] = field(default_factory=set)
+    finished: int = 0
     items: list[events.Item] = field(default_factory=list)
     collection_failures: list[events.CollectionFailed] = field(default_factory=list)
     skipped_modules: list[events.CollectionSkipped] = field(default_factory=list)
@@ -102,6 +111,7 @@ class Ledger:
     shortened: int = 0
     warned: int = 0
     _held_text: int = 0
+    _held_bytes: int = 0
 
     def take(self, record: Record) -> None:
         """Add a numbered event. The one writer counts up from one, so a gap is a record that was lost."""
@@ -117,6 +127,22 @@ class Ledger:
                 self._record_phase(event)
             case events.Finished():
                 self._finish(event)
+            case events.Warned() if self.warned >= KEPT_WARNINGS:
+                self.warned += 1
+            case _ if not self._has_room(weight(vars(event))):
+                self.unreported += 1
+            case _:
+                self._keep(event)
+
+    def _has_room(self, size: int) -> bool:
+        """Whether so much more can be kept; what was promised room has it."""
+        if self._held_bytes + size > KEPT_BYTES:
+            return False
+        self._held_bytes += size
+        return True
+
+    def _keep(self, event: Event) -> None:
+        match event:
             case events.Items():
                 self.items += event.items
             case events.Selected():
@@ -132,8 +158,7 @@ class Ledger:
                 self.collectors.append(event)
             case events.Warned():
                 self.warned += 1
-                if self.warned <= KEPT_WARNINGS:
-                    self.warnings.append(event)
+                self.warnings.append(event)
             case events.ImportedElsewhere():
                 self.imported_elsewhere.append(event)
             case events.Unreported():
@@ -152,15 +177,33 @@ class Ledger:
 
     def _start(self, node_id: str) -> None:
         # A test that a plugin repeats starts again; it is the same test.
-        record = self.tests.setdefault(node_id, TestRecord(node_id))
-        record.finished = False
-        self.running[node_id] = None
+        if (record := self._test(node_id)) is not None:
+            record.finished = False
+            self.running[node_id] = None
+
+    def _test(self, node_id: str) -> TestRecord | None:
+        """The test of this id, from now on if it is new; None where there is no room for one more."""
+        record = self.tests.get(node_id)
+        if record is None and self._has_room(BYTES_OF_A_TEST + len(node_id)):
+            record = self.tests[node_id] = TestRecord(node_id)
+        if record is None:
+            self.unreported += 1
+        return record
 
     def _record_phase(self, phase: Phase) -> None:
-        record = self.tests.setdefault(phase.id, TestRecord(phase.id))
-        was = record.outcome
-        record.phases.append(self._bounded(phase))
-        if was not in ("failed", "error") and record.outcome in ("failed", "error"):
+        record = self._test(phase.id)
+        if record is None:
+            return
+        kept = self._bounded(phase)
+        if self._has_room(weight(vars(kept))):
+            record.phases.append(kept)
+        else:
+            self.unreported += 1
+            kept = _without_text(phase)
+            # That a test failed is never lost.
+            record.phases += [] if record.bad or phase.outcome != "failed" else [kept]
+        if phase.outcome == "failed" and not record.bad:
+            record.bad = True
             self.failed += 1
 
     def _bounded(self, phase: Phase) -> Phase:
@@ -179,11 +222,15 @@ class Ledger:
         )
 
     def _finish(self, event: events.Finished) -> None:
-        record = self.tests.setdefault(event.id, TestRecord(event.id))
+        record = self._test(event.id)
+        if record is None:
+            return
         record.duration += event.duration
         record.passed = event.passed
         record.finished = True
-        self.finished_ids.add(event.id)
+        # One that is repeated counts once.
+        self.finished += not record.counted
+        record.counted = True
         self.running.pop(event.id, None)
 
     def _remember_once(self, event: Event) -> None:
@@ -229,11 +276,6 @@ class Ledger:
         return self.gaps + self.unreported
 
     @property
-    def finished(self) -> int:
-        """How many tests have come to an end; one that is repeated counts once."""
-        return len(self.finished_ids)
-
-    @property
     def completed(self) -> list[TestRecord]:
         """The tests with an outcome, in the order in which they started."""
         return [record for record in self.tests.values() if record.outcome is not None]
@@ -258,6 +300,27 @@ class Ledger:
     def not_run(self) -> int:
         """How many selected tests never started."""
         return max(0, (self.selected or 0) - len(self.tests))
+
+
+def weight(value: Any) -> int:
+    """What a value of JSON takes in memory, near enough."""
+    size, todo = 0, [value]
+    while todo:
+        each = todo.pop()
+        size += BYTES_OF_A_VALUE
+        if isinstance(each, str):
+            size += len(each)
+        elif isinstance(each, dict):
+            todo += [*each.keys(), *each.values()]
+        elif isinstance(each, (list, tuple)):
+            todo += each
+    return size
+
+
+def _without_text(phase: Phase) -> Phase:
+    empty: dict[str, Any] = {"xfail": None, "message": None, "location": None, "traceback": None, "subtest": None}
+    when = phase.when if phase.when in ("setup", "teardown") else "call"
+    return replace(phase, when=when, sections=[], stage=None, **empty)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -18,6 +19,9 @@ def limit(request: Request, ceiling: int) -> Fits:
     most = request.max_tokens or request.default_max_tokens
 
     def fits(answer: BaseModel) -> bool:
+        # No text becomes shorter on its way out, and most answers that are far too long can be told by that.
+        if _characters(answer) > (ceiling if request.detail == "full" else min(ceiling, most * LONGEST_TOKEN)):
+            return False
         content = answer.model_dump(mode="json", by_alias=True)
         if len(json.dumps(content)) > ceiling:
             return False
@@ -28,3 +32,18 @@ def limit(request: Request, ceiling: int) -> Fits:
         return len(said) <= most * LONGEST_TOKEN and tokens.estimate(said) <= most
 
     return fits
+
+
+def _characters(answer: BaseModel) -> int:
+    total, todo = 0, list[Any]([answer])
+    while todo:
+        each = todo.pop()
+        if isinstance(each, str):
+            total += len(each)
+        elif isinstance(each, BaseModel):
+            todo += vars(each).values()
+        elif isinstance(each, list):
+            todo += each
+        elif isinstance(each, dict):
+            todo += each.values()
+    return total

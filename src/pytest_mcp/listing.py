@@ -7,10 +7,13 @@ answer out.
 from collections import Counter
 from collections.abc import Iterator
 
-from pytest_mcp import uncollected
+from pytest_mcp import essence, uncollected
 from pytest_mcp.limits import limit
 from pytest_mcp.requests import DiscoverTests
 from pytest_mcp.results import DiscoverResult, FileCount, OmittedTests
+
+# Folders further down are counted where this many folders lead to.
+DEEPEST_FOLDER = 20
 
 
 def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: int) -> DiscoverResult:
@@ -29,16 +32,20 @@ def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: in
         files = [FileCount(file=file, count=count) for file, count in counts.items()]
         counted = counted.model_copy(update={"files": files})
         if fits(counted):
-            break
-    return counted
+            return counted
+    for number in range(len(counted.notices) - 1, -1, -1):
+        fewer_notices = counted.model_copy(update={"notices": essence.with_notices(counted.notices, number)})
+        if fits(fewer_notices):
+            return fewer_notices
+    return next(filter(fits, essence.ever_less(counted)), counted)
 
 
 def _ever_fewer(files: Counter[str]) -> Iterator[dict[str, int]]:
     """Counts for each file, then for folders, from the deepest to the root."""
     yield dict(files)
-    deepest = max((file.count("/") for file in files), default=0)
+    deepest = min(max((file.count("/") for file in files), default=0), DEEPEST_FOLDER)
     for depth in range(deepest, -1, -1):
         folders: Counter[str] = Counter()
         for file, count in files.items():
-            folders["/".join(file.split("/")[:-1][:depth]) + "/"] += count
+            folders["/".join(file.split("/", DEEPEST_FOLDER + 1)[:-1][:depth]) + "/"] += count
         yield {folder if folder != "/" else "./": count for folder, count in folders.items()}

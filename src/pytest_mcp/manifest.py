@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -30,8 +30,13 @@ _SIGNS: Mapping[Manager, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "conda": (("environment.yml", "environment.yaml"), ()),
 }
 
-# No table of a person's lies so deep.
-_LONG_KEY = re.compile(r"""(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')\s*\.\s*){50}""")
+# A person's pyproject.toml is far smaller, and Python's parser takes half a second for this much.
+MOST_BYTES = 256 * 1024
+# All members of a workspace together.
+MOST_BYTES_OF_MEMBERS = 1024 * 1024
+# Python's parser takes the square of their number for the parts of a key, and no table of a person's lies so deep.
+# It is looked for at the beginnings of words only, and never goes back: a long word is read once.
+_LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""")
 # Workspaces name a handful, one or two folders deep.
 _MOST_PATTERNS = 50
 _DEEPEST_PATTERN = 5
@@ -89,7 +94,8 @@ def workspace_inside(start: Path, root: Path) -> Manifest | None:
 def members(workspace: Manifest) -> list[Manifest]:
     patterns = strings(workspace.table("tool", "uv", "workspace").get("members"))
     found = [folder for pattern in patterns[:_MOST_PATTERNS] for folder in _matching(workspace.folder, pattern)]
-    return [read(folder) for folder in found[:_MEMBERS_READ]]
+    sizes = accumulate(files.size(folder / "pyproject.toml") for folder in found[:_MEMBERS_READ])
+    return [read(folder) for folder, size in zip(found, sizes, strict=False) if size <= MOST_BYTES_OF_MEMBERS]
 
 
 def _matches(path: Path, patterns: object) -> bool:
@@ -116,8 +122,7 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
 
 
 def toml(path: Path) -> Mapping[str, Any]:
-    said = files.text(path)
-    # Python's parser takes the square of their number for the parts of a key.
+    said = files.text(path, MOST_BYTES)
     if _LONG_KEY.search(said):
         return {}
     try:

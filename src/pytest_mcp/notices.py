@@ -12,14 +12,10 @@ from pytest_mcp.events import CollectionSkipped
 from pytest_mcp.ledger import Ledger, Run
 from pytest_mcp.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.results import LISTED_WITHOUT_FAILURE
-from pytest_mcp.text import cut_middle, few
+from pytest_mcp.text import few, in_line, label, quoted
 
 # The reasons of skips that a notice names, the most frequent first.
 REASONS_SHOWN = 5
-# The most that is said of the paths above the root, in characters.
-LONGEST_NAMES = 300
-# And how much of each.
-REASON_CHARACTERS = 200
 # When a few tests take most of the time: of a run this long, in seconds, with this many tests, so few of them.
 LONG_RUN = 10.0
 MANY_TESTS = 10
@@ -69,8 +65,9 @@ def _elsewhere(ledger: Ledger) -> list[str]:
     if not found:
         return []
     first, more = found[0], f"; so were {len(found) - 1} more" if len(found) > 1 else ""
-    where = f"{first.name!r} was imported from {first.file!r}, not from the project's own {first.own!r}{more}"
-    return [f"{where}. The tests do not test the code here; is it installed as editable (pip install -e .)?"]
+    where = f"from {quoted(first.file)}, not from the project's own {quoted(first.own)}{more}"
+    sure = "The tests do not test the code here; is it installed as editable (pip install -e .)?"
+    return [f"{quoted(first.name)} was imported {where}. {sure}"]
 
 
 def above_root(ledger: Ledger) -> list[str]:
@@ -78,8 +75,8 @@ def above_root(ledger: Ledger) -> list[str]:
     found = ledger.above_root
     left_out = {"settings": found.settings, "conftests": found.conftests} if found else {}
     what = " and ".join(name for name, paths in left_out.items() if paths)
-    named = cut_middle(few(chain(*left_out.values())), LONGEST_NAMES, separator=" ")
-    return [f"{what.capitalize()} above the root are not used: {named}."] if what else []
+    paths = few(map(in_line, chain(*left_out.values())))
+    return [f"{what.capitalize()} above the root are not used: {paths}."] if what else []
 
 
 def _collection(ledger: Ledger) -> list[str]:
@@ -95,10 +92,11 @@ def _stopped_early(ledger: Ledger) -> list[str]:
     if ledger.unresolved and not ledger.completed and not ledger.lost:
         return [f"{ledger.unresolved} test(s) were set up but not called; do the project's addopts say --setup-plan?"]
     if unclear := [record.node_id for record in ledger.tests.values() if record.outcome is None]:
-        return [f"{len(unclear)} test(s) started and have no outcome, first {unclear[0]}: what happened is not known."]
+        first = label(unclear[0])
+        return [f"{len(unclear)} test(s) started and have no outcome, first {first}: what happened is not known."]
     if not ledger.not_run or ledger.ended is None or ledger.collection_failures:
         return []
-    why = f" ({ledger.ended.stopped})" if ledger.ended.stopped else ""
+    why = f" ({in_line(ledger.ended.stopped)})" if ledger.ended.stopped else ""
     return [f"The run stopped early{why}: {ledger.not_run} of {ledger.selected} selected tests did not run."]
 
 
@@ -114,7 +112,7 @@ def _exit_status(run: Run[Request]) -> list[str]:
     if not ledger.failed and ledger.tests:
         threshold = transcript.missed_threshold(run.exit.stdout)
         why = (
-            f"pytest-cov says: {threshold!r}.{_part(run.request)}"
+            f"pytest-cov says: {quoted(threshold)}.{_part(run.request)}"
             if threshold
             else "text_output may say why (a coverage threshold?)."
         )
@@ -174,7 +172,7 @@ def _shortened(run: Run[Request], request: ExecuteTests) -> list[str]:
 
 def _repeats(ledger: Ledger) -> list[str]:
     hidden = [record for record in ledger.completed if record.repeated and record.outcome == "passed"]
-    names = few(record.node_id for record in hidden)
+    names = few(label(record.node_id) for record in hidden)
     return [f"{len(hidden)} test(s) failed first and passed only when repeated: {names}."] if hidden else []
 
 
@@ -190,8 +188,8 @@ def _slowest(run: Run[Request]) -> list[str]:
         slowest = tests[:count]
         taken = sum(record.duration for record in slowest)
         if taken > total / 2:
-            named = ", ".join(f"{record.node_id} ({record.duration:.1f} s)" for record in slowest)
-            return [f"{count} of {len(tests)} tests took {taken:.1f} of {total:.1f} s: {named}."]
+            names = ", ".join(f"{label(record.node_id)} ({record.duration:.1f} s)" for record in slowest)
+            return [f"{count} of {len(tests)} tests took {taken:.1f} of {total:.1f} s: {names}."]
     return []
 
 
@@ -217,8 +215,8 @@ def _all_skipped(ledger: Ledger) -> bool:
 
 
 def _skipping_themselves(modules: list[CollectionSkipped]) -> str:
-    named = few(f"{module.id!r} ({_brief(module.reason)!r})" for module in modules)
-    return f"{len(modules)} module(s) that skip themselves on import: {named}"
+    first = few(f"{quoted(module.id)} ({quoted(module.reason)})" for module in modules)
+    return f"{len(modules)} module(s) that skip themselves on import: {first}"
 
 
 def _skips(ledger: Ledger, request: ExecuteTests) -> list[str]:
@@ -235,9 +233,5 @@ def _reasons(ledger: Ledger) -> str:
     reasons.update(module.reason for module in ledger.skipped_modules)
     common = reasons.most_common(REASONS_SHOWN)
     more = len(reasons) - len(common)
-    listed = [f"{count} for {_brief(reason)!r}" for reason, count in common]
+    listed = [f"{count} for {quoted(reason)}" for reason, count in common]
     return "; ".join([*listed, *([f"{more} more reasons"] if more else [])])
-
-
-def _brief(reason: str) -> str:
-    return cut_middle(reason, REASON_CHARACTERS, separator=" ")

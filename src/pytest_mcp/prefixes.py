@@ -16,8 +16,8 @@ SETTINGS = "pyvenv.cfg"
 _MOST_SETTINGS = 64 * 1024
 _EXECUTABLE = Path("Scripts", "python.exe") if os.name == "nt" else Path("bin", "python")
 # venv and virtualenv write `version`, uv writes `version_info`; what follows the three numbers does not matter.
-_VERSION = re.compile(r"(?m)^version(?:_info)? *= *(\d+)\.(\d+)(?:\.(\d+))?")
-_VERSION_OF_PIP = re.compile(r"pip-(\d+)\.(\d+)")
+_VERSION = re.compile(r"(?m)^version(?:_info)? *= *(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?")
+_VERSION_OF_PIP = re.compile(r"pip-(\d{1,9})\.(\d{1,9})")
 
 
 def python(prefix: Path) -> Path:

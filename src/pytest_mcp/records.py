@@ -6,6 +6,7 @@ error: a test can write anything into any file. The kinds stand in `events`.
 
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from types import UnionType
@@ -13,8 +14,15 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from pytest_mcp.events import Event
 
+# A line that is longer than this is looked at before it is parsed: no record of ours has so many values, and
+# a hundred bytes of memory for every bracket would be a lot of memory.
+PLAIN_BYTES = 1024 * 1024
+MOST_VALUES = 200_000
+# A text that does not end goes to the end of the line; from where else could the search go on?
+_QUOTED = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+
 Check = Callable[[Any], bool]
-# No duration and no time is larger; beyond it integers can no longer be added to floats.
+# No duration, time or count is larger; beyond it integers cannot be added to floats, at last not even be printed.
 LARGEST_NUMBER = 1e15
 
 
@@ -23,6 +31,8 @@ def _checker(hint: Any) -> Check:
     origin, parts = get_origin(hint), get_args(hint)
     if hint is Any:
         return lambda _value: True
+    if hint is int:
+        return lambda value: type(value) is int and abs(value) <= LARGEST_NUMBER
     if hint is float:
         return lambda value: type(value) in (int, float) and abs(value) <= LARGEST_NUMBER
     if origin is list:
@@ -51,8 +61,15 @@ def _finite(number: str) -> float:
     return value
 
 
+_is_number = _checker(int)
 # One for all lines: making it takes as long as reading one.
 _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+
+
+def _values(line: bytes) -> int:
+    """How many values it has, near enough; what is said in quotes has none."""
+    bare = _QUOTED.sub(b"", line)
+    return sum(map(bare.count, (b",", b"[", b"{")))
 
 
 @dataclass(frozen=True)
@@ -65,11 +82,13 @@ class Record:
 
 def parse(line: bytes) -> Record | None:
     """Read one line. Keys that are not ours pass silently."""
+    if len(line) > PLAIN_BYTES and _values(line) > MOST_VALUES:
+        return None
     try:
         told = _DECODER.decode(line.decode("utf-8"))
         event, shape = _SHAPES[told["k"]]
         values = {name: told[name] for name in shape}
-        if type(told["n"]) is int and all(fits(values[name]) for name, fits in shape.items()):
+        if _is_number(told["n"]) and all(fits(values[name]) for name, fits in shape.items()):
             return Record(told["n"], event(**values))
     except (ValueError, KeyError, TypeError, RecursionError):
         pass

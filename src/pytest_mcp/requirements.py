@@ -67,7 +67,7 @@ def setup_extras(folder: Path) -> dict[str, Names]:
     """Those of setup.cfg."""
     parser = configparser.ConfigParser(interpolation=None)
     try:
-        parser.read_string(text(folder / "setup.cfg"))
+        parser.read_string(_single_spaced(text(folder / "setup.cfg")))
     except configparser.Error:
         return {}
     section = parser["options.extras_require"] if parser.has_section("options.extras_require") else {}
@@ -83,6 +83,12 @@ def of_conda(file: Path) -> Names:
     """Conda's and pip's alike: whatever stands behind a dash, since nothing else there is named pytest."""
     items = [line.strip()[1:].strip(" \t'\"") for line in text(file).splitlines() if line.strip().startswith("-")]
     return names([_CONDA_CHANNEL.sub("", item) for item in items])
+
+
+def _single_spaced(said: str) -> str:
+    """Python's parser takes the square of their number for spaces in a row."""
+    lines = said.split("\n")
+    return "\n".join(line[: 1 if line[:1].isspace() else 0] + " ".join(line.split()) for line in lines)
 
 
 def _normal(name: str) -> str:

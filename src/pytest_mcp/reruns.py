@@ -7,6 +7,8 @@ from typing import Any
 from pytest_mcp.requests import MAX_NODE_IDS, ExecuteTests
 
 Arguments = dict[str, Any]
+# What covers whatever has failed.
+EVERYTHING: Arguments = {"path": "."}
 
 
 # The parameters that choose the tests of a call, less those that name places.

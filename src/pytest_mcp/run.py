@@ -8,6 +8,7 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +29,7 @@ from pytest_mcp import (
     remedies,
     surroundings,
 )
+from pytest_mcp.background import in_thread
 from pytest_mcp.config import Config
 from pytest_mcp.errors import ExecutionFailed, RunFacts
 from pytest_mcp.interpreter import Candidate
@@ -61,12 +63,14 @@ class Deadline:
 
 async def execute(request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress) -> ExecuteResult:
     run = await _run(request, config, spare, request.timeout or config.default_timeout, on_progress)
-    return budget.fit_execution(findings.executed(run), request, ceiling=config.max_reply_bytes)
+    ceiling = config.max_reply_bytes
+    return await in_thread(lambda: budget.fit_execution(findings.executed(run), request, ceiling=ceiling))
 
 
 async def discover(request: DiscoverTests, config: Config, spare: Spare, on_progress: OnProgress) -> DiscoverResult:
     run = await _run(request, config, spare, config.default_timeout, on_progress)
-    return listing.fit_discovery(findings.discovered(run), request, ceiling=config.max_reply_bytes)
+    ceiling = config.max_reply_bytes
+    return await in_thread(lambda: listing.fit_discovery(findings.discovered(run), request, ceiling=ceiling))
 
 
 def interrupted(request: Request, config: Config, ledger: Ledger, *, seconds: float, by: str) -> ExecutionFailed:
@@ -79,7 +83,7 @@ def interrupted(request: Request, config: Config, ledger: Ledger, *, seconds: fl
 async def explain(_request: ExplainEnvironment, config: Config, spare: Spare, on_progress: OnProgress) -> ExplainResult:
     """Whatever keeps the tests from running is what was asked for, so here it is no error."""
     trial = await _try(Survey(), config, spare, config.default_timeout, on_progress)
-    return environment.explained(trial, surroundings.look(config))
+    return await in_thread(lambda: environment.explained(trial, surroundings.look(config)))
 
 
 async def _run(request: Asked, config: Config, spare: Spare, time_limit: int, on_progress: OnProgress) -> Run[Asked]:
@@ -112,9 +116,16 @@ async def _try(request: Asked, config: Config, spare: Spare, time_limit: int, on
         if problem := _unusable(run):
             rejected.append(candidate.rejected(problem, lacks_pytest=run.ledger.hello is not None))
             continue
-        doubted = replace(run, doubts=tuple(doubts.of_choice(candidate, rejected, places, config)))
-        return Trial(candidate, tuple(rejected), doubted, diagnosis.diagnose(run))
-    return Trial(None, tuple(rejected), None, _no_interpreter(rejected, config, folder))
+        return await in_thread(partial(_judged, run, candidate, rejected, places, config))
+    nothing = await in_thread(partial(_no_interpreter, rejected, config, folder))
+    return Trial(None, tuple(rejected), None, nothing)
+
+
+def _judged(
+    run: Run[Asked], candidate: Candidate, rejected: list[Candidate], places: list[Path], config: Config
+) -> Trial[Asked]:
+    doubted = replace(run, doubts=tuple(doubts.of_choice(candidate, rejected, places, config)))
+    return Trial(candidate, tuple(rejected), doubted, diagnosis.diagnose(run))
 
 
 async def _attempt(
@@ -175,7 +186,7 @@ async def _look_for_targets(run: Run[Asked], config: Config, spare: Spare, candi
     """Collect once more in one process. Raises if a target is not there, else adds what left it out to the ledger."""
     deadline = Deadline.after(max(1, run.time_limit - math.ceil(run.exit.duration)), named=run.time_limit)
     again = await _attempt(run.request, config, spare, candidate, deadline, lambda _: None, [], collect_only=True)
-    if error := diagnosis.diagnose(again):
+    if error := await in_thread(partial(diagnosis.diagnose, again)):
         raise error
     run.ledger.left_out.update(again.ledger.left_out)
     run.ledger.compared = again.ledger.compared

@@ -10,10 +10,11 @@ from pytest_mcp import expressions, named
 from pytest_mcp.events import NothingSelected
 from pytest_mcp.ledger import Run
 from pytest_mcp.requests import Request
-from pytest_mcp.text import cut_middle, few
+from pytest_mcp.text import few, in_line, label, quoted
 
-# Of an id that a sentence quotes.
-LONGEST_ID = 200
+# Among so many marks of such a length one is looked for that may have been meant.
+MOST_MARKS = 500
+LONGEST_MARK = 60
 
 
 def of_run(run: Run[Request]) -> list[str]:
@@ -48,7 +49,7 @@ def _missed(run: Run[Request]) -> list[str]:
     targets: dict[str, list[str]] = {}
     for each in named.missed(run.request, run.ledger):
         targets.setdefault(_why_missed(each), []).append(each.node_id)
-    return [f"Named, but no test of it ran: {few(names)}; {why}." for why, names in targets.items()]
+    return [f"Named, but no test of it ran: {few(map(label, names))}; {why}." for why, names in targets.items()]
 
 
 def _why_missed(target: named.Missed) -> str:
@@ -56,12 +57,12 @@ def _why_missed(target: named.Missed) -> str:
         return "pytest found no test there"
     options = [by for by in target.by if by.startswith("-")]
     code = [by for by in target.by if not by.startswith("-")]
-    own = [f"the project's own options (addopts: {few(map(repr, options))})"] if options else []
+    own = [f"the project's own options (addopts: {few(map(quoted, options))})"] if options else []
     return f"left out by {' and '.join([*own, *([_code(code)] if code else [])])}"
 
 
 def _code(files: list[str]) -> str:
-    return f"the project's own code or a plugin ({few(map(repr, files))})"
+    return f"the project's own code or a plugin ({few(map(quoted, files))})"
 
 
 def _filters(run: Run[Request]) -> list[str]:
@@ -72,19 +73,21 @@ def _filters(run: Run[Request]) -> list[str]:
         return asked or ["the project's own options (addopts)"]
     replaced = tuple(named.FILTERS[name] for name in asked)
     options = [option for option in known.options if not option.startswith((*replaced, "--ignore"))]
-    own = [f"the project's own options (addopts: {few(map(repr, options))})"] if options else []
+    own = [f"the project's own options (addopts: {few(map(quoted, options))})"] if options else []
     return [*asked, *own] or ["the project's own code (a conftest.py or a plugin)"]
 
 
 def _where(run: Run[Request], known: NothingSelected) -> str:
-    places = "there" if run.request.targets else f"in {few(map(repr, known.places))}"
-    patterns = f"python_files ({' '.join(known.patterns)!r})"
+    places = "there" if run.request.targets else f"in {few(map(quoted, known.places))}"
+    patterns = f"python_files ({quoted(' '.join(known.patterns))})"
     if known.matching:
         found = f"{known.matching} file(s) match {patterns}, but no test was found in them"
     else:
         found = f"no file matches {patterns}; {known.others} other .py file(s) are there"
     ignored = [option for option in known.options if option.startswith("--ignore")]
-    return f"{places}: {found}" + (f"; the project's options ignore some: {few(map(repr, ignored))}" if ignored else "")
+    return f"{places}: {found}" + (
+        f"; the project's options ignore some: {few(map(quoted, ignored))}" if ignored else ""
+    )
 
 
 def _unknown_marks(run: Run[Request]) -> list[str]:
@@ -94,14 +97,15 @@ def _unknown_marks(run: Run[Request]) -> list[str]:
         return []
     known = sorted({*marks.registered, *marks.used})
     return [
-        f"No collected test has the mark {name!r} of markers, and it is not registered{_suggestion(name, known)}"
+        f"No collected test has the mark {quoted(name)} of markers, and it is not registered{_suggestion(name, known)}"
         for name in dict.fromkeys(expressions.names(expression))
         if name not in known
     ]
 
 
 def _suggestion(name: str, known: list[str]) -> str:
-    close = get_close_matches(name, known)
+    short = [each for each in known if len(each) <= LONGEST_MARK][:MOST_MARKS]
+    close = get_close_matches(name, short) if len(name) <= LONGEST_MARK else []
     return f"; was {' or '.join(map(repr, close))} meant?" if close else "."
 
 
@@ -110,7 +114,8 @@ def _chosen_from_cache(run: Run[Request]) -> list[str]:
     if told is None:
         return []
     others = "others did not run" if told.certain else "others may not have run"
-    return [f"The project's addopts choose tests by what failed last time ({few(told.options)}); {others}."]
+    options = few(map(in_line, told.options))
+    return [f"The project's addopts choose tests by what failed last time ({options}); {others}."]
 
 
 def _doctests_left_out(run: Run[Request]) -> list[str]:
@@ -119,14 +124,14 @@ def _doctests_left_out(run: Run[Request]) -> list[str]:
         return []
     if left_out.count is None:
         return ["Under xdist, no doctests of modules were collected, as the call goes beyond the project's testpaths."]
-    where = f"first {left_out.first!r}: the project's own collection (testpaths, norecursedirs) does not come there"
-    return [f"The doctests of {left_out.count} module(s) were left out and the modules not imported, {where}."]
+    first = quoted(left_out.first or "")
+    why = "the project's own collection (testpaths, norecursedirs) does not come there"
+    return [f"The doctests of {left_out.count} module(s) were left out and not imported, first {first}: {why}."]
 
 
 def _unaskable(run: Run[Request]) -> list[str]:
     ids = run.ledger.unaskable
     if not ids:
         return []
-    first = cut_middle(ids[0], LONGEST_ID, separator=" ")
     why = "such a path leads out of the root by a link, or has characters that a call must not have ([, ::)"
-    return [f"{len(ids)} test(s) cannot be run by their ids, first {first!r}: {why}; name a folder above them."]
+    return [f"{len(ids)} test(s) cannot be run by their ids, first {quoted(ids[0])}: {why}; name a folder above them."]

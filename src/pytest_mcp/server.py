@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from pytest_mcp import __version__, journal, messages, progress, replies, wire
-from pytest_mcp.background import alongside
+from pytest_mcp.background import alongside, in_thread
 from pytest_mcp.calls import Calls
 from pytest_mcp.config import Config
 from pytest_mcp.errors import CallError, Fault, InternalError, InvalidParams
@@ -30,6 +30,7 @@ from pytest_mcp.front import Handover
 from pytest_mcp.journal import Entry
 from pytest_mcp.ledger import Ledger
 from pytest_mcp.logs import FIELDS
+from pytest_mcp.results import Shape
 from pytest_mcp.spare import Spare
 from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump
 from pytest_mcp.wire import Outlet
@@ -196,7 +197,11 @@ async def _call(
         with spare.during_a_call():
             result = await tool.handler(request, config, spare, notes.update)
     entry.answered(result)
-    answer = replies.safe(dump(result), colour=getattr(request, "color", False))
+    return await in_thread(lambda: _success(result, colour=getattr(request, "color", False)))
+
+
+def _success(result: Shape, *, colour: bool) -> types.CallToolResult:
+    answer = replies.safe(dump(result), colour=colour)
     return types.CallToolResult(content=[_text(answer)], structured_content=answer)
 
 

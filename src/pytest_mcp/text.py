@@ -9,6 +9,8 @@ from collections.abc import Iterable
 
 # The names that a sentence lists; of the others it tells the number.
 SHOWN_NAMES = 3
+# What is shown of one of them, in characters.
+LONGEST_NAME = 200
 # Control characters but tab and newline; lone surrogates; bidi and zero-width controls; the line and
 # paragraph separators; the byte order mark; tag characters. All of them are invisible to a person.
 _UNSAFE = re.compile(
@@ -47,6 +49,22 @@ def cut_middle(text: str, limit: int, *, separator: str = "\n") -> str:
     half = limit // 2
     note = f"[... {len(text) - 2 * half} characters left out ...]"
     return separator.join((text[:half], note, text[len(text) - half :]))
+
+
+def in_line(words: str) -> str:
+    """Words that are not ours, so that they fit into a sentence of ours: one line, and not too long."""
+    return cut_middle(safe_line(words), LONGEST_NAME, separator=" ")
+
+
+def label(name: str) -> str:
+    """The same for the name of a test or a file; in quotes where it could be taken for our own words."""
+    shown = in_line(name)
+    return f"'{shown}'" if " " in shown else shown
+
+
+def quoted(words: str) -> str:
+    """The same, always in quotes."""
+    return repr(cut_middle(words, LONGEST_NAME, separator=" "))
 
 
 def few(names: Iterable[str]) -> str:

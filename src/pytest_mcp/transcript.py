@@ -8,7 +8,9 @@ import re
 
 _COLOUR = re.compile("\x1b\\[[0-9;:]*m")
 _SECTION = re.compile(r"^=+ (.+?) =+$")
-_CLOSING = re.compile(r"^=* ?(?:\d+ \w+|no tests (?:ran|collected)).* in [\d.]+s(?: \(.*\))? ?=*$")
+# How the closing line begins, and what stands behind its last " in ".
+_COUNTS = re.compile(r"\d++ \w|no tests (?:ran|collected)")
+_TIME = re.compile(r"(?<![\d.])[\d.]++s(?: \([^()]*+\))?")
 # Sections whose content stands in `tests`, `failure_groups` or `collection_errors`.
 _HELD_ELSEWHERE = frozenset({"FAILURES", "ERRORS", "PASSES", "XFAILURES", "XPASSES", "short test summary info"})
 _HEADER = re.compile(
@@ -41,7 +43,7 @@ def condense(stdout: str) -> str:
     for line in stdout.splitlines():
         plain = _COLOUR.sub("", line)
         section = _SECTION.match(plain)
-        if _CLOSING.match(plain):
+        if _is_closing(plain):
             skipping = False
         elif section is not None:
             skipping = section.group(1) in _HELD_ELSEWHERE
@@ -54,12 +56,19 @@ def condense(stdout: str) -> str:
 
 def without_closing_line(printed: str) -> str:
     *before, last = printed.split("\n")
-    return "\n".join(before).rstrip("\n") if _CLOSING.match(_COLOUR.sub("", last)) else printed
+    return "\n".join(before).rstrip("\n") if _is_closing(_COLOUR.sub("", last)) else printed
 
 
 def _undecorated(line: str, plain: str) -> str:
     """The closing line without its frame; whatever has colours keeps them."""
-    return plain.strip("= ") if _CLOSING.match(plain) and line == plain else line
+    return plain.strip("= ") if _is_closing(plain) and line == plain else line
+
+
+def _is_closing(line: str) -> bool:
+    """In two short patterns, since one for the whole line would read parts of it again and again."""
+    words = line.strip("=").removeprefix(" ").removesuffix(" ")
+    told, separator, time = words.rpartition(" in ")
+    return bool(separator and _COUNTS.match(told) and _TIME.fullmatch(time))
 
 
 def _is_known(line: str) -> bool:

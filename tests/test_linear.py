@@ -1,0 +1,374 @@
+"""Every function that reads text from outside takes time in proportion to its length.
+
+A quadratic one would need minutes for the texts here. The limit is on the time that the processor spends, not on the
+clock, and far above what any of these takes.
+"""
+
+import ast
+import importlib
+import pkgutil
+import re
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase as Step
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import pytest_mcp
+from pytest_mcp import (
+    budget,
+    causes,
+    cautions,
+    diagnosis,
+    endpoint,
+    excerpts,
+    expressions,
+    failures,
+    findings,
+    ink,
+    jsonc,
+    listing,
+    manifest,
+    messages,
+    notices,
+    progress,
+    records,
+    replies,
+    requirements,
+    selection,
+    text,
+    tokens,
+    transcript,
+    uncollected,
+)
+from pytest_mcp.events import (
+    Event,
+    Finished,
+    Interrupted,
+    Marks,
+    NothingSelected,
+    Phase,
+    Started,
+    UsageFault,
+    Warned,
+)
+from pytest_mcp.ledger import TestRecord
+from pytest_mcp.results import CollectionError
+from tests.records import absent, discovery, ended, execution, item, ledger, phase, session
+from tests.records import uncollected as broken
+
+CHARACTERS = 60_000
+# What a linear function takes is a hundredth of it, what a quadratic one takes is many times as much.
+MOST_CPU_SECONDS = 5.0
+# A shorter text is not slow, so there is nothing to look for.
+WITHOUT_SHRINKING = [Step.explicit, Step.generate]
+
+# What the patterns of the package look for, and what they stop at.
+FRAGMENTS = [
+    *("a", "A", "1", " ", "\t", "\n", "\r\n", "=", "-", "_", ":", ".", "/", "'", '"', "\\", "[", "]", "(", ")", "{"),
+    *("#", ",", "é", "E ", "E\n", "::", ":1", ":1: ", "a:1: ", "a.", "a-", "1 ", "1 a ", "_ ", "- ", "= ", "0x"),
+    *(
+        " in 1s",
+        " in 1s ()",
+        " in 1s (",
+        "coroutine '",
+        "cannot collect '",
+        "Unknown pytest.mark.",
+        "XError ",
+        "assert ",
+    ),
+    *(
+        'E File "',
+        '", line 1',
+        "Captured ",
+        "/tmp/",
+        "\x1b[",
+        "\x1b[0m",
+        "\\u",
+        "\\ud800",
+        "[... 1 lines left out ...]",
+    ),
+    *("x.py ", "PASSED", "::a PASSED", "[100%]", "error: unrecognized arguments: ", "fixture '", "not found: ", "//"),
+    *("/*", "*/", "'''", '"""', "[a]", "a=1\n", "a.a=1\n", "a-a/", ".. ", "\u200b", "\ud800", "contains 1 failed"),
+]
+fragments = st.sampled_from(FRAGMENTS)
+units = st.lists(fragments, min_size=1, max_size=3).map("".join)
+ATTACKS = [
+    ("", "word", ""),
+    ("1 ", "a", ""),
+    ("1 a", " in 1s ()", ""),
+    ("1 a", " in 1s (", ")"),
+    ("", "coroutine '", ""),
+    ("", "a.", "a = 1"),
+    ("a = ", "[", ""),
+    ("a", " ", "b"),
+    ("[options.extras_require]\na", " ", "b"),
+    ("[... ", "9", " lines left out ...]\n"),
+    ("x[", "a-", "]"),
+    ("", "a/", "a"),
+    ("E", "\n", "x"),
+    ('E File "', "a", '", line 1'),
+    ("", "\n", ""),
+    ("", "E  a\n", ""),
+    ("", "::", " PASSED"),
+]
+
+
+def long(prefix: str, unit: str, suffix: str) -> str:
+    return prefix + unit * (CHARACTERS // len(unit)) + suffix
+
+
+texts = st.builds(long, st.just("") | fragments, units, st.just("") | fragments)
+
+
+class TooSlow(AssertionError):
+    pass
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Python's own pattern engine lets a signal in, so that a fault costs seconds and not minutes."""
+
+    def stop(*_: object) -> None:
+        raise TooSlow("more than linear time")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, MOST_CPU_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+# --- the functions -----------------------------------------------------------------------------
+
+
+def record(node_id: str, *phases: Phase) -> TestRecord:
+    return TestRecord(node_id, phases=list(phases), finished=True)
+
+
+def failed(said: str) -> TestRecord:
+    return record(said, phase(said, message=said, traceback=said, location=[said, 1]))
+
+
+def told(said: str) -> list[Event]:
+    """A text wherever a run can have one."""
+    return session(
+        Started(said),
+        phase(said, message=said, traceback=said, location=[said, 1], sections=[["Captured stdout call", said]]),
+        phase(said, outcome="rerun", subtest=said),
+        Finished(id=said, duration=1.0, passed=False),
+        Warned(said, "RuntimeWarning", "runtest", said, 1, None),
+        Warned(said, "PytestUnhandledThreadExceptionWarning", "runtest", said, 1, said),
+        broken(said, traceback=said),
+        absent(said, said),
+        selected=3,
+        exit_status=1,
+    )
+
+
+def judged(said: str) -> object:
+    run = execution(
+        [*told(said)[:-1], UsageFault([said], said), Interrupted(said, said, [said]), ended(1, stopped=said)]
+    )
+    return diagnosis.diagnose(run)
+
+
+def answered(said: str) -> object:
+    run = execution(told(said), stdout=said, max_tokens=500)
+    return budget.fit_execution(findings.executed(run), run.request, ceiling=2**24)
+
+
+def listed(said: str) -> object:
+    run = discovery([item(said), broken(said, traceback=said)], max_tokens=500)
+    return listing.fit_discovery(findings.discovered(run), run.request, ceiling=2**24)
+
+
+def checked(said: str) -> None:
+    with suppress(expressions.ExpressionError):
+        expressions.check(said, arguments=True)
+
+
+def admit(said: str) -> None:
+    with suppress(messages.Refused):
+        messages.admitted(said.encode("utf-8", "replace"))
+
+
+def read_settings(said: str) -> object:
+    try:
+        return jsonc.read(said)
+    except jsonc.JsoncError:
+        return None
+
+
+def of_files(said: str, folder: Path) -> object:
+    for name in ("pyproject.toml", "setup.cfg", "requirements.txt", "environment.yml"):
+        (folder / name).write_text(said, encoding="utf-8", errors="replace", newline="")
+    found = manifest.read(folder)
+    return (
+        requirements.groups(found),
+        requirements.setup_extras(folder),
+        requirements.of_file(folder / "requirements.txt"),
+        requirements.of_conda(folder / "environment.yml"),
+    )
+
+
+def error(said: str) -> CollectionError:
+    return CollectionError(file=said, error_type=said, message=said, line=1, traceback=said)
+
+
+def marked(said: str) -> object:
+    run = execution([Marks([said, *said.split()], [said])], markers="slwo")
+    return selection.of_run(run)
+
+
+def unselected(said: str) -> object:
+    return selection.of_run(execution(session(NothingSelected([said], [said], [said], 0, 1), selected=0)))
+
+
+CAPTURED = excerpts.heading("-", "Captured stdout call")
+ADMITTING = endpoint.settle("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)
+
+FUNCTIONS: dict[str, Callable[[str], object]] = {
+    "causes.masked": lambda said: causes.masked(said, said),
+    "causes.group": lambda said: causes.group([failed(said), failed(said + "x")]),
+    "cautions.of_run": lambda said: cautions.of_run(execution(told(said))),
+    "endpoint.admits": lambda said: (ADMITTING.admits_host(said), ADMITTING.admits_origin("http://" + said)),
+    "excerpts.slim": excerpts.slim,
+    "excerpts.brief": lambda said: excerpts.brief("assert \n" + said),
+    "excerpts.without_captured": lambda said: excerpts.without_captured(f"{CAPTURED}\n{said}"),
+    "excerpts.without_foreign_frames": excerpts.without_foreign_frames,
+    "expressions.check": checked,
+    "failures.site": lambda said: failures.site(failed(said)),
+    "failures.of_test": lambda said: (failures.message(failed(said)), failures.traceback(failed(said), captured=True)),
+    "failures.collection_error": lambda said: failures.collection_error(broken(said, traceback=said)),
+    "ink.columns": ink.columns,
+    "jsonc.read": read_settings,
+    "listing.fit_discovery": listed,
+    "messages.admitted": admit,
+    "messages.mended": lambda said: messages.mended(said.encode("utf-8", "replace")),
+    "notices.of_execution": lambda said: notices.of_execution(execution(told(said)), execution([]).request),
+    "progress.words": lambda said: progress.words(ledger(Started(said))),
+    "records.parse": lambda said: records.parse(said.encode("utf-8", "replace")),
+    "replies.safe": lambda said: replies.line(replies.safe({said: [said]}, colour=True)),
+    "selection.marks": marked,
+    "selection.nothing": unselected,
+    "text.safe_with_colour": text.safe_with_colour,
+    "text.safe_line": text.safe_line,
+    "tokens.estimate": tokens.estimate,
+    "transcript.condense": transcript.condense,
+    "uncollected.ever_fewer": lambda said: list(uncollected.ever_fewer([error(said)] * 2)),
+    "uncollected.without_machinery": lambda said: uncollected.without_machinery(error(said)),
+}
+
+
+def with_attacks(test: Any) -> Any:
+    for attack in ATTACKS:
+        test = example(long(*attack))(test)
+    return test
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@with_attacks
+@settings(max_examples=8, phases=WITHOUT_SHRINKING)
+@given(texts)
+def test_a_function_takes_no_more_than_linear_time_for_what_others_wrote(name: str, said: str) -> None:
+    with limited():
+        FUNCTIONS[name](said)
+
+
+@pytest.mark.parametrize("whole", [answered, judged])
+@pytest.mark.parametrize("attack", ATTACKS[1::5])
+def test_an_answer_is_made_in_linear_time(whole: Callable[[str], object], attack: tuple[str, str, str]) -> None:
+    with limited():
+        whole(long(*attack))
+
+
+@with_attacks
+@settings(max_examples=8, phases=WITHOUT_SHRINKING)
+@given(texts)
+def test_files_of_a_project_are_read_in_linear_time(tmp_path_factory: pytest.TempPathFactory, said: str) -> None:
+    with limited():
+        of_files(said, tmp_path_factory.mktemp("linear"))
+
+
+# --- the patterns ------------------------------------------------------------------------------
+
+# pattern → why it may take longer on text that it is never given.
+EXEMPT = {
+    "jsonc._TRIVIA": "is only matched where a value has ended, and nothing follows a comment without an end",
+    "jsonc._COMMENT": "only sees what _TRIVIA has matched",
+    "toml._TOKEN": "only sees text that Python's own parser has accepted",
+}
+
+
+def patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from patterns_in(each)
+    elif hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
+        yield from patterns_in(tuple(vars(value).values()))
+
+
+def patterns() -> dict[str, re.Pattern[Any]]:
+    found = {}
+    for module in pkgutil.iter_modules(pytest_mcp.__path__):
+        if module.name not in ("supervisor", "child", "__main__"):
+            for name, value in vars(importlib.import_module(f"pytest_mcp.{module.name}")).items():
+                for number, pattern in enumerate(patterns_in(value)):
+                    found[f"{module.name}.{name}{number or ''}"] = pattern
+    return found
+
+
+PATTERNS = patterns()
+
+
+@pytest.mark.parametrize("name", sorted(PATTERNS.keys() - EXEMPT.keys()))
+@with_attacks
+@settings(max_examples=5, phases=WITHOUT_SHRINKING)
+@given(texts)
+def test_a_pattern_walks_no_text_twice(name: str, said: str) -> None:
+    pattern = PATTERNS[name]
+    subject = said if isinstance(pattern.pattern, str) else said.encode("utf-8", "replace")
+    with limited():
+        pattern.findall(subject)
+
+
+# Modules whose patterns are written where they are used, and what they are given.
+WRITTEN_IN_PLACE = {
+    "clients": "the name of the root, which the operator chose",
+    "endpoint": "headers, of 16 KB at most; `endpoint.admits` above",
+    "hatch": "one class of characters, repeated",
+    "requests": "a pattern of 200 characters at most",
+    "requirements": "classes of characters; `of_files` above",
+    "sources": "two colons",
+    "strays": "names of folders, of 255 characters at most",
+    "targets": "one character",
+    "toml": "a key of ours",
+    "transcript": "one character, repeated",
+}
+
+
+def test_every_pattern_is_known_here() -> None:
+    """A pattern that is compiled inside a function would be seen by no test of this file."""
+    unknown = set()
+    for path in Path(pytest_mcp.__path__[0]).rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        used = {
+            node.func.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            if isinstance(node.func.value, ast.Name) and node.func.value.id == "re"
+        }
+        if used - {"compile", "escape"}:
+            unknown.add(path.stem)
+
+    assert unknown == WRITTEN_IN_PLACE.keys()
