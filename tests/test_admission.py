@@ -84,7 +84,7 @@ async def test_modules_beyond_testpaths_are_not_imported_for_their_doctests(
 
     assert [test["node_id"] for test in answer["tests"]] == ids
     (notice,) = answer["notices"]
-    assert notice.startswith("The doctests of 1 module(s) were left out and the modules not imported, first 'scripts/")
+    assert notice.startswith("The doctests of 1 module(s) were left out and not imported, first 'scripts/")
     assert "scripts/deploy.imported" not in imported(bench)
 
 

@@ -404,3 +404,12 @@ def test_no_order_of_lines_breaks_it_and_what_was_raised_stays(lines: list[str])
         line for line in lines if line.startswith("E ")
     ]
     assert all(shrink("\n".join(lines)) is not None for shrink in SHRINKING)
+
+
+def test_a_forged_count_of_lines_left_out_costs_nothing() -> None:
+    """Python refuses to read a number of so many digits."""
+    forged = f"[... {'9' * 5000} lines left out ...]"
+
+    kept = excerpts.slim("\n".join([excerpts.heading("-", "Captured stdout call"), forged, *["line"] * 50]))
+
+    assert kept.split("\n")[1] == "[... 41 lines left out ...]"

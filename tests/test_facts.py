@@ -29,7 +29,7 @@ from pytest_mcp import (
     web,
 )
 from pytest_mcp.clients import CLIENTS, Client, Level, entry, root_arguments, server_name
-from pytest_mcp.requests import MAX_NODE_IDS, DiscoverTests, ExecuteTests
+from pytest_mcp.requests import MAX_NODE_IDS
 from pytest_mcp.tools import BY_NAME
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,7 +56,7 @@ FACTS = [
     ("README.md", f"listed when there are {word(results.LISTED_WITHOUT_FAILURE)} or fewer"),
     (
         "docs/clients.md",
-        f"`max_tokens` {ExecuteTests.default_max_tokens:,}, or {DiscoverTests.default_max_tokens:,} for",
+        f"`max_tokens` {config.EXECUTE_TOKENS:,}, or {config.DISCOVER_TOKENS:,} for",
     ),
     ("docs/clients.md", f"time limit of a run, {config.DEFAULT_TIMEOUT} s"),
     ("docs/command-line.md", f"it is {config.DEFAULT_TIMEOUT} seconds"),

@@ -22,6 +22,8 @@ def test_for_a_person_tests_stand_below_their_files_with_counts() -> None:
         "  T::test_x[\\t1]",
         "  test_y",
         "",
+        "note: 1 test(s) cannot be run by their ids, first 'a.py::T::test_x[\\t1]': such a path leads out of the root"
+        " by a link, or has characters that a call must not have ([, ::); name a folder above them.",
         "3 tests in 2 files",
     ]
 

@@ -1,12 +1,24 @@
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.events import Deselected, Event, Finished, ImportedElsewhere, Phase, Selected, SessionStarted, Started
+from pytest_mcp import ledger as ledgers
+from pytest_mcp.events import (
+    Collected,
+    Deselected,
+    Event,
+    Finished,
+    ImportedElsewhere,
+    Phase,
+    Selected,
+    SessionStarted,
+    Started,
+)
 from pytest_mcp.ledger import Ledger
-from tests.records import absent, ended, finished, green, ledger, one_test, phase, skipped, uncollected
+from tests.records import absent, ended, finished, green, item, ledger, one_test, phase, skipped, uncollected
 
 A, B, C = "test_a.py::a", "test_a.py::b", "test_a.py::c"
 
@@ -160,3 +172,39 @@ def test_a_green_session_leaves_nothing_running_and_nothing_open() -> None:
     assert kept.finished == 2
     assert kept.failed == 0
     assert list(kept.running) == []
+
+
+FORGED = [
+    pytest.param(lambda n: Started(f"x{n}"), id="started"),
+    pytest.param(lambda n: finished(f"x{n}"), id="finished"),
+    pytest.param(lambda n: phase("x", message=str(n)), id="phases of one test"),
+    pytest.param(lambda n: phase(f"x{n}", stage={"a": [[]] * 9}), id="phases"),
+    pytest.param(lambda n: item(f"x{n}"), id="items"),
+    pytest.param(lambda n: absent(f"x{n}"), id="skipped modules"),
+    pytest.param(lambda n: uncollected(f"x{n}"), id="uncollected"),
+    pytest.param(lambda n: Deselected(1, [f"x{n}"]), id="deselected"),
+    pytest.param(lambda n: ImportedElsewhere(f"x{n}", "", ""), id="imported elsewhere"),
+    pytest.param(lambda n: Collected({"a": [[n]] * 9}), id="collectors"),
+]
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_a_ledger_keeps_so_much_and_counts_the_rest_as_lost(
+    forged: Callable[[int], Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledgers, "KEPT_BYTES", 50_000)
+
+    kept = ledger(*map(forged, range(1000)))
+
+    assert ledgers.weight([vars(each) for each in kept.collection_failures + kept.skipped_modules]) <= 60_000
+    assert len(kept.tests) + len(kept.items) + len(kept.deselected_ids) + len(kept.collectors) < 900
+    assert sum(len(test.phases) for test in kept.tests.values()) < 900
+    assert kept.lost > 100
+
+
+def test_a_failure_that_there_is_no_room_for_is_still_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledgers, "KEPT_BYTES", 1000)
+
+    kept = ledger(*one_test(A, phase(A, message="no " * 1000)))
+
+    assert (kept.tests[A].outcome, kept.failed, kept.lost) == ("failed", 1, 1)

@@ -320,14 +320,12 @@ async def test_what_json_cannot_say_hides_no_failure(every_bench: Workbench) -> 
 
 
 @pytest.mark.anyio
-async def test_a_selection_from_the_cache_is_said(every_bench: Workbench) -> None:
+async def test_a_first_run_with_lf_in_addopts_left_nothing_out_and_claims_nothing(every_bench: Workbench) -> None:
     every_bench.write({"pytest.ini": "[pytest]\naddopts = --lf\n", "test_a.py": "def test_a(): pass\n"})
 
     answer = await every_bench.execute()
 
-    assert answer["notices"] == [
-        "The project's addopts choose tests by what failed last time (--lf); others did not run."
-    ]
+    assert answer["notices"] == []
 
 
 @pytest.mark.anyio

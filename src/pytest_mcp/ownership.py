@@ -23,7 +23,7 @@ _SOURCE = ("--from", "--spec")
 _WITH_VALUE = frozenset({"--python", "-p", "--with"})
 _WITHOUT_VALUE = frozenset({"--isolated", "--offline", "--quiet", "-q", "--refresh", "--upgrade", "-U"})
 # A distribution as installers are told it: its name, and then perhaps extras, a version or an address.
-_REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:$|[\[=<>!~@;])")
+_REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*+)\s*+(?:$|[\[=<>!~@;])")
 
 
 def is_ours(known: Any) -> bool:

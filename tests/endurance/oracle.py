@@ -74,6 +74,7 @@ class Oracle:
             "showcapture": "all" if captured else "no",
             "verbose": said.get("verbosity", 0),
             "color": "yes" if said.get("color") else "no",
+            "code_highlight": "no",
             "maxfail": 1 if said.get("failfast") else said.get("maxfail", self.defaults["maxfail"]),
             "override_ini": ["verbosity_assertions=2"],
         }
