@@ -30,9 +30,8 @@ types: $(INSTALLED)
 	@$(BIN)/mypy
 
 unit: $(INSTALLED) environments
-	@seed=$$($(BIN)/python -c 'import random; print(random.randrange(10**6))'); \
-	echo "== tests (fresh seed of the endurance tests: $$seed)"; \
-	FRESH_SEED=$$seed $(BIN)/python -m pytest -q -n $(WORKERS)
+	@echo "== tests"
+	@$(BIN)/python -m pytest -q -n $(WORKERS)
 
 # The projects' side: one environment for each pytest that the suite runs against.
 environments: $(INSTALLED)

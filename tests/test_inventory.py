@@ -6,6 +6,10 @@ from pytest_mcp.ink import Ink
 from pytest_mcp.results import DiscoverResult, FileCount, OmittedTests
 from tests.records import discovery, item, session, uncollected
 
+UNREACHABLE = (
+    "note: 1 test(s) cannot be run by their ids, first 'a.py::T::test_x[\\t1]': such a path leads out of the root"
+    " by a link, or has characters that a call must not have ([, ::); name a folder above them."
+)
 PLAIN = Ink(colours=False)
 TESTS: list[Event] = [item("b/test_b.py::test_one"), item("a.py::T::test_x[\t1]"), item("a.py::test_y")]
 
@@ -22,8 +26,7 @@ def test_for_a_person_tests_stand_below_their_files_with_counts() -> None:
         "  T::test_x[\\t1]",
         "  test_y",
         "",
-        "note: 1 test(s) cannot be run by their ids, first 'a.py::T::test_x[\\t1]': such a path leads out of the root"
-        " by a link, or has characters that a call must not have ([, ::); name a folder above them.",
+        UNREACHABLE,
         "3 tests in 2 files",
     ]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp import process
+from pytest_mcp import process, processes
 from pytest_mcp.events import Exit
 from tests.test_process import STUBBORN, command, folder, remains
 from tests.waiting import processes_in
@@ -39,6 +39,12 @@ subprocess.Popen({SLEEPER})
 subprocess.Popen({SLEEPER}, start_new_session=True, env={{}})
 while not os.path.exists("seen"): time.sleep(0.01)
 """
+
+
+@pytest.fixture(autouse=True)
+def _no_subreaper() -> None:
+    """If another test has made this process a subreaper, what is killed here would stay as its zombie."""
+    processes._prctl(processes.PR_SET_CHILD_SUBREAPER, 0)
 
 
 async def run_with(change: str, source: str, folder: Path, monkeypatch: pytest.MonkeyPatch, limit: float = 60) -> Exit:

@@ -249,8 +249,8 @@ class HostileServer:
         """The check of every row: alive, nothing left, the next call right, nothing but JSON-RPC on the wire."""
         assert self.process.poll() is None, self.log.read_text()[-2000:]
         within(GONE_SECONDS, lambda: not (self.leftovers() or self.folders()))
-        if by_a_plain_call or not self.spare():
-            # Nothing could be started ahead in a project that was unusable; the next call brings it back.
+        if by_a_plain_call or not self.spare() or not self.root.is_dir():
+            # Nothing can be started ahead in a project that is unusable; the next call brings it back.
             self.answers_a_plain_call()
         self.assert_back_to_before()
         assert self.faults == []

@@ -54,7 +54,7 @@ def waiting(temporary: Path) -> dict[int, Path]:
         with suppress(OSError):
             arguments = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
             folders = [Path(word) for word in arguments if word.startswith(f"{temporary}/{PREFIX}")]
-            if folders and not (folders[0] / "job.json").exists():
+            if folders and folders[0].is_dir() and not (folders[0] / "job.json").exists():
                 found[int(entry.name)] = folders[0]
     return found
 
