@@ -363,14 +363,15 @@ def test_the_smallest_budget_is_kept_whatever_a_run_tells(repeated: int, detail:
 
 def test_causes_and_files_that_could_not_be_collected_share_the_budget() -> None:
     """Each of the two is small enough for itself."""
-    failed = [
-        failing(f"tests/test_{n}.py::test_x[{word(n)}]", message=f"KeyError: {'no ' * n}{word(n)}") for n in range(12)
-    ]
-    broken = [uncollected(f"tests/test_broken{n}.py", error_type="E", message=f"no {word(n)}") for n in range(9)]
+    long_words = "TypeError: " + "many words in one line " * 200
+    reasons = ["", long_words, "AssertionError: assert [1] == [2]", "KeyError: 'größe'", "ValueError: no"]
+    broken = [uncollected(f"tests/test_broken{n}.py", error_type="E", message=reasons[n % 5]) for n in range(20)]
+    failed = [failing(f"tests/test_1.py::T::test_long[{'parameter-' * 30}]", message=long_words, traceback="")]
 
-    _, sent = answer(session(*failed, *broken, selected=12, exit_status=1), max_tokens=500)
+    _, sent = answer(session(*failed, *broken, selected=1, exit_status=1), max_tokens=500)
 
     assert cost(sent) <= 500
+    assert (sent.summary.errors, len(sent.failure_groups)) == (20, 1)
 
 
 def test_as_many_passing_tests_are_listed_as_fit() -> None:
