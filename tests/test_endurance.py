@@ -48,6 +48,6 @@ def test_clients_of_one_server_and_servers_beside_it_get_each_their_own_counts_i
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sudden_deaths_leave_nothing(seed: int) -> None:
-    figure = kill_at_random(4, seed, within=PATIENCE)
+    figure = kill_at_random(3, seed, within=PATIENCE)
 
     assert figure.ok, figure

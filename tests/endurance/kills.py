@@ -24,8 +24,10 @@ FULL = 300
 SECONDS_TO_GO = 2.0
 # From the appearance of the victim to its end: startup, collection, the test and its teardown lie in it.
 LATEST_MOMENT = 1.2
-# A supervisor is two processes: the one that watches and the one that works.
-VICTIMS = ("server", "watch", "supervisor", "pytest")
+# Each the child of the one before. A supervisor is two processes: the one that watches and the one that works.
+# When only the watch is killed the run goes on, so it is killed together with the server.
+CHAIN = ("server", "watch", "supervisor", "pytest")
+VICTIMS = ("server", "supervisor", "pytest", "server and watch", "server and supervisor")
 SCRIPTS = ("supervisor.py", "supervisor.py", "launcher.py")
 PROC = Path("/proc")
 TEST = """
@@ -114,22 +116,27 @@ class Scene:
         self.hear(identity)
         return hit
 
-    def find(self, victim: str) -> int | None:
-        """The server, its child, the child of that and so on: each known by the script that it runs."""
+    def find(self, victim: str) -> list[int]:
+        """The numbers of all that are named, or none: each is known by the script that it runs."""
+        names = victim.split(" and ")
+        # Before a supervisor is two processes nobody outlives it and the server; the next start removes the folder.
+        needed = [self.find_one(name) for name in (names if len(names) == 1 else CHAIN[:3])]
+        return [pid for name in names if (pid := self.find_one(name)) is not None] if None not in needed else []
+
+    def find_one(self, name: str) -> int | None:
         pid = self.server.pid if self.server.is_alive else None
-        for script in SCRIPTS[: VICTIMS.index(victim)]:
+        for script in SCRIPTS[: CHAIN.index(name)]:
             pid = pid and next((child for child in children_of(pid) if script in command_of(child)), None)
         return pid
 
     def strike(self, victim: str) -> bool:
-        pid = self.find(victim)
-        if pid is None:
-            return False
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-        if victim == "server":
+        pids = self.find(victim)
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if self.server.pid in pids:
             self.server.process.wait(PATIENCE)
-        return True
+        return bool(pids)
 
     async def see_that_nothing_is_left(self, story: str) -> None:
         with anyio.move_on_after(self.within):
