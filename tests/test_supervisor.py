@@ -76,7 +76,8 @@ async def test_without_linux_and_without_ps_the_group_is_ended(folder: Path, mon
     ended = await run_with(WITHOUT_PS, f"import subprocess, sys; subprocess.Popen({SLEEPER})", folder, monkeypatch)
 
     assert processes_in(folder) == []
-    assert (ended.code, ended.strays, ended.left) == (0, 1, 0)
+    # Not `left`: a zombie keeps its group until whoever inherits it has waited for it, which is not ours to hurry.
+    assert (ended.code, ended.strays) == (0, 1)
 
 
 @pytest.mark.anyio
