@@ -10,13 +10,13 @@ unexport PYTHONDONTWRITEBYTECODE PYTEST_ADDOPTS
 # One more than the cores of a small machine: a worker often waits for a process that it has started.
 WORKERS ?= 3
 
-.PHONY: demo test lint types unit environments conformance interop clients matrix soak fuzz load proxy bench tokens
+.PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz load proxy bench tokens
 .PHONY: docs recording package clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python scripts/demo.py
 
-test: lint types unit
+test: lint types all-tests
 
 lint: $(INSTALLED)
 	@echo "== lint"
@@ -29,7 +29,12 @@ types: $(INSTALLED)
 	@echo "== types"
 	@$(BIN)/mypy
 
+# For whoever changes a line: what needs no server and no other pytest, in under two minutes.
 unit: $(INSTALLED) environments
+	@echo "== unit tests"
+	@$(BIN)/python -m pytest -q -n $(WORKERS) tests/unit
+
+all-tests: $(INSTALLED) environments
 	@echo "== tests"
 	@$(BIN)/python -m pytest -q -n $(WORKERS)
 
@@ -42,49 +47,49 @@ environments: $(INSTALLED)
 conformance: $(INSTALLED)
 	@echo "== conformance"
 	@$(BIN)/python scripts/npm.py conformance inspector
-	@$(BIN)/python -m pytest -q -n $(WORKERS) tests/interop/conformance.py
+	@$(BIN)/python -m pytest -q -n $(WORKERS) tests/external/interop/conformance.py
 
 # Other people's clients get the answers that the official SDK gets: minutes. `make test` has the official ones.
 interop: $(INSTALLED) environments
 	@echo "== interop"
 	@$(BIN)/python scripts/environments.py interop
-	@$(BIN)/python -m pytest -q -n $(WORKERS) -rs tests/interop/every_client.py
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -rs tests/external/interop/every_client.py
 
 # Real agent programs with a stand-in for their model, and docs/clients.md from what was seen: minutes, and gigabytes to
 # fetch. PROGRAMS="codex opencode" names fewer.
 clients: $(INSTALLED) environments
 	@echo "== clients"
-	@$(BIN)/python -m tests.programs $(PROGRAMS)
+	@$(BIN)/python -m tests.external.programs $(PROGRAMS)
 
 # The real runs again, with every Python and every generation of pytest that this machine has; TESTS="..." names fewer.
 matrix: $(INSTALLED) environments
 	@echo "== matrix"
 	@$(BIN)/python scripts/environments.py matrix
-	@$(BIN)/python -m tests.endurance.matrix $(TESTS)
+	@$(BIN)/python -m tests.external.endurance.matrix $(TESTS)
 
 # A long life, a crowd and sudden deaths: most of an hour, of which `make test` has a taste.
 SHARE ?= 1.0
 SEED ?= 7
 soak: $(INSTALLED) environments
 	@echo "== soak"
-	@$(BIN)/python -m tests.endurance.soak --share $(SHARE) --seed $(SEED)
+	@$(BIN)/python -m tests.external.endurance.soak --share $(SHARE) --seed $(SEED)
 
 # What nobody thought of, by the hundred thousand; `make test` has a hundredth of it.
 fuzz: $(INSTALLED) environments
 	@echo "== fuzz"
-	@$(BIN)/python -m tests.endurance.fuzz --share $(SHARE) --seed $(SEED)
+	@$(BIN)/python -m tests.external.endurance.fuzz --share $(SHARE) --seed $(SEED)
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m hypothesis --hypothesis-profile=fresh
 
 # Fifty clients on one server on HTTP and twenty servers on stdio at once: minutes; `make test` has a taste.
 load: $(INSTALLED) environments
 	@echo "== load"
-	@$(BIN)/python -m tests.endurance.load --share $(SHARE)
+	@$(BIN)/python -m tests.external.endurance.load --share $(SHARE)
 
 # Two servers behind the real nginx, by the example: the one on PATH, or Debian's, unpacked beside the environments.
 NGINX ?= $(or $(shell command -v nginx),$(CURDIR)/.envs/nginx/usr/sbin/nginx)
 proxy: $(INSTALLED) environments $(NGINX)
 	@echo "== proxy"
-	@NGINX=$(NGINX) $(BIN)/python -m pytest -q tests/proxy/nginx.py
+	@NGINX=$(NGINX) $(BIN)/python -m pytest -q tests/external/proxy/nginx.py
 
 $(CURDIR)/.envs/nginx/usr/sbin/nginx:
 	@echo "== setting up .envs/nginx"

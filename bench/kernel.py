@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from pytest_mcp.processes import descendants
+from pytest_mcp.execution.process_tree import descendants
 
 PROC = Path("/proc")
 # Now, or the most that it ever was.

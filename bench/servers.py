@@ -17,7 +17,7 @@ from typing import Any, Self
 from bench import kernel
 from bench.projects import Suite
 from bench.shell import ENVIRONMENT, Wrong
-from pytest_mcp.processes import descendants
+from pytest_mcp.execution.process_tree import descendants
 
 Message = dict[str, Any]
 

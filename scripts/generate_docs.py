@@ -16,14 +16,14 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest, JSONRPCResponse
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
-from pytest_mcp.config import DEFAULT_TIMEOUT, MAX_TIMEOUT, configure
-from pytest_mcp.requests import Arguments, Flag
-from pytest_mcp.server import create
+from pytest_mcp.api.requests import Arguments, Flag
+from pytest_mcp.config.model import DEFAULT_TIMEOUT, MAX_TIMEOUT, configure
+from pytest_mcp.server.app import create
 from pytest_mcp.tools import BY_NAME
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "tools.md"
-SNAPSHOT = ROOT / "src" / "pytest_mcp" / "snapshot.json"
+SNAPSHOT = ROOT / "src" / "pytest_mcp" / "server" / "snapshot.json"
 NONE = "-"
 
 INTRODUCTION = """\

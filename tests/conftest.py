@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from pytest_mcp import questions
-from tests.managed import Home, empty_home, home_with_managers
-from tests.waiting import PATIENCE
-from tests.workbench import PYTESTS, Workbench
+from pytest_mcp.environments.managers import query
+from tests.support.managed import Home, empty_home, home_with_managers
+from tests.support.waiting import PATIENCE
+from tests.support.workbench import PYTESTS, Workbench
 
 # The machine is shared and slow at times; how long an example takes proves nothing here.
 # Every run tries the same examples, and those that ever failed stand beside their tests: who changed nothing sees
@@ -51,7 +51,7 @@ def _managers(tmp_path_factory: pytest.TempPathFactory) -> Home:
 @pytest.fixture
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine makes no program a silent one."""
-    monkeypatch.setattr(questions, "QUESTION_SECONDS", PATIENCE)
+    monkeypatch.setattr(query, "QUESTION_SECONDS", PATIENCE)
 
 
 @pytest.fixture

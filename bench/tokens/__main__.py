@@ -93,7 +93,7 @@ def counted(heard: dict[str, Heard]) -> dict[str, Entry]:
 def estimator() -> Callable[[str], int] | None:
     """The server's own, if it has one."""
     try:
-        estimate: Callable[[str], int] = importlib.import_module("pytest_mcp.tokens").estimate
+        estimate: Callable[[str], int] = importlib.import_module("pytest_mcp.report.tokens").estimate
     except ModuleNotFoundError:
         return None
     return estimate

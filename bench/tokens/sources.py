@@ -64,7 +64,7 @@ def {name}(database):
 """
 
 # A little of everything.
-CHECKOUT_FILE = "tests/test_checkout.py"
+CHECKOUT_FILE = "tests/unit/environments/test_git.py"
 CHECKOUT = """\
 import pytest
 

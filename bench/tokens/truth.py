@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bench.tokens.projects import Project, Uncollected
-from pytest_mcp.errors import INVALID_PARAMS
+from pytest_mcp.api.errors import INVALID_PARAMS
 
 Truth = Callable[[Any], list[str]]
 

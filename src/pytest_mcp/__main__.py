@@ -25,7 +25,7 @@ def _leave_out_current_folder() -> None:
 
 _leave_out_current_folder()
 
-from pytest_mcp.cli import main  # noqa: E402 - not before the line above
+from pytest_mcp.cli.main import main  # noqa: E402 - not before the line above
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,6 +1,6 @@
 """The catalogue: one row per tool, with its words, its hints, its request, its result and its handler.
 
-What a client sees in `tools/list` is derived from these rows. How MCP carries it is `server`'s affair.
+What a client sees in `tools/list` is derived from these rows. How MCP carries it is decided in `server/app.py`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -10,13 +10,13 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from pytest_mcp import run
-from pytest_mcp.config import Bounds, Config
-from pytest_mcp.errors import Fault, InvalidParams
-from pytest_mcp.requests import Arguments, DiscoverTests, ExecuteTests, ExplainEnvironment
-from pytest_mcp.results import DiscoverResult, ExecuteResult, ExplainResult, Shape
-from pytest_mcp.run import OnProgress
-from pytest_mcp.spare import Spare
+from pytest_mcp import engine
+from pytest_mcp.api.errors import Fault, InvalidParams
+from pytest_mcp.api.requests import Arguments, DiscoverTests, ExecuteTests, ExplainEnvironment
+from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult, Shape
+from pytest_mcp.config.model import Bounds, Config
+from pytest_mcp.engine import OnProgress
+from pytest_mcp.execution.spare import Spare
 
 INSTRUCTIONS = """\
 Runs this project's pytest tests, in the project's own Python, instead of a shell.
@@ -85,7 +85,7 @@ TOOLS = (
         " (their modules are imported). Files that cannot be imported are in collection_errors.",
         request=DiscoverTests,
         result=DiscoverResult,
-        handler=run.discover,
+        handler=engine.discover,
         destructive=False,
         idempotent=True,
         open_world=False,
@@ -97,7 +97,7 @@ TOOLS = (
         " failure's cause and traceback. Failing tests are a result, not an error.",
         request=ExecuteTests,
         result=ExecuteResult,
-        handler=run.execute,
+        handler=engine.execute,
         # Tests are the project's own code and may do whatever it does.
         destructive=True,
         idempotent=False,
@@ -110,7 +110,7 @@ TOOLS = (
         " one thing to do if they cannot (next_step). Collects the tests (their modules are imported) and runs none.",
         request=ExplainEnvironment,
         result=ExplainResult,
-        handler=run.explain,
+        handler=engine.explain,
         destructive=False,
         idempotent=True,
         open_world=False,

@@ -20,11 +20,11 @@ from typing import Any
 
 import anyio
 
-from pytest_mcp.folders import PREFIX
+from pytest_mcp.execution.run_folder import PREFIX
 from scripts.environments import ENVIRONMENTS
 from tests.hostile.leftovers import Footprint, children, given, kill, waiting
-from tests.waiting import PATIENCE, processes_in, until
-from tests.workbench import NEWEST, Failure
+from tests.support.waiting import PATIENCE, processes_in, until
+from tests.support.workbench import NEWEST, Failure
 
 # What an answer may take beyond the call's own time limit.
 ANSWER_SECONDS = 5

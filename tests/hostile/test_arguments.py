@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.hostile.harness import ANSWER_SECONDS, HostileServer
-from tests.workbench import Failure
+from tests.support.workbench import Failure
 
 # Importing anything of this project leaves a file.
 CANARY = "import pathlib\npathlib.Path(__file__).with_name('ran').touch()\n"

@@ -13,7 +13,7 @@ import pytest
 from tests.hostile.conftest import NewServer
 from tests.hostile.harness import GONE_SECONDS, HANDSHAKE, HostileServer, within
 from tests.hostile.leftovers import children, kill
-from tests.waiting import PATIENCE
+from tests.support.waiting import PATIENCE
 
 # Started by every project here: processes that will not go by themselves, one of them in another session.
 STUBBORN = """

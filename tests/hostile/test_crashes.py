@@ -5,7 +5,7 @@ import pytest
 from scripts.environments import ENVIRONMENTS
 from tests.hostile.conftest import NewServer
 from tests.hostile.harness import HostileServer
-from tests.workbench import NEWEST, Failure
+from tests.support.workbench import NEWEST, Failure
 
 BEFORE = "def test_before(): pass\n"
 AFTER = "def test_after(): pass\n"

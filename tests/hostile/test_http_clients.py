@@ -19,30 +19,32 @@ from tests.hostile.test_cancelling_and_ending import hanging
 from tests.hostile.test_http import HOST, PING, closed, status_of
 from tests.hostile.test_protocol_and_load import COUNTING, GROWTH, MEGABYTE, numbers_in
 from tests.hostile.web import ERAS, LEGACY, Exchange, HostileWeb, posted, written
-from tests.waiting import PATIENCE
+from tests.support.waiting import PATIENCE
 
 # Our own limits, so that nobody has to wait for them; little space for those who do not read; and a bug while a
 # file is there.
 HASTY = """
 import pathlib, socket, sys
-from pytest_mcp import cli, connection, gate, listener, messages, web
-connection.HEADER_SECONDS = connection.STALLED_SECONDS = gate.BODY_SECONDS = web.IDLE_SECONDS = 2
+from pytest_mcp.cli.main import main
+from pytest_mcp.server import incoming
+from pytest_mcp.server.http import app, connection, guard, listener
+connection.HEADER_SECONDS = connection.STALLED_SECONDS = guard.BODY_SECONDS = app.IDLE_SECONDS = 2
 connection.MOST_CONNECTIONS = 8
 connection.LEAST_TAKEN = 10_000
-gate.LARGEST_BODIES = 2**20
+guard.LARGEST_BODIES = 2**20
 
 def listen(endpoint, real=listener.listen):
     bound = real(endpoint)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     return bound
 
-def admitted(body, real=messages.admitted):
+def admitted(body, real=incoming.admitted):
     if pathlib.Path("fault").exists():
         raise RuntimeError("our own bug")
     return real(body)
 
-listener.listen, messages.admitted = listen, admitted
-sys.exit(cli.main())
+listener.listen, incoming.admitted = listen, admitted
+sys.exit(main())
 """
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.hostile.harness import GONE_SECONDS, SECRET, HostileServer, within
-from tests.waiting import limits_until
-from tests.workbench import Failure
+from tests.support.waiting import limits_until
+from tests.support.workbench import Failure
 
 MEGABYTE = 2**20
 # What the server may grow by while its children flood it.

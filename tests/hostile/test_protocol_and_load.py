@@ -15,7 +15,7 @@ import pytest
 from pytest_mcp.tools import TOOLS
 from tests.hostile.conftest import NewServer
 from tests.hostile.harness import ANSWER_SECONDS, GONE_SECONDS, HANDSHAKE, SLACK, HostileServer, within
-from tests.workbench import Failure
+from tests.support.workbench import Failure
 
 MEGABYTE = 2**20
 # What the server may grow by, whatever is sent to it.
@@ -228,7 +228,8 @@ def ask_for_much(server: HostileServer) -> list[int]:
 # Our own code, made to raise whatever a file names: the only way to meet a bug that is not there yet.
 FAULTY = """
 import builtins, pathlib, sys
-from pytest_mcp import cli, interpreter
+from pytest_mcp.cli.main import main
+from pytest_mcp.environments import interpreter
 
 real = interpreter.candidates
 
@@ -239,7 +240,7 @@ def candidates(config, folder):
     return real(config, folder)
 
 interpreter.candidates = candidates
-sys.exit(cli.main())
+sys.exit(main())
 """
 FAULTS = {
     "exceptions": ["RuntimeError", "RecursionError", "MemoryError", "OSError", "StopIteration", "SystemExit"],

@@ -9,7 +9,7 @@ import pytest
 
 from tests.hostile.conftest import NewServer
 from tests.hostile.harness import GONE_SECONDS, within
-from tests.workbench import Workbench
+from tests.support.workbench import Workbench
 
 # As a background shell, nohup and a careless service would start it, and worse.
 CARELESSLY = """

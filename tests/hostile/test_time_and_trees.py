@@ -5,8 +5,8 @@ import re
 import pytest
 
 from tests.hostile.harness import ANSWER_SECONDS, SLACK, HostileServer, timed
-from tests.waiting import limits_until
-from tests.workbench import Failure
+from tests.support.waiting import limits_until
+from tests.support.workbench import Failure
 
 BEFORE = "def test_before(): pass\n"
 # What a project calls just before it hangs, so that a test knows whether its time limit was long enough to get there.

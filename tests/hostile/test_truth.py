@@ -9,7 +9,7 @@ import pytest
 from scripts.environments import ENVIRONMENTS
 from tests.hostile.conftest import NewServer
 from tests.hostile.harness import HostileServer
-from tests.workbench import Failure
+from tests.support.workbench import Failure
 
 BEFORE = "def test_before(): pass\n"
 BAD = "def test_bad(): assert 0\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.hostile.harness import HostileServer, within
-from tests.waiting import PATIENCE
+from tests.support.waiting import PATIENCE
 
 LEGACY = "2025-06-18"
 MODERN = "2026-07-28"

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.spare import Spare
-from tests.standby import execute, waiting_child
-from tests.waiting import until
-from tests.workbench import PYTESTS, Workbench
+from pytest_mcp.environments import interpreter
+from pytest_mcp.execution.spare import Spare
+from tests.support.standby import execute, waiting_child
+from tests.support.waiting import until
+from tests.support.workbench import PYTESTS, Workbench
 
 PROBE = Path(__file__).with_name("probe.py")
 FACTS = "facts.json"
@@ -110,7 +111,7 @@ def differences(one: dict[str, Any], other: dict[str, Any], when: str) -> dict[s
 @pytest.mark.parametrize("environment", PYTESTS)
 async def test_code_under_test_sees_no_difference_but_the_named_ones(probing: Workbench, environment: str) -> None:
     bench = probing.using(environment)
-    spare = Spare(wanted=True)
+    spare = Spare(wanted=True, fingerprint=interpreter.state)
     # Once before, so that all of them find the same byte code.
     in_the_shell(bench)
 

@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generator
 
 import pytest
-from collection import Collection, matches
-from sources import is_misread, out_of_reach
+from project_collection import Collection, matches
+from source_lines import is_misread, out_of_reach
 
 if TYPE_CHECKING:
     from channel import Channel

@@ -20,8 +20,8 @@ from importlib.machinery import SourceFileLoader
 from typing import Any, Generator, Iterator
 
 import pytest
-from origins import INSTALLED, STANDARD_LIBRARY
-from selection import MOST_FILES, is_unsearched
+from import_origins import INSTALLED, STANDARD_LIBRARY
+from selection_facts import MOST_FILES, is_unsearched
 
 # In nanoseconds. A cache that is written sooner after a change may hold the code from before it.
 SAFELY_LATER = 1_000_000_000

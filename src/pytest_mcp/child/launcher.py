@@ -37,7 +37,7 @@ def main(run_dir: str, go: int | None) -> int:
     channel = ours("channel").Channel(os.path.join(run_dir, "report"))
     facts = {"python": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable}
     try:
-        pytest = ahead or ours("ahead").import_pytest()
+        pytest = ahead or ours("preload").import_pytest()
     except ImportError as error:
         channel.emit("hello", pytest=None, error=str(error), **facts)
         return 1
@@ -48,7 +48,7 @@ def main(run_dir: str, go: int | None) -> int:
 def wait_for_job(run_dir: str, root: str, go: int) -> Any:
     """Make ready and wait. Returns pytest, or does not return: not needed, or not fit to be used any more."""
     try:
-        ahead = ours("ahead").Ahead(root)
+        ahead = ours("preload").Ahead(root)
         ours("reporter")
         ours("admission")
         ours("bytecode")
@@ -85,14 +85,14 @@ def ours(name: str) -> Any:
 
 
 def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
-    confined = ours("configuration").confinement(job["targets"], job["root"], run_dir)
+    confined = ours("ini_files").confinement(job["targets"], job["root"], run_dir)
     if confined.settings or confined.conftests:
         channel.emit("above_root", settings=confined.settings, conftests=confined.conftests)
     caches = ours("bytecode").FreshBytecode(job["root"])
     caches.install()
     plugins = [ours("reporter").Reporter(channel, job), ours("admission").Admission(channel, job), caches]
     if job["portrait"]:
-        plugins.append(ours("portrait").Portrait(channel, job))
+        plugins.append(ours("environment_report").Portrait(channel, job))
     args = confined.options + traceless(job, run_dir) + job["args"]
     become_pytest(args)
     try:

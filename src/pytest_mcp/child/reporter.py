@@ -14,15 +14,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generator, Sequence
 
 import pytest
-from comparison import Comparison
-from configuration import settings_file
-from observer import Observer
-from origins import imported_elsewhere
-from phases import fields_of
-from selection import marks_of, reasons, registered_marks
-from sources import broken_conftest, definition_line, line_of
-from stages import Stages
-from wording import Clipper, skip_reason, stack_of, text_of, told
+from describe import Clipper, skip_reason, stack_of, text_of, told
+from import_origins import imported_elsewhere
+from ini_files import settings_file
+from json_report import Stages
+from named_targets import Comparison
+from phase_observer import Observer
+from phase_record import fields_of
+from selection_facts import marks_of, reasons, registered_marks
+from source_lines import broken_conftest, definition_line, line_of
 
 if TYPE_CHECKING:
     from channel import Channel

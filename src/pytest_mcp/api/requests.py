@@ -1,0 +1,254 @@
+"""What an agent may ask: every parameter once, with its limits, its words and its pytest option.
+
+In come the raw arguments of a call and the operator's bounds; out comes a frozen request whose every
+value has been proven, or pydantic's list of all that is wrong with it. The schemas that clients see
+are derived from here. Which command line a request becomes is decided in `command`.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
+
+from pytest_mcp.api import expressions, targets
+from pytest_mcp.api.targets import Target
+from pytest_mcp.config.model import LEAST_TOKENS, MAX_TOKENS, Bounds
+
+MAX_NODE_IDS = 2000
+_PATTERN_CHARACTERS = r"^[A-Za-z0-9_*?.\-\[\]]+$"
+_PATTERN_WORDS = re.compile("test|spec|check", re.IGNORECASE)
+# What of a glob stands for more than itself. A class as fnmatch reads it: a ] right behind [ or [! is a member.
+_WILDCARD = re.compile(r"\[!?+\]?+[^\]]*+\]|[*?]")
+
+
+@dataclass(frozen=True)
+class Flag:
+    """How a field's value is said to pytest, glued into one token."""
+
+    say: Callable[[Any], str | None]
+
+
+def _bounds(info: ValidationInfo) -> Bounds:
+    bounds = info.context
+    if not isinstance(bounds, Bounds):
+        raise TypeError("a request is validated with the operator's Bounds as context")
+    return bounds
+
+
+def _to_target(parse: Callable[[str, Path], Target]) -> Callable[[Any, ValidationInfo], Target]:
+    def validate(value: Any, info: ValidationInfo) -> Target:
+        if not isinstance(value, str):
+            raise ValueError("Input should be a valid string")
+        if len(value) > targets.MAX_LENGTH:
+            raise ValueError(f"is longer than {targets.MAX_LENGTH} characters")
+        return parse(value, _bounds(info).root)
+
+    return validate
+
+
+def _check_expression(*, arguments: bool) -> Callable[[str], str]:
+    def validate(expression: str) -> str:
+        expressions.check(expression, arguments=arguments)
+        return expression
+
+    return validate
+
+
+def _check_pattern(pattern: str) -> str:
+    """Only literal text is in every name that a glob matches: so the word must stand whole between its wildcards."""
+    literals = _WILDCARD.split(pattern)
+    if any("[" in literal for literal in literals):
+        raise ValueError("has a [ that is not closed")
+    if not any(_PATTERN_WORDS.search(literal) for literal in literals):
+        raise ValueError("must contain test, spec or check, outside brackets: it names test files")
+    return pattern
+
+
+def _check_node_ids(given: Any) -> Any:
+    """Before the ids themselves, so that a list of bad ids is not called empty as well."""
+    if not isinstance(given, list):
+        raise ValueError("must be a list of node ids")
+    if not 1 <= len(given) <= MAX_NODE_IDS:
+        raise ValueError(f"must have 1 to {MAX_NODE_IDS} entries; leave it out to run everything")
+    return given
+
+
+def _check_timeout(seconds: int, info: ValidationInfo) -> int:
+    if seconds > _bounds(info).max_timeout:
+        raise ValueError(f"is above the operator's limit of {_bounds(info).max_timeout} seconds")
+    return seconds
+
+
+def _check_max_tokens(tokens: int, info: ValidationInfo) -> int:
+    if tokens > _bounds(info).max_tokens:
+        raise ValueError(f"is above the operator's limit of {_bounds(info).max_tokens}")
+    return tokens
+
+
+_TARGET_SCHEMA = {"type": "string", "minLength": 1, "maxLength": targets.MAX_LENGTH}
+PathTarget = Annotated[Target, BeforeValidator(_to_target(targets.parse_path)), WithJsonSchema(_TARGET_SCHEMA)]
+NodeTarget = Annotated[Target, BeforeValidator(_to_target(targets.parse_node_id)), WithJsonSchema(_TARGET_SCHEMA)]
+Expression = Annotated[StrictStr, Field(min_length=1, max_length=expressions.MAX_LENGTH)]
+Detail = Literal["auto", "tests", "full"]
+
+
+class Arguments(BaseModel):
+    """What a tool takes: nothing, unless it says what."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class ExplainEnvironment(Arguments):
+    pass
+
+
+class Request(Arguments):
+    """What the tools that go through tests take: which tests, and how much of the answer."""
+
+    # Which of the operator's settings holds for a call that names no `max_tokens`.
+    tokens_setting: ClassVar[Literal["execute_tokens", "discover_tokens"]]
+    # Whether the child is to tell what it runs with, which takes time.
+    wants_portrait: ClassVar[bool] = False
+
+    path: Annotated[
+        PathTarget | None,
+        Field(description="Only tests in this folder or file, relative to the project root."),
+    ] = None
+    pattern: Annotated[
+        Annotated[StrictStr, Field(max_length=200, pattern=_PATTERN_CHARACTERS), AfterValidator(_check_pattern)] | None,
+        Flag(lambda glob: f"--override-ini=python_files={glob}"),
+        Field(description="Test file names to look for instead of the project's own, e.g. 'check_*.py'."),
+    ] = None
+    markers: Annotated[
+        Annotated[Expression, AfterValidator(_check_expression(arguments=True))] | None,
+        Flag(lambda expression: f"-m={expression}"),
+        Field(description="Only tests whose marks match, as pytest -m: 'not slow and integration'."),
+    ] = None
+    keywords: Annotated[
+        Annotated[Expression, AfterValidator(_check_expression(arguments=False))] | None,
+        Flag(lambda expression: f"-k={expression}"),
+        Field(description="Only tests whose names match, as pytest -k: 'login and not slow'."),
+    ] = None
+    detail: Annotated[
+        Detail,
+        Field(
+            description="auto: what matters. tests: every test listed. full: also everything pytest printed"
+            " and, from execute_tests, json_report."
+        ),
+    ] = "auto"
+    max_tokens: Annotated[
+        Annotated[StrictInt, Field(ge=LEAST_TOKENS, le=MAX_TOKENS), AfterValidator(_check_max_tokens)] | None,
+        Field(description="Largest answer in tokens, except with detail full."),
+    ] = None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _null_is_unset(cls, value: Any, info: ValidationInfo) -> Any:
+        """Some clients fill in every optional parameter with null."""
+        return cls.model_fields[info.field_name or ""].default if value is None else value
+
+    _default_max_tokens: int = PrivateAttr()
+
+    def model_post_init(self, context: Any) -> None:
+        chosen = context._asdict() if isinstance(context, Bounds) else Bounds._field_defaults
+        self._default_max_tokens = chosen[self.tokens_setting]
+
+    @property
+    def default_max_tokens(self) -> int:
+        return self._default_max_tokens
+
+    @property
+    def targets(self) -> tuple[tuple[str, Target], ...]:
+        """What was pointed at, each with the name of its parameter."""
+        return () if self.path is None else (("path", self.path),)
+
+
+class DiscoverTests(Request):
+    tokens_setting = "discover_tokens"
+
+
+class Survey(DiscoverTests):
+    """What `explain_environment` has done: everything is discovered. No caller asks for it by itself."""
+
+    wants_portrait: ClassVar[bool] = True
+
+
+class ExecuteTests(Request):
+    tokens_setting = "execute_tokens"
+
+    node_ids: Annotated[
+        Annotated[
+            tuple[NodeTarget, ...],
+            BeforeValidator(_check_node_ids),
+            Field(json_schema_extra={"minItems": 1, "maxItems": MAX_NODE_IDS}),
+        ]
+        | None,
+        Field(description="Exactly these tests, e.g. 'tests/test_user.py::test_login'; also files and folders."),
+    ] = None
+    verbosity: Annotated[
+        Annotated[StrictInt, Field(ge=-2, le=2)],
+        Flag(lambda level: f"--verbosity={level}"),
+        Field(description="How much pytest prints into text_output: -2 (least) to 2."),
+    ] = 0
+    failfast: Annotated[
+        StrictBool,
+        Flag(lambda stop: "--maxfail=1" if stop else None),
+        Field(description="Stop at the first failure. Not together with maxfail."),
+    ] = False
+    maxfail: Annotated[
+        Annotated[StrictInt, Field(ge=1, le=100_000)] | None,
+        Flag(lambda count: f"--maxfail={count}"),
+        Field(description="Stop after this many failures."),
+    ] = None
+    show_capture: Annotated[
+        StrictBool | None,
+        Field(
+            description="Put what a failing test printed and logged behind its traceback."
+            " Default: yes, unless verbosity is negative."
+        ),
+    ] = None
+    color: Annotated[
+        StrictBool,
+        Flag(lambda wanted: f"--color={'yes' if wanted else 'no'}"),
+        Field(description="Keep colour codes in text_output."),
+    ] = False
+    timeout: Annotated[
+        Annotated[StrictInt, Field(ge=1, le=86_400), AfterValidator(_check_timeout)] | None,
+        Field(
+            description="Seconds until the run is stopped and what had finished is reported."
+            " Default: the operator's, 240 unless set."
+        ),
+    ] = None
+
+    @field_validator("maxfail")
+    @classmethod
+    def _one_way_to_stop(cls, value: int | None, info: ValidationInfo) -> int | None:
+        if value is not None and info.data.get("failfast"):
+            raise ValueError("cannot stand beside failfast: true, which means maxfail 1; give one of them")
+        return value
+
+    @property
+    def targets(self) -> tuple[tuple[str, Target], ...]:
+        ids = enumerate(self.node_ids or ())
+        return (*super().targets, *((f"node_ids.{index}", target) for index, target in ids))
+
+    @property
+    def captures(self) -> bool:
+        """Whether captured output follows a traceback."""
+        return self.verbosity >= 0 if self.show_capture is None else self.show_capture

@@ -1,0 +1,206 @@
+"""The shapes of the answers. Every key is always present, in this order; absent is null.
+
+The output schemas that clients see are derived from here. What the values are is decided in
+`result` (from a run), `budget` (how much of it fits) and `explain` (from a survey).
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Verdict = Literal["passed", "failed", "no_tests", "incomplete"]
+Outcome = Literal["passed", "failed", "skipped", "error"]
+
+
+# With detail auto, tests without a failure are listed up to here: a targeted run shows each, a suite counts.
+LISTED_WITHOUT_FAILURE = 5
+
+
+class Shape(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Summary(Shape):
+    total: int
+    passed: int
+    failed: int
+    skipped: int
+    errors: int
+    duration: Annotated[float, Field(description="Seconds.")]
+
+
+class TestResult(Shape):
+    __test__ = False  # not a test class, whatever its name
+
+    node_id: str
+    outcome: Outcome
+    duration: float
+    message: Annotated[str | None, Field(description="Exception with its type, or the reason of a skip.")]
+    traceback: Annotated[str | None, Field(description="pytest's own rendering, then captured output.")]
+
+
+class CollectionError(Shape):
+    file: str
+    error_type: str
+    message: str
+    line: int | None
+    traceback: str | None
+
+
+class FailureGroup(Shape):
+    """Failures that share one cause."""
+
+    count: int
+    message: str
+    location: str | None
+    example: Annotated[str, Field(description="The one shown whole in tests.")]
+    node_ids: Annotated[list[str], Field(description="The others.")]
+
+
+class Omitted(Shape):
+    """How much was left out, and which parameter brings it back."""
+
+    passed: int
+    skipped: int
+    same_cause_failures: int
+    text_characters: int
+    hint: str
+
+
+class OmittedTests(Shape):
+    tests: int
+    hint: str
+
+
+class ExecuteResult(Shape):
+    verdict: Annotated[Verdict, Field(description="passed only if every selected test ran and none failed.")]
+    exit_code: int
+    summary: Summary
+    notices: list[str]
+    collection_errors: list[CollectionError]
+    failure_groups: list[FailureGroup]
+    tests: list[TestResult]
+    rerun: Annotated[dict[str, Any] | None, Field(description="Arguments that run the failures again.")]
+    text_output: str
+    json_report: dict[str, Any] | None
+    omitted: Omitted | None
+
+
+class PartialResult(ExecuteResult):
+    """What had been reported when a run was cut short."""
+
+    exit_code: int | None  # type: ignore[assignment]  # a run that did not end has no exit code
+    running: list[str]
+    not_run: int
+
+
+class DiscoveredTest(Shape):
+    node_id: str
+    module: str
+    class_name: Annotated[str | None, Field(alias="class")]
+    function: str
+    file: str
+    line: int | None
+
+
+class FileCount(Shape):
+    file: str
+    count: int
+
+
+class DiscoverResult(Shape):
+    count: int
+    notices: list[str]
+    collection_errors: list[CollectionError]
+    tests: list[DiscoveredTest]
+    files: Annotated[list[FileCount], Field(description="Counts per file when the tests do not fit.")]
+    omitted: OmittedTests | None
+
+
+class Interpreter(Shape):
+    executable: str
+    source: Annotated[str, Field(description="Where it was found.")]
+    version: str | None
+    prefix: str | None
+
+
+class PassedOver(Shape):
+    python: str
+    source: str
+    problem: str
+
+
+class Pytest(Shape):
+    version: str
+    plugins: list[str] | None
+
+
+class Settings(Shape):
+    file: Annotated[str | None, Field(description="As seen from the root.")]
+    rootdir: str
+    testpaths: list[str]
+    addopts: str
+    markers: Annotated[list[str], Field(description="Those that the project registers.")]
+    python_files: Annotated[list[str] | None, Field(description="null: pytest's own.")]
+
+
+class CollectedTests(Shape):
+    count: int
+    deselected: int
+    uncollected: Annotated[list[str], Field(description="Files that cannot be collected, and why.")]
+
+
+class ForeignPackage(Shape):
+    """A package of the project that was imported from elsewhere: the tests do not test the code here."""
+
+    name: str
+    file: str
+    own: str
+
+
+class Git(Shape):
+    top_level: Annotated[str, Field(description="'.' is the root.")]
+    main_checkout: Annotated[str | None, Field(description="If this is a linked worktree.")]
+
+
+class TemporaryFolder(Shape):
+    path: str | None
+    writable: bool
+    free_bytes: int | None
+
+
+class Server(Shape):
+    version: str
+    python: str
+    executable: str
+
+
+class OmittedEntries(Shape):
+    """How many more there are."""
+
+    candidates: int
+    plugins: int
+    testpaths: int
+    markers: int
+    python_files: int
+    uncollected: int
+    imported_elsewhere: int
+
+
+class ExplainResult(Shape):
+    ready: bool
+    summary: str
+    next_step: Annotated[str | None, Field(description="The one thing to do first; null when ready.")]
+    problem: Annotated[str | None, Field(description="Why pytest could not collect the tests.")]
+    notices: list[str]
+    root: str
+    interpreter: Interpreter | None
+    candidates: Annotated[list[PassedOver], Field(description="Pythons that came first and cannot be used.")]
+    pytest: Pytest | None
+    config: Settings | None
+    tests: CollectedTests | None
+    imported_elsewhere: list[ForeignPackage]
+    git: Git | None
+    temporary_folder: TemporaryFolder
+    server: Server
+    omitted: OmittedEntries | None

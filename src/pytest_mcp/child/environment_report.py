@@ -1,0 +1,79 @@
+"""The pytest plugin that tells what pytest runs with: environment, plugins, the settings that matter.
+
+It is handed to `pytest.main` beside the reporter, only where the job asks for it. It tells everything before
+any code of the project is loaded, which may hang, and once more after: a conftest registers marks too.
+Standard library and pytest's public names only; pytest 7.0 and newer.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from import_origins import INSTALLED, relative_parts
+from selection_facts import mark_of, registered_marks
+
+if TYPE_CHECKING:
+    from channel import Channel
+
+
+class Portrait:
+    def __init__(self, channel: Channel, job: Any) -> None:
+        self.emit = channel.emit
+        self.root = job["root"]
+        self.marks: list[str] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config: Any) -> None:
+        # What only explains may be missing; it must never raise into pytest.
+        with suppress(Exception):
+            # No plugin has been configured yet, so these are the marks of the settings file alone.
+            self.marks = registered_marks(early_config)
+            self.watch(early_config)
+            self.tell(early_config)
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        with suppress(Exception):
+            self.tell(session.config)
+
+    def watch(self, config: Any) -> None:
+        """Marks that plugins register are not the project's; who registers one is known only at that moment."""
+        add = config.addinivalue_line
+
+        def addinivalue_line(name: str, line: str) -> None:
+            add(name, line)
+            with suppress(Exception):
+                if name == "markers" and self.is_of_the_project(sys._getframe(1).f_code.co_filename):
+                    self.marks.append(mark_of(line))
+
+        config.addinivalue_line = addinivalue_line
+
+    def is_of_the_project(self, path: str) -> bool:
+        """Inside the root, but not in an environment there."""
+        below = relative_parts(path, self.root)
+        return below is not None and not any(part in INSTALLED for part in below)
+
+    def tell(self, config: Any) -> None:
+        self.emit(
+            "portrait",
+            prefix=sys.prefix,
+            rootdir=str(config.rootpath),
+            inifile=str(config.inipath) if config.inipath else None,
+            plugins=plugins_of(config),
+            testpaths=texts(config.getini("testpaths")),
+            addopts=texts(config.getini("addopts")),
+            python_files=texts(config.getini("python_files")),
+            markers=list(dict.fromkeys(self.marks)),
+        )
+
+
+def plugins_of(config: Any) -> list[str]:
+    """Each distribution once, as the header of a run names it: its own name without the word that most begin with."""
+    names = ["%s-%s" % (found.project_name, found.version) for _, found in config.pluginmanager.list_plugin_distinfo()]
+    return list(dict.fromkeys(name[len("pytest-") :] if name.startswith("pytest-") else name for name in names))
+
+
+def texts(values: Any) -> list[str]:
+    return [str(value) for value in values]

@@ -1,0 +1,79 @@
+"""What is known, where pytest runs, of why no test was selected, or others than were meant.
+
+In come pytest's configuration and its items; out come plain values for a record. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Iterable, Iterator
+
+from project_collection import Collection
+
+# The options that leave tests out, each with the name that pytest keeps its value under.
+OPTIONS = (
+    ("-m", "markexpr"),
+    ("-k", "keyword"),
+    ("--deselect", "deselect"),
+    ("--ignore", "ignore"),
+    ("--ignore-glob", "ignore_glob"),
+)
+# Folders that nobody means when looking for tests.
+UNSEARCHED = ("node_modules", "site-packages", "__pycache__")
+# Files that are looked at for tests that were not found; a larger project is counted up to here.
+MOST_FILES = 20_000
+
+
+def reasons(config: Any, relative: Callable[[str], str]) -> dict[str, Any]:
+    """Options that leave tests out, where was looked, and what there is."""
+    places = [str(argument).partition("::")[0] for argument in config.args]
+    matching, others = count_files(config, places)
+    return {
+        "options": [option for name, key in OPTIONS for option in said(name, config.getoption(key, None))],
+        "patterns": [str(pattern) for pattern in config.getini("python_files")],
+        "places": [relative(place) for place in places],
+        "matching": matching,
+        "others": others,
+    }
+
+
+def said(name: str, value: Any) -> list[str]:
+    values = value if isinstance(value, (list, tuple)) else [value] if value else []
+    return ["%s %s" % (name, each) for each in values]
+
+
+def count_files(config: Any, places: Iterable[str]) -> tuple[int, int]:
+    """Python files that are test files, and Python files that are not."""
+    counts, collection = [0, 0], Collection(config, config.option)
+    for path in python_files(places):
+        counts[0 if collection.takes(path) else 1] += 1
+        if sum(counts) >= MOST_FILES:
+            break
+    return counts[0], counts[1]
+
+
+def python_files(places: Iterable[str]) -> Iterator[str]:
+    for place in places:
+        if place.endswith(".py"):
+            yield place
+        for folder, below, names in os.walk(place):
+            below[:] = [name for name in below if not is_unsearched(os.path.join(folder, name))]
+            yield from (os.path.join(folder, name) for name in names if name.endswith(".py"))
+
+
+def is_unsearched(folder: str) -> bool:
+    name = os.path.basename(folder)
+    return name.startswith(".") or name in UNSEARCHED or os.path.exists(os.path.join(folder, "pyvenv.cfg"))
+
+
+def registered_marks(config: Any) -> list[str]:
+    return [mark_of(line) for line in config.getini("markers")]
+
+
+def mark_of(line: Any) -> str:
+    """The name that a line of the setting `markers` registers."""
+    return str(line).partition(":")[0].partition("(")[0].strip()
+
+
+def marks_of(items: Iterable[Any]) -> set[str]:
+    return {str(mark.name) for item in items for mark in item.iter_markers()}

@@ -1,0 +1,34 @@
+"""`pytest-mcp call TOOL [JSON]`: one tool through a real client against the real server.
+
+In come a tool's name and its arguments; out come the reply and an exit code: 0 for a result, 1 for an
+error, 2 for misuse.
+"""
+
+import argparse
+import json
+
+from pytest_mcp.cli.mcp_client import call_blocking
+from pytest_mcp.cli.output import MISUSE, complain, show
+from pytest_mcp.config.options import Settle, repeated
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tool", help="discover_tests, execute_tests or explain_environment")
+    parser.add_argument(
+        "json", nargs="?", default="{}", help='its arguments as a JSON object, e.g. \'{"path": "tests"}\''
+    )
+
+
+def main(options: argparse.Namespace, project: Settle) -> int:
+    settled = project()
+    try:
+        arguments = json.loads(options.json)
+    except ValueError as error:
+        complain(f"the arguments are not JSON: {error}")
+        return MISUSE
+    if not isinstance(arguments, dict):
+        complain('the arguments must be a JSON object, e.g. \'{"path": "tests"}\'')
+        return MISUSE
+    reply, failed = call_blocking(options.tool, arguments, repeated(options, settled), settled)
+    show(json.dumps(reply, ensure_ascii=False, indent=2))
+    return 1 if failed else 0

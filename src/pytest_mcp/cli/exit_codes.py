@@ -1,0 +1,52 @@
+"""The exit codes of `pytest-mcp run` and `pytest-mcp discover`. They are pytest's, and only success is 0.
+
+Pure: an answer or an error in, a number out.
+
+    0  everything selected ran and nothing failed; or tests were listed, and every file could be collected
+    1  tests failed, or it is not known whether they did
+    2  it did not come to its end: files that could not be collected, an interruption, the time limit
+    3  something broke that is not the tests' affair: pytest, the process, the machine, pytest-mcp itself
+    4  what was asked for, or the project's set-up, cannot be run
+    5  there are no tests
+"""
+
+from collections.abc import Mapping
+
+from pytest_mcp.api.errors import INTERNAL_ERROR, INVALID_PARAMS, CallError, ErrorType, ExecutionFailed
+from pytest_mcp.api.results import DiscoverResult, ExecuteResult, Verdict
+from pytest_mcp.cli.output import USAGE_ERROR
+
+PASSED = 0
+FAILED = 1
+INTERRUPTED = 2
+BROKEN = 3
+NO_TESTS = 5
+
+OF_VERDICTS: Mapping[Verdict, int] = {"passed": PASSED, "failed": FAILED, "incomplete": FAILED, "no_tests": NO_TESTS}
+# Of these, pytest's own code tells more, unless it is 0.
+PYTEST_KNOWS_MORE: frozenset[Verdict] = frozenset({"failed", "incomplete"})
+OF_ERROR_TYPES: Mapping[ErrorType, int] = {
+    "interrupted": INTERRUPTED,
+    "timeout": INTERRUPTED,
+    "pytest_internal": BROKEN,
+    "crash": BROKEN,
+    "spawn_failure": BROKEN,
+    "usage_error": USAGE_ERROR,
+    "environment": USAGE_ERROR,
+}
+OF_OTHER_ERRORS: Mapping[int, int] = {INVALID_PARAMS: USAGE_ERROR, INTERNAL_ERROR: BROKEN}
+
+
+def of_execution(result: ExecuteResult) -> int:
+    own = result.exit_code if result.verdict in PYTEST_KNOWS_MORE else 0
+    return own or OF_VERDICTS[result.verdict]
+
+
+def of_discovery(result: DiscoverResult) -> int:
+    if result.collection_errors:
+        return INTERRUPTED
+    return PASSED if result.count else NO_TESTS
+
+
+def of_error(error: CallError) -> int:
+    return OF_ERROR_TYPES[error.error_type] if isinstance(error, ExecutionFailed) else OF_OTHER_ERRORS[error.code]

@@ -1,0 +1,167 @@
+"""What `pytest-mcp doctor` reports: an examination in, sections of marked lines out, and those as text.
+
+Pure. What is worth a warning is decided in `hints` and `notices`, whether all is well in `readiness`.
+"""
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pytest_mcp import text
+from pytest_mcp.api.results import ExplainResult, Git, Settings
+from pytest_mcp.cli.colours import Colour, Ink
+from pytest_mcp.cli.mcp_client import Handshake
+from pytest_mcp.report.environment.readiness import Standing
+
+Mark = Literal["good", "warning", "bad", "none"]
+
+SIGNS: Mapping[Mark, str] = {"good": "✓", "warning": "!", "bad": "✗", "none": " "}
+PLAIN_SIGNS: Mapping[Mark, str] = {"good": "+", "warning": "!", "bad": "x", "none": " "}
+_COLOURS: Mapping[Mark, tuple[Colour, ...]] = {"good": ("green",), "warning": ("yellow",), "bad": ("red",), "none": ()}
+# As wide as the longest label.
+_LABEL = len("temporary folder")
+# What a sentence is wrapped at. Everything else is for copying, and stays in one line.
+_WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Line:
+    mark: Mark
+    label: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Style:
+    """What the terminal can show."""
+
+    signs: Mapping[Mark, str]
+    pen: Ink
+
+
+def of_handshake(told: Handshake) -> Section:
+    return Section(
+        "Handshake",
+        (
+            Line("good", "server", f"{told.server} {told.version}"),
+            Line("good", "protocol", told.protocol),
+            Line("good" if told.tools else "bad", "tools", _listed(told.tools)),
+            Line("none", "time", f"{told.seconds:.2f} s from the start to the list of tools"),
+        ),
+    )
+
+
+def of_problem(words: str) -> Section:
+    return Section("Problem", (Line("bad", "", words),))
+
+
+def of_stderr(words: str) -> Section:
+    """What the server said beside the protocol: nothing, as a rule."""
+    return Section("The server's standard error", (Line("warning", "", text.safe(words.strip())),))
+
+
+def of_environment(found: ExplainResult) -> list[Section]:
+    """Everything that `explain_environment` told, for a person; sections without a line are left out."""
+    sections = [
+        Section("Server", tuple(_server(found))),
+        Section("Project", tuple(_project(found))),
+        Section("Python", tuple(_python(found))),
+        Section("Tests", tuple(_tests(found))),
+        *([] if found.problem is None else [of_problem(found.problem)]),
+        Section("Notices", tuple(Line("warning", "", _wrapped(notice)) for notice in found.notices)),
+    ]
+    return [section for section in sections if section.lines]
+
+
+def rendered(section: Section, style: Style) -> str:
+    return "\n".join([style.pen.paint(section.title, "bold"), *(_row(line, style) for line in section.lines), ""])
+
+
+def closing(standing: Standing, style: Style) -> str:
+    """The last lines: how it is and, if it is not well, what to do."""
+    summary = style.pen.paint(standing.summary, "bold", *_COLOURS["good" if standing.ready else "bad"])
+    return summary if standing.next_step is None else f"{summary}\nNext: {standing.next_step}"
+
+
+def _row(line: Line, style: Style) -> str:
+    sign = style.pen.paint(style.signs[line.mark], *_COLOURS[line.mark])
+    label = f"{line.label:<{_LABEL}}  " if line.label else ""
+    first, *more = line.words.splitlines() or [""]
+    indent = " " * (len("  x ") + len(label))
+    return "\n".join([f"  {sign} {label}{first}".rstrip(), *(indent + other for other in more)])
+
+
+def _server(found: ExplainResult) -> Iterator[Line]:
+    server, folder = found.server, found.temporary_folder
+    yield Line("good", "Python", f"{server.python}, {server.executable}")
+    free = "" if folder.free_bytes is None else f", {folder.free_bytes / 2**30:.1f} GB free"
+    usable = "" if folder.writable else ", cannot be written to"
+    yield Line("good" if folder.writable else "bad", "temporary folder", f"{folder.path or 'none'}{usable}{free}")
+
+
+def _project(found: ExplainResult) -> Iterator[Line]:
+    yield Line("good", "root", found.root)
+    if found.git is not None:
+        yield _git(found.git)
+    if found.config is not None:
+        yield from _settings(found.config)
+
+
+def _git(git: Git) -> Line:
+    linked = f", a linked worktree of {git.main_checkout}" if git.main_checkout else ""
+    if git.top_level == ".":
+        return Line("good", "git", f"the top of its checkout{linked}")
+    return Line("warning", "git", f"below the top of its checkout, {git.top_level}{linked}")
+
+
+def _settings(config: Settings) -> Iterator[Line]:
+    yield Line("good", "settings", config.file or "none, pytest's defaults")
+    values = {
+        "rootdir": config.rootdir if config.rootdir != "." else "",
+        "testpaths": _listed(config.testpaths),
+        "python_files": _listed(config.python_files or ()),
+        "addopts": config.addopts,
+        "markers": _listed(config.markers),
+    }
+    yield from (Line("none", name, value) for name, value in values.items() if value)
+
+
+def _python(found: ExplainResult) -> Iterator[Line]:
+    for other in found.candidates:
+        yield Line("warning", "passed over", f"{other.python} ({other.source}): {other.problem}")
+    if found.interpreter is None:
+        yield Line("bad", "interpreter", "none")
+        return
+    chosen = found.interpreter
+    yield Line("good", "interpreter", f"{chosen.version or 'Python'}, {chosen.executable}")
+    yield Line("none", "found as", chosen.source)
+    if found.pytest is not None:
+        yield Line("good", "pytest", found.pytest.version)
+        plugins = found.pytest.plugins
+        yield Line("none", "plugins", "not known" if plugins is None else _listed(plugins) or "none")
+
+
+def _tests(found: ExplainResult) -> Iterator[Line]:
+    if found.tests is None:
+        return
+    left_out = f", {found.tests.deselected} deselected" if found.tests.deselected else ""
+    yield Line("good" if found.tests.count else "bad", "collected", f"{found.tests.count}{left_out}")
+    for broken in found.tests.uncollected:
+        yield Line("bad", "not collected", broken)
+    for foreign in found.imported_elsewhere:
+        yield Line("bad", "imported", f"{foreign.name} from {foreign.file}, not from {foreign.own}")
+
+
+def _wrapped(sentence: str) -> str:
+    return textwrap.fill(sentence, _WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)

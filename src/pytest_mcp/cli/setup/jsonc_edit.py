@@ -1,0 +1,286 @@
+"""JSON with comments and trailing commas, of which one member is changed and nothing else.
+
+In come a text, a path of keys and a value; out comes the text with that member put in or taken out. Every
+other byte stays: comments, order, indentation, line ends. Pure; files are `config_file`'s business.
+
+`drop` undoes `put` byte for byte, and the text itself tells how far to go back. A table that `put` had to make
+is spread over lines. In an empty one that was there before, the member stands right behind the bracket. A text
+without any object ends with an empty one, since no program can read nothing as JSON.
+"""
+
+import contextlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+# Deeper than any settings file, and far from the end of Python's stack.
+DEEPEST = 100
+
+
+def _refused(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refused)
+_TRIVIA = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
+
+
+class JsoncError(ValueError):
+    """This text cannot be read, or not be changed; the message ends with the place."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A value and where it stands; `members` are an object's, in order."""
+
+    start: int
+    end: int
+    value: Any
+    members: "tuple[Member, ...] | None" = None
+
+
+@dataclass(frozen=True)
+class Member:
+    key: str
+    start: int
+    node: Node
+    # Where the comma behind it is.
+    comma: int | None
+
+
+def read(text: str) -> dict[str, Any]:
+    """The values; an empty text is an empty object."""
+    root = _parsed(text)
+    if root is not None and root.members is None:
+        _fail(text, root.start, "an object was expected here")
+    return dict(root.value) if root else {}
+
+
+def put(text: str, keys: Sequence[str], value: Any) -> str:
+    """The text with this value at this path; what is there already is replaced."""
+    node = _parsed(text, keys)
+    layout = _Layout(text, node)
+    if node is None:
+        return _begun(text, layout, _nested(keys, value))
+    for depth, key in enumerate(keys):
+        member = _member(text, node, key)
+        if member is None:
+            return _inserted(text, layout, node, key, _nested(keys[depth + 1 :], value))
+        node = member.node
+    several_lines = "\n" in text[node.start : node.end]
+    written = layout.spread(value, _indent(text, node.start)) if several_lines else _line(value)
+    return text[: node.start] + written + text[node.end :]
+
+
+def drop(text: str, keys: Sequence[str]) -> str:
+    """The text without the member at this path, and without the tables around it that `put` had made."""
+    node = _parsed(text, keys)
+    path: list[tuple[Node, Member]] = []
+    for key in keys:
+        member = None if node is None else _member(text, node, key)
+        if node is None or member is None:
+            return text
+        path.append((node, member))
+        node = member.node
+    while path and _made_for(text, *path[-1]):
+        table, _ = path.pop()
+    return _cut(text, *path[-1]) if path else text[: table.start] + "{}" + text[table.end :]
+
+
+def member(keys: Sequence[str], value: Any) -> str:
+    """This value as a member alone, as it stands in its table."""
+    lines = _Layout("", None).spread({keys[-1]: value}, "").splitlines()
+    return "\n".join(lines[1:-1])
+
+
+def _parsed(text: str, keys: Sequence[str] = ()) -> Node | None:
+    start = _skipped(text, 0)
+    if start == len(text):
+        return None
+    root = _value(text, start, 0, keys)
+    if _skipped(text, root.end) != len(text):
+        _fail(text, _skipped(text, root.end), "there is more behind the end")
+    return root
+
+
+def _value(text: str, at: int, depth: int, keys: Sequence[str] | None = None) -> Node:
+    """A value; when it lies on the path, `keys` are those that follow, and its members are kept."""
+    if depth > DEEPEST:
+        _fail(text, at, "this is nested too deeply")
+    if keys is None:
+        # Most of a large file is plain JSON, which the standard library reads many times faster.
+        with contextlib.suppress(ValueError, RecursionError):
+            value, end = _DECODER.raw_decode(text, at)
+            return Node(at, end, value)
+    match text[at : at + 1]:
+        case "{":
+            return _object(text, at, depth, keys)
+        case "[":
+            return _array(text, at, depth)
+        case '"':
+            return _string(text, at)
+    found = _SCALAR.match(text, at)
+    if found is None:
+        _fail(text, at, "a value was expected here")
+    return Node(at, found.end(), json.loads(found.group()))
+
+
+def _object(text: str, at: int, depth: int, keys: Sequence[str] | None) -> Node:
+    members: list[Member] = []
+    here = _skipped(text, at + 1)
+    while text[here : here + 1] != "}":
+        if members and members[-1].comma is None:
+            _fail(text, here, "a comma or } was expected here")
+        if text[here : here + 1] != '"':
+            _fail(text, here, "a name in double quotes was expected here")
+        key = _string(text, here)
+        colon = _skipped(text, key.end)
+        if text[colon : colon + 1] != ":":
+            _fail(text, colon, "a colon was expected here")
+        on_path = keys[1:] if keys and keys[0] == key.value else None
+        node = _value(text, _skipped(text, colon + 1), depth + 1, on_path)
+        comma, following = _comma(text, node.end)
+        members.append(Member(key.value, here, node, comma))
+        here = following
+    return Node(at, here + 1, {member.key: member.node.value for member in members}, tuple(members))
+
+
+def _array(text: str, at: int, depth: int) -> Node:
+    items: list[Any] = []
+    comma: int | None = at
+    here = _skipped(text, at + 1)
+    while text[here : here + 1] != "]":
+        if comma is None:
+            _fail(text, here, "a comma or ] was expected here")
+        node = _value(text, here, depth + 1)
+        items.append(node.value)
+        comma, here = _comma(text, node.end)
+    return Node(at, here + 1, items)
+
+
+def _string(text: str, at: int) -> Node:
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except json.JSONDecodeError as error:
+        _fail(text, error.pos, "this text in quotes is wrong or does not end")
+    return Node(at, end, value)
+
+
+def _comma(text: str, at: int) -> tuple[int | None, int]:
+    """Where the next comma is, if it comes next, and where the thing behind it begins."""
+    here = _skipped(text, at)
+    return (here, _skipped(text, here + 1)) if text[here : here + 1] == "," else (None, here)
+
+
+def _skipped(text: str, at: int) -> int:
+    found = _TRIVIA.match(text, at)
+    assert found is not None, "the pattern matches nothing, too"
+    return found.end()
+
+
+def _member(text: str, node: Node, key: str) -> Member | None:
+    """The last one of this name, which is the one that counts."""
+    if node.members is None:
+        _fail(text, node.start, f"an object was expected here, to hold {json.dumps(key)}")
+    return next((member for member in reversed(node.members) if member.key == key), None)
+
+
+def _fail(text: str, at: int, reason: str) -> NoReturn:
+    line = text.count("\n", 0, at) + 1
+    column = at - text.rfind("\n", 0, at)
+    raise JsoncError(f"{reason} (at line {line}, column {column})")
+
+
+class _Layout:
+    """How this text is laid out: its line ends, and the width of one step to the right."""
+
+    def __init__(self, text: str, root: Node | None) -> None:
+        first = text.find("\n")
+        self.newline = "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
+        inner = _indent(text, root.members[0].start) if root and root.members else ""
+        self.step = inner or "  "
+
+    def spread(self, value: Any, indent: str) -> str:
+        if not isinstance(value, Mapping) or not value:
+            return _line(value)
+        inner = self.newline + indent + self.step
+        members = [f"{_line(key)}: {self.spread(each, indent + self.step)}" for key, each in value.items()]
+        return "{" + inner + f",{inner}".join(members) + self.newline + indent + "}"
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _nested(keys: Sequence[str], value: Any) -> Any:
+    for key in reversed(keys):
+        value = {key: value}
+    return value
+
+
+def _begun(text: str, layout: _Layout, value: Any) -> str:
+    at = _behind_comments(text, 0, len(text))
+    return text[:at] + (layout.newline if at else "") + layout.spread(value, "") + text[at:]
+
+
+def _inserted(text: str, layout: _Layout, node: Node, key: str, value: Any) -> str:
+    if not node.members:
+        return _inserted_alone(text, layout, node, key, value)
+    last = node.members[-1]
+    behind = last.node.end if last.comma is None else last.comma + 1
+    at = _behind_comments(text, behind, node.end)
+    indent = _indent(text, last.start)
+    # Behind a comment only a new line is safe: the rest of the old one may belong to the comment.
+    own_line = at > behind or _begins_its_line(text, last.start)
+    before = layout.newline + indent if own_line else " "
+    member = f"{before}{_line(key)}: {layout.spread(value, indent)}"
+    if last.comma is None:
+        return text[:behind] + "," + text[behind:at] + member + text[at:]
+    return text[:at] + member + "," + text[at:]
+
+
+def _inserted_alone(text: str, layout: _Layout, node: Node, key: str, value: Any) -> str:
+    indent = _indent(text, node.start)
+    at = _behind_comments(text, node.start + 1, node.end)
+    if at == node.start + 1:
+        return text[:at] + f"{_line(key)}: {layout.spread(value, indent)}" + text[at:]
+    inner = indent + layout.step
+    return text[:at] + f"{layout.newline}{inner}{_line(key)}: {layout.spread(value, inner)}" + text[at:]
+
+
+def _made_for(text: str, node: Node, member: Member) -> bool:
+    """Whether `put` made this object for this member: it is alone there, on lines of its own."""
+    assert node.members is not None
+    around = (text[node.start + 1 : member.start], text[member.node.end : node.end - 1])
+    return len(node.members) == 1 and all(space.isspace() and "\n" in space for space in around)
+
+
+def _cut(text: str, node: Node, member: Member) -> str:
+    assert node.members is not None
+    index = node.members.index(member)
+    previous = node.members[index - 1].comma if index else None
+    start = _behind_comments(text, (node.start if previous is None else previous) + 1, member.start)
+    if member.comma is not None:
+        return text[:start] + text[member.comma + 1 :]
+    if previous is None:
+        return text[:start] + text[member.node.end :]
+    return text[:previous] + text[previous + 1 : start] + text[member.node.end :]
+
+
+def _behind_comments(text: str, start: int, end: int) -> int:
+    """Where the last comment between two places ends, or the first place; no value stands between them."""
+    comments = list(_COMMENT.finditer(text, start, end))
+    return comments[-1].end() if comments else start
+
+
+def _indent(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _begins_its_line(text: str, at: int) -> bool:
+    return not text[text.rfind("\n", 0, at) + 1 : at].strip()

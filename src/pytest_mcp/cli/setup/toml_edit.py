@@ -1,0 +1,174 @@
+"""TOML, of which one table is changed and nothing else.
+
+In come a text, the path of a table and its values; out comes the text with that table put in or taken out.
+Every other byte stays. Pure; files are `config_file`'s business.
+
+A new table goes to the end, behind one empty line, and ends as the text did: with a line end or without. So
+`drop` can undo `put` byte for byte. What is meant is always asked of `tomllib`; here is only looked where it stands.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+# What can hide a bracket or a line end, the brackets that can hide a line end, and the line ends.
+_TOKEN = re.compile(
+    r"""\"{3}(?:\\.|[^\\])*?\"{3}(?!")|'{3}.*?'{3}(?!')|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*|[\[\]{}]|\n""", re.DOTALL
+)
+_LINE_END = re.compile(r"\r?\n\Z")
+_NESTING = {"[": 1, "{": 1, "]": -1, "}": -1}
+
+
+class TomlError(ValueError):
+    """This table is written in a way that cannot be changed here."""
+
+
+class Section(NamedTuple):
+    """The header of a table and what belongs to it; comments before the next header belong to that one."""
+
+    path: tuple[str, ...]
+    start: int
+    end: int
+
+
+def read(text: str) -> dict[str, Any]:
+    return tomllib.loads(text)
+
+
+def put(text: str, keys: Sequence[str], value: Mapping[str, Any]) -> str:
+    """The text with this table at this path; what is there already is replaced."""
+    if _has(read(text), keys):
+        return _replaced(text, keys, value)
+    newline = _newline(text)
+    ended = not text or text.endswith("\n")
+    gap = newline * ((not ended) + bool(text))
+    return text + gap + _written(keys, value, newline) + (newline if ended else "")
+
+
+def drop(text: str, keys: Sequence[str]) -> str:
+    """The text without the table at this path and the tables below it."""
+    if not _has(read(text), keys):
+        return text
+    for section in reversed(_own(text, keys)):
+        text = _cut(text, section)
+    return text
+
+
+def member(keys: Sequence[str], value: Mapping[str, Any]) -> str:
+    """This table alone, under its header."""
+    return _written(keys, value, "\n")
+
+
+def _replaced(text: str, keys: Sequence[str], value: Mapping[str, Any]) -> str:
+    first, *others = _own(text, keys)
+    kept = _kept(text, keys, value) if first.path == tuple(keys) else frozenset()
+    for section in reversed(others):
+        if section.path[len(keys)] not in kept:
+            text = _cut(text, section)
+    newline = _newline(text)
+    ended = newline if text[first.start : first.end].endswith("\n") else ""
+    rest = {key: each for key, each in value.items() if key not in kept}
+    return text[: first.start] + _written(keys, rest, newline) + ended + text[first.end :]
+
+
+def _kept(text: str, keys: Sequence[str], value: Mapping[str, Any]) -> frozenset[str]:
+    """The members that have headers of their own and do not change: they stay as they are written."""
+    there: Any = read(text)
+    for key in keys:
+        there = there[key]
+    if not isinstance(there, Mapping):
+        return frozenset()
+    below = {section.path[len(keys)] for section in _own(text, keys) if len(section.path) > len(keys)}
+    return frozenset(key for key in below if key in value and there[key] == value[key])
+
+
+def _own(text: str, keys: Sequence[str]) -> list[Section]:
+    path = tuple(keys)
+    own = [section for section in _sections(text) if section.path[: len(path)] == path]
+    if not own:
+        raise TomlError(f"{'.'.join(path)} is there, but not under a header of its own")
+    return own
+
+
+def _cut(text: str, section: Section) -> str:
+    before = text[: section.start]
+    shorter = _LINE_END.sub("", before)
+    # The empty line, and the line end that the text did not have before there was something behind it.
+    if not shorter or shorter.endswith("\n"):
+        before = shorter
+    if not text[section.start : section.end].endswith("\n"):
+        before = _LINE_END.sub("", before)
+    return before + text[section.end :]
+
+
+def _sections(text: str) -> list[Section]:
+    found: list[Section] = []
+    for start, end in _statements(text):
+        words = text[start:end].strip()
+        if words.startswith("["):
+            found.append(Section(_path(words), start, end))
+        elif found and words and not words.startswith("#"):
+            found[-1] = found[-1]._replace(end=end)
+    return found
+
+
+def _statements(text: str) -> Iterator[tuple[int, int]]:
+    """From where to where each line goes, or several lines when they are one statement."""
+    start = depth = 0
+    for token in _TOKEN.finditer(text):
+        depth += _NESTING.get(token.group(), 0)
+        if token.group() == "\n" and depth == 0:
+            yield start, token.end()
+            start = token.end()
+    if start < len(text):
+        yield start, len(text)
+
+
+def _path(header: str) -> tuple[str, ...]:
+    keys: list[str] = []
+    values: Any = read(header)
+    while isinstance(values, dict) and values:
+        ((key, values),) = values.items()
+        keys.append(key)
+    return tuple(keys)
+
+
+def _written(keys: Sequence[str], value: Mapping[str, Any], newline: str) -> str:
+    header = "[" + ".".join(map(_key, keys)) + "]"
+    return newline.join([header, *_pairs(value)])
+
+
+def _pairs(value: Mapping[str, Any]) -> list[str]:
+    return [f"{_key(key)} = {_literal(each)}" for key, each in value.items()]
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key, re.ASCII) else _literal(key)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(_pairs(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_literal, value)) + "]"
+    # Texts, numbers and truth are written alike in JSON and TOML. A date becomes a text, and whoever compares the
+    # values before and after sees that it is not the same.
+    return json.dumps(value, ensure_ascii=False, default=str).replace("\x7f", "\\u007f")
+
+
+def _newline(text: str) -> str:
+    first = text.find("\n")
+    return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
+
+
+def _has(values: Mapping[str, Any], keys: Sequence[str]) -> bool:
+    inner: Any = values
+    for key in keys:
+        if not isinstance(inner, Mapping):
+            raise TomlError(f"there is something else where a table with {key} belongs")
+        if key not in inner:
+            return False
+        inner = inner[key]
+    return True

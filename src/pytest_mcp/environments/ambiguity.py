@@ -1,0 +1,79 @@
+"""Whether another environment might have been meant than the one that was used; no sentence when all is clear.
+
+In come the choice and what was not chosen; out come sentences for `notices`. Looks at files, starts nothing.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pytest_mcp.config.model import Config
+from pytest_mcp.environments import interpreter, virtualenv
+from pytest_mcp.environments.interpreter import Candidate
+from pytest_mcp.text import few
+
+
+def of_choice(chosen: Candidate, rejected: Sequence[Candidate], places: Sequence[Path], config: Config) -> list[str]:
+    """`user_dirs` are what the call points at, inside the root."""
+    if config.python is not None:
+        return []
+    folder = interpreter.pointed_at(places, config.root)
+    return [
+        *_passed_over(chosen, rejected, config.root),
+        *_rivals(chosen, interpreter.visible(config, folder), config.root),
+        *_nearer(folder, places, config.root),
+    ]
+
+
+def _passed_over(chosen: Candidate, rejected: Sequence[Candidate], root: Path) -> list[str]:
+    """Environments of the project's own that could not be used. A variable may be stale, and says little."""
+    return [
+        f"The tests ran with {_shown(chosen, root)} because {_shown(other, root)} cannot be used:"
+        f" {interpreter.short(other.problem or '')}."
+        for other in rejected
+        if other.lacks_pytest or other.python.is_relative_to(root)
+    ]
+
+
+def _rivals(chosen: Candidate, found: Sequence[Candidate], root: Path) -> list[str]:
+    """Later ones that would have worked too: an active one, or one in the same folder."""
+    pythons = [other.python for other in found]
+    later = found[pythons.index(chosen.python) + 1 :] if chosen.python in pythons else []
+    rivals = [
+        other for other in later if _competes(other, chosen) and virtualenv.has(virtualenv.of(other.python), "pytest")
+    ]
+    if not rivals:
+        return []
+    named = few(f"{_shown(other, root)} ({interpreter.short(other.source)})" for other in rivals)
+    return [f"The tests ran with {_shown(chosen, root)}; {named} has pytest too. The operator's --python decides."]
+
+
+def _competes(other: Candidate, chosen: Candidate) -> bool:
+    """Several environments of one manager are no contradiction, nor are those of outer projects."""
+    sibling = (
+        other.python.parents[1].name in interpreter.FOLDERS and other.python.parents[2] == chosen.python.parents[2]
+    )
+    return other.problem is None and (other.source in interpreter.ACTIVE or sibling)
+
+
+def _nearer(folder: Path, places: Sequence[Path], root: Path) -> list[str]:
+    """Projects in one repository whose tests were asked for together, and so ran in one environment."""
+    own = {
+        str(place.relative_to(root))
+        for target in places
+        for place in (target, *target.parents)
+        if place != folder and place.is_relative_to(folder) and _has_environment(place)
+    }
+    return (
+        [f"With an environment of its own: {few(map(interpreter.short, sorted(own)))}. Call each alone to use it."]
+        if own
+        else []
+    )
+
+
+def _has_environment(place: Path) -> bool:
+    return any(virtualenv.has(place / name, "pytest") for name in interpreter.FOLDERS)
+
+
+def _shown(candidate: Candidate, root: Path) -> str:
+    python = candidate.python
+    return interpreter.short(str(python.relative_to(root) if python.is_relative_to(root) else python))

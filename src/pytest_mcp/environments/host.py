@@ -1,0 +1,103 @@
+"""What lies around a project: its git checkout, the temporary folder, the server itself.
+
+In comes the config; out comes a frozen `Surroundings`. Looks at files, starts nothing. What of it deserves
+a word is decided in `hints`, what it has to do with the tests in `explain`.
+"""
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_mcp import __version__
+from pytest_mcp.config.model import Config
+from pytest_mcp.environments import git
+from pytest_mcp.environments.git import Checkout
+
+# Whoever has one of these, or a Python file, is a project.
+_SIGNS = (
+    *("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "pytest.toml", ".pytest.ini", ".pytest.toml"),
+    *("requirements.txt", "Pipfile", "environment.yml", "tests", "test", "src", ".git"),
+)
+# Where Python looks for a temporary folder first; the first one that is set counts.
+_TEMPORARY_VARIABLES = ("TMPDIR", "TEMP", "TMP")
+
+
+@dataclass(frozen=True)
+class TemporaryFolder:
+    """`path` is None where none can be used; `ignored` is the variable that names one that cannot."""
+
+    path: Path | None
+    writable: bool
+    free_bytes: int | None
+    ignored: str | None
+
+
+@dataclass(frozen=True)
+class Itself:
+    """The server that answers."""
+
+    version: str
+    python: str
+    executable: str
+    prefix: str
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    root: Path
+    checkout: Checkout | None
+    temporary: TemporaryFolder
+    looks_like_a_project: bool
+    # What can be imported from `src` once the project is installed.
+    in_src: frozenset[str]
+    server: Itself
+
+
+def look(config: Config) -> Surroundings:
+    root = config.root
+    return Surroundings(
+        root=root,
+        checkout=git.find(root),
+        temporary=_temporary_folder(config),
+        looks_like_a_project=any((root / name).exists() for name in _SIGNS) or bool(_modules(root)),
+        in_src=_modules(root / "src") | _packages(root / "src"),
+        server=Itself(__version__, platform.python_version(), sys.executable, sys.prefix),
+    )
+
+
+def _temporary_folder(config: Config) -> TemporaryFolder:
+    asked = next((name for name in _TEMPORARY_VARIABLES if config.environment.get(name)), None)
+    try:
+        used = Path(tempfile.gettempdir())
+    except OSError:
+        return TemporaryFolder(None, writable=False, free_bytes=None, ignored=asked)
+    ignored = asked is not None and Path(os.path.abspath(config.environment[asked])) != used  # noqa: PTH100 - as Python does it: links stay
+    return TemporaryFolder(used, _is_writable(used), _free_bytes(used), asked if ignored else None)
+
+
+def _is_writable(folder: Path) -> bool:
+    """Tried, not asked for: permissions do not tell of a file system that is full or read-only."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _free_bytes(folder: Path) -> int | None:
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return None
+
+
+def _modules(folder: Path) -> frozenset[str]:
+    return frozenset(path.stem for path in folder.glob("*.py"))
+
+
+def _packages(folder: Path) -> frozenset[str]:
+    return frozenset(path.parent.name for path in folder.glob("*/__init__.py"))

@@ -1,0 +1,34 @@
+"""A line of shell, made of steps that are lists of words.
+
+In come words and paths; out comes text that can be pasted into a shell in the root. Which steps help is decided in
+`advice` and `unmanaged`.
+"""
+
+import os
+import shlex
+from collections.abc import Iterable, Sequence
+from itertools import chain, count
+from pathlib import Path
+
+Step = Sequence[str]
+
+
+def line(steps: Iterable[Step]) -> str:
+    return " && ".join(map(shlex.join, steps))
+
+
+def shown(path: Path, root: Path) -> str:
+    """As it is typed in the root."""
+    if not path.is_relative_to(root):
+        return str(path)
+    inside = path.relative_to(root).as_posix()
+    return f"./{inside}" if inside.startswith("-") else inside
+
+
+def aside(path: Path, root: Path) -> list[Step]:
+    """What makes room at this path and keeps what lies there, under another name."""
+    if not os.path.lexists(path):
+        return []
+    endings = chain(["-broken"], (f"-broken-{number}" for number in count(2)))
+    others = (path.with_name(path.name + ending) for ending in endings)
+    return [["mv", shown(path, root), shown(next(other for other in others if not os.path.lexists(other)), root)]]

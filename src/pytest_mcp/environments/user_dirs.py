@@ -1,0 +1,51 @@
+"""Where programs keep what belongs to a user: settings, caches, data; and how they name what belongs to a project.
+
+In comes the environment that such a program would be started with; out come folders, which need not exist.
+What lies in them is known to `hatch`, `poetry` and `registry`.
+"""
+
+import base64
+import hashlib
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+from typing import Literal
+
+Kind = Literal["config", "cache", "data"]
+
+_ON_MACOS = sys.platform == "darwin"
+# kind → the variable that names its folder, and where in the home it lies without: on Linux, on macOS.
+_FOLDERS: Mapping[Kind, tuple[str, str, str]] = {
+    "config": ("XDG_CONFIG_HOME", ".config", "Library/Application Support"),
+    "cache": ("XDG_CACHE_HOME", ".cache", "Library/Caches"),
+    "data": ("XDG_DATA_HOME", ".local/share", "Library/Application Support"),
+}
+
+
+def home(environment: Mapping[str, str]) -> Path:
+    try:
+        return Path(environment.get("HOME") or Path.home())
+    except RuntimeError:
+        # A user without a home, as in many containers.
+        return Path("/")
+
+
+def folder(kind: Kind, environment: Mapping[str, str]) -> Path:
+    variable, on_linux, on_macos = _FOLDERS[kind]
+    chosen = environment.get(variable, "")
+    return expanded(chosen, environment) if chosen else home(environment) / (on_macos if _ON_MACOS else on_linux)
+
+
+def expanded(text: str, environment: Mapping[str, str]) -> Path:
+    """A path as a person writes it, with `~` and `$NAME`."""
+    written = Template(text).safe_substitute(environment)
+    if written == "~" or written.startswith("~/"):
+        return home(environment) / written[2:]
+    return Path(written)
+
+
+def mark(folder: str) -> str:
+    """The eight characters by which hatch and poetry tell one project from another of the same name."""
+    digest = hashlib.sha256(folder.encode("utf-8", "surrogateescape")).digest()
+    return base64.urlsafe_b64encode(digest).decode("ascii")[:8]

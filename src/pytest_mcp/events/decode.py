@@ -1,0 +1,95 @@
+"""One JSON line of a child's report in, one numbered event out.
+
+Pure. A line that is damaged, of an unknown kind or of the wrong shape gives None and never an
+error: a test can write anything into any file. The kinds stand in `model`.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from pytest_mcp.events.model import Event
+
+# A line that is longer than this is looked at before it is parsed: no record of ours has so many values, and
+# a hundred bytes of memory for every bracket would be a lot of memory.
+PLAIN_BYTES = 1024 * 1024
+MOST_VALUES = 200_000
+# A text that does not end goes to the end of the line; from where else could the search go on?
+_QUOTED = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+
+Check = Callable[[Any], bool]
+# No duration, time or count is larger; beyond it integers cannot be added to floats, at last not even be printed.
+LARGEST_NUMBER = 1e15
+
+
+def _checker(hint: Any) -> Check:
+    """What a field's annotation says, as a test for what JSON gave. True and False are no numbers."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return lambda _value: True
+    if hint is int:
+        return lambda value: type(value) is int and abs(value) <= LARGEST_NUMBER
+    if hint is float:
+        return lambda value: type(value) in (int, float) and abs(value) <= LARGEST_NUMBER
+    if origin is list:
+        entry = _checker(parts[0])
+        return lambda value: type(value) is list and all(map(entry, value))
+    if origin is UnionType:
+        choices = [_checker(part) for part in parts]
+        return lambda value: any(choice(value) for choice in choices)
+    plain = origin or hint
+    return lambda value: type(value) is plain
+
+
+def _shape(event: type[Event]) -> dict[str, Check]:
+    hints = get_type_hints(event)
+    return {field.name: _checker(hints[field.name]) for field in fields(event)}
+
+
+_SHAPES = {event.kind: (event, _shape(event)) for event in Event.__subclasses__()}
+
+
+def _finite(number: str) -> float:
+    """NaN, Infinity and numbers that overflow to it are no JSON, and would make the reply none either."""
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(number)
+    return value
+
+
+_is_number = _checker(int)
+# One for all lines: making it takes as long as reading one.
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+
+
+def _values(line: bytes) -> int:
+    """How many values it has, near enough; what is said in quotes has none."""
+    bare = _QUOTED.sub(b"", line)
+    return sum(map(bare.count, (b",", b"[", b"{")))
+
+
+@dataclass(frozen=True)
+class Record:
+    """An event and its number in the child's own count, by which a lost one is seen."""
+
+    number: int
+    event: Event
+
+
+def parse(line: bytes) -> Record | None:
+    """Read one line. Keys that are not ours pass silently."""
+    if len(line) > PLAIN_BYTES and _values(line) > MOST_VALUES:
+        return None
+    try:
+        told = _DECODER.decode(line.decode("utf-8"))
+        event, shape = _SHAPES[told["k"]]
+        values = {name: told[name] for name in shape}
+        if _is_number(told["n"]) and all(fits(values[name]) for name, fits in shape.items()):
+            return Record(told["n"], event(**values))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    return None

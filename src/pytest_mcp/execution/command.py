@@ -1,0 +1,149 @@
+"""A request becomes a command line.
+
+Pure: request, config and interpreter in; the arguments, the child's environment and its job out. No
+value of the caller's ever begins a token: paths are absolute, options are glued to their values, and
+the first token is always an option of ours (an addopts that ends in `--cov` would swallow a path).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_mcp.api.requests import ExecuteTests, Flag, Request
+from pytest_mcp.api.targets import Target
+from pytest_mcp.config.model import PREFIX, Config
+
+# What one text of a test (message, traceback, captured stream) may hold before its middle is cut: more
+# than any answer of that size could show, whatever the language.
+CHARACTERS_PER_TOKEN = 5
+LEAST_TEXT = 20_000
+MOST_TEXT = 200_000
+
+# Variables that would change what pytest does or says behind our back, or that belong to the server.
+_WITHHELD = frozenset(
+    {
+        "PYTEST_ADDOPTS",
+        "PYTEST_PLUGINS",
+        "PYTEST_DEBUG",
+        "PYTEST_CURRENT_TEST",
+        "PYTEST_VERSION",
+        "PYTEST_XDIST_WORKER",
+        "PYTEST_XDIST_WORKER_COUNT",
+        "PYTEST_XDIST_TESTRUNUID",
+        "PYTHONHOME",
+        "PYTHONSTARTUP",
+        "PYTHONINSPECT",
+        "PYTHONVERBOSE",
+        "PYTHONOPTIMIZE",
+        "PYTHONBREAKPOINT",
+        "PY_COLORS",
+        "FORCE_COLOR",
+        "CLICOLOR_FORCE",
+        "__PYVENV_LAUNCHER__",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What is known of a child before its job is: calls that have it in common can use one started ahead."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Command:
+    """What to start, what it is to do, and the words for it that a person would type."""
+
+    launch: Launch
+    job: Mapping[str, Any]
+    reproduction: tuple[str, ...]
+
+
+def build(
+    request: Request, config: Config, python: Path, *, launcher: Path, own_prefix: Path, collect_only: bool
+) -> Command:
+    """`own_prefix` is the server's environment, whose activation means nothing to the project."""
+    asked = list(dict.fromkeys(target for _, target in request.targets))
+    # pytest's versions disagree on what overlapping arguments run; so it is given none.
+    targets = [target for target in asked if not any(other is not target and other.covers(target) for other in asked)]
+    flags = _flags(request)
+    return Command(
+        launch=Launch(
+            argv=(str(python), str(launcher)),
+            cwd=config.root,
+            env=_environment(config.environment, own_prefix),
+        ),
+        job={
+            "collect_only": collect_only,
+            "root": str(config.root),
+            "args": [
+                *_fixed_options(request, collect_only=collect_only),
+                *flags,
+                *(target.argument for target in targets),
+            ],
+            "targets": [str(target.path) for target in targets],
+            "covered": [(target.node_id, target.argument) for target in asked if _is_unsaid(target, targets)],
+            "named": [target.node_id for target in asked],
+            "explicit_files": [str(target.path) for target in targets if target.is_file],
+            "full": request.detail == "full",
+            "by_marks": request.markers is not None,
+            "portrait": request.wants_portrait,
+            "text_limit": _text_limit(request),
+        },
+        reproduction=(
+            str(python),
+            "-m",
+            "pytest",
+            *(["--collect-only"] if collect_only else []),
+            *_flags(request, only_set=True),
+            *(target.node_id for target in targets),
+        ),
+    )
+
+
+def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:
+    if isinstance(request, ExecuteTests) and not collect_only:
+        return [
+            "--tb=auto",
+            f"--show-capture={'all' if request.captures else 'no'}",
+            # Whole diffs, from pytest 8.0 on; the reporter sees to it on older ones, which ignore this.
+            "--override-ini=verbosity_assertions=2",
+            # pytest writes this colour into the text of a failed comparison itself, where messages would have it.
+            "--code-highlight=no",
+        ]
+    return ["--collect-only", "--verbosity=-2", "--color=no"]
+
+
+def _text_limit(request: Request) -> int:
+    if request.detail == "full":
+        return MOST_TEXT
+    tokens = request.max_tokens or request.default_max_tokens
+    return min(MOST_TEXT, max(LEAST_TEXT, tokens * CHARACTERS_PER_TOKEN))
+
+
+def _flags(request: Request, *, only_set: bool = False) -> list[str]:
+    """The tokens that the fields of a request declare for their values."""
+    tokens = []
+    for name, field in type(request).model_fields.items():
+        value = getattr(request, name)
+        flag = next((mark for mark in field.metadata if isinstance(mark, Flag)), None)
+        if flag is None or value is None or (only_set and value == field.default):
+            continue
+        tokens.append(flag.say(value))
+    return [token for token in tokens if token is not None]
+
+
+def _is_unsaid(target: Target, said: Sequence[Target]) -> bool:
+    """A test that is left out because another target covers it; that it exists must still be checked."""
+    return target not in said and target.selector is not None
+
+
+def _environment(inherited: Mapping[str, str], own_prefix: Path) -> dict[str, str]:
+    env = {name: value for name, value in inherited.items() if name not in _WITHHELD and not name.startswith(PREFIX)}
+    if env.get("VIRTUAL_ENV") == str(own_prefix):
+        del env["VIRTUAL_ENV"]
+    return env

@@ -1,0 +1,90 @@
+"""The file that a child appends its records to: opened before the child has its job, read as it grows.
+
+In comes the run's folder; out go whole lines, as they come. What a line says is decided in `events`.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+
+from pytest_mcp.events.model import ReportState
+from pytest_mcp.execution.run_folder import Folder, FolderError
+
+# A report that grows beyond this fills the disk with something that is no report; the run is ended.
+REPORT_LIMIT = 512 * 1024 * 1024
+# How often a running child's report is looked at; only progress waits for it, never the answer.
+POLL_SECONDS = 0.1
+# One line of the report; longer ones can only be garbage.
+LONGEST_LINE = 32 * 1024 * 1024
+_CHUNK = 256 * 1024
+
+OnLine = Callable[[bytes], None]
+
+
+@dataclass
+class Report:
+    descriptor: int
+    on_line: OnLine
+    offset: int = 0
+    pieces: list[bytes] = field(default_factory=list)
+    length: int = 0
+    lines: int = 0
+
+    def __post_init__(self) -> None:
+        self._created = os.fstat(self.descriptor).st_mtime_ns
+
+    @property
+    def state(self) -> ReportState:
+        """Known by the file itself: a test that empties it leaves no line to be read."""
+        found = os.fstat(self.descriptor)
+        if found.st_mtime_ns == self._created:
+            return "unwritten"
+        return "truncated" if found.st_size < max(self.offset, 1) else "kept"
+
+    async def read(self) -> None:
+        """All that is there by now, in steps that let others run."""
+        while self.offset < REPORT_LIMIT and (chunk := os.pread(self.descriptor, _CHUNK, self.offset)):
+            self.offset += len(chunk)
+            *ends, rest = chunk.split(b"\n")
+            for end in ends:
+                self._end_line(end)
+            self._keep(rest)
+            await anyio.sleep(0)
+
+    def _keep(self, piece: bytes) -> None:
+        self.length += len(piece)
+        # A line that is too long already is only counted, not kept.
+        self.pieces = [*self.pieces, piece] if self.length <= LONGEST_LINE else []
+
+    def _end_line(self, end: bytes) -> None:
+        self._keep(end)
+        line = b"".join(self.pieces)
+        self.pieces, self.length = [], 0
+        if line:
+            self.lines += 1
+            self.on_line(line)
+
+    async def follow(self) -> None:
+        while True:
+            await self.read()
+            await anyio.sleep(POLL_SECONDS)
+
+
+@contextmanager
+def report_of(folder: Folder, job: Any, on_line: OnLine) -> Iterator[Report]:
+    """The empty report, and the job beside it: with that, the child may begin."""
+    try:
+        with os.fdopen(folder.create("job.json", os.O_WRONLY), "w", encoding="utf-8") as handle:
+            json.dump(job, handle)
+        descriptor = folder.create("report", os.O_RDWR | os.O_APPEND)
+    except OSError as error:
+        raise FolderError(error.strerror or str(error)) from error
+    try:
+        yield Report(descriptor, on_line)
+    finally:
+        os.close(descriptor)

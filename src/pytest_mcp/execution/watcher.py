@@ -1,0 +1,50 @@
+"""The first of a supervisor's two processes: it waits for the second, and ends what that one leaves.
+
+In come the number of the process that does the work and the run's folder; out comes an exit code. Linux and the
+standard library only.
+"""
+
+import os
+import shutil
+import signal
+import time
+from types import FrameType
+
+from pytest_mcp.execution import process_tree
+from pytest_mcp.execution.time_budget import SWEEP_SECONDS
+
+# Between two rounds of killing.
+PAUSE_SECONDS = 0.005
+
+
+def over(worker: int, folder: str) -> int:
+    """Wait for the one that does the work; the exit code is 1 if it did not end by itself."""
+
+    def wake(_number: int, _frame: FrameType | None) -> None:
+        os.kill(worker, signal.SIGCONT)
+
+    process_tree.ask_for_a_signal_at_the_parents_end(signal.SIGCONT)
+    signal.signal(signal.SIGCONT, wake)
+    # What the server reads ends with the worker.
+    os.close(1)
+    # Looked at first, and collected when its number is used no more.
+    os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT)
+    signal.signal(signal.SIGCONT, signal.SIG_DFL)
+    if os.waitpid(worker, 0)[1] == 0:
+        return 0
+    _end_everything_since(worker)
+    shutil.rmtree(folder, ignore_errors=True)
+    return 1
+
+
+def _end_everything_since(worker: int) -> None:
+    tree = process_tree.Adopted(worker)
+    end = time.monotonic() + SWEEP_SECONDS
+    while time.monotonic() < end:
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        process_tree.end_all(tree.alive())
+        time.sleep(PAUSE_SECONDS)

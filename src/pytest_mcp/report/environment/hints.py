@@ -1,0 +1,51 @@
+"""What a person should know of a project's surroundings: a sentence for each thing that may trouble the tests.
+
+Pure: facts in, sentences out; none when all is as it should be. What the run itself tells is said in `notices`.
+"""
+
+from pytest_mcp.environments.host import Surroundings, TemporaryFolder
+from pytest_mcp.events.model import Portrait
+
+# Less than this is soon gone: a run keeps its records and what it prints there.
+LITTLE_SPACE = 100 * 1024 * 1024
+
+
+def of_surroundings(around: Surroundings, portrait: Portrait | None, tests: int) -> list[str]:
+    return [
+        *_wrong_folder(around, tests),
+        *_below_the_top(around),
+        *_shared_environment(around, portrait),
+        *_temporary_folder(around.temporary),
+    ]
+
+
+def _wrong_folder(around: Surroundings, tests: int) -> list[str]:
+    if around.looks_like_a_project or tests:
+        return []
+    return [f"{around.root} has no project file (pyproject.toml, setup.py, tests and the like) and no Python file."]
+
+
+def _below_the_top(around: Surroundings) -> list[str]:
+    if around.checkout is None or around.checkout.top == around.root:
+        return []
+    return [f"The root is not the top of its git checkout, {around.checkout.top}: what lies above it is out of reach."]
+
+
+def _shared_environment(around: Surroundings, portrait: Portrait | None) -> list[str]:
+    if portrait is None or portrait.prefix != around.server.prefix:
+        return []
+    shared = f"The server runs in the project's own environment, {portrait.prefix}"
+    return [f"{shared}: what one of them needs may break the other. Give the server an environment of its own."]
+
+
+def _temporary_folder(folder: TemporaryFolder) -> list[str]:
+    if folder.path is None or not folder.writable:
+        return [
+            f"The temporary folder{f' {folder.path}' if folder.path else ''} cannot be written to; no test can run."
+        ]
+    notes = []
+    if folder.ignored is not None:
+        notes.append(f"{folder.ignored} names a folder that cannot be used; {folder.path} is used instead.")
+    if folder.free_bytes is not None and folder.free_bytes < LITTLE_SPACE:
+        notes.append(f"{folder.path}, where runs keep their records, has only {folder.free_bytes >> 20} MB left.")
+    return notes

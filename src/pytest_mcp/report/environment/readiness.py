@@ -1,0 +1,138 @@
+"""Whether a project's tests can be run as things are and, if not, the one thing to do first.
+
+Pure: a survey of the project, the error it ended with, and the surroundings in; a `Standing` out. All the
+facts behind it are told in `explain`.
+"""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pytest_mcp import text
+from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed
+from pytest_mcp.api.requests import Survey
+from pytest_mcp.environments.host import Surroundings
+from pytest_mcp.environments.nearby import LEADING
+from pytest_mcp.events.ledger import Run
+from pytest_mcp.events.model import CollectionFailed
+from pytest_mcp.report import failures
+
+# What one line shows of a message, in characters.
+SHOWN_MESSAGE = 200
+_ELSEWHERE = "Start the server in the project's folder, or name it with --root."
+_BY_HAND = "See it happen: {command}"
+# In all versions of pytest and of Python's own parser of options.
+_UNKNOWN_OPTIONS = re.compile(r"error: unrecognized arguments: (.+)")
+
+# error → what is the matter, and what to do about it.
+_FAILURES: Mapping[ErrorType, tuple[str, str]] = {
+    "environment": ("no usable Python with pytest was found", _ELSEWHERE),
+    "usage_error": ("pytest refuses how it is set up", "Correct what pytest names, in {settings}."),
+    "timeout": (
+        "the tests were not collected within {seconds} seconds",
+        "Find what keeps conftest.py or a test module waiting at import, or give --timeout more seconds.",
+    ),
+    "crash": ("pytest died before it had collected the tests", _BY_HAND),
+    "interrupted": ("something interrupted pytest before it had collected the tests", _BY_HAND),
+    "pytest_internal": ("pytest, or a plugin of it, broke down", _BY_HAND),
+    "spawn_failure": ("no process could be started", "Free what the machine is short of: processes, memory or disk."),
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    ready: bool
+    summary: str
+    next_step: str | None
+
+
+def of_failure(error: CallError, run: Run[Survey] | None, around: Surroundings) -> Standing:
+    """Of a survey without a result; `run` is None where none began."""
+    error_type: ErrorType = error.error_type if isinstance(error, ExecutionFailed) else "usage_error"
+    what, step = _FAILURES[error_type]
+    fault = run.ledger.usage_fault if run else None
+    known = {
+        "seconds": run.time_limit if run else None,
+        "command": shlex.join(run.command) if run else None,
+        "settings": (fault.configuration if fault else None) or "its settings, a plugin or a conftest.py",
+    }
+    return _not_ready(what.format(**known), _certain_help(error, run, around) or step.format(**known))
+
+
+def _certain_help(error: CallError, run: Run[Survey] | None, around: Surroundings) -> str | None:
+    """What is known to help; but a folder that is no project is not to be made one."""
+    if unknown := _UNKNOWN_OPTIONS.search(error.message):
+        return f"Install the plugin that knows {unknown[1]} into {_environment(run)}, or take it out of addopts."
+    if not isinstance(error, ExecutionFailed):
+        return None
+    if error.error_type == "spawn_failure" and not around.temporary.writable:
+        return "Set TMPDIR to a folder that can be written to."
+    leads_elsewhere = error.fix is not None and error.fix.startswith(LEADING)
+    return error.fix if around.looks_like_a_project or leads_elsewhere else None
+
+
+def of_survey(run: Run[Survey], around: Surroundings) -> Standing:
+    """Of a survey that came to its end: the worst first."""
+    ledger = run.ledger
+    if ledger.collection_failures:
+        return _uncollected(ledger.collection_failures, run, around)
+    if ledger.imported_elsewhere:
+        first = ledger.imported_elsewhere[0]
+        step = f"Install this checkout as editable (pip install -e) into {_environment(run)}."
+        return _not_ready(f"the tests do not test the code here, {first.name} is imported from {first.file}", step)
+    if not ledger.items:
+        return _not_ready("no test was found", _where_tests_are(run, around))
+    hello, count = ledger.hello, len(ledger.items)
+    versions = "" if hello is None else f", Python {_minor(hello.python)}, pytest {_minor(hello.pytest or '')}"
+    return Standing(True, f"Ready: {count} test{'s' if count > 1 else ''}{versions}", None)
+
+
+def uncollected_line(event: CollectionFailed) -> str:
+    """A file that cannot be collected, in one line: place, exception, message."""
+    error = failures.collection_error(event)
+    place = error.file if error.line is None else f"{error.file}:{error.line}"
+    return _line(f"{place}: {error.error_type}: {error.message}")
+
+
+def _uncollected(broken: list[CollectionFailed], run: Run[Survey], around: Surroundings) -> Standing:
+    files = "1 file" if len(broken) == 1 else f"{len(broken)} files"
+    summary = f"{files} cannot be collected, first {uncollected_line(broken[0])}"
+    error = failures.collection_error(broken[0])
+    missing = error.message.partition("'")[2].partition("'")[0].partition(".")[0]
+    if error.error_type != "ModuleNotFoundError":
+        return _not_ready(summary, f"Correct {error.file}.")
+    if missing in around.in_src:
+        step = f"Install the project itself as editable into {_environment(run)}, or give pytest pythonpath = src."
+        return _not_ready(summary, step)
+    return _not_ready(summary, f"Install what the project needs into {_environment(run)}, or correct the import.")
+
+
+def _where_tests_are(run: Run[Survey], around: Surroundings) -> str:
+    ledger = run.ledger
+    if ledger.selected is None:
+        return "Take out of addopts what makes pytest show something else than tests (--fixtures, --cache-show)."
+    if ledger.deselected:
+        return f"Let addopts select tests, which deselect all {ledger.deselected}, or choose by markers or keywords."
+    if ledger.skipped_modules:
+        return f"Give the test modules what they skip themselves for: {_line(ledger.skipped_modules[0].reason)}"
+    if not around.looks_like_a_project:
+        return _ELSEWHERE
+    return "Write a first test, in tests/test_NAME.py, or name where they are by testpaths and python_files."
+
+
+def _not_ready(what: str, step: str) -> Standing:
+    return Standing(False, f"Not ready: {what}", step)
+
+
+def _environment(run: Run[Survey] | None) -> str:
+    return run.ledger.portrait.prefix if run and run.ledger.portrait else "the project's environment"
+
+
+def _line(words: str) -> str:
+    return text.cut_middle(" ".join(words.split()), SHOWN_MESSAGE, separator=" ")
+
+
+def _minor(version: str) -> str:
+    """3.12 of 3.12.1."""
+    return ".".join(version.split(".")[:2])

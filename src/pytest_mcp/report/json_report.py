@@ -1,0 +1,82 @@
+"""The same run in the shape that the pytest-json-report plugin writes.
+
+Pure. The child has put every piece into that plugin's shape already (with detail full); here they are
+put together. Node ids are pytest's own here, relative to `root`, as the plugin has them.
+"""
+
+from collections import Counter
+from typing import Any
+
+from pytest_mcp.api.requests import Request
+from pytest_mcp.events.ledger import Ledger, Run, TestRecord
+from pytest_mcp.events.model import Phase
+
+
+def build(run: Run[Request]) -> dict[str, Any]:
+    ledger = run.ledger
+    tests = [_test(record) for record in ledger.tests.values() if any(p.stage for p in record.phases)]
+    report: dict[str, Any] = {
+        "created": None if ledger.ended is None else ledger.ended.created,
+        "duration": None if ledger.ended is None else ledger.ended.duration,
+        "exitcode": run.exit.code if ledger.ended is None else ledger.ended.json_exit_code,
+        "root": None if ledger.ended is None else ledger.ended.root,
+        "environment": {},
+        "summary": _summary(ledger, tests),
+    }
+    if ledger.collectors:
+        report["collectors"] = [_collector(event.collector, ledger.deselected_ids) for event in ledger.collectors]
+    report["tests"] = tests
+    if ledger.warnings:
+        report["warnings"] = [
+            {"message": w.message, "category": w.category, "when": w.when, "filename": w.filename, "lineno": w.lineno}
+            for w in ledger.warnings
+        ]
+    return report
+
+
+def _summary(ledger: Ledger, tests: list[dict[str, Any]]) -> dict[str, int]:
+    outcomes = Counter(test["outcome"] for test in tests)
+    collected = ledger.ended.collected if ledger.ended else 0
+    summary = {**outcomes, "total": len(tests), "collected": collected + ledger.deselected}
+    return summary | ({"deselected": ledger.deselected} if ledger.deselected else {})
+
+
+def _collector(collector: dict[str, Any], deselected: set[str]) -> dict[str, Any]:
+    result = [
+        entry | {"deselected": True} if entry.get("nodeid") in deselected else entry
+        for entry in _list(collector.get("result"))
+        if isinstance(entry, dict)
+    ]
+    return collector | {"result": result}
+
+
+def _test(record: TestRecord) -> dict[str, Any]:
+    staged = [(phase, phase.stage) for phase in record.phases if phase.stage is not None]
+    first = staged[0][1]
+    test: dict[str, Any] = {"nodeid": first.get("nodeid"), "lineno": first.get("lineno"), "outcome": "passed"}
+    if first.get("keywords"):
+        test["keywords"] = first["keywords"]
+    for phase, said in staged:
+        if said.get("status") not in ("passed", "", None):
+            test["outcome"] = said["status"]
+        if phase.when == "teardown" and said.get("properties"):
+            test["user_properties"] = [{pair[0]: pair[1]} for pair in _list(said["properties"]) if _is_pair(pair)]
+        _add_stage(test, phase, said)
+    return test
+
+
+def _add_stage(test: dict[str, Any], phase: Phase, said: dict[str, Any]) -> None:
+    """A failed subtest is kept beside the test's own call, which that plugin would let overwrite it."""
+    if phase.subtest is None:
+        test[phase.when] = said.get("stage")
+    elif phase.outcome == "failed":
+        test.setdefault("subtests", []).append({"description": phase.subtest, **(said.get("stage") or {})})
+
+
+def _list(value: Any) -> list[Any]:
+    """What the child says inside these objects is not checked on its way in, so it is checked here."""
+    return value if isinstance(value, list) else []
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)

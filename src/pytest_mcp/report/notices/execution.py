@@ -1,0 +1,238 @@
+"""The sentences a careful colleague would add to a result; none when there is nothing to say.
+
+Pure. Our own words and counts; what a test says stands in one only in quotes. Which tests were selected
+is spoken of in `selection`, what pytest warned of in `warnings`.
+"""
+
+from collections import Counter
+from itertools import chain
+
+from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
+from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
+from pytest_mcp.events.ledger import Ledger, Run
+from pytest_mcp.events.model import CollectionSkipped
+from pytest_mcp.report import failures, pytest_output
+from pytest_mcp.report.notices import selection, warnings
+from pytest_mcp.text import few, in_line, label, quoted
+
+# The reasons of skips that a notice names, the most frequent first.
+REASONS_SHOWN = 5
+# When a few tests take most of the time: of a run this long, in seconds, with this many tests, so few of them.
+LONG_RUN = 10.0
+MANY_TESTS = 10
+FEW_TESTS = 3
+
+
+def of_discovery(run: Run[DiscoverTests]) -> list[str]:
+    broken = len(run.ledger.collection_failures)
+    notes = [f"{broken} file(s) could not be collected; their tests are not counted."] if broken else []
+    absent = run.ledger.skipped_modules
+    notes += [f"Not counted: the tests of {_skipping_themselves(absent)}."] if absent else []
+    return [
+        *_elsewhere(run.ledger),
+        *run.doubts,
+        *above_root(run.ledger),
+        *notes,
+        *selection.of_run(run),
+        *warnings.of_run(run),
+    ]
+
+
+def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
+    ledger = run.ledger
+    return [
+        *_elsewhere(ledger),
+        *run.doubts,
+        *above_root(ledger),
+        *_collection(ledger),
+        *selection.of_run(run),
+        *_stopped_early(ledger),
+        *_exit_status(run),
+        *_unchecked(ledger),
+        *_left_behind(run),
+        *_lost(ledger),
+        *_shortened(run, request),
+        *_repeats(ledger),
+        *_seed(ledger),
+        *warnings.of_run(run),
+        *_slowest(run),
+        *_skips(ledger, request),
+    ]
+
+
+def _elsewhere(ledger: Ledger) -> list[str]:
+    """The worst of all: whatever the tests say, they do not say it of this project."""
+    found = ledger.imported_elsewhere
+    if not found:
+        return []
+    first, more = found[0], f"; so were {len(found) - 1} more" if len(found) > 1 else ""
+    where = f"from {quoted(first.file)}, not from the project's own {quoted(first.own)}{more}"
+    sure = "The tests do not test the code here; is it installed as editable (pip install -e .)?"
+    return [f"{quoted(first.name)} was imported {where}. {sure}"]
+
+
+def above_root(ledger: Ledger) -> list[str]:
+    """Settings and conftest files that pytest would have used, were the root not where its search ends."""
+    found = ledger.above_root
+    left_out = {"settings": found.settings, "conftests": found.conftests} if found else {}
+    what = " and ".join(name for name, paths in left_out.items() if paths)
+    paths = few(map(in_line, chain(*left_out.values())))
+    return [f"{what.capitalize()} above the root are not used: {paths}."] if what else []
+
+
+def _collection(ledger: Ledger) -> list[str]:
+    broken = len(ledger.collection_failures)
+    if not broken:
+        return []
+    if ledger.tests:
+        return [f"{broken} file(s) could not be collected; their tests did not run."]
+    return [f"{broken} file(s) could not be collected, so pytest ran no test at all."]
+
+
+def _stopped_early(ledger: Ledger) -> list[str]:
+    if ledger.unresolved and not ledger.completed and not ledger.lost:
+        return [f"{ledger.unresolved} test(s) were set up but not called; do the project's addopts say --setup-plan?"]
+    if unclear := [record.node_id for record in ledger.tests.values() if record.outcome is None]:
+        first = label(unclear[0])
+        return [f"{len(unclear)} test(s) started and have no outcome, first {first}: what happened is not known."]
+    if not ledger.not_run or ledger.ended is None or ledger.collection_failures:
+        return []
+    why = f" ({in_line(ledger.ended.stopped)})" if ledger.ended.stopped else ""
+    return [f"The run stopped early{why}: {ledger.not_run} of {ledger.selected} selected tests did not run."]
+
+
+def _exit_status(run: Run[Request]) -> list[str]:
+    ledger, code = run.ledger, run.exit.code
+    expected = 1 if ledger.failed else 5 if not ledger.tests else 0
+    if ledger.collection_failures or ledger.ended is None or code in (expected, None):
+        return []
+    if len(ledger.completed) < len(ledger.tests):
+        return []
+    if ledger.selected is None and ledger.usage_fault is None:
+        return ["pytest ran no tests; do the project's addopts ask it for something else (--fixtures, --cache-show)?"]
+    if not ledger.failed and ledger.tests:
+        threshold = pytest_output.missed_threshold(run.exit.stdout)
+        why = (
+            f"pytest-cov says: {quoted(threshold)}.{_part(run.request)}"
+            if threshold
+            else "text_output may say why (a coverage threshold?)."
+        )
+        return [f"No test failed, yet pytest exited with {code}; {why}"]
+    if ledger.usage_fault is not None:
+        return []  # it exits with 4 for what was named in a module that skips itself
+    return [f"pytest exited with {code}, which does not follow from its tests."]
+
+
+def _part(request: Request) -> str:
+    """A threshold is meant for the whole suite."""
+    filters = (request.markers, request.keywords, request.pattern)
+    whole = all(target.node_id == "." for _, target in request.targets) and not any(filters)
+    return "" if whole else " This call selected only a part of the tests; the threshold may hold for all of them."
+
+
+def _seed(ledger: Ledger) -> list[str]:
+    if ledger.seeded is None or not ledger.failed:
+        return []
+    return [
+        f"pytest-randomly chose the order and the seed of this run; --randomly-seed={ledger.seeded.seed} repeats it."
+    ]
+
+
+def _left_behind(run: Run[Request]) -> list[str]:
+    notes = []
+    if run.exit.reason == "stopped" and run.ledger.returned is not None:
+        notes.append("pytest did not exit after its session had ended (a thread? an exit handler?) and was killed.")
+    if run.exit.strays:
+        notes.append(
+            f"{run.exit.strays} process(es) that the run had started were still there at its end and were ended."
+        )
+    if run.exit.left:
+        notes.append(f"{run.exit.left} of the run's processes could not be ended in time and may still be there.")
+    return notes
+
+
+def _lost(ledger: Ledger) -> list[str]:
+    if not ledger.lost:
+        return []
+    return [f"{ledger.lost} report(s) of this run were lost, so it cannot be called a pass; run it again."]
+
+
+def _shortened(run: Run[Request], request: ExecuteTests) -> list[str]:
+    ledger, notes = run.ledger, []
+    if ledger.shortened:
+        notes.append(f"The output of {ledger.shortened} failure(s) was shortened: together they said too much to keep.")
+    if ledger.ended is not None and ledger.ended.clipped_texts > 0:
+        more = "" if request.detail == "full" else "; detail full keeps more of each"
+        texts = f"{ledger.ended.clipped_texts} different text(s) of tests (message, traceback, captured output)"
+        missing = f"{ledger.ended.clipped_characters} characters are missing from their middle"
+        notes.append(f"{texts} were too long: {missing}{more}.")
+    if run.exit.left_out:
+        notes.append(f"pytest printed too much to keep: {run.exit.left_out} bytes are missing from its middle.")
+    return notes
+
+
+def _repeats(ledger: Ledger) -> list[str]:
+    hidden = [record for record in ledger.completed if record.repeated and record.outcome == "passed"]
+    names = few(label(record.node_id) for record in hidden)
+    return [f"{len(hidden)} test(s) failed first and passed only when repeated: {names}."] if hidden else []
+
+
+def _slowest(run: Run[Request]) -> list[str]:
+    """The fewest tests that take more than half of a long run."""
+    tests = sorted(run.ledger.completed, key=lambda record: -record.duration)
+    clock = run.ledger.ended.duration if run.ledger.ended else run.exit.duration
+    # Workers side by side take more than the clock says.
+    total = max(clock, sum(record.duration for record in tests))
+    if total <= LONG_RUN or len(tests) < MANY_TESTS:
+        return []
+    for count in range(1, FEW_TESTS + 1):
+        slowest = tests[:count]
+        taken = sum(record.duration for record in slowest)
+        if taken > total / 2:
+            names = ", ".join(f"{label(record.node_id)} ({record.duration:.1f} s)" for record in slowest)
+            return [f"{count} of {len(tests)} tests took {taken:.1f} of {total:.1f} s: {names}."]
+    return []
+
+
+def _unchecked(ledger: Ledger) -> list[str]:
+    """A run that is not red and has not executed a single test."""
+    if ledger.collection_failures:
+        return []
+    if not ledger.tests:
+        absent = ledger.skipped_modules
+        return [f"No test ran, because of {_skipping_themselves(absent)}."] if absent else []
+    if not _all_skipped(ledger):
+        return []
+    count = len(ledger.tests) + len(ledger.skipped_modules)
+    return [f"All {count} test(s) were skipped, so nothing was checked: {_reasons(ledger)}."]
+
+
+def _all_skipped(ledger: Ledger) -> bool:
+    """An expected failure counts as skipped, too, but it has run."""
+    return all(
+        record.outcome == "skipped" and all(phase.xfail is None for phase in record.phases)
+        for record in ledger.tests.values()
+    )
+
+
+def _skipping_themselves(modules: list[CollectionSkipped]) -> str:
+    first = few(f"{quoted(module.id)} ({quoted(module.reason)})" for module in modules)
+    return f"{len(modules)} module(s) that skip themselves on import: {first}"
+
+
+def _skips(ledger: Ledger, request: ExecuteTests) -> list[str]:
+    """Reasons with their counts, where the skipped tests themselves are not listed."""
+    without_failure = sum(record.outcome in ("passed", "skipped") for record in ledger.completed)
+    if request.detail != "auto" or without_failure + len(ledger.skipped_modules) <= LISTED_WITHOUT_FAILURE:
+        return []
+    reasons = "" if _all_skipped(ledger) else _reasons(ledger)
+    return [f"Skipped: {reasons}."] if reasons else []
+
+
+def _reasons(ledger: Ledger) -> str:
+    reasons = Counter(failures.message(record) or "" for record in ledger.completed if record.outcome == "skipped")
+    reasons.update(module.reason for module in ledger.skipped_modules)
+    common = reasons.most_common(REASONS_SHOWN)
+    more = len(reasons) - len(common)
+    listed = [f"{count} for {quoted(reason)}" for reason, count in common]
+    return "; ".join([*listed, *([f"{more} more reasons"] if more else [])])

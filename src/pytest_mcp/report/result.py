@@ -1,0 +1,170 @@
+"""A finished run in, everything that can be said about it out: verdict, counts, tests, groups.
+
+Pure. Everything that an answer could show is here; `budget` decides how much of it is sent.
+"""
+
+from collections import Counter
+from typing import Any
+
+from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
+from pytest_mcp.api.results import (
+    LISTED_WITHOUT_FAILURE,
+    DiscoveredTest,
+    DiscoverResult,
+    ExecuteResult,
+    PartialResult,
+    Summary,
+    TestResult,
+    Verdict,
+)
+from pytest_mcp.events.ledger import Ledger, Run, TestRecord
+from pytest_mcp.events.model import Exit
+from pytest_mcp.report import failures, grouping, json_report, rerun, targets_not_run
+from pytest_mcp.report.notices import execution as notices
+
+# pytest's own exit code for it; it uses it too when every module has skipped itself.
+NO_TESTS_COLLECTED = 5
+
+
+def executed(run: Run[ExecuteTests]) -> ExecuteResult:
+    """The whole answer of a run that came to its end."""
+    assert run.exit.code is not None
+    return ExecuteResult.model_validate(_report(run, run.request) | {"exit_code": run.exit.code})
+
+
+def partial(run: Run[Request]) -> PartialResult | None:
+    """What had been reported when a run was cut short; None when no test had started."""
+    if not run.ledger.tests or not isinstance(run.request, ExecuteTests):
+        return None
+    report = _report(run, run.request) | {
+        "verdict": "incomplete",
+        "exit_code": None,
+        "json_report": None,
+        "text_output": "",
+        "running": list(run.ledger.running),
+        "not_run": run.ledger.not_run,
+    }
+    return PartialResult.model_validate(report)
+
+
+def discovered(run: Run[DiscoverTests]) -> DiscoverResult:
+    tests = [
+        DiscoveredTest.model_validate(
+            {
+                "node_id": item.id,
+                "module": _module(item.id),
+                "class": "::".join(item.classes) or None,
+                "function": item.function.partition("[")[0],
+                "file": item.id.partition("::")[0],
+                "line": item.line,
+            }
+        )
+        for item in run.ledger.items
+    ]
+    return DiscoverResult(
+        count=len(tests),
+        notices=notices.of_discovery(run),
+        collection_errors=[failures.collection_error(event) for event in run.ledger.collection_failures],
+        tests=tests,
+        files=[],
+        omitted=None,
+    )
+
+
+def judge(ledger: Ledger, exit: Exit, *, missed: bool = False) -> Verdict:  # noqa: A002 - the word for it
+    """Passed only if every selected test has an outcome, none is bad, pytest itself agrees, and no target is missed."""
+    outcomes = Counter(record.outcome for record in ledger.tests.values())
+    if outcomes["failed"] or outcomes["error"] or ledger.collection_failures:
+        return "failed"
+    if ledger.ended is None or ledger.lost:
+        return "incomplete"
+    if _named_what_skips_itself(ledger):
+        return "no_tests"
+    if ledger.selected is None:
+        return "incomplete"
+    if outcomes[None] or len(ledger.tests) < ledger.selected:
+        return "incomplete"
+    if not ledger.tests and (not ledger.skipped_modules or exit.code == NO_TESTS_COLLECTED):
+        return "no_tests"
+    if exit.code != 0 or ledger.ended.exit_status != 0:
+        return "failed"
+    return "incomplete" if missed else "passed"
+
+
+def _named_what_skips_itself(ledger: Ledger) -> bool:
+    """pytest does not find a test in a module that skips itself, and then runs none of the others either."""
+    return ledger.usage_fault is not None and bool(ledger.skipped_modules) and not ledger.tests
+
+
+def stopped_itself(ledger: Ledger) -> bool:
+    """Whether an interruption is only pytest's way of stopping for what it has reported.
+
+    It raises one when files cannot be collected, and plugins do when tests have failed (xdist at
+    maxfail, stepwise). Everything else that interrupts a session is somebody's intervention.
+    """
+    if ledger.interrupted is None or ledger.interrupted.error_type != "Interrupted":
+        return False
+    return bool(ledger.collection_failures or ledger.failed)
+
+
+def _report(run: Run[Request], request: ExecuteTests) -> dict[str, Any]:
+    ledger = run.ledger
+    failed = [record for record in ledger.completed if record.outcome in ("failed", "error")]
+    return {
+        "verdict": judge(ledger, run.exit, missed=bool(targets_not_run.missed(request, ledger))),
+        "summary": _summary(run),
+        "notices": notices.of_execution(run, request),
+        "collection_errors": [failures.collection_error(event) for event in ledger.collection_failures],
+        "failure_groups": grouping.group(failed),
+        "tests": _tests(ledger, request),
+        "rerun": rerun.of_failures(
+            [record.node_id for record in failed], request, unaskable=ledger.unaskable if failed else ()
+        ),
+        "text_output": run.exit.stdout,
+        "json_report": json_report.build(run) if request.detail == "full" else None,
+        "omitted": None,
+    }
+
+
+def _tests(ledger: Ledger, request: ExecuteTests) -> list[TestResult]:
+    """Every test that could be shown: ten thousand that passed are only counted unless they are asked for."""
+    failed = [record for record in ledger.completed if record.outcome in ("failed", "error")]
+    quiet = len(ledger.completed) - len(failed) + len(ledger.skipped_modules)
+    if request.detail == "auto" and quiet > LISTED_WITHOUT_FAILURE:
+        return [_test(record, request) for record in failed]
+    modules = [
+        TestResult(node_id=event.id, outcome="skipped", duration=0.0, message=event.reason, traceback=None)
+        for event in ledger.skipped_modules
+    ]
+    return [*(_test(record, request) for record in ledger.completed), *modules]
+
+
+def _test(record: TestRecord, request: ExecuteTests) -> TestResult:
+    assert record.outcome is not None
+    return TestResult(
+        node_id=record.node_id,
+        outcome=record.outcome,
+        duration=round(record.duration, 3),
+        message=failures.message(record),
+        traceback=failures.traceback(record, captured=request.captures),
+    )
+
+
+def _summary(run: Run[Request]) -> Summary:
+    ledger = run.ledger
+    count = Counter(record.outcome for record in ledger.completed)
+    skipped = count["skipped"] + len(ledger.skipped_modules)
+    errors = count["error"] + len(ledger.collection_failures)
+    return Summary(
+        total=count["passed"] + count["failed"] + skipped + errors,
+        passed=count["passed"],
+        failed=count["failed"],
+        skipped=skipped,
+        errors=errors,
+        duration=round(ledger.ended.duration if ledger.ended else run.exit.duration, 3),
+    )
+
+
+def _module(node_id: str) -> str:
+    path = node_id.partition("::")[0]
+    return path.rpartition(".")[0].replace("/", ".") if "." in path.rpartition("/")[2] else path.replace("/", ".")

@@ -1,0 +1,27 @@
+"""An answer as it leaves, to a client or to a script: every string made safe, and all of it one line of JSON. Pure."""
+
+import json
+from typing import Any
+
+from pytest_mcp import text
+from pytest_mcp.api.errors import CallError
+
+
+def of_error(error: CallError) -> dict[str, Any]:
+    reply: dict[str, Any] = safe({"code": error.code, "message": error.message, "data": error.data})
+    return reply
+
+
+def safe(value: Any, *, colour: bool = False, key: str | None = None) -> Any:
+    """Every string of an answer made safe; colours may stay in text_output, where they were asked for."""
+    if isinstance(value, str):
+        return text.safe_with_colour(value) if colour and key == "text_output" else text.safe(value)
+    if isinstance(value, dict):
+        return {text.safe(str(name)): safe(entry, colour=colour, key=name) for name, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [safe(entry, colour=colour) for entry in value]
+    return value if isinstance(value, (int, float, bool, type(None))) else text.safe(str(value))
+
+
+def line(answer: Any) -> str:
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,96 @@
+"""The server on HTTP: what is answered is decided in `server/app.py`, as on stdio, and who may ask in `guard`.
+
+In come the config and the endpoint. Nothing is kept between requests, so that any of several servers can answer
+any of them. A signal ends it in order: what runs is ended and answered, then nothing is left.
+"""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import anyio
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp
+
+from pytest_mcp.config.endpoint import Endpoint
+from pytest_mcp.config.model import Config
+from pytest_mcp.execution.background import alongside
+from pytest_mcp.server.app import create
+from pytest_mcp.server.concurrency import Calls
+from pytest_mcp.server.http.connection import IDLE_SECONDS, Connection
+from pytest_mcp.server.http.guard import LARGEST_BODY, LARGEST_HEADERS, PATH, Gate
+
+# After a signal, for runs that are nearly done; then they are ended.
+PARTING_SECONDS = 2
+# For that, and for clients to take the answers; then their connections are cut.
+ENDING_SECONDS = 5
+# uvicorn's own end to it all, which should never be needed.
+LAST_SECONDS = PARTING_SECONDS + ENDING_SECONDS + 3
+
+
+async def serve(config: Config, endpoint: Endpoint, listener: socket.socket) -> None:
+    """Answer until a signal says stop; then end every run and return."""
+    calls = Calls(at_once=config.max_runs)
+    settings = uvicorn.Config(
+        application(config, endpoint, calls),
+        http=Connection,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=LAST_SECONDS,
+        h11_max_incomplete_event_size=LARGEST_HEADERS,
+    )
+    await Server(settings, calls).serve(sockets=[listener])
+
+
+def application(config: Config, endpoint: Endpoint, calls: Calls) -> ASGIApp:
+    app = create(config, calls).streamable_http_app(
+        streamable_http_path=PATH,
+        # Without sessions any replica can answer. With SSE progress arrives, and a client that leaves is noticed.
+        stateless_http=True,
+        max_request_body_size=LARGEST_BODY,
+        # The gate has seen to it, for every path.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    return Gate(app, endpoint)
+
+
+class Server(uvicorn.Server):
+    """uvicorn's own, which cuts what still runs when it is told to stop."""
+
+    def __init__(self, settings: uvicorn.Config, calls: Calls) -> None:
+        super().__init__(settings)
+        self.calls = calls
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # Not uvicorn's handlers: by them the SDK's streams would see the signal, and break off at once.
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._stop, loop)
+        yield
+
+    def _stop(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.should_exit = True
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # Whoever asks twice has it at once; supervisors then end the rest.
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        async with alongside(self._part()):
+            await super().shutdown(sockets)
+
+    async def _part(self) -> None:
+        await anyio.sleep(PARTING_SECONDS)
+        self.calls.end()
+        await anyio.sleep(ENDING_SECONDS)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()

@@ -1,0 +1,162 @@
+"""Which HTTP requests are let in, as an ASGI application in front of the SDK's.
+
+In comes a request; on goes one that was meant for this server, may come, and is there as a whole; any other one is
+answered here with one sentence. The cheapest checks come first, and nothing of a stranger's request is read. What a
+request asks for is decided behind the gate. Limits of the connection itself are in `connection`.
+"""
+
+import hmac
+import logging
+from collections.abc import Mapping
+
+import anyio
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pytest_mcp.config.endpoint import Endpoint
+from pytest_mcp.server import incoming
+from pytest_mcp.server.log_format import FIELDS
+
+PATH = "/mcp"
+HEALTH = "/healthz"
+METHODS = {PATH: ("POST",), HEALTH: ("GET", "HEAD")}
+# As long as a line on stdio may be.
+LARGEST_BODY = incoming.LONGEST
+# What all requests together may keep in memory, those that wait for their turn among them.
+LARGEST_BODIES = 4 * LARGEST_BODY
+LARGEST_HEADERS = 16 * 1024
+# For a body to arrive; the headers are there by then. Runs have a time limit of their own.
+BODY_SECONDS = 30
+
+logger = logging.getLogger(__name__)
+
+
+class Refused(Exception):
+    """A request that goes no further: the status and the sentence that it is answered with."""
+
+    def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+        # What has not been read of it is not waited for.
+        self.headers = {"Connection": "close", **(headers or {})}
+
+
+class Gate:
+    def __init__(self, app: ASGIApp, endpoint: Endpoint) -> None:
+        self.app = app
+        self.endpoint = endpoint
+        self.expected = None if endpoint.token is None else f"bearer {endpoint.token.secret}".encode()
+        # Bytes of all requests that are inside.
+        self.held = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        try:
+            self._check(scope)
+            await (self._hand_on if scope["path"] == PATH else _say_healthy)(scope, receive, send)
+        except Refused as refusal:
+            logger.info("refused", extra={FIELDS: {"status": refusal.status, "reason": refusal.sentence}})
+            await PlainTextResponse(refusal.sentence + "\n", refusal.status, refusal.headers)(scope, receive, send)
+
+    def _check(self, scope: Scope) -> None:
+        """Everything that can be decided before a body is read."""
+        headers = Headers(scope=scope)
+        _check_shape(scope, headers)
+        self._check_names(headers)
+        _check_route(scope)
+        if scope["path"] != HEALTH:
+            self._check_token(headers)
+        if int(headers.get("content-length", "0")) > LARGEST_BODY:
+            raise _too_large()
+
+    def _check_names(self, headers: Headers) -> None:
+        if not all(map(self.endpoint.admits_host, headers.getlist("host") or [""])):
+            raise Refused(421, "This server does not answer to that Host; --allowed-hosts names those it answers to.")
+        if not all(map(self.endpoint.admits_origin, headers.getlist("origin"))):
+            raise Refused(403, "Pages of that Origin may not use this server.")
+
+    def _check_token(self, headers: Headers) -> None:
+        if self.expected is None:
+            return
+        given = headers.getlist("authorization")
+        scheme, _, secret = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        shown = f"{scheme.lower()} {secret.strip()}".encode("latin-1")
+        # Compared in a time that does not tell how much of it was right.
+        if not hmac.compare_digest(shown, self.expected):
+            raise Refused(401, "A valid bearer token is needed.", {"WWW-Authenticate": 'Bearer realm="pytest-mcp"'})
+
+    async def _hand_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = bytearray()
+        try:
+            if await self._fill(body, receive):
+                await self._app_for(body)(scope, receive, send)
+        finally:
+            self.held -= len(body)
+
+    def _app_for(self, body: bytearray) -> ASGIApp:
+        """Read as a line on stdio is, so that the same request gets the same answer."""
+        try:
+            message = incoming.admitted(bytes(body))
+        except incoming.Refused as refusal:
+            logger.info("refused", extra={FIELDS: {"status": 400, "reason": str(refusal)}})
+            return JSONResponse(refusal.reply, 400)
+        return lambda scope, receive, send: self.app(scope, _replaying(message, receive), send)
+
+    async def _fill(self, body: bytearray, receive: Receive) -> bool:
+        """Whether the body is there as a whole; if not, nobody is there any more to hear why."""
+        with anyio.move_on_after(BODY_SECONDS):
+            while (message := await receive())["type"] == "http.request":
+                part = message.get("body", b"")
+                body += part
+                self.held += len(part)
+                if len(body) > LARGEST_BODY:
+                    raise _too_large()
+                if self.held > LARGEST_BODIES:
+                    raise Refused(503, "Too much is being asked at once; try again.", {"Retry-After": "1"})
+                if not message.get("more_body", False):
+                    return True
+            return False
+        raise Refused(408, "The request took too long to arrive.")
+
+
+async def _say_healthy(scope: Scope, receive: Receive, send: Send) -> None:
+    await PlainTextResponse("ok\n")(scope, receive, send)
+
+
+def _too_large() -> Refused:
+    return Refused(413, f"A request has at most {LARGEST_BODY} bytes.")
+
+
+def _check_shape(scope: Scope, headers: Headers) -> None:
+    # The parser minds the size only while headers are incomplete; these may have come in one piece.
+    if sum(len(name) + len(value) for name, value in headers.raw) + len(scope["raw_path"]) > LARGEST_HEADERS:
+        raise Refused(431, f"Headers have at most {LARGEST_HEADERS} bytes together.")
+    # With both, two readers can disagree on where a request ends, and one may hide in another (RFC 9112, 6.3).
+    if "transfer-encoding" in headers and "content-length" in headers:
+        raise Refused(400, "A request has either a Content-Length or a Transfer-Encoding.")
+    # An older reader does not know chunks (RFC 9112, 6.1).
+    if "transfer-encoding" in headers and scope["http_version"] == "1.0":
+        raise Refused(400, "A request of HTTP/1.0 has no Transfer-Encoding.")
+
+
+def _check_route(scope: Scope) -> None:
+    methods = METHODS.get(scope["path"])
+    if methods is None:
+        raise Refused(404, f"There is {PATH} and {HEALTH}, and nothing else.")
+    if scope["method"] not in methods:
+        # Without sessions there is nothing to GET or DELETE.
+        raise Refused(405, f"{scope['path']} takes {' and '.join(methods)}.", {"Allow": ", ".join(methods)})
+
+
+def _replaying(body: bytes, receive: Receive) -> Receive:
+    """First the body, all of it; then whatever comes, such as the news that the client has left."""
+    heard: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return heard.pop() if heard else await receive()
+
+    return again

@@ -1,0 +1,21 @@
+"""How far a run has come, in words for a client. When they are sent is decided in `app`. Pure."""
+
+from pytest_mcp import text
+from pytest_mcp.events.ledger import Ledger
+
+
+def words(ledger: Ledger) -> str:
+    """For example: 123/980 · 2 failed · tests/test_x.py"""
+    return text.safe(" · ".join([counts(ledger), failed(ledger), latest_file(ledger)]))
+
+
+def counts(ledger: Ledger) -> str:
+    return f"{ledger.finished}/{ledger.selected or '?'}"
+
+
+def failed(ledger: Ledger) -> str:
+    return f"{ledger.failed} failed"
+
+
+def latest_file(ledger: Ledger) -> str:
+    return next(reversed(ledger.tests), "").partition("::")[0]

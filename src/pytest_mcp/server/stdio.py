@@ -1,0 +1,105 @@
+"""The client's lines on standard input, each bounded, and ours on standard output. What they say is not read here.
+
+No thread waits for either, so a signal finds nobody blocked, a line without end does not fill the memory, and a
+client that has left cannot keep the server by not reading.
+"""
+
+import os
+import select
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
+
+import anyio
+
+from pytest_mcp.server.fast_start import STALLED_SECONDS, has_left
+from pytest_mcp.server.incoming import LONGEST
+
+_CHUNK = 64 * 1024
+
+
+async def lines(descriptor: int, heard: bytes = b"") -> AsyncIterator[bytes]:
+    """Every whole line, and at the end what stands after the last one; first of all what was heard before.
+
+    Of a line that is too long comes its beginning, also too long, as soon as that is known. The rest is dropped.
+    """
+    kept: list[bytes] = []
+    length = 0
+    while chunk := heard or await _read(descriptor):
+        heard = b""
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            if length <= LONGEST:
+                yield b"".join([*kept, end])
+            kept, length = [], 0
+        if length <= LONGEST:
+            length += len(rest)
+            kept.append(rest)
+            if length > LONGEST:
+                yield b"".join(kept)
+                kept = []
+    if any(kept):
+        yield b"".join(kept)
+
+
+async def _read(descriptor: int) -> bytes:
+    # A regular file is always readable and cannot be waited for.
+    with suppress(PermissionError):
+        await anyio.wait_readable(descriptor)
+    return os.read(descriptor, _CHUNK)
+
+
+class Outlet:
+    """Standard output as the SDK writes to it, line by line."""
+
+    def __init__(self, descriptor: int, source: int) -> None:
+        self.descriptor = descriptor
+        # Where the client's lines come from: who closes that and takes no answer for a while has left.
+        self.source = source
+        self.source_ended = False
+        self.turn = anyio.Lock()
+
+    async def write(self, line: str) -> None:
+        async with self.turn:
+            data = line.encode()
+            for start in range(0, len(data), select.PIPE_BUF):
+                await self._write_piece(data[start : start + select.PIPE_BUF])
+
+    async def flush(self) -> None:
+        """Everything is written at once."""
+
+    async def _write_piece(self, piece: bytes) -> None:
+        while piece:
+            # So much never blocks where there is room at all (POSIX), whatever state the descriptor was left in.
+            await self._room()
+            piece = piece[os.write(self.descriptor, piece) :]
+
+    async def _room(self) -> None:
+        while not select.select([], [self.descriptor], [], 0)[1]:
+            with anyio.move_on_after(STALLED_SECONDS) as wait:
+                await anyio.wait_writable(self.descriptor)
+            if wait.cancelled_caught and (self.source_ended or has_left(self.source)):
+                raise BrokenPipeError("the client has left and takes no more answers")
+
+
+@contextmanager
+def outlet() -> Iterator[Outlet]:
+    """Standard output for answers alone: whatever else is printed meanwhile goes to standard error."""
+    shared = sys.stdout.fileno()
+    own = os.dup(shared)
+    try:
+        _divert(shared)
+        yield Outlet(own, sys.stdin.fileno())
+    finally:
+        os.dup2(own, shared)
+        os.close(own)
+
+
+def _divert(descriptor: int) -> None:
+    try:
+        os.dup2(sys.stderr.fileno(), descriptor)
+    except (OSError, AttributeError):
+        # Standard error was closed before we were started.
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, descriptor)
+        os.close(nothing)

@@ -1,0 +1,68 @@
+"""What is kept of a call: one log record, and the same facts on the current span if somebody traces.
+
+In come a tool's name and how its call went; out go the time it took and what came of it, in numbers and words
+of ours. Nothing of what was asked, printed or answered is kept.
+"""
+
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from opentelemetry import trace
+
+from pytest_mcp.api.errors import CallError
+from pytest_mcp.api.results import DiscoverResult, ExecuteResult, Shape
+from pytest_mcp.server.log_format import FIELDS
+
+# The names on a span begin with this.
+NAMESPACE = "pytest_mcp"
+COUNTS = ("total", "passed", "failed", "skipped", "errors")
+
+logger = logging.getLogger(__name__)
+
+Facts = dict[str, str | int | float]
+
+
+class Entry:
+    """One call. Until something is said of its end, nobody waited for it."""
+
+    def __init__(self) -> None:
+        self.facts: Facts = {"outcome": "cancelled"}
+
+    def answered(self, result: Shape) -> None:
+        self.facts = {"outcome": "answered", **_told_of(result)}
+
+    def failed(self, error: CallError) -> None:
+        self.facts = {"outcome": "failed", "code": error.code}
+        if isinstance(kind := error.data.get("error_type"), str):
+            self.facts["error_type"] = kind
+        if partial := error.data.get("partial"):
+            self.facts |= _counts(partial["summary"])
+
+
+@contextmanager
+def entry(tool: str) -> Iterator[Entry]:
+    """Written down when the block is left, however that is."""
+    kept = Entry()
+    began = time.monotonic()
+    try:
+        yield kept
+    finally:
+        facts: Facts = {"tool": tool, "seconds": round(time.monotonic() - began, 3), **kept.facts}
+        logger.info("call", extra={FIELDS: facts})
+        trace.get_current_span().set_attributes({f"{NAMESPACE}.{name}": fact for name, fact in kept.facts.items()})
+
+
+def _told_of(result: Shape) -> Facts:
+    match result:
+        case ExecuteResult(verdict=verdict, summary=summary):
+            return {"verdict": verdict, **_counts(summary.model_dump())}
+        case DiscoverResult(count=count, collection_errors=errors):
+            return {"count": count, "collection_errors": len(errors)}
+    return {}
+
+
+def _counts(summary: Mapping[str, Any]) -> Facts:
+    return {name: summary[name] for name in COUNTS}

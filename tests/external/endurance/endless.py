@@ -1,0 +1,144 @@
+"""One server, one call after another, and what it holds before and after them."""
+
+import itertools
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import anyio
+
+from tests.external.endurance.figures import Tally, part
+from tests.external.endurance.stdio import Message, RawServer
+from tests.support.waiting import until
+from tests.support.workbench import Workbench
+
+FULL = 1_000
+WARM_UP = 10
+# What a server may grow by, however long it lives.
+MEGABYTES = 5.0
+# After the last answer some things are still being put away.
+SETTLING_SECONDS = 5.0
+PROJECT = {
+    "test_mixed.py": """
+        import pytest
+
+        def test_passes(): print("seen")
+
+        def test_fails(): assert {"a": 1} == {"a": 2}
+
+        @pytest.mark.skip(reason="not today")
+        def test_skipped(): pass
+    """,
+    "test_fine.py": "def test_fine(): pass\n",
+}
+# Tool, arguments, and what the answer must hold: a verdict, a count of tests, or the code of an error.
+CALLS: tuple[tuple[str, Message, object], ...] = (
+    ("execute_tests", {}, "failed"),
+    ("execute_tests", {"path": "test_fine.py"}, "passed"),
+    ("discover_tests", {}, 4),
+    ("execute_tests", {"detail": "full"}, "failed"),
+    ("execute_tests", {"node_ids": ["test_fine.py::test_gone"]}, -32602),
+    ("execute_tests", {"path": "/etc"}, -32602),
+)
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """What could leak. Compared as a whole: a new thread is as bad as a new file."""
+
+    descriptors: int
+    threads: int
+    children: int
+    temporary_files: int
+
+    @classmethod
+    def of(cls, server: RawServer) -> "Holdings":
+        process = Path("/proc") / str(server.pid)
+        children = [(task / "children").read_text(encoding="ascii").split() for task in (process / "task").iterdir()]
+        return cls(
+            descriptors=len(list((process / "fd").iterdir())),
+            threads=len(children),
+            children=sum(map(len, children)),
+            temporary_files=len(list(server.temporary.iterdir())),
+        )
+
+
+@dataclass(frozen=True)
+class Endless:
+    calls: int
+    wrong_answers: int
+    before: Holdings
+    after: Holdings
+    growth: float
+    examples: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return self.wrong_answers == 0 and self.before == self.after and self.growth < MEGABYTES
+
+    @property
+    def words(self) -> str:
+        held = [
+            f"{name.replace('_', ' ')} {count} -> {asdict(self.after)[name]}"
+            for name, count in asdict(self.before).items()
+        ]
+        return (
+            f"soak calls: {self.calls} in a row, {self.wrong_answers} wrong answers, {', '.join(held)},"
+            f" {self.growth:+.1f} MB"
+        )
+
+
+def measure(share: float, _seed: int = 0) -> Endless:
+    return call_in_a_row(part(FULL, share))
+
+
+def call_in_a_row(count: int) -> Endless:
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as folder:
+        server = start_in(Path(folder).resolve())
+        try:
+            call_many(server, WARM_UP, tally)
+            before, weight = Holdings.of(server), megabytes(server)
+            call_many(server, count, tally)
+            after = anyio.run(settled, server, before)
+            growth = megabytes(server) - weight
+        finally:
+            server.close()
+    return Endless(count, tally["wrong"], before, after, growth, tally.examples)
+
+
+def start_in(folder: Path) -> RawServer:
+    project, temporary = folder / "project", folder / "tmp"
+    project.mkdir()
+    temporary.mkdir()
+    bench = Workbench(project)
+    bench.write(PROJECT)
+    return RawServer(bench, temporary)
+
+
+def call_many(server: RawServer, count: int, tally: Tally) -> None:
+    for tool, arguments, wanted in itertools.islice(itertools.cycle(CALLS), count):
+        answer = server.call(tool, arguments)
+        if essence(answer) != wanted:
+            tally.add("wrong", f"{tool} {arguments}: {answer!r:.500}")
+
+
+def essence(answer: Message) -> object:
+    if "error" in answer:
+        return answer["error"]["code"]
+    answered = answer["result"]["structuredContent"]
+    return answered.get("verdict", answered.get("count"))
+
+
+async def settled(server: RawServer, before: Holdings) -> Holdings:
+    """What is held when it is again what was held, or else after a while."""
+    with anyio.move_on_after(SETTLING_SECONDS):
+        await until(lambda: Holdings.of(server) == before)
+    return Holdings.of(server)
+
+
+def megabytes(server: RawServer) -> float:
+    """The resident set, as the kernel counts it."""
+    status = (Path("/proc") / str(server.pid) / "status").read_text(encoding="ascii", errors="replace")
+    (kilobytes,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmRSS:"))
+    return int(kilobytes) / 1024

@@ -1,0 +1,197 @@
+"""SIGKILL at a random moment, to the server, its supervisor or pytest; then nothing may be left of the run."""
+
+import os
+import random
+import shutil
+import signal
+import tempfile
+import textwrap
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from tests.external.endurance.figures import Tally, part
+from tests.external.endurance.stdio import RawServer, Silent
+from tests.hostile.leftovers import waiting
+from tests.support.waiting import PATIENCE, processes_in, until
+from tests.support.workbench import Workbench
+from tests.unit.execution.test_process import STUBBORN
+
+FULL = 300
+# Within this time everything must be gone.
+SECONDS_TO_GO = 2.0
+# From the appearance of the victim to its end: startup, collection, the test and its teardown lie in it.
+LATEST_MOMENT = 1.2
+# Each the child of the one before. A supervisor is two processes: the one that watches and the one that works.
+# When only the watch is killed the run goes on, so it is killed together with the server.
+CHAIN = ("server", "watch", "supervisor", "pytest")
+VICTIMS = ("server", "supervisor", "pytest", "server and watch", "server and supervisor")
+SCRIPTS = ("supervisor.py", "supervisor.py", "launcher.py")
+PROC = Path("/proc")
+TEST = """
+import pytest
+
+@pytest.mark.parametrize('pause', [0, 0.3, 600], ids=['none', 'short', 'long'])
+def test_stubborn(pause):
+"""
+PROJECT = {"test_stubborn.py": TEST + textwrap.indent(f"{STUBBORN}\ntime.sleep(pause)\n", "    ")}
+PAUSES = ("none", "short", "long", "long")
+
+
+@dataclass(frozen=True)
+class Kills:
+    kills: int
+    processes_left: int
+    files_left: int
+    unanswered: int
+    examples: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not (self.processes_left or self.files_left or self.unanswered)
+
+    @property
+    def words(self) -> str:
+        return (
+            f"soak kills: {self.kills} of server, supervisor or pytest, {self.processes_left} processes and"
+            f" {self.files_left} files left, {self.unanswered} calls that a living server did not answer"
+        )
+
+
+def measure(share: float, seed: int) -> Kills:
+    return kill_at_random(part(FULL, share), seed, within=SECONDS_TO_GO)
+
+
+def kill_at_random(count: int, seed: int, *, within: float) -> Kills:
+    with tempfile.TemporaryDirectory() as folder:
+        scene = Scene.made_in(Path(folder).resolve(), random.Random(seed), within)
+        try:
+            anyio.run(scene.kill_many, count)
+        finally:
+            scene.clear()
+    tally = scene.tally
+    return Kills(count, tally["process"], tally["file"], tally["unanswered"], tally.examples)
+
+
+@dataclass
+class Scene:
+    """A server in its project. Every process of a run works in that folder, and every file lies in `temporary`."""
+
+    bench: Workbench
+    temporary: Path
+    rng: random.Random
+    within: float
+    server: RawServer
+    tally: Tally = field(default_factory=Tally)
+
+    @classmethod
+    def made_in(cls, folder: Path, rng: random.Random, within: float) -> "Scene":
+        project, temporary = folder / "project", folder / "tmp"
+        project.mkdir()
+        temporary.mkdir()
+        bench = Workbench(project)
+        bench.write(PROJECT)
+        return cls(bench, temporary, rng, within, RawServer(bench, temporary))
+
+    async def kill_many(self, count: int) -> None:
+        """A run that was over before the moment came does not count, but must have left nothing either."""
+        hits = 0
+        while hits < count:
+            victim, pause = VICTIMS[hits % len(VICTIMS)], self.rng.choice(PAUSES)
+            hits += await self.kill_one(victim, pause)
+
+    async def kill_one(self, victim: str, pause: str) -> bool:
+        identity = self.server.begin(
+            "tools/call",
+            {"name": "execute_tests", "arguments": {"node_ids": [f"test_stubborn.py::test_stubborn[{pause}]"]}},
+        )
+        answer = self.server.answers[identity]
+        await until(lambda: self.find(victim) or not answer.empty())
+        with anyio.move_on_after(self.rng.uniform(0, LATEST_MOMENT)):
+            await until(lambda: not answer.empty())
+        hit = self.strike(victim)
+        await self.see_that_nothing_is_left(f"{victim} killed, pause {pause}")
+        self.hear(identity)
+        return hit
+
+    def find(self, victim: str) -> list[int]:
+        """The numbers of all that are named, or none: each is known by the script that it runs."""
+        names = victim.split(" and ")
+        # Before a supervisor is two processes nobody outlives it and the server; the next start removes the folder.
+        needed = [self.find_one(name) for name in (names if len(names) == 1 else CHAIN[:3])]
+        return [pid for name in names if (pid := self.find_one(name)) is not None] if None not in needed else []
+
+    def find_one(self, name: str) -> int | None:
+        pid = self.server.pid if self.server.is_alive else None
+        for script in SCRIPTS[: CHAIN.index(name)]:
+            pid = pid and next((child for child in children_of(pid) if script in command_of(child)), None)
+        return pid
+
+    def strike(self, victim: str) -> bool:
+        pids = self.find(victim)
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if self.server.pid in pids:
+            self.server.process.wait(PATIENCE)
+        return bool(pids)
+
+    async def see_that_nothing_is_left(self, story: str) -> None:
+        with anyio.move_on_after(self.within):
+            await until(lambda: not self.processes() and not self.files())
+            return
+        for pid in self.processes():
+            self.tally.add("process", f"{story}: {command_of(pid)}")
+        for name in self.files():
+            self.tally.add("file", f"{story}: {name}")
+        self.clear_what_is_left()
+
+    def processes(self) -> list[int]:
+        """Those of the run: all that work in the project, but for a server that lives and what it starts ahead."""
+        found = processes_in(self.bench.root)
+        # Looked for last: what is started in between is a spare.
+        spare = waiting(self.temporary) if self.server.is_alive else {}
+        return [pid for pid in found if pid not in (self.server.pid, *spare)]
+
+    def files(self) -> list[str]:
+        found = list(self.temporary.iterdir())
+        spare = set(waiting(self.temporary).values()) if self.server.is_alive else set()
+        return [entry.name for entry in found if entry not in spare]
+
+    def hear(self, identity: str) -> None:
+        """A living server answers; a dead one is replaced."""
+        if not self.server.is_alive:
+            self.server.close()
+            self.server = RawServer(self.bench, self.temporary)
+            return
+        try:
+            self.server.answer(identity)
+        except Silent as error:
+            self.tally.add("unanswered", error)
+
+    def clear_what_is_left(self) -> None:
+        for pid in self.processes():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        for name in self.files():
+            shutil.rmtree(self.temporary / name, ignore_errors=True)
+
+    def clear(self) -> None:
+        self.server.kill()
+        self.clear_what_is_left()
+
+
+def children_of(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in (PROC / f"{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+    except OSError:
+        return []
+
+
+def command_of(pid: int) -> str:
+    try:
+        return (PROC / f"{pid}/cmdline").read_text(encoding="utf-8", errors="replace").replace("\0", " ")
+    except OSError:
+        return f"{pid}, gone since"

@@ -1,0 +1,66 @@
+"""`python -m tests.external.programs [NAME ...]`: run them, keep what was seen, and write docs/clients.md."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scripts.npm import NotFetched, prepare
+from tests.external.programs import records, report
+from tests.external.programs.programs import PROGRAMS
+from tests.external.programs.records import Entries, Entry
+from tests.external.programs.survey import surveyed, waited
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    options = parsed(given)
+    entries = records.load()
+    try:
+        if options.patience:
+            entries |= with_waits(entries, options.names or list(PROGRAMS), options.patience)
+        elif not options.render:
+            for name in options.names or PROGRAMS:
+                entries[name] = with_answers(entries.get(name), name)
+    except NotFetched as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    records.save(entries)
+    report.write(entries)
+    return 0
+
+
+def with_answers(before: Entry | None, name: str) -> Entry:
+    sys.stdout.write(f"{PROGRAMS[name].title} {PROGRAMS[name].version}\n")
+    sys.stdout.flush()
+    prepare([name])
+    entry = surveyed(PROGRAMS[name])
+    return entry if before is None else replace(entry, silent=before.silent, talking=before.talking)
+
+
+def with_waits(entries: Entries, names: Sequence[str], seconds: int) -> Entries:
+    """Of programs that have an entry already."""
+    waits = waited([PROGRAMS[name] for name in names], seconds)
+    return {
+        name: replace(entries[name], silent=silent, talking=talking)
+        for name, (silent, talking) in zip(names, waits, strict=True)
+    }
+
+
+def parsed(given: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.external.programs", description="What programs show a model."
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these; there are {', '.join(PROGRAMS)}")
+    parser.add_argument("--render", action="store_true", help="run nothing; write the document again")
+    parser.add_argument(
+        "--patience", type=int, metavar="SECONDS", help="see how long each waits for an answer, and nothing else"
+    )
+    options = parser.parse_args(given)
+    unknown = [name for name in options.names if name not in PROGRAMS]
+    if unknown:
+        parser.error(f"no such program: {', '.join(unknown)}; there are {', '.join(PROGRAMS)}")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,251 @@
+"""Every parameter of execute_tests changes what pytest does, through the real server."""
+
+import pytest
+
+from tests.support.waiting import limits_until
+from tests.support.workbench import Workbench
+
+THREE = """
+    import sys
+    import pytest
+
+    def test_first():
+        print("first", "says")
+        assert 0, "first"
+
+    @pytest.mark.slow
+    def test_second():
+        print("second", "says", file=sys.stderr)
+        assert 0, "second"
+
+    def test_third(): pass
+"""
+
+
+@pytest.fixture
+def three(bench: Workbench) -> Workbench:
+    bench.write({"pytest.ini": "[pytest]\nmarkers = slow\n", "tests/test_three.py": THREE})
+    return bench
+
+
+def names(answer: dict[str, list[dict[str, str]]]) -> list[str]:
+    return sorted(test["node_id"].partition("::")[2] for test in answer["tests"])
+
+
+@pytest.mark.anyio
+async def test_without_parameters_the_projects_testpaths_hold(three: Workbench) -> None:
+    three.write({"pytest.ini": "[pytest]\nmarkers = slow\ntestpaths = tests\n", "other/test_other.py": THREE})
+
+    answer = await three.execute()
+
+    assert names(answer) == ["test_first", "test_second", "test_third"]
+
+
+@pytest.mark.anyio
+async def test_node_ids_and_path_together_run_both(three: Workbench) -> None:
+    three.write({"other/test_other.py": "def test_other(): pass\n"})
+
+    answer = await three.execute(node_ids=["tests/test_three.py::test_third"], path="other")
+
+    assert names(answer) == ["test_other", "test_third"]
+
+
+@pytest.mark.anyio
+async def test_markers_and_keywords_select(three: Workbench) -> None:
+    assert names(await three.execute(markers="slow")) == ["test_second"]
+    assert names(await three.execute(keywords="first or third")) == ["test_first", "test_third"]
+    assert names(await three.execute(markers="not slow", keywords="not third")) == ["test_first"]
+
+
+@pytest.mark.anyio
+async def test_pattern_replaces_the_projects_own_file_names(three: Workbench) -> None:
+    three.write({"tests/three_spec.py": "def test_spec(): pass\n"})
+
+    assert names(await three.execute(pattern="*_spec.py")) == ["test_spec"]
+
+
+@pytest.mark.anyio
+async def test_failfast_stops_at_the_first_failure_and_says_what_did_not_run(three: Workbench) -> None:
+    answer = await three.execute(failfast=True)
+
+    assert names(answer) == ["test_first"]
+    assert answer["verdict"] == "failed"
+    assert answer["notices"] == [
+        "The run stopped early (stopping after 1 failures): 2 of 3 selected tests did not run."
+    ]
+
+
+@pytest.mark.anyio
+async def test_maxfail_stops_after_that_many(three: Workbench) -> None:
+    assert names(await three.execute(maxfail=2)) == ["test_first", "test_second"]
+
+
+@pytest.mark.anyio
+async def test_show_capture_decides_whether_output_follows_the_traceback(three: Workbench) -> None:
+    shown = await three.execute(show_capture=True, verbosity=-2)
+    hidden = await three.execute(show_capture=False)
+    by_default = await three.execute()
+    quiet = await three.execute(verbosity=-1)
+
+    def says(answer: dict[str, list[dict[str, str]]]) -> bool:
+        told = "".join(test["traceback"] or "" for test in answer["tests"])
+        return "first says" in told and "second says" in told
+
+    assert [says(answer) for answer in (shown, hidden, by_default, quiet)] == [True, False, True, False]
+
+
+@pytest.mark.anyio
+async def test_verbosity_changes_what_pytest_prints(three: Workbench) -> None:
+    least, normal, most = [(await three.execute(verbosity=level, detail="full"))["text_output"] for level in (-2, 0, 2)]
+
+    assert "test session starts" not in least
+    assert "test session starts" in normal
+    assert "test_three.py::test_third PASSED" not in normal
+    assert "test_three.py::test_third PASSED" in most
+
+
+@pytest.mark.anyio
+async def test_color_reaches_text_output_and_nothing_else(three: Workbench) -> None:
+    plain = await three.execute(detail="full")
+    coloured = await three.execute(detail="full", color=True)
+
+    assert "\x1b[" in coloured["text_output"]
+    assert "\x1b" not in plain["text_output"]
+    assert "\x1b" not in str({key: value for key, value in coloured.items() if key != "text_output"})
+
+
+COMPARED = """
+def test_compared(): assert {"a": [1, 2]} == {"a": [1, 3]}
+def test_says_it_itself(): assert "left \\x1b[31m" == "right"
+"""
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("addopts", ["--code-highlight=yes", "-n1"])
+async def test_with_color_a_comparison_reads_as_it_does_without(bench: Workbench, addopts: str) -> None:
+    """pytest colours the texts of comparisons while it makes them, and xdist's workers do, too."""
+    bench.write({"pytest.ini": f"[pytest]\naddopts = {addopts}\n", "test_a.py": COMPARED})
+
+    plain = await bench.execute(node_ids=["test_a.py::test_compared", "test_a.py::test_says_it_itself"])
+    coloured = await bench.execute(node_ids=["test_a.py::test_compared", "test_a.py::test_says_it_itself"], color=True)
+
+    compared, own = ([test["message"] for test in answer["tests"]] for answer in (plain, coloured))
+    assert own == compared
+    assert "\\x1b" not in own[0]
+    assert "\\x1b[31m" in own[1]
+    assert "\x1b[" in coloured["text_output"]
+
+
+@pytest.mark.anyio
+async def test_detail_decides_how_much_is_listed(three: Workbench) -> None:
+    many = "import pytest\n@pytest.mark.parametrize('n', range(8))\ndef test_each(n): pass\n"
+    three.write({"tests/test_many.py": many})
+
+    auto = await three.execute()
+    listed = await three.execute(detail="tests")
+    full = await three.execute(detail="full")
+
+    assert [test["outcome"] for test in auto["tests"]] == ["failed", "failed"]
+    assert auto["omitted"] == {
+        "passed": 9,
+        "skipped": 0,
+        "same_cause_failures": 0,
+        "text_characters": 0,
+        "hint": "detail: tests",
+    }
+    assert (auto["json_report"], listed["json_report"]) == (None, None)
+    assert len(listed["tests"]) == len(full["tests"]) == full["json_report"]["summary"]["total"] == 11
+    assert listed["omitted"] is None
+
+
+@pytest.mark.anyio
+async def test_timeout_ends_the_run_and_reports_what_had_finished(bench: Workbench) -> None:
+    bench.write(
+        {
+            "test_slow.py": """
+            import pathlib, time
+            def test_quick(): pass
+            def test_bad(): assert 0
+            def test_stuck():
+                pathlib.Path("reached").touch()
+                time.sleep(600)
+            def test_never(): pass
+            """
+        }
+    )
+
+    for limit in limits_until(bench.root / "reached"):
+        failure = await bench.refused("execute_tests", timeout=limit)
+
+    assert failure.code == -32000
+    assert failure.message.splitlines()[:3] == [
+        f"pytest execution exceeded timeout of {limit} seconds",
+        "2 of 4 tests had finished, 1 of them failed.",
+        "running: test_slow.py::test_stuck",
+    ]
+    data = failure.data
+    assert list(data) == [
+        "error_type", "exit_code", "signal", "stdout", "stderr", "command", "duration", "timeout_exceeded",
+        "collection_errors", "partial", "environment",
+    ]  # fmt: skip
+    assert (data["error_type"], data["exit_code"], data["signal"], data["timeout_exceeded"]) == (
+        "timeout", None, None, True,
+    )  # fmt: skip
+    assert data["command"][1:] == ["-m", "pytest"]
+    partial = data["partial"]
+    assert partial["verdict"] == "incomplete"
+    assert {t["node_id"]: t["outcome"] for t in partial["tests"]} == {
+        "test_slow.py::test_quick": "passed",
+        "test_slow.py::test_bad": "failed",
+    }
+    assert (partial["running"], partial["not_run"]) == (["test_slow.py::test_stuck"], 1)
+    assert "test_slow.py:6" in data["stdout"]
+
+
+@pytest.mark.anyio
+async def test_failures_of_one_cause_are_one_group(bench: Workbench) -> None:
+    bench.write(
+        {
+            "test_group.py": """
+            import pytest
+
+            @pytest.fixture
+            def broken(): raise RuntimeError("no database")
+
+            @pytest.mark.parametrize("n", range(4))
+            def test_uses_it(broken, n): pass
+
+            def test_other(): assert 0
+            """
+        }
+    )
+
+    answer = await bench.execute()
+
+    assert [(group["count"], group["message"]) for group in answer["failure_groups"]] == [
+        (4, "RuntimeError: no database"),
+        (1, "AssertionError: assert 0"),
+    ]
+    first = answer["failure_groups"][0]
+    assert first["location"] == "test_group.py:4"
+    assert first["example"] == "test_group.py::test_uses_it[0]"
+    assert first["node_ids"] == [f"test_group.py::test_uses_it[{n}]" for n in (1, 2, 3)]
+    assert [test["node_id"] for test in answer["tests"]] == [first["example"], "test_group.py::test_other"]
+    assert answer["omitted"]["same_cause_failures"] == 3
+    assert len(answer["rerun"]["node_ids"]) == 5
+
+
+@pytest.mark.anyio
+async def test_the_keys_are_always_the_same_and_in_order(three: Workbench) -> None:
+    keys = [
+        "verdict", "exit_code", "summary", "notices", "collection_errors", "failure_groups", "tests", "rerun",
+        "text_output", "json_report", "omitted",
+    ]  # fmt: skip
+
+    failing = await three.execute()
+    nothing = await three.execute(keywords="nowhere")
+    green = await three.execute(keywords="third", detail="full")
+
+    assert list(failing) == list(nothing) == list(green) == keys
+    assert (nothing["verdict"], nothing["exit_code"], nothing["summary"]["total"]) == ("no_tests", 5, 0)
+    assert (green["verdict"], green["exit_code"]) == ("passed", 0)

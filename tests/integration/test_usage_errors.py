@@ -1,0 +1,190 @@
+"""Exit 4 in all its forms: whose fault it was decides the answer, on every generation of pytest."""
+
+import pytest
+
+from tests.support.workbench import Workbench
+
+FINE = "def test_fine(): pass\n"
+
+
+@pytest.mark.anyio
+async def test_a_missing_file_is_refused_before_anything_starts(every_bench: Workbench) -> None:
+    every_bench.write({"tests/test_fine.py": FINE, "conftest.py": "open('ran', 'w')\n"})
+
+    failure = await every_bench.refused("execute_tests", node_ids=["tests/test_typo.py", "tests/test_fine.py"])
+
+    assert failure.code == -32602
+    assert failure.data["field"] == "node_ids.0"
+    assert failure.data["received_value"] == "tests/test_typo.py"
+    assert set(failure.data) == {"field", "detail", "received_value", "validation_errors"}
+    assert not (every_bench.root / "ran").exists()
+
+
+@pytest.mark.anyio
+async def test_every_missing_test_is_named(every_bench: Workbench) -> None:
+    every_bench.write({"tests/test_fine.py": FINE + "class TestThere:\n    def test_one(self): pass\n"})
+    ids = [
+        "tests/test_fine.py::test_gone",
+        "tests/test_fine.py::test_fine",
+        "tests/test_fine.py::TestThere::test_two",
+    ]
+
+    failure = await every_bench.refused("execute_tests", node_ids=ids)
+
+    assert failure.code == -32602
+    assert [fault["field"] for fault in failure.data["validation_errors"]] == ["node_ids.0", "node_ids.2"]
+    assert failure.message.startswith(
+        f"Invalid params: node_ids.0: was not found; discover_tests lists what there is (received {ids[0]})"
+    )
+    assert all(wanted in failure.message for wanted in (ids[0], ids[2]))
+    assert failure.data["exit_code"] == 4
+    assert failure.data["error_type"] == "usage_error"
+    assert "test_gone" in failure.data["stderr"]
+    assert failure.data["command"][1:4] == ["-m", "pytest", ids[0]]
+    assert failure.data["partial"] is None
+
+
+@pytest.mark.anyio
+async def test_a_missing_test_is_named_even_where_another_target_covers_it(every_bench: Workbench) -> None:
+    every_bench.write({"tests/test_fine.py": FINE})
+    ids = ["tests/test_fine.py::test_fine", "tests/test_fine.py::test_fine[no]", "tests/test_fine.py::test_gone"]
+
+    failure = await every_bench.refused("execute_tests", node_ids=ids, path="tests")
+
+    assert [fault["field"] for fault in failure.data["validation_errors"]] == ["node_ids.1", "node_ids.2"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("where", "arguments"), [("conftest.py", {}), ("tests/conftest.py", {"path": "tests"})])
+async def test_a_broken_conftest_is_a_result_with_its_file_line_and_type(
+    every_bench: Workbench, where: str, arguments: dict[str, str]
+) -> None:
+    every_bench.write({"tests/test_fine.py": FINE, where: "import os\nimport not_there\n"})
+
+    answer = await every_bench.execute(**arguments)
+
+    assert answer["verdict"] == "failed"
+    assert answer["summary"]["errors"] == answer["summary"]["total"] == 1
+    (error,) = answer["collection_errors"]
+    assert (error["file"], error["error_type"], error["line"]) == (where, "ModuleNotFoundError", 2)
+    assert error["message"] == "No module named 'not_there'"
+    assert "not_there" in error["traceback"]
+    assert answer["notices"] == ["1 file(s) could not be collected, so pytest ran no test at all."]
+
+
+@pytest.mark.anyio
+async def test_a_broken_conftest_deeper_down_is_a_result_too(every_bench: Workbench) -> None:
+    every_bench.write({"a/test_fine.py": FINE, "b/deep/conftest.py": "1 / 0\n", "b/deep/test_fine2.py": FINE})
+
+    answer = await every_bench.execute()
+
+    (error,) = answer["collection_errors"]
+    assert (error["file"], error["error_type"]) == ("b/deep/conftest.py", "ZeroDivisionError")
+    assert answer["verdict"] == "failed"
+
+
+@pytest.mark.anyio
+async def test_an_id_in_a_file_that_cannot_be_imported_is_that_files_fault(every_bench: Workbench) -> None:
+    every_bench.write({"test_broken.py": "import not_there\ndef test_one(): pass\n"})
+
+    answer = await every_bench.execute(node_ids=["test_broken.py::test_one"])
+
+    assert answer["verdict"] == "failed"
+    assert [error["file"] for error in answer["collection_errors"]] == ["test_broken.py"]
+
+
+BROKEN_SETTINGS = {
+    "unknown option in addopts": ({"pytest.ini": "[pytest]\naddopts = --no-such-option\n"}, "--no-such-option"),
+    "missing plugin in addopts": ({"pytest.ini": "[pytest]\naddopts = -p no_such_plugin\n"}, "no_such_plugin"),
+    "missing required plugin": ({"pytest.ini": "[pytest]\nrequired_plugins = pytest-nowhere\n"}, "pytest-nowhere"),
+    "bad ini": ({"pytest.ini": "[pytest\naddopts = -q\n"}, "pytest.ini"),
+    "bad toml": ({"pyproject.toml": "[tool.pytest.ini_options\n"}, "pyproject.toml"),
+    "bad expression in addopts": ({"pytest.ini": "[pytest]\naddopts = -k 'a(('\n"}, "'-k'"),
+    "bad value": ({"pytest.ini": "[pytest]\naddopts = --maxfail=many\n"}, "maxfail"),
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("kind", BROKEN_SETTINGS)
+async def test_broken_settings_are_a_usage_error_that_quotes_them(every_bench: Workbench, kind: str) -> None:
+    files, quoted = BROKEN_SETTINGS[kind]
+    every_bench.write({"test_fine.py": FINE, **files})
+
+    failure = await every_bench.refused("execute_tests")
+
+    assert (failure.code, failure.data["error_type"]) == (-32000, "usage_error")
+    assert failure.message.startswith("pytest execution failed: ")
+    assert quoted in failure.message
+    assert failure.data["stderr"].strip()
+
+
+@pytest.mark.anyio
+async def test_an_ini_file_that_is_not_utf8_is_a_usage_error(every_bench: Workbench) -> None:
+    every_bench.write({"test_fine.py": FINE})
+    (every_bench.root / "pytest.ini").write_bytes(b"[pytest]\naddopts = -k \xff\xfe\n")
+
+    failure = await every_bench.refused("execute_tests")
+
+    assert (failure.code, failure.data["error_type"]) == (-32000, "usage_error")
+
+
+@pytest.mark.anyio
+async def test_an_expression_only_newer_pytests_know_is_the_callers_parameter(bench: Workbench) -> None:
+    old = bench.using("pytest-7.0")
+    old.write({"test_fine.py": FINE})
+
+    failure = await old.refused("execute_tests", markers="slow(seconds=3)")
+
+    assert (failure.code, failure.data["field"]) == (-32602, "markers")
+    assert failure.data["exit_code"] == 4
+
+
+@pytest.mark.anyio
+async def test_a_file_that_is_no_test_file_is_refused_and_not_run(every_bench: Workbench) -> None:
+    every_bench.write(
+        {
+            "test_fine.py": FINE,
+            "scripts/deploy.py": "open('deployed', 'w')\n",
+            "docs/notes.txt": ">>> open('read', 'w')\n",
+        }
+    )
+
+    failure = await every_bench.refused(
+        "execute_tests", node_ids=["test_fine.py", "scripts/deploy.py", "docs/notes.txt"]
+    )
+
+    assert failure.code == -32602
+    assert [fault["field"] for fault in failure.data["validation_errors"]] == ["node_ids.1", "node_ids.2"]
+    assert not (every_bench.root / "deployed").exists()
+    assert not (every_bench.root / "read").exists()
+
+
+@pytest.mark.anyio
+async def test_parameters_that_a_test_does_not_have_are_the_callers_fault(every_bench: Workbench) -> None:
+    every_bench.write(
+        {
+            "test_it.py": """
+                import pytest
+
+                @pytest.mark.parametrize("n", [1])
+                def test_p(n): pass
+
+                def test_q(): pass
+            """
+        }
+    )
+
+    failure = await every_bench.refused("execute_tests", node_ids=["test_it.py::test_p[zz]", "test_it.py::test_q"])
+
+    assert (failure.code, failure.data["field"]) == (-32602, "node_ids.0")
+    assert len(failure.data["validation_errors"]) == 1
+
+
+@pytest.mark.anyio
+async def test_a_file_without_tests_is_not_said_to_be_missing(every_bench: Workbench) -> None:
+    every_bench.write({"test_it.py": "def test_q(): pass\n", "data.toml": "x = 1\n"})
+
+    failure = await every_bench.refused("execute_tests", node_ids=["data.toml"])
+
+    assert (failure.code, failure.data["field"]) == (-32602, "node_ids.0")
+    assert "not found" not in failure.message

@@ -1,0 +1,188 @@
+"""The layers of the package, and the walls between it and the world."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+import pytest_mcp
+
+PACKAGE = Path(pytest_mcp.__file__).parent
+# A module imports from its own layer or from one to the left of it.
+LAYERS = ["text", "config", "api", "events", "execution", "environments"]
+LAYERS += ["report", "engine", "tools", "server", "cli", "__main__"]
+MOST_FILES = 17
+
+# Calls that touch files, the terminal or the clock, by whatever object they are made on.
+IMPURE_CALLS = {
+    *("open", "print", "input", "read_text", "write_text", "read_bytes", "write_bytes", "mkdir", "unlink"),
+    *("exists", "is_file", "is_dir", "stat", "resolve", "iterdir", "glob", "now", "today", "sleep"),
+}
+IMPURE_MODULES = {"time", "datetime", "os", "io", "subprocess", "socket", "random"}
+PROCESS_CALLS = {
+    *("Popen", "open_process", "run_process", "create_subprocess_exec", "create_subprocess_shell"),
+    *("fork", "forkpty", "system", "popen", "posix_spawn", "posix_spawnp", "startfile"),
+    *(f"{name}{ending}" for name in ("exec", "spawn") for ending in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+}
+# Whole packages, and modules of others.
+PURE = ["events", "report", "api.expressions", "api.requests", "api.results", "api.errors", "execution.command"]
+PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress_line"]
+PURE += ["cli.render", "cli.render_discovery", "cli.render_doctor", "cli.setup.clients", "cli.setup.ownership"]
+PURE += ["cli.setup.jsonc_edit", "cli.setup.toml_edit"]
+# What runs before a client has its first answer.
+EARLY = ["__main__", "cli.main", "cli.output", "config", "execution.signals", "server.fast_start"]
+SUPERVISOR = ["supervisor", "watcher", "process_tree", "time_budget", "captured_output", "signals"]
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(path: Path, *, when_loaded: bool = False) -> set[str]:
+    """Dotted names of everything that a file imports; `from a import b` is `a.b`."""
+    nodes = ast.iter_child_nodes(tree(path)) if when_loaded else ast.walk(tree(path))
+    names: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names.update(f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+    return names
+
+
+def packages(path: Path, *, when_loaded: bool = False) -> set[str]:
+    return {name.partition(".")[0] for name in imported(path, when_loaded=when_loaded)}
+
+
+def called(path: Path) -> set[str]:
+    """The last names of everything that a file calls."""
+    functions = [node.func for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
+    plain = {function.id for function in functions if isinstance(function, ast.Name)}
+    return plain | {function.attr for function in functions if isinstance(function, ast.Attribute)}
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+CHILD = sorted((PACKAGE / "child").glob("*.py"))
+SOURCES = [path for path in sorted(PACKAGE.rglob("*.py")) if path not in CHILD and path.stem != "__init__"]
+MODULES = {name_of(path): path for path in SOURCES}
+
+
+def modules_of(*names: str) -> list[str]:
+    """These modules, and those of these packages."""
+    return [module for module in MODULES if any(module == name or module.startswith(f"{name}.") for name in names)]
+
+
+def layers_used(path: Path) -> set[str]:
+    """Names of the package itself, as its version, belong to no layer."""
+    names = {name.split(".")[1] for name in imported(path) if name.startswith("pytest_mcp.")}
+    return names & {*LAYERS, "child"}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_imports_from_its_own_layer_or_from_the_left(name: str) -> None:
+    layer = LAYERS.index(name.partition(".")[0])
+
+    assert layers_used(MODULES[name]) <= set(LAYERS[: layer + 1])
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_imports_are_written_in_full(name: str) -> None:
+    assert not any(imports.startswith(".") for imports in imported(MODULES[name]))
+
+
+def test_no_folder_is_a_heap() -> None:
+    folders = {path.parent for path in MODULES.values()} | {PACKAGE / "child"}
+    crowded = {folder.name: len(list(folder.glob("[!_]*.py"))) for folder in folders}
+
+    assert {name: count for name, count in crowded.items() if count > MOST_FILES} == {}
+
+
+def test_only_the_server_and_the_client_know_mcp() -> None:
+    """And the server on HTTP, by the name of one setting: what it says is made in `server.app` too."""
+    knowing = {name for name, path in MODULES.items() if packages(path) & {"mcp", "mcp_types"}}
+
+    assert knowing == {"server.app", "cli.mcp_client", "server.http.app"}
+    assert {name for name in imported(MODULES["server.http.app"]) if name.startswith("mcp")} == {
+        "mcp.server.transport_security.TransportSecuritySettings"
+    }
+
+
+def test_only_what_serves_on_http_knows_uvicorn_and_starlette() -> None:
+    knowing = {name for name, path in MODULES.items() if packages(path) & {"uvicorn", "starlette", "h11"}}
+
+    assert knowing == {"server.http.app", "server.http.guard", "server.http.connection"}
+
+
+def test_the_token_is_read_in_one_place_and_compared_in_a_time_that_tells_nothing() -> None:
+    reading = {name for name, path in MODULES.items() if ".secret" in path.read_text(encoding="utf-8")}
+
+    assert reading == {"config.endpoint", "server.http.guard"}
+    assert "compare_digest" in called(MODULES["server.http.guard"])
+
+
+def test_only_process_and_supervisor_start_processes_and_one_asks_ps() -> None:
+    starting = {
+        name
+        for name, path in MODULES.items()
+        if packages(path) & {"subprocess", "multiprocessing"} or called(path) & PROCESS_CALLS
+    }
+
+    assert starting == {"execution.process", "execution.process_tree", "execution.supervisor"}
+
+
+def test_nothing_imports_the_child_or_the_supervisor_because_they_are_run_elsewhere() -> None:
+    supervisor = "pytest_mcp.execution.supervisor"
+
+    assert not any("child" in layers_used(path) for path in MODULES.values())
+    assert not any(name.startswith(supervisor) for path in MODULES.values() for name in imported(path))
+
+
+@pytest.mark.parametrize("script", CHILD, ids=lambda script: script.name)
+def test_the_child_needs_nothing_but_the_standard_library_pytest_and_its_own_folder(script: Path) -> None:
+    neighbours = {path.stem for path in CHILD}
+
+    assert packages(script) - neighbours - {"pytest"} <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("name", SUPERVISOR)
+def test_the_supervisor_and_its_modules_need_nothing_but_the_standard_library_and_each_other(name: str) -> None:
+    path = MODULES[f"execution.{name}"]
+    ours = {".".join(found.split(".")[1:3]) for found in imported(path) if found.startswith("pytest_mcp.")}
+
+    assert packages(path) - {"pytest_mcp"} <= sys.stdlib_module_names
+    assert ours <= {"execution"} | {f"execution.{each}" for each in SUPERVISOR}
+
+
+@pytest.mark.parametrize("name", modules_of(*EARLY))
+def test_what_is_there_before_the_first_answer_needs_nothing_but_the_standard_library(name: str) -> None:
+    assert packages(MODULES[name], when_loaded=True) - {"pytest_mcp"} <= sys.stdlib_module_names
+
+
+def test_packages_on_the_way_of_the_first_answer_and_of_the_supervisor_load_nothing() -> None:
+    on_the_way = [PACKAGE / name / "__init__.py" for name in ("config", "cli", "server", "execution")]
+
+    assert [path.read_text(encoding="utf-8") for path in on_the_way] == [""] * len(on_the_way)
+
+
+@pytest.mark.parametrize("name", modules_of(*PURE))
+def test_a_pure_module_neither_waits_nor_touches_files_the_terminal_or_the_clock(name: str) -> None:
+    waiting = (ast.Await, ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith)
+
+    assert not any(isinstance(node, waiting) for node in ast.walk(tree(MODULES[name])))
+    assert called(MODULES[name]) & IMPURE_CALLS == set()
+    assert packages(MODULES[name]) & IMPURE_MODULES == set()
+
+
+def test_targets_look_at_the_file_system_but_open_nothing() -> None:
+    opening = {"open", "read_text", "read_bytes", "write_text", "mkdir", "unlink"}
+
+    assert called(MODULES["api.targets"]) & opening == set()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_says_in_its_docstring_what_it_is(name: str) -> None:
+    assert ast.get_docstring(tree(MODULES[name]))

@@ -1,0 +1,299 @@
+"""What is handed out fits together: one version, one name, the rules of others, and files that are there."""
+
+import email
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+from jsonschema import Draft7Validator
+
+from pytest_mcp import __version__
+from pytest_mcp.api.results import ExecuteResult, ExplainResult, FailureGroup, Omitted, Verdict
+from pytest_mcp.config.options import SETTINGS
+from pytest_mcp.tools import TOOLS
+from scripts import bundle
+from scripts.environments import MCPB, PACKAGE
+from tests.support.paths import ROOT
+
+SOURCES = ROOT / "src" / "pytest_mcp"
+RULES = ROOT / "tests" / "data"
+PLUGIN = ROOT / "packaging" / "claude-plugin"
+SKILL = PLUGIN / "skills" / "running-tests" / "SKILL.md"
+CONTAINER = ROOT / "packaging" / "Containerfile"
+WORKFLOWS = {path.stem: path for path in (ROOT / ".github" / "workflows").glob("*.yml")}
+# hatchling builds in half a second; this only ends one that hangs.
+LONGEST_BUILD = 60
+
+
+def loaded(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SERVER = loaded(ROOT / "server.json")
+MANIFEST = loaded(bundle.MANIFEST)
+MARKETPLACE = loaded(ROOT / ".claude-plugin" / "marketplace.json")
+FLAGS = {setting.flag for setting in SETTINGS}
+
+
+def faults(value: Any, rules: str) -> list[str]:
+    return [error.message for error in Draft7Validator(loaded(RULES / rules)).iter_errors(value)]
+
+
+def build(kind: str, *, source: Path, into: Path) -> Path:
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--target", kind, "--directory", into],
+        cwd=source,
+        check=True,
+        capture_output=True,
+        timeout=LONGEST_BUILD,
+    )
+    (built,) = into.iterdir()
+    return built
+
+
+def names_in(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def workflow(name: str) -> Any:
+    return yaml.safe_load(WORKFLOWS[name].read_text(encoding="utf-8"))
+
+
+def steps(name: str) -> list[Any]:
+    return [step for job in workflow(name)["jobs"].values() for step in job["steps"]]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("wheel", source=ROOT, into=tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.mark.parametrize(
+    "version",
+    [
+        pytest.param(SERVER["version"], id="server.json"),
+        pytest.param(SERVER["packages"][0]["version"], id="server.json, the package"),
+        pytest.param(MANIFEST["version"], id="the manifest of the bundle"),
+        pytest.param(loaded(PLUGIN / ".claude-plugin" / "plugin.json")["version"], id="plugin.json"),
+    ],
+)
+def test_every_file_that_names_a_version_names_the_one_of_the_package(version: str) -> None:
+    assert version == __version__
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    files = {path for path in SOURCES.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+
+    packed = {name for name in names_in(wheel) if ".dist-info/" not in name}
+
+    assert packed == {path.relative_to(SOURCES.parent).as_posix() for path in files}
+    assert {"pytest_mcp/py.typed", "pytest_mcp/server/snapshot.json", "pytest_mcp/child/launcher.py"} <= packed
+
+
+def test_the_wheel_says_who_made_it_under_which_licence_and_for_which_python(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        said = email.message_from_bytes(archive.read(f"pytest_mcp_server-{__version__}.dist-info/METADATA"))
+
+    assert said["Name"] == "pytest-mcp-server"
+    assert said["Version"] == __version__
+    assert said["License-Expression"] == "MIT"
+    assert said["Author"] == "The pytest-mcp authors"
+    assert said["Requires-Python"] == ">=3.11"
+
+
+def test_the_source_distribution_is_enough_to_build_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    packed = build("sdist", source=ROOT, into=tmp_path / "sdist")
+    with tarfile.open(packed) as archive:
+        archive.extractall(tmp_path, filter="data")
+
+    again = build("wheel", source=tmp_path / f"pytest_mcp_server-{__version__}", into=tmp_path / "wheel")
+
+    assert names_in(again) == names_in(wheel)
+
+
+def test_a_launcher_finds_a_command_by_the_name_of_the_distribution() -> None:
+    assert PROJECT["name"] in PROJECT["scripts"]
+    assert len(set(PROJECT["scripts"].values())) == 1
+
+
+def test_the_listing_for_the_registry_obeys_its_rules() -> None:
+    assert faults(SERVER, "server.schema.json") == []
+    assert SERVER["$schema"] == loaded(RULES / "server.schema.json")["$id"]
+
+
+@pytest.mark.parametrize("wrong", [{"name": "no-namespace"}, {"description": "x" * 101}, {"packages": [{}]}])
+def test_the_rules_of_the_registry_have_teeth(wrong: dict[str, Any]) -> None:
+    assert faults(SERVER | wrong, "server.schema.json")
+
+
+def test_the_listing_names_our_package_and_flags_that_exist() -> None:
+    (package,) = SERVER["packages"]
+
+    assert package["identifier"] == PROJECT["name"]
+    assert {argument["name"] for argument in package["packageArguments"]} <= FLAGS
+
+
+def test_the_readme_has_the_mark_by_which_the_registry_knows_the_package() -> None:
+    marks = re.findall(r"(?m)^<!-- mcp-name: (\S+) -->$", (ROOT / "README.md").read_text(encoding="utf-8"))
+
+    assert marks == [SERVER["name"]]
+
+
+def test_the_manifest_of_the_bundle_obeys_its_rules_and_names_our_tools() -> None:
+    assert faults(MANIFEST, "mcpb-manifest.schema.json") == []
+    assert MANIFEST["tools"] == [{"name": tool.name, "description": tool.description} for tool in TOOLS]
+
+
+def test_every_setting_of_the_bundle_is_asked_for_and_used() -> None:
+    arguments = MANIFEST["server"]["mcp_config"]["args"]
+
+    used = re.findall(r"(--[a-z-]+)=\$\{user_config\.(\w+)\}", " ".join(arguments))
+
+    assert {setting for _, setting in used} == set(MANIFEST["user_config"])
+    assert {flag for flag, _ in used} <= FLAGS
+
+
+def test_a_setting_of_the_bundle_that_may_be_left_out_is_then_empty() -> None:
+    """Without a default, clients hand over the name of the variable instead of a value."""
+    optional = [entry for entry in MANIFEST["user_config"].values() if not entry["required"]]
+
+    assert [entry["default"] for entry in optional] == [""] * len(optional)
+
+
+def test_the_bundle_holds_what_uv_installs_it_from(wheel: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "bundle"
+    folder.mkdir()
+    bundle.put_together(folder)
+
+    again = build("wheel", source=folder, into=tmp_path / "wheel")
+
+    assert names_in(again) == names_in(wheel)
+    assert (folder / MANIFEST["server"]["entry_point"]).is_file()
+    assert not list(folder.rglob("__pycache__"))
+
+
+def test_the_marketplace_leads_to_the_plugin() -> None:
+    (listed,) = MARKETPLACE["plugins"]
+
+    plugin = loaded(ROOT / listed["source"] / ".claude-plugin" / "plugin.json")
+
+    assert (listed["name"], listed["description"]) == (plugin["name"], plugin["description"])
+
+
+def test_the_plugin_and_the_example_start_our_command() -> None:
+    servers = loaded(PLUGIN / ".mcp.json")["mcpServers"]
+
+    assert [server["command"] for server in servers.values()] == ["pytest-mcp"]
+    assert "pytest-mcp" in PROJECT["scripts"]
+    assert loaded(ROOT / "examples" / "shop" / ".mcp.json")["mcpServers"] == servers
+
+
+def test_the_skill_speaks_of_tools_parameters_and_keys_that_exist() -> None:
+    parameters = {name for tool in TOOLS for name in tool.request.model_fields}
+    keys = {name for shape in (ExecuteResult, ExplainResult, FailureGroup, Omitted) for name in shape.model_fields}
+    known = {tool.name for tool in TOOLS} | parameters | keys | set(get_args(Verdict)) | {"pytest"}
+
+    spoken_of = set(re.findall(r"`(\w+)", SKILL.read_text(encoding="utf-8")))
+
+    assert spoken_of - known == set()
+    assert {tool.name for tool in TOOLS[:2]} <= spoken_of
+
+
+def test_the_skill_is_named_after_its_folder_and_says_when_to_use_it() -> None:
+    _, head, body = SKILL.read_text(encoding="utf-8").split("---\n", maxsplit=2)
+
+    said = yaml.safe_load(head)
+
+    assert said["name"] == SKILL.parent.name
+    assert "Use whenever" in said["description"]
+    assert body.strip()
+
+
+def test_what_the_container_copies_is_there_and_is_enough_to_install_it(wheel: Path, tmp_path: Path) -> None:
+    let_in = set(re.findall(r"(?m)^!(.+)$", (ROOT / ".dockerignore").read_text(encoding="utf-8")))
+    copied = re.findall(r"(?m)^COPY (?!--from)(.+) /source", CONTAINER.read_text(encoding="utf-8"))
+    names = {name for line in copied for name in line.split()}
+    folder = tmp_path / "source"
+    for name in names:
+        source = ROOT / name
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        folder.mkdir(exist_ok=True)
+        copy(source, folder / name)
+
+    again = build("wheel", source=folder, into=tmp_path / "wheel")
+
+    assert names == let_in
+    assert names_in(again) == names_in(wheel)
+
+
+def test_the_container_runs_our_command_and_not_as_root() -> None:
+    text = CONTAINER.read_text(encoding="utf-8")
+
+    (started,) = re.findall(r'(?m)^ENTRYPOINT \["(.+)"\]$', text)
+
+    assert Path(started).name in PROJECT["scripts"]
+    assert re.findall(r"(?m)^USER (.+)$", text) == ["1000"]
+
+
+def test_the_suite_runs_on_every_python_that_the_package_claims() -> None:
+    claimed = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
+
+    for job in workflow("test")["jobs"].values():
+        assert set(claimed) <= set(job["strategy"]["matrix"]["python"])
+
+
+def test_only_the_job_for_the_system_that_does_not_work_may_fail() -> None:
+    jobs = workflow("test")["jobs"]
+
+    assert {name for name, job in jobs.items() if job.get("continue-on-error")} == {"windows"}
+    assert jobs["windows"]["runs-on"] == "windows-latest"
+
+
+@pytest.mark.parametrize("name", sorted(WORKFLOWS))
+def test_a_workflow_runs_make_targets_and_scripts_that_exist(name: str) -> None:
+    targets = re.findall(r"(?m)^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    commands = " ".join(step["run"] for step in steps(name) if "run" in step)
+
+    assert set(re.findall(r"\bmake (?:\w+=\w+ )?(\w+)", commands)) <= set(targets)
+    assert all((ROOT / script).is_file() for script in re.findall(r"scripts/\w+\.py", commands))
+
+
+@pytest.mark.parametrize("name", sorted(WORKFLOWS))
+def test_a_workflow_names_its_permissions_its_limits_and_the_versions_of_its_actions(name: str) -> None:
+    said = workflow(name)
+
+    assert said["permissions"] in ({}, {"contents": "read"})
+    assert all("timeout-minutes" in job for job in said["jobs"].values())
+    assert all(re.fullmatch(r"[\w./-]+@(v\d+|release/v1)", step["uses"]) for step in steps(name) if "uses" in step)
+
+
+def test_nothing_is_published_before_the_tag_was_checked_and_the_suite_was_green() -> None:
+    jobs = workflow("publish")["jobs"]
+    order = [step["run"].split()[:2] for step in jobs["build"]["steps"] if "run" in step]
+
+    assert order == [["python", "scripts/release.py"], ["make", "PYTHON=python"], ["make", "PYTHON=python"]]
+    assert {name: job.get("needs") for name, job in jobs.items()} == {
+        "build": None,
+        "index": "build",
+        "release": "index",
+        "registry": "index",
+    }
+
+
+def test_what_is_packed_is_built_with_the_tools_that_are_tested() -> None:
+    pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    origins = (RULES / "README.md").read_text(encoding="utf-8")
+
+    assert {line for line in PACKAGE.packages if line.startswith("hatchling")} <= set(pinned)
+    assert f"`{MCPB.package}` {MCPB.version}" in origins

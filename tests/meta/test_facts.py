@@ -1,0 +1,134 @@
+"""Figures in the documents are those of the code: limits, defaults, entries, and what was seen with real programs."""
+
+import json
+import re
+import tomllib
+from pathlib import PurePosixPath
+
+import pytest
+
+from pytest_mcp import text
+from pytest_mcp.api import results
+from pytest_mcp.api.requests import MAX_NODE_IDS
+from pytest_mcp.cli.setup.clients import CLIENTS, Client, Level, entry, root_arguments, server_name
+from pytest_mcp.config import endpoint
+from pytest_mcp.config import model as config
+from pytest_mcp.environments.managers import query
+from pytest_mcp.events import ledger
+from pytest_mcp.execution import command, process, report_file
+from pytest_mcp.report import budget, no_result, tracebacks
+from pytest_mcp.report.notices import execution as notices
+from pytest_mcp.report.notices import warnings
+from pytest_mcp.server import incoming, log_format
+from pytest_mcp.server.http import app as http
+from pytest_mcp.server.http import connection, guard
+from pytest_mcp.tools import BY_NAME
+from tests.support.paths import ROOT
+
+KIB, MIB = 1024, 1024 * 1024
+WORDS = {3: "three", 5: "five", 10: "ten", 20: "twenty"}
+# As clients.json calls them.
+SEEN_AS = {"gemini": "gemini-cli"}
+
+
+def word(number: float) -> str:
+    return WORDS.get(int(number), str(number))
+
+
+def document(name: str) -> str:
+    """Its words with single spaces, so that line breaks do not matter."""
+    return " ".join((ROOT / name).read_text(encoding="utf-8").split())
+
+
+FACTS = [
+    ("README.md", f"(default: {config.DEFAULT_TIMEOUT})"),
+    ("README.md", f"(default: {config.MAX_TIMEOUT})"),
+    ("README.md", f"(default: {config.MAX_REPLY_BYTES // MIB} MiB)"),
+    ("README.md", f"(without a value: `{endpoint.DEFAULT}`)"),
+    ("README.md", f"listed when there are {word(results.LISTED_WITHOUT_FAILURE)} or fewer"),
+    (
+        "docs/clients.md",
+        f"`max_tokens` {config.EXECUTE_TOKENS:,}, or {config.DISCOVER_TOKENS:,} for",
+    ),
+    ("docs/clients.md", f"time limit of a run, {config.DEFAULT_TIMEOUT} s"),
+    ("docs/command-line.md", f"it is {config.DEFAULT_TIMEOUT} seconds"),
+    ("docs/command-line.md", f"at most {MAX_NODE_IDS:,} ids"),
+    ("docs/command-line.md", f"to {budget.TEXT_CHARACTERS:,} characters"),
+    ("docs/command-line.md", f"to its last {word(tracebacks.CAPTURED_LINES)} lines"),
+    ("docs/decisions.md", f"## The time limit is {config.DEFAULT_TIMEOUT} seconds"),
+    ("docs/decisions.md", f"for {word(query.QUESTION_SECONDS)} seconds at most"),
+    ("docs/http.md", f"http://{endpoint.DEFAULT}/mcp"),
+    ("docs/http.md", f"at least {endpoint.SHORTEST_TOKEN} characters"),
+    ("docs/http.md", f"about {word(http.LAST_SECONDS)} seconds after the signal"),
+    (
+        "docs/http.md",
+        f"| headers of a request | {guard.LARGEST_HEADERS // KIB} KiB, there within {connection.HEADER_SECONDS} s",
+    ),
+    ("docs/http.md", f"| body of a request | {guard.LARGEST_BODY // MIB} MiB, there within {guard.BODY_SECONDS} s;"),
+    ("docs/http.md", f"{guard.LARGEST_BODIES // MIB} MiB for all requests at once"),
+    ("docs/http.md", f"| connections | {connection.MOST_CONNECTIONS};"),
+    ("docs/http.md", f"| an idle connection | {connection.IDLE_SECONDS} s |"),
+    ("docs/http.md", f"less than {connection.LEAST_TAKEN // MIB} MiB in {connection.STALLED_SECONDS} s"),
+    ("docs/logs.md", f"cut to {log_format.LONGEST_MESSAGE:,} characters"),
+    ("docs/outcomes.md", f"the first {word(text.SHOWN_NAMES)} names"),
+    ("docs/outcomes.md", f"{word(warnings.MANY_WARNINGS)} or more other warnings"),
+    ("docs/outcomes.md", f"more than {notices.LONG_RUN:.0f} s, and at most {word(notices.FEW_TESTS)} of its"),
+    ("docs/outcomes.md", f"of its {word(notices.MANY_TESTS)} or more tests"),
+    ("docs/reliability.md", f"`--timeout`, {config.DEFAULT_TIMEOUT} s by default"),
+    ("docs/reliability.md", f"`--max-reply-bytes`, {config.MAX_REPLY_BYTES // MIB} MiB by default"),
+    (
+        "docs/reliability.md",
+        f"| a message of a client | {incoming.LONGEST // MIB} MiB, {incoming.MOST_VALUES:,} values",
+    ),
+    ("docs/reliability.md", f"{incoming.DEEPEST} levels deep"),
+    ("docs/reliability.md", f"{process.KEPT_OUTPUT // KIB} KiB from the beginning and from the end"),
+    ("docs/reliability.md", f"{command.LEAST_TEXT:,} to {command.MOST_TEXT:,} characters"),
+    ("docs/reliability.md", f"of the same call, {no_result.PARTIAL_BYTES // MIB} MiB at most"),
+    ("docs/reliability.md", f"{ledger.KEPT_TEXT // 10**6} million characters"),
+    ("docs/reliability.md", f"| the report file | {report_file.REPORT_LIMIT // MIB} MiB;"),
+]
+
+
+@pytest.mark.parametrize(("name", "words"), FACTS, ids=[f"{name}: {words}" for name, words in FACTS])
+def test_a_figure_in_a_document_is_the_one_of_the_code(name: str, words: str) -> None:
+    assert words in document(name)
+
+
+def test_no_document_counts_the_tests_of_this_project() -> None:
+    """The number changes with almost every change, and nobody notices."""
+    counted = re.compile(r"`make test`[^|\n]*\|[^|\n]*\d tests")
+
+    assert [
+        path.name for path in (ROOT / "docs").glob("*.md") if counted.search(path.read_text(encoding="utf-8"))
+    ] == []
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_the_page_of_a_client_has_the_entry_that_is_written(client: Client) -> None:
+    page = (ROOT / "docs" / "clients" / f"{client.name}.md").read_text(encoding="utf-8")
+    language, block = re.findall(r"(?ms)^```(json|toml)\n(.*?)^```", page)[0]
+    level: Level = "project" if client.project else "user"
+    root = PurePosixPath("/home/you/shop")
+    words = ["/home/you/.local/bin/pytest-mcp", *root_arguments(client, level, root), *client.arguments]
+
+    shown = (json.loads if language == "json" else tomllib.loads)(block)
+
+    name = server_name(client, level, root, {})
+    assert shown[client.servers] == {name: entry(client, words, limit=config.DEFAULT_TIMEOUT)}
+
+
+def test_setup_says_of_each_program_what_it_was_seen_to_ask() -> None:
+    seen = json.loads((ROOT / "docs" / "clients.json").read_text(encoding="utf-8"))
+    asked_for = ("discover_tests", "execute_tests")
+    named = {client: seen[name] for client in CLIENTS if (name := SEEN_AS.get(client.name, client.name)) in seen}
+
+    for client, entry_seen in named.items():
+        asks = [tool for tool in asked_for if tool not in entry_seen["runs_unasked"]]
+        words = {
+            0: "without asking",
+            1: f"asks before it calls `{asks[0]}`" if asks else "",
+            2: "asks before it calls a tool",
+        }
+        assert words[len(asks)] in client.then
+    assert len(named) == len(seen)
+    assert set(asked_for) <= set(BY_NAME)

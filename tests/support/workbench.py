@@ -1,0 +1,102 @@
+"""A small project to try things on: written by a test, run by the real server in a real environment."""
+
+import os
+import subprocess
+import textwrap
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mcp import Client, MCPError
+
+from pytest_mcp.config.model import Config, configure
+from pytest_mcp.server.app import create
+from scripts.environments import ENVIRONMENTS, MATRIX
+
+# Every pytest generation that the suite runs projects with; `make matrix` names others.
+PYTESTS = tuple(os.environ.get("PYTEST_MCP_TEST_ENVIRONMENTS", "pytest-7.0,pytest-8.4,pytest-9").split(","))
+NEWEST = PYTESTS[-1]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What a call was answered with, when that was a JSON-RPC error."""
+
+    code: int
+    message: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Workbench:
+    root: Path
+    environment: str = NEWEST
+
+    @property
+    def python(self) -> Path:
+        return (ENVIRONMENTS | MATRIX)[self.environment].python
+
+    @property
+    def config(self) -> Config:
+        return configure(
+            root=str(self.root),
+            python=str(self.python),
+            timeout=60,
+            max_timeout=3600,
+            max_runs=4,
+            errors="jsonrpc",
+            # What a shell would hand down, without the traces of the pytest that runs this suite.
+            environment={"PATH": "/usr/bin:/bin", "HOME": str(self.root.parent), "LANG": "C.UTF-8"},
+        )
+
+    def using(self, environment: str) -> "Workbench":
+        return replace(self, environment=environment)
+
+    def write(self, files: dict[str, str]) -> None:
+        for name, source in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(textwrap.dedent(source).lstrip("\n"), encoding="utf-8")
+
+    def shell(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """What a person would have typed: the oracle."""
+        return subprocess.run(
+            [self.python, "-m", "pytest", *arguments],
+            cwd=self.root,
+            env=dict(self.config.environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    async def execute(self, **arguments: Any) -> dict[str, Any]:
+        return succeeded(await call("execute_tests", arguments, self.config))
+
+    async def discover(self, **arguments: Any) -> dict[str, Any]:
+        return succeeded(await call("discover_tests", arguments, self.config))
+
+    async def explain(self) -> dict[str, Any]:
+        return succeeded(await call("explain_environment", {}, self.config))
+
+    async def refused(self, tool: str, **arguments: Any) -> Failure:
+        """The error that this call is answered with; a result would be a failure of the test."""
+        answer = await call(tool, arguments, self.config)
+        assert isinstance(answer, Failure), f"expected an error, got {answer}"
+        return answer
+
+
+def succeeded(answer: dict[str, Any] | Failure) -> dict[str, Any]:
+    assert not isinstance(answer, Failure), answer
+    return answer
+
+
+async def call(tool: str, arguments: dict[str, Any], config: Config) -> dict[str, Any] | Failure:
+    """One call through the SDK's own client, which checks the answer against the output schema."""
+    async with Client(create(config)) as client:
+        try:
+            result = await client.call_tool(tool, arguments)
+        except MCPError as error:
+            return Failure(error.code, error.message, error.data)
+    assert isinstance(result.structured_content, dict)
+    return result.structured_content

@@ -1,0 +1,152 @@
+from typing import Any
+
+import pytest
+
+from pytest_mcp.api.errors import (
+    MAX_SHOWN,
+    CallError,
+    ExecutionFailed,
+    Fault,
+    InternalError,
+    InvalidParams,
+    RefusedByPytest,
+    RunFacts,
+)
+
+FACTS: dict[str, Any] = {
+    "exit_code": None,
+    "signal": None,
+    "stdout": "",
+    "stderr": "",
+    "command": [],
+    "duration": None,
+    "timeout_exceeded": False,
+    "collection_errors": [],
+    "partial": None,
+    "environment": None,
+}
+
+
+def raised() -> ValueError:
+    try:
+        raise ValueError("oops")
+    except ValueError as error:
+        return error
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InvalidParams([Fault("path", "is blank", "value_error", "")]), -32602),
+        (RefusedByPytest([Fault("path", "was not found", "not_found", "x")], RunFacts()), -32602),
+        (ExecutionFailed("timeout", "pytest execution exceeded timeout of 1 seconds", RunFacts()), -32000),
+        (InternalError(raised()), -32603),
+    ],
+)
+def test_every_error_of_a_call_has_its_code_and_says_its_message(error: CallError, code: int) -> None:
+    assert error.code == code
+    assert str(error) == error.message
+
+
+def test_every_kind_of_error_is_one_that_the_server_knows_how_to_answer() -> None:
+    assert set(CallError.__subclasses__()) == {InvalidParams, RefusedByPytest, ExecutionFailed, InternalError}
+
+
+def test_refused_arguments_are_described_by_the_first_and_listed_all() -> None:
+    faults = [
+        Fault("maxfail", "too small", "greater_than_equal", 0),
+        Fault("node_ids.3", "is blank", "value_error", " "),
+    ]
+
+    error = InvalidParams(faults)
+
+    assert error.message.splitlines() == [
+        "Invalid params: maxfail: too small (received 0)",
+        "node_ids.3: is blank (received  )",
+    ]
+    assert error.data == {
+        "field": "maxfail",
+        "detail": "too small",
+        "received_value": 0,
+        "validation_errors": [
+            {"field": "maxfail", "message": "too small", "type": "greater_than_equal"},
+            {"field": "node_ids.3", "message": "is blank", "type": "value_error"},
+        ],
+    }
+
+
+def test_a_message_names_a_few_faults_and_counts_the_rest_and_data_has_them_all() -> None:
+    faults = [Fault(f"node_ids.{number}", "is blank", "value_error", "") for number in range(100)]
+
+    error = InvalidParams(faults)
+
+    lines = error.message.splitlines()
+    assert len(lines) == MAX_SHOWN + 2
+    assert lines[-1] == f"and {100 - MAX_SHOWN - 1} more"
+    assert len(error.data["validation_errors"]) == 100
+
+
+@pytest.mark.parametrize("received", ["x" * 100_000, ["x" * 1000] * 100, {"a": "x" * 100_000}])
+def test_a_large_value_is_not_sent_back_whole(received: object) -> None:
+    error = InvalidParams([Fault("markers", "is too long", "string_too_long", received)])
+
+    assert len(error.message) < 400
+    assert len(error.data["received_value"]) < 600
+
+
+@pytest.mark.parametrize("received", ["x" * 500, ["a", 1, None], {"a": True}, 5, None])
+def test_a_small_value_is_sent_back_as_it_came(received: object) -> None:
+    error = InvalidParams([Fault("markers", "is wrong", "type", received)])
+
+    assert error.data["received_value"] == received
+
+
+def test_a_failed_run_has_every_key_even_when_nothing_is_known() -> None:
+    error = ExecutionFailed("spawn_failure", "Failed to spawn pytest subprocess: no", RunFacts())
+
+    assert error.data == {"error_type": "spawn_failure", **FACTS}
+    assert error.message == "Failed to spawn pytest subprocess: no"
+
+
+def test_an_argument_that_pytest_refused_has_the_keys_of_both_kinds_of_error() -> None:
+    facts = RunFacts(exit_code=4, stdout="noise", command=("python", "-m", "pytest"), environment={"root": "/x"})
+
+    error = RefusedByPytest([Fault("path", "was not found", "not_found", "x")], facts.of_refusal())
+
+    assert error.data == {
+        "field": "path",
+        "detail": "was not found",
+        "received_value": "x",
+        "validation_errors": [{"field": "path", "message": "was not found", "type": "not_found"}],
+        "error_type": "usage_error",
+        **FACTS,
+        "exit_code": 4,
+        "command": ["python", "-m", "pytest"],
+    }
+
+
+def test_the_message_of_a_failed_run_ends_with_the_last_lines_of_stderr_marked_as_not_ours() -> None:
+    stderr = "\n\n".join(f"line {number}" for number in range(20)) + "\n\n" + "x" * 1000
+
+    error = ExecutionFailed("crash", "headline", RunFacts(stderr=stderr), details=["a detail"])
+
+    headline, detail, *quoted = error.message.splitlines()
+    assert (headline, detail) == ("headline", "a detail")
+    assert quoted[:2] == ["stderr| line 13", "stderr| line 14"]
+    assert len(error.message) < 1000
+    assert error.data["stderr"] == stderr
+
+
+def test_every_quoted_line_of_stderr_is_marked_the_shortened_ones_too() -> None:
+    error = ExecutionFailed("crash", "headline", RunFacts(stderr="x" * 1000))
+
+    assert all(line.startswith("stderr| ") for line in error.message.splitlines()[1:])
+
+
+def test_a_bug_of_ours_carries_its_traceback_and_is_called_ours() -> None:
+    error = InternalError(raised())
+
+    assert error.message.splitlines()[0] == "Internal server error: ValueError: oops"
+    assert "bug of pytest-mcp" in error.message
+    assert error.data["traceback"].endswith("ValueError: oops\n")
+    assert "in raised" in error.data["traceback"]

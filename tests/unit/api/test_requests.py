@@ -1,0 +1,246 @@
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTests, ExecuteTests, Request
+from pytest_mcp.config.model import Bounds
+
+
+@pytest.fixture
+def bounds(tmp_path: Path) -> Bounds:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_a.py").write_text("", encoding="utf-8")
+    return Bounds(root=tmp_path.resolve(), max_timeout=600, max_tokens=50_000)
+
+
+def faults(arguments: dict[str, Any], bounds: Bounds, tool: type[Request] = ExecuteTests) -> set[str]:
+    """The names of the parameters that are refused."""
+    try:
+        tool.model_validate(arguments, context=bounds)
+    except ValidationError as error:
+        return {".".join(map(str, fault["loc"])) for fault in error.errors()}
+    return set()
+
+
+def test_every_parameter_of_execute_tests_may_be_left_out(bounds: Bounds) -> None:
+    request = ExecuteTests.model_validate({}, context=bounds)
+
+    assert request.model_dump() == {
+        "path": None,
+        "pattern": None,
+        "markers": None,
+        "keywords": None,
+        "detail": "auto",
+        "max_tokens": None,
+        "node_ids": None,
+        "verbosity": 0,
+        "failfast": False,
+        "maxfail": None,
+        "show_capture": None,
+        "color": False,
+        "timeout": None,
+    }
+    assert request.targets == ()
+
+
+@pytest.mark.parametrize("tool", [DiscoverTests, ExecuteTests])
+def test_null_is_the_same_as_left_out(bounds: Bounds, tool: type[Request]) -> None:
+    nulls = dict.fromkeys(tool.model_fields)
+
+    assert tool.model_validate(nulls, context=bounds) == tool.model_validate({}, context=bounds)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"path": "tests"},
+        {"node_ids": ["tests/test_a.py::test_one[x y]", "tests"]},
+        {"pattern": "check_*.py"},
+        {"pattern": "[a-z]test?.py"},
+        {"pattern": "[]a]test_].py"},
+        {"markers": "slow and not db(kind='x', port=1)"},
+        {"keywords": "login or (user and not slow)"},
+        {"detail": "full"},
+        {"verbosity": -2},
+        {"verbosity": 2},
+        {"maxfail": 1},
+        {"maxfail": 100_000},
+        {"failfast": True},
+        {"failfast": False, "maxfail": 2},
+        {"timeout": 1},
+        {"timeout": 600},
+        {"max_tokens": 500},
+        {"max_tokens": 50_000},
+        {"show_capture": False, "color": True},
+    ],
+)
+def test_values_up_to_their_limits_are_taken(bounds: Bounds, arguments: dict[str, Any]) -> None:
+    assert faults(arguments, bounds) == set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"node_ids": []}, "node_ids"),
+        ({"node_ids": ["tests"] * (MAX_NODE_IDS + 1)}, "node_ids"),
+        ({"node_ids": "tests"}, "node_ids"),
+        ({"node_ids": ["tests", 3]}, "node_ids.1"),
+        ({"node_ids": ["tests", "tests/test_a.py::" + "x" * 4096]}, "node_ids.1"),
+        ({"path": 3}, "path"),
+        ({"path": "../elsewhere"}, "path"),
+        ({"pattern": "deploy_*.py"}, "pattern"),
+        ({"pattern": "test_*.py --co"}, "pattern"),
+        ({"pattern": "tests/test_*.py"}, "pattern"),
+        ({"pattern": "test_*.py\n"}, "pattern"),
+        ({"pattern": ""}, "pattern"),
+        ({"pattern": "[test]*.py"}, "pattern"),
+        ({"pattern": "[]a-ztest]*.py"}, "pattern"),
+        ({"pattern": "[]test]*.py"}, "pattern"),
+        ({"pattern": "te[s]t*.py"}, "pattern"),
+        ({"pattern": "te*st.py"}, "pattern"),
+        ({"pattern": "test_[.py"}, "pattern"),
+        ({"pattern": "test_[].py"}, "pattern"),
+        ({"pattern": "test" + "*" * 200}, "pattern"),
+        ({"markers": "a and"}, "markers"),
+        ({"markers": ["a"]}, "markers"),
+        ({"keywords": "a(b=1)"}, "keywords"),
+        ({"keywords": ""}, "keywords"),
+        ({"keywords": "   "}, "keywords"),
+        ({"keywords": "--"}, "keywords"),
+        ({"detail": "everything"}, "detail"),
+        ({"verbosity": 3}, "verbosity"),
+        ({"verbosity": -3}, "verbosity"),
+        ({"verbosity": True}, "verbosity"),
+        ({"verbosity": "1"}, "verbosity"),
+        ({"verbosity": 1.5}, "verbosity"),
+        ({"maxfail": 0}, "maxfail"),
+        ({"maxfail": 100_001}, "maxfail"),
+        ({"failfast": True, "maxfail": 1}, "maxfail"),
+        ({"failfast": 1}, "failfast"),
+        ({"failfast": "true"}, "failfast"),
+        ({"color": "yes"}, "color"),
+        ({"show_capture": "no"}, "show_capture"),
+        ({"timeout": 0}, "timeout"),
+        ({"timeout": 601}, "timeout"),
+        ({"timeout": 86_401}, "timeout"),
+        ({"max_tokens": 499}, "max_tokens"),
+        ({"max_tokens": 50_001}, "max_tokens"),
+        ({"plugins": ["x"]}, "plugins"),
+        ({"env": {"A": "b"}}, "env"),
+    ],
+)
+def test_a_value_beyond_its_limits_is_refused_by_the_name_of_its_parameter(
+    bounds: Bounds, arguments: dict[str, Any], named: str
+) -> None:
+    assert faults(arguments, bounds) == {named}
+
+
+WORDS = re.compile("test|spec|check", re.IGNORECASE)
+# Long enough for a word, and rich in what opens, closes and fills a class.
+GLOBS = st.lists(
+    st.sampled_from(
+        ["[", "]", "]", "[]", "[]a-z", "*", "*", "?", "-", "test", "test", "Spec", "check", "e", "_", ".py"]
+    ),
+    min_size=1,
+    max_size=6,
+).map("".join)
+OTHER_FILES = ("setup.py", "manage.py", "deploy.py", "conftest.py", "a.py", "t.py", "]", "[", "te", "tes_t.py", "st.py")
+
+
+def names_without_a_word(glob: str) -> Iterator[str]:
+    """Files of every project, and what is nearly the glob itself: each wildcard replaced by something short."""
+    yield from OTHER_FILES
+    for star, one in product(("", "]", "t.py"), ("t", "]", "z")):
+        near = glob.replace("*", star).replace("?", one)
+        yield from (WORDS.sub(one, near), re.sub(r"\[.+?\]", one, near), re.sub(r"\[.+\]", one, near), near)
+
+
+@given(glob=GLOBS)
+@example(glob="[]a-ztest]*.py")
+@settings(max_examples=200)
+def test_every_name_that_an_accepted_pattern_matches_says_that_it_is_a_test(glob: str) -> None:
+    """fnmatch, which pytest asks, is the judge."""
+    refused = faults({"pattern": glob}, Bounds(root=Path("/"), max_timeout=1, max_tokens=500))
+    others = [name for name in names_without_a_word(glob) if fnmatchcase(name, glob) and not WORDS.search(name)]
+
+    assert refused or not others
+
+
+def test_all_faults_are_told_at_once_those_of_paths_among_them(bounds: Bounds) -> None:
+    arguments = {
+        "path": "missing",
+        "node_ids": ["tests", "../x", "-p"],
+        "markers": "(",
+        "maxfail": 0,
+        "unknown": 1,
+    }
+
+    assert faults(arguments, bounds) == {"path", "node_ids.1", "node_ids.2", "markers", "maxfail", "unknown"}
+
+
+@pytest.mark.parametrize("name", sorted(set(ExecuteTests.model_fields) - set(DiscoverTests.model_fields)))
+def test_discovery_takes_nothing_that_only_running_needs(bounds: Bounds, name: str) -> None:
+    assert faults({name: 1}, bounds, DiscoverTests) == {name}
+
+
+def test_a_request_cannot_be_changed_after_it_was_proven(bounds: Bounds) -> None:
+    request = ExecuteTests.model_validate({}, context=bounds)
+
+    with pytest.raises(ValidationError):
+        request.timeout = 10**9  # type: ignore[misc]  # the very mistake
+
+
+def test_a_request_cannot_be_made_without_the_operators_bounds() -> None:
+    with pytest.raises(TypeError):
+        ExecuteTests.model_validate({"path": "tests"})
+
+
+def test_targets_are_the_path_and_every_node_id_with_the_names_of_their_parameters(bounds: Bounds) -> None:
+    arguments = {"path": "tests", "node_ids": ["tests/test_a.py::test_one", "tests/test_a.py"]}
+
+    request = ExecuteTests.model_validate(arguments, context=bounds)
+
+    assert [(name, target.node_id) for name, target in request.targets] == [
+        ("path", "tests"),
+        ("node_ids.0", "tests/test_a.py::test_one"),
+        ("node_ids.1", "tests/test_a.py"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "captures"),
+    [
+        ({}, True),
+        ({"verbosity": 2}, True),
+        ({"verbosity": -1}, False),
+        ({"verbosity": -1, "show_capture": True}, True),
+        ({"verbosity": 1, "show_capture": False}, False),
+    ],
+)
+def test_captured_output_is_shown_unless_verbosity_is_negative_or_the_caller_decides(
+    bounds: Bounds, arguments: dict[str, Any], captures: bool
+) -> None:
+    request = ExecuteTests.model_validate(arguments, context=bounds)
+
+    assert request.captures is captures
+
+
+def test_a_call_that_names_no_size_has_the_operators_for_its_tool(bounds: Bounds) -> None:
+    chosen = bounds._replace(execute_tokens=700, discover_tokens=900)
+    requests = [kind.model_validate({}, context=chosen) for kind in (ExecuteTests, DiscoverTests)]
+
+    assert [request.default_max_tokens for request in requests] == [700, 900]
+    assert [request.max_tokens for request in requests] == [None, None]
+
+
+def test_a_call_above_the_operators_ceiling_is_told_the_ceiling(bounds: Bounds) -> None:
+    with pytest.raises(ValidationError, match="above the operator's limit of 50000"):
+        ExecuteTests.model_validate({"max_tokens": 50_001}, context=bounds)

@@ -1,0 +1,211 @@
+"""The editor of JSON with comments: `json` is the oracle of what it reads, the old bytes of what it leaves alone."""
+
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from pytest_mcp.cli.setup.jsonc_edit import DEEPEST, JsoncError, drop, member, put, read
+
+ENTRY = {"command": "/bin/pytest-mcp", "args": ["--root", "${workspaceFolder}"]}
+KEYS = ("mcpServers", "pytest")
+# Few, so that they meet each other and the keys of the path.
+NAMES = st.sampled_from(["mcpServers", "pytest", "other", "a\nb", 'q"', "ключ", ""])
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=8
+)
+OBJECTS = st.dictionaries(NAMES, VALUES, max_size=4)
+COMMENTS = st.sampled_from(["// one, two\n", "/* { */", "/* a\n b */", '// "x": 1\r\n', "/**/", "//\n"])
+SPACES = st.text(alphabet=" \t\n", max_size=3) | st.sampled_from(["\r\n", "\r\n\t", "\n  "])
+TRIVIA = st.lists(SPACES | COMMENTS, max_size=2).map("".join)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> str:
+    """Any object, as a person may have written it: comments, trailing commas and white space anywhere."""
+
+    def written(value: Any) -> str:
+        if isinstance(value, dict):
+            return block("{}", [f"{json.dumps(key)}{space()}:{space()}{written(each)}" for key, each in value.items()])
+        if isinstance(value, list):
+            return block("[]", [written(each) for each in value])
+        return json.dumps(value)
+
+    def block(brackets: str, items: list[str]) -> str:
+        inside = ",".join(space() + item + space() for item in items)
+        trailing = "," + space() if draw(st.booleans()) and items else ""
+        return brackets[0] + (inside + trailing if items else space()) + brackets[1]
+
+    def space() -> str:
+        return draw(TRIVIA)
+
+    return space() + written(draw(OBJECTS)) + space()
+
+
+@st.composite
+def layouts(draw: st.DrawFn) -> str:
+    """Any object as programs write it."""
+    indent = draw(st.sampled_from([None, 2, 4, "\t"]))
+    text = json.dumps(draw(OBJECTS), indent=indent, ensure_ascii=False) + draw(st.sampled_from(["", "\n", "\n\n"]))
+    return text.replace("\n", "\r\n") if draw(st.booleans()) else text
+
+
+def has_room(text: str) -> bool:
+    """Whether there is an object, or nothing, where the servers belong, and not yet one of ours."""
+    servers = read(text).get("mcpServers", {})
+    return isinstance(servers, dict) and "pytest" not in servers
+
+
+@given(OBJECTS, st.sampled_from([None, 1, "\t"]))
+def test_what_json_writes_is_read_as_json_reads_it(value: dict[str, Any], indent: Any) -> None:
+    text = json.dumps(value, indent=indent)
+
+    assert read(text) == json.loads(text)
+
+
+@given(st.text(alphabet='{}[]",:/*\\ntrue1-.e \n', max_size=12))
+def test_what_json_accepts_is_accepted_and_nothing_ends_in_another_error(text: str) -> None:
+    try:
+        expected = json.loads(text)
+    except ValueError:
+        expected = None
+
+    if isinstance(expected, dict):
+        assert read(text) == expected
+    else:
+        with contextlib.suppress(JsoncError):
+            read(text)
+
+
+@given(documents() | layouts(), VALUES)
+@example("{}", 1)
+@example('{"mcpServers": {}}\n', 1)
+@example('{\n  "a": 1, // why\n  // more\n}', 1)
+@example('{"a": 1 /* b */ // c\n}', 1)
+def test_to_take_out_undoes_to_put_in_byte_for_byte(text: str, value: Any) -> None:
+    assume(has_room(text))
+
+    changed = put(text, KEYS, value)
+
+    assert drop(changed, KEYS) == text
+
+
+@pytest.mark.parametrize(("text", "left"), [("", "{}"), ("\n", "{}\n"), ("// only words", "// only words\n{}")])
+def test_a_text_without_an_object_ends_with_an_empty_one(text: str, left: str) -> None:
+    assert drop(put(text, KEYS, ENTRY), KEYS) == left
+
+
+def test_a_member_alone_is_shown_as_it_stands_in_its_table() -> None:
+    assert member(KEYS, {"command": "x"}) == '  "pytest": {\n    "command": "x"\n  }'
+
+
+@given(documents() | layouts(), VALUES)
+def test_only_one_value_changes(text: str, value: Any) -> None:
+    before = read(text)
+    assume(isinstance(before.get("mcpServers", {}), dict))
+
+    after = read(put(text, KEYS, value))
+
+    assert after == before | {"mcpServers": before.get("mcpServers", {}) | {"pytest": value}}
+
+
+@given(layouts())
+def test_plain_json_stays_plain_json(text: str) -> None:
+    assume(has_room(text))
+
+    changed = put(text, KEYS, ENTRY)
+
+    assert json.loads(changed)["mcpServers"]["pytest"] == ENTRY
+
+
+@given(documents(), VALUES)
+def test_comments_survive_a_value_that_is_replaced(text: str, value: Any) -> None:
+    assume(has_room(text))
+    first = put(text, KEYS, ENTRY)
+
+    second = put(first, KEYS, value)
+
+    assert drop(second, KEYS) == text
+
+
+def test_a_new_text_has_every_table_on_lines_of_its_own() -> None:
+    assert put("", KEYS, ENTRY) == (
+        "{\n"
+        '  "mcpServers": {\n'
+        '    "pytest": {\n'
+        '      "command": "/bin/pytest-mcp",\n'
+        '      "args": ["--root", "${workspaceFolder}"]\n'
+        "    }\n"
+        "  }\n"
+        "}"
+    )
+
+
+def test_a_neighbour_shows_the_indentation_and_keeps_its_comment() -> None:
+    text = '{\r\n\t"servers": {\r\n\t\t"a": {} // mine\r\n\t}\r\n}'
+
+    changed = put(text, ("servers", "b"), {"x": 1})
+
+    assert changed == '{\r\n\t"servers": {\r\n\t\t"a": {}, // mine\r\n\t\t"b": {\r\n\t\t\t"x": 1\r\n\t\t}\r\n\t}\r\n}'
+
+
+def test_trailing_commas_stay_a_habit() -> None:
+    assert put('{\n  "a": 1,\n}', ("b",), 2) == '{\n  "a": 1,\n  "b": 2,\n}'
+
+
+def test_an_empty_table_that_was_there_is_filled_from_its_bracket() -> None:
+    text = '{\n  "mcpServers": {}\n}\n'
+
+    changed = put(text, KEYS, {"command": "x"})
+
+    assert changed == '{\n  "mcpServers": {"pytest": {\n    "command": "x"\n  }}\n}\n'
+
+
+def test_one_between_others_is_taken_out_with_its_own_comma() -> None:
+    text = '{"s": {\n  "a": 1, // one\n  "b": 2,\n  "c": 3 // three\n}}'
+
+    assert drop(text, ("s", "b")) == '{"s": {\n  "a": 1, // one\n  "c": 3 // three\n}}'
+    assert drop(text, ("s", "c")) == '{"s": {\n  "a": 1, // one\n  "b": 2 // three\n}}'
+    assert drop(text, ("s", "nobody")) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("{", "line 1, column 2"),
+        ('{\n  "a": 1\n  "b": 2\n}', "line 3, column 3"),
+        ('{\n  "a" 1}', "line 2, column 7"),
+        ('{"a": [1 2]}', "line 1, column 10"),
+        ("{a: 1}", "line 1, column 2"),
+        ('{"a": NaN}', "line 1, column 7"),
+        ('{"a": 01}', "line 1, column 8"),
+        ('{"a": "x\ny"}', "line 1, column 9"),
+        ('{"a": "x', "line 1, column 7"),
+        ("{} {}", "line 1, column 4"),
+        ("{} /* no end", "line 1, column 4"),
+        ("[]", "line 1, column 1"),
+        ("<<<<<<< HEAD\n{}", "line 1, column 1"),
+    ],
+)
+def test_a_fault_is_told_with_its_line_and_column(text: str, place: str) -> None:
+    with pytest.raises(JsoncError) as fault:
+        read(text)
+
+    assert place in str(fault.value)
+
+
+@pytest.mark.parametrize("text", ['{"mcpServers": []}', '{"mcpServers": "x"}', '{"mcpServers": null}', "[]"])
+def test_nothing_is_put_into_what_is_no_object(text: str) -> None:
+    with pytest.raises(JsoncError):
+        put(text, KEYS, ENTRY)
+
+
+def test_depth_without_end_is_a_fault_like_any_other() -> None:
+    deep = DEEPEST * 100
+
+    with pytest.raises(JsoncError):
+        read('{"a": ' + "[" * deep + "]" * deep + "}")

@@ -1,0 +1,103 @@
+"""How another program starts this one again: commands made of what is known of the running program."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_mcp.cli.setup.own_command import Installation, command, here, source
+from pytest_mcp.config.model import ConfigError
+
+
+def executable(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def running(prefix: Path, *, script: Path | None = None, search_path: str = "") -> Installation:
+    python = prefix / "bin" / "python"
+    return Installation(script or Path("/x/__main__.py"), python, prefix, "pytest-mcp-server", search_path)
+
+
+def test_an_installed_command_is_named_by_its_whole_path(tmp_path: Path) -> None:
+    script = executable(tmp_path / "tools" / "bin" / "pytest-mcp")
+
+    assert command(running(tmp_path / "venv", script=script)) == [str(script)]
+
+
+def test_a_link_stays_a_link_since_an_upgrade_changes_what_it_leads_to(tmp_path: Path) -> None:
+    script = executable(tmp_path / "venv" / "bin" / "pytest-mcp")
+    link = tmp_path / "pytest-mcp"
+    link.symlink_to(script)
+
+    assert command(running(tmp_path / "venv", script=link)) == [str(link)]
+
+
+def test_python_m_names_the_command_beside_its_python(tmp_path: Path) -> None:
+    script = executable(tmp_path / "venv" / "bin" / "pytest-mcp")
+
+    assert command(running(tmp_path / "venv")) == [str(script)]
+
+
+def test_without_a_command_python_is_named(tmp_path: Path) -> None:
+    assert command(running(tmp_path)) == [str(tmp_path / "bin" / "python"), "-P", "-m", "pytest_mcp"]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "program", "arguments"),
+    [
+        (".cache/uv/archive-v0/Ab3", "uvx", ["--from", "pytest-mcp-server", "pytest-mcp"]),
+        (".cache/uv/environments-v2/ab", "uvx", ["--from", "pytest-mcp-server", "pytest-mcp"]),
+        (".local/share/pipx/.cache/ab3", "pipx", ["run", "--spec", "pytest-mcp-server", "pytest-mcp"]),
+    ],
+)
+def test_from_a_cache_the_launcher_is_named_and_never_the_cache(
+    tmp_path: Path, prefix: str, program: str, arguments: list[str]
+) -> None:
+    cached = tmp_path / prefix
+    script = executable(cached / "bin" / "pytest-mcp")
+    launcher = executable(tmp_path / "bin" / program)
+
+    found = command(running(cached, script=script, search_path=f"{cached / 'bin'}{os.pathsep}{launcher.parent}"))
+
+    assert found == [str(launcher), *arguments]
+
+
+def test_from_a_cache_without_its_launcher_nothing_is_promised(tmp_path: Path) -> None:
+    cached = tmp_path / "uv" / "archive-v0" / "Ab3"
+    script = executable(cached / "bin" / "pytest-mcp")
+
+    with pytest.raises(ConfigError):
+        command(running(cached, script=script, search_path=str(tmp_path)))
+
+
+@pytest.mark.parametrize("prefix", [".local/share/uv/tools/pytest-mcp-server", ".local/pipx/venvs/pytest-mcp-server"])
+def test_what_a_launcher_has_installed_for_good_is_named_itself(tmp_path: Path, prefix: str) -> None:
+    script = executable(tmp_path / prefix / "bin" / "pytest-mcp")
+
+    assert command(running(tmp_path / prefix, script=script)) == [str(script)]
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({"url": "file:///src/my%20copy", "dir_info": {}}, "/src/my copy"),
+        ({"url": "https://x.org/a.whl", "archive_info": {}}, "https://x.org/a.whl"),
+        (
+            {"url": "https://x.org/r.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
+            "git+https://x.org/r.git@abc",
+        ),
+    ],
+)
+def test_a_launcher_is_told_where_this_copy_came_from(told: dict[str, object], expected: str) -> None:
+    assert source(told) == expected
+
+
+def test_the_running_program_is_what_this_process_is() -> None:
+    found = here()
+
+    assert (found.python, found.prefix) == (Path(sys.executable), Path(sys.prefix))
+    assert found.script.is_absolute()

@@ -1,0 +1,114 @@
+"""Which entries of a client's settings start this server: only those may be changed or taken out."""
+
+from typing import Any
+
+import pytest
+
+from pytest_mcp.cli.setup.ownership import is_ours, program
+
+SERVER = "pytest-mcp-server"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["pytest-mcp"],
+        ["pytest-mcp-server", "--root", "/p"],
+        ["/home/ann/.local/bin/pytest-mcp"],
+        ["C:\\Users\\ann\\Scripts\\pytest-mcp.exe"],
+        ["C:/Tools/Pytest-MCP-Server.EXE"],
+        ["python", "-m", "pytest_mcp"],
+        ["/p/.venv/bin/python3.12", "-P", "-m", "pytest_mcp", "--timeout=900"],
+        ["C:\\Python\\python.exe", "-Iu", "-m", "pytest_mcp"],
+        ["py", "-m", "pytest_mcp"],
+        ["uvx", SERVER],
+        ["uvx", f"{SERVER}@1.2"],
+        ["uvx", "--python", "3.12", f"{SERVER}>=1"],
+        ["/bin/uvx", "--from", SERVER, "pytest-mcp", "--root", "/p"],
+        ["uvx", "--from=Pytest_MCP.server[extra]==1.0", "pytest-mcp"],
+        ["uvx", "--from", "/src/my copy", "pytest-mcp"],
+        ["uvx", "--from", ".", "pytest-mcp"],
+        ["uvx", "--from", "git+https://x.org/r.git@abc", "pytest-mcp"],
+        ["uvx", "--from", f"{SERVER} @ git+https://x.org/r.git", SERVER],
+        ["uv", "tool", "run", SERVER],
+        ["pipx", "run", SERVER],
+        ["pipx", "run", "--spec", SERVER, "pytest-mcp"],
+    ],
+    ids=" ".join,
+)
+def test_a_command_that_starts_this_server_is_ours(words: list[str]) -> None:
+    assert is_ours({"command": words[0], "args": words[1:]})
+    assert is_ours({"command": words})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["my-pytest-mcp-wrapper"],
+        ["pytest-mcp-wrapper"],
+        ["pytest-mcp.sh"],
+        ["/opt/pytest-mcp/bin/other"],
+        ["/opt/pytest-mcp/"],
+        ["bash", "-c", "cd /p && pytest-mcp"],
+        ["sh", "pytest-mcp"],
+        ["env", "A=b", "pytest-mcp"],
+        ["docker", "run", "--rm", "pytest-mcp"],
+        ["node", "server.js", "--for", "pytest_mcp"],
+        ["python", "-m", "pytest_mcp_wrapper"],
+        ["python", "-m", "pytest_mcp.other"],
+        ["python", "-m", "other", "-m", "pytest_mcp"],
+        ["python", "-c", "-m", "pytest_mcp"],
+        ["python", "pytest_mcp"],
+        ["python"],
+        ["pythonic", "-m", "pytest_mcp"],
+        ["uvx", "pytest-mcp"],  # a different project of that name is on the index
+        ["uvx", "--from", "pytest-mcp", "pytest-mcp"],
+        ["uvx", "--from", "pytest-mcp==1.0", "pytest-mcp"],
+        ["uvx", "--from", "other @ https://x.org/pytest-mcp-server", "pytest-mcp"],
+        ["uvx", "--from", SERVER, "other"],
+        ["uvx", "--from", "/src/pytest-mcp", "other"],
+        ["uvx", "--with", SERVER, "other"],
+        ["uvx", "--unknown", SERVER],
+        ["uvx", "pytest-mcp-server-extra"],
+        ["uvx", "--from", SERVER],
+        ["uvx"],
+        ["uv", "run", "pytest-mcp"],
+        ["pipx", "install", SERVER],
+        ["pipx", SERVER],
+        ["npx", SERVER],
+        [],
+        [""],
+    ],
+    ids=" ".join,
+)
+def test_a_command_that_merely_mentions_it_is_not(words: list[str]) -> None:
+    assert not is_ours({"command": words})
+    if words:
+        assert not is_ours({"command": words[0], "args": words[1:]})
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        None,
+        "pytest-mcp",
+        ["pytest-mcp"],
+        {},
+        {"url": "https://x.org/pytest-mcp"},
+        {"args": ["pytest-mcp"]},
+        {"command": "other", "args": [], "env": {"A": "pytest-mcp"}},
+        {"command": 1},
+        {"command": "uvx", "args": "pytest-mcp-server"},
+        {"command": "uvx", "args": [1, SERVER]},
+        {"command": {"path": "pytest-mcp"}},
+    ],
+)
+def test_what_is_no_command_is_not_ours(known: Any) -> None:
+    assert not is_ours(known)
+
+
+def test_of_an_entry_only_its_program_is_told() -> None:
+    assert program({"command": "/opt/other", "args": ["--key", "secret"]}) == "/opt/other"
+    assert program({"command": ["bash", "-c", "secret"]}) == "bash"
+    assert program({"url": "https://x.org/?key=secret"}) is None
+    assert program("secret") is None

@@ -1,0 +1,90 @@
+"""Every way in which a command can end has an exit code, and only success is 0."""
+
+import re
+from typing import get_args
+
+import pytest
+
+from pytest_mcp.api.errors import (
+    CallError,
+    ErrorType,
+    ExecutionFailed,
+    Fault,
+    InternalError,
+    InvalidParams,
+    RefusedByPytest,
+    RunFacts,
+)
+from pytest_mcp.api.results import CollectionError, DiscoverResult, ExecuteResult, Summary, Verdict
+from pytest_mcp.cli import exit_codes
+from tests.support.paths import ROOT
+
+DOCUMENT = ROOT / "docs" / "command-line.md"
+FAULT = Fault("path", "is blank", "value_error", "")
+OTHERS: list[CallError] = [InvalidParams([FAULT]), RefusedByPytest([FAULT], RunFacts()), InternalError(ValueError("x"))]
+
+
+def executed(verdict: Verdict, exit_code: int) -> ExecuteResult:
+    return ExecuteResult(
+        verdict=verdict,
+        exit_code=exit_code,
+        summary=Summary(total=0, passed=0, failed=0, skipped=0, errors=0, duration=0.0),
+        notices=[],
+        collection_errors=[],
+        failure_groups=[],
+        tests=[],
+        rerun=None,
+        text_output="",
+        json_report=None,
+        omitted=None,
+    )
+
+
+def discovered(count: int, *broken: str) -> DiscoverResult:
+    errors = [CollectionError(file=file, error_type="E", message="", line=None, traceback=None) for file in broken]
+    return DiscoverResult(count=count, notices=[], collection_errors=errors, tests=[], files=[], omitted=None)
+
+
+@pytest.mark.parametrize("verdict", get_args(Verdict))
+@pytest.mark.parametrize("own", [0, 1, 2, 5, 77])
+def test_only_the_verdict_passed_is_zero(verdict: Verdict, own: int) -> None:
+    assert (exit_codes.of_execution(executed(verdict, own)) == 0) is (verdict == "passed")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "own", "code"),
+    [("failed", 1, 1), ("failed", 2, 2), ("failed", 0, 1), ("incomplete", 0, 1), ("incomplete", 77, 77)],
+)
+def test_of_a_run_that_did_not_pass_pytests_own_code_is_taken(verdict: Verdict, own: int, code: int) -> None:
+    assert exit_codes.of_execution(executed(verdict, own)) == code
+
+
+def test_no_tests_is_five_whatever_pytest_says() -> None:
+    assert [exit_codes.of_execution(executed("no_tests", own)) for own in (0, 1, 5)] == [5, 5, 5]
+
+
+def test_a_discovery_is_zero_if_it_lists_tests_and_every_file_could_be_collected() -> None:
+    assert exit_codes.of_discovery(discovered(3)) == 0
+    assert exit_codes.of_discovery(discovered(0)) == 5
+    assert exit_codes.of_discovery(discovered(3, "a.py")) == 2
+    assert exit_codes.of_discovery(discovered(0, "a.py")) == 2
+
+
+@pytest.mark.parametrize("error_type", get_args(ErrorType))
+def test_every_error_type_has_a_code_and_none_is_zero(error_type: ErrorType) -> None:
+    assert exit_codes.of_error(ExecutionFailed(error_type, "no", RunFacts())) in range(1, 6)
+
+
+def test_every_other_error_has_one_too() -> None:
+    kinds = {type(error) for error in OTHERS} | {ExecutionFailed}
+
+    assert kinds == set(CallError.__subclasses__())
+    assert [exit_codes.of_error(error) for error in OTHERS] == [4, 4, 3]
+
+
+def test_the_document_has_the_same_codes() -> None:
+    rows = re.findall(r"(?m)^\| (\d)[^|]*\| ([^|]*) \|", DOCUMENT.read_text(encoding="utf-8"))
+    told = {name: int(code) for code, names in rows for name in re.findall(r"`(\w+)`", names)}
+
+    assert told == dict([*exit_codes.OF_VERDICTS.items(), *exit_codes.OF_ERROR_TYPES.items()])
+    assert [int(code) for code, _ in rows] == list(range(6))

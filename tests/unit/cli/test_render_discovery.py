@@ -1,0 +1,79 @@
+"""What a person, or a program, reads of a discovery."""
+
+from pytest_mcp.api.results import DiscoverResult, FileCount, OmittedTests
+from pytest_mcp.cli import render_discovery
+from pytest_mcp.cli.colours import Ink
+from pytest_mcp.events.model import Event
+from pytest_mcp.report import result
+from tests.support.records import discovery, item, session, uncollected
+
+UNREACHABLE = (
+    "note: 1 test(s) cannot be run by their ids, first 'a.py::T::test_x[\\t1]': such a path leads out of the root"
+    " by a link, or has characters that a call must not have ([, ::); name a folder above them."
+)
+PLAIN = Ink(colours=False)
+TESTS: list[Event] = [item("b/test_b.py::test_one"), item("a.py::T::test_x[\t1]"), item("a.py::test_y")]
+
+
+def found(*events: Event) -> DiscoverResult:
+    return result.discovered(discovery(session(*events, selected=len(events))))
+
+
+def test_for_a_person_tests_stand_below_their_files_with_counts() -> None:
+    assert render_discovery.for_a_person(found(*TESTS), PLAIN) == [
+        "b/test_b.py (1)",
+        "  test_one",
+        "a.py (2)",
+        "  T::test_x[\\t1]",
+        "  test_y",
+        "",
+        UNREACHABLE,
+        "3 tests in 2 files",
+    ]
+
+
+def test_for_a_program_there_is_one_node_id_in_each_line() -> None:
+    assert render_discovery.for_a_program(found(*TESTS)) == [
+        "b/test_b.py::test_one",
+        "a.py::T::test_x[\\t1]",
+        "a.py::test_y",
+    ]
+
+
+def test_what_went_wrong_stands_between_the_tests_and_the_count() -> None:
+    broken = uncollected("c.py", error_type="NameError", message="x", line=2)
+
+    said = render_discovery.for_a_person(found(*TESTS[:1], broken), PLAIN)
+
+    assert said[2:] == [
+        "",
+        "NOT COLLECTED c.py:2",
+        "NameError: x",
+        "",
+        "note: 1 file(s) could not be collected; their tests are not counted.",
+        "1 test in 1 file",
+    ]
+
+
+def test_where_tests_were_left_out_files_stand_for_them() -> None:
+    files = [FileCount(file="a.py", count=300), FileCount(file="b/", count=20)]
+    omitted = OmittedTests(tests=320, hint="narrow by path")
+    counted = found().model_copy(update={"count": 320, "notices": [], "files": files, "omitted": omitted})
+
+    assert render_discovery.for_a_program(counted) == ["a.py", "b/"]
+    assert render_discovery.for_a_person(counted, PLAIN) == [
+        "a.py (300)",
+        "b/ (20)",
+        "",
+        "note: 320 tests are not listed: narrow by path.",
+        "320 tests",
+    ]
+
+
+def test_nothing_is_said_to_be_nothing() -> None:
+    assert render_discovery.for_a_program(found()) == []
+    assert render_discovery.for_a_person(found(), PLAIN)[-1] == "no tests"
+
+
+def test_files_are_painted_for_a_person() -> None:
+    assert render_discovery.for_a_person(found(*TESTS), Ink(colours=True))[0] == "\x1b[1mb/test_b.py\x1b[0m (1)"

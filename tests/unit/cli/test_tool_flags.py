@@ -1,0 +1,67 @@
+"""A tool's parameters as flags, and back."""
+
+import argparse
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.cli import tool_flags
+from pytest_mcp.tools import BY_NAME, TOOLS, Tool
+
+EXECUTE = BY_NAME["execute_tests"]
+
+
+def parsed(tool: Tool, *typed: str) -> tool_flags.Arguments:
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    tool_flags.add_to(parser, tool)
+    return tool_flags.arguments(parser.parse_args(typed))
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_parameter_has_its_flag_with_its_description(tool: Tool) -> None:
+    parser = argparse.ArgumentParser(formatter_class=lambda prog: argparse.HelpFormatter(prog, width=1000))
+    tool_flags.add_to(parser, tool)
+
+    said = parser.format_help()
+
+    for name, field in tool.request.model_fields.items():
+        assert ("NODE_ID" if name == "node_ids" else f"--{name.replace('_', '-')}") in said
+        assert field.description is not None
+        assert field.description in said
+
+
+def test_every_letter_stands_for_a_parameter() -> None:
+    assert set(tool_flags.LETTERS) <= set(ExecuteTests.model_fields)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_nothing_typed_is_nothing_asked(tool: Tool) -> None:
+    assert parsed(tool) == {}
+
+
+@pytest.mark.parametrize(
+    ("typed", "arguments"),
+    [
+        ("-m slow -k login", {"markers": "slow", "keywords": "login"}),
+        ("-x --no-show-capture --color", {"failfast": True, "show_capture": False, "color": True}),
+        ("--no-failfast --show-capture --no-color", {"failfast": False, "show_capture": True, "color": False}),
+        ("--verbosity -2 --maxfail=3 --timeout 9", {"verbosity": -2, "maxfail": 3, "timeout": 9}),
+        ("--verbosity= --maxfail=1.5 --max-tokens x", {"verbosity": "", "maxfail": "1.5", "max_tokens": "x"}),
+        ("--detail everything", {"detail": "everything"}),
+        ("a.py::b c/d", {"node_ids": ["a.py::b", "c/d"]}),
+    ],
+)
+def test_what_is_typed_is_what_an_agent_would_send(typed: str, arguments: dict[str, Any]) -> None:
+    """Also what is wrong: it is refused where an agent's is refused."""
+    assert parsed(EXECUTE, *typed.split(" ")) == arguments
+
+
+WORDS = st.text(min_size=1).filter(lambda word: not word.startswith("-"))
+
+
+@given(st.fixed_dictionaries({"pattern": st.text()}, optional={"node_ids": st.lists(WORDS, min_size=1), "path": WORDS}))
+def test_arguments_said_and_parsed_are_the_same_again(arguments: dict[str, Any]) -> None:
+    assert parsed(EXECUTE, *tool_flags.said(arguments)) == arguments

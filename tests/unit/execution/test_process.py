@@ -1,0 +1,200 @@
+"""Starting, bounding and ending processes, with tiny real children. POSIX only, as the server is."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from pytest_mcp.events.model import Exit
+from pytest_mcp.execution import process
+from pytest_mcp.execution.command import Command, Launch
+from tests.support.waiting import processes_in, until
+
+# A child that starts processes which do everything to stay alive, tells that it has, and waits.
+STUBBORN = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+sleeper = [sys.executable, "-c", "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"]
+subprocess.Popen(sleeper)
+subprocess.Popen(sleeper, start_new_session=True, env={})
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execv(sleeper[0], sleeper)
+    os._exit(0)
+open("ready", "w").close()
+"""
+
+
+def command(folder: Path, source: str) -> Command:
+    launch = Launch(argv=(sys.executable, "-c", source), cwd=folder, env=dict(os.environ))
+    return Command(launch=launch, job={"a": 1}, reproduction=())
+
+
+async def run(folder: Path, source: str, *, time_limit: float = 60, lines: list[bytes] | None = None) -> Exit:
+    seen = [] if lines is None else lines
+    return await process.run(command(folder, source), time_limit=time_limit, on_line=seen.append)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a child works. Temporary files go beside it, so that what is left of a run can be counted."""
+    for name in ("work", "tmp"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    return tmp_path / "work"
+
+
+def remains(folder: Path) -> list[str]:
+    return [entry.name for entry in (folder.parent / "tmp").iterdir()]
+
+
+@pytest.mark.anyio
+async def test_the_report_the_output_and_the_exit_code_come_back(folder: Path) -> None:
+    source = """
+import json, os, sys
+run = sys.argv[1]
+job = json.load(open(os.path.join(run, "job.json")))
+with open(os.path.join(run, "report"), "a") as report:
+    report.write("\\n".join(["one", "", json.dumps(job), "unfinished"]))
+print("out"); print("err", file=sys.stderr); print(repr(sys.stdin.read()))
+sys.exit(7)
+"""
+    lines: list[bytes] = []
+
+    ended = await run(folder, source, lines=lines)
+
+    assert lines == [b"one", b'{"a": 1}']
+    assert (ended.code, ended.signal, ended.timed_out) == (7, None, False)
+    assert (ended.stdout, ended.stderr) == ("out\n''\n", "err\n")
+    assert remains(folder) == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("ending", ["time.sleep(600)", "sys.exit(3)", "os.kill(os.getpid(), signal.SIGKILL)"])
+async def test_nothing_survives_however_the_child_ends(folder: Path, ending: str) -> None:
+    ended = await run(folder, f"{STUBBORN}\n{ending}", time_limit=3)
+
+    assert processes_in(folder) == []
+    assert remains(folder) == []
+    assert ended.timed_out is ("sleep" in ending)
+    assert (folder / "ready").exists()
+
+
+@pytest.mark.anyio
+async def test_cancelling_leaves_nothing(folder: Path) -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run, folder, f"{STUBBORN}\ntime.sleep(600)")
+        await until((folder / "ready").exists)
+        tasks.cancel_scope.cancel()
+
+    assert processes_in(folder) == []
+    assert remains(folder) == []
+
+
+@pytest.mark.anyio
+async def test_a_child_that_stops_itself_is_ended_at_the_deadline(folder: Path) -> None:
+    ended = await run(folder, "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)", time_limit=1)
+
+    assert ended.timed_out
+    assert processes_in(folder) == []
+
+
+@pytest.mark.anyio
+async def test_a_grandchild_that_holds_the_pipes_delays_nothing(folder: Path) -> None:
+    holder = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])"
+
+    with anyio.fail_after(30):
+        ended = await run(folder, f"{holder}; print('done')")
+
+    assert (ended.code, ended.stdout) == (0, "done\n")
+    assert processes_in(folder) == []
+
+
+@pytest.mark.anyio
+async def test_floods_are_kept_as_head_and_tail_with_the_count_of_what_is_missing(folder: Path) -> None:
+    source = "import sys\nprint('first')\nfor _ in range(5000): sys.stdout.write('x' * 10_000)\nprint('last')"
+
+    ended = await run(folder, source)
+
+    assert ended.stdout.startswith("first\n")
+    assert ended.stdout.endswith("xlast\n")
+    left_out = 50_000_000 + len("first\nlast\n") - 2 * process.KEPT_OUTPUT
+    assert f"[... {left_out} bytes left out ...]" in ended.stdout
+    assert ended.left_out == left_out
+    assert len(ended.stdout) < 2 * process.KEPT_OUTPUT + 100
+
+
+@pytest.mark.anyio
+async def test_a_signal_is_named(folder: Path) -> None:
+    ended = await run(folder, "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+
+    assert (ended.code, ended.signal) == (None, "SIGSEGV")
+
+
+@pytest.mark.anyio
+async def test_bytes_that_are_no_text_stay_visible(folder: Path) -> None:
+    ended = await run(folder, r"import os; os.write(1, b'\xff\xfe ok \xc3\xa9\r\n')")
+
+    assert ended.stdout == "\\xff\\xfe ok é\n"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("program", ["nowhere", "", "text"])
+async def test_a_program_that_cannot_be_started_is_told_from_a_machine_that_cannot(folder: Path, program: str) -> None:
+    (folder / "text").write_text("no program")
+    (folder / "text").chmod(0o755)
+    launch = Launch(argv=(str(folder / program),), cwd=folder, env={})
+    unusable = Command(launch=launch, job={}, reproduction=())
+
+    with pytest.raises(process.SpawnError) as error:
+        await process.run(unusable, time_limit=5, on_line=lambda _: None)
+
+    assert error.value.unusable
+    assert remains(folder) == []
+
+
+@pytest.mark.anyio
+async def test_an_unusable_temporary_folder_is_not_the_programs_fault(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(folder / "not" / "there"))
+
+    with pytest.raises(process.SpawnError) as error:
+        await run(folder, "pass")
+
+    assert not error.value.unusable
+
+
+SERVER = """
+import anyio, json, os, sys
+sys.path[:0] = json.loads(sys.argv[2])
+from pathlib import Path
+from pytest_mcp.execution import process
+from pytest_mcp.execution.command import Command, Launch
+launch = Launch(argv=(sys.executable, "-c", sys.argv[1]), cwd=Path.cwd(), env=dict(os.environ))
+child = Command(launch=launch, job={}, reproduction=())
+anyio.run(lambda: process.run(child, time_limit=600, on_line=lambda _: None))
+"""
+
+
+@pytest.mark.anyio
+async def test_a_killed_server_leaves_no_process_and_no_file(folder: Path) -> None:
+    arguments: list[Any] = [f"{STUBBORN}\ntime.sleep(600)", json.dumps(sys.path)]
+    temporary = dict(os.environ, TMPDIR=str(folder.parent / "tmp"))
+    server = subprocess.Popen([sys.executable, "-c", SERVER, *arguments], cwd=folder, env=temporary)
+    await until((folder / "ready").exists)
+
+    server.send_signal(signal.SIGKILL)
+    server.wait()
+
+    await until(lambda: not processes_in(folder))
+    await until(lambda: not remains(folder))

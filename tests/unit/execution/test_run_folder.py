@@ -1,0 +1,81 @@
+"""The private folder of a run: nobody else's, and never left for long."""
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from pytest_mcp.execution import run_folder
+from pytest_mcp.execution.run_folder import PREFIX, FolderError
+from tests.support.waiting import until
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+@contextmanager
+def umask(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o077, 0o777])
+def test_a_folder_and_its_files_are_for_this_user_whatever_the_umask(mask: int) -> None:
+    with umask(mask):
+        folder = run_folder.make()
+        os.close(folder.create("file", os.O_WRONLY))
+
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder.path, folder.path / "file")]
+    folder.remove()
+
+    assert modes == [0o700, 0o600]
+
+
+def test_the_next_start_removes_what_nobody_holds_and_nothing_else(temporary: Path) -> None:
+    held = run_folder.make()
+    abandoned = run_folder.make()
+    os.close(abandoned.descriptor)
+    (abandoned.path / "report").write_text("")
+    elsewhere = temporary / "elsewhere"
+    elsewhere.mkdir()
+    link, named, file = (temporary / f"{PREFIX}{name}" for name in ("0" * 16, "of-a-person", "1" * 16))
+    link.symlink_to(elsewhere)
+    named.mkdir()
+    file.write_text("")
+
+    run_folder.remove_abandoned()
+
+    anyio.run(until, lambda: not abandoned.path.exists())
+    held.remove()
+    assert sorted(temporary.iterdir()) == sorted([elsewhere, link, named, file])
+
+
+def test_a_file_that_is_there_already_is_neither_followed_nor_used(temporary: Path) -> None:
+    folder = run_folder.make()
+    (folder.path / "report").symlink_to(temporary / "stolen")
+
+    with pytest.raises(FileExistsError):
+        folder.create("report", os.O_WRONLY)
+
+    folder.remove()
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_temporary_folder_that_is_not_there_is_one_clear_error(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary / "nowhere"))
+
+    with pytest.raises(FolderError, match="No such file or directory"):
+        run_folder.make()

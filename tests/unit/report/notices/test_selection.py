@@ -1,0 +1,239 @@
+"""Wording may change; that the cause is named may not."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pytest_mcp.events.model import Deselected, Event, Marks, NothingSelected, Selected
+from pytest_mcp.report.notices.selection import of_run
+from tests.support.records import discovery, ended, execution, green, session
+from tests.support.workbench import Workbench
+
+A = "test_a.py::a"
+NOTHING = NothingSelected(options=[], patterns=["test_*.py"], places=["."], matching=0, others=0)
+MARKED = """
+import pytest
+
+@pytest.mark.slow
+def test_slow(): pass
+
+def test_quick(): pass
+"""
+
+
+def sentences(*told: Event, **asked: Any) -> list[str]:
+    return of_run(execution(session(*told, selected=0, exit_status=5), code=5, **asked))
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"markers": "slow"}, ["markers"]),
+        ({"keywords": "x"}, ["keywords"]),
+        ({"markers": "slow", "keywords": "x"}, ["markers", "keywords"]),
+        ({}, ["addopts"]),
+    ],
+)
+def test_a_filter_that_left_no_test_is_named(asked: dict[str, str], named: list[str]) -> None:
+    (sentence,) = sentences(Deselected(7, None), **asked)
+
+    assert "7" in sentence
+    assert [word for word in ("markers", "keywords", "addopts") if word in sentence] == named
+
+
+def test_of_the_projects_options_those_that_the_call_replaces_are_not_named() -> None:
+    known = replace(NOTHING, options=["-m slow", "-k login", "--deselect test_b.py", "--ignore old"])
+
+    (sentence,) = sentences(Deselected(7, None), known, markers="slow")
+
+    assert "markers and the project's own" in sentence
+    assert "'-k login', '--deselect test_b.py'" in sentence
+    assert "-m slow" not in sentence
+    assert "--ignore" not in sentence
+
+
+def test_tests_that_no_option_deselects_were_deselected_by_the_projects_code() -> None:
+    (sentence,) = sentences(Deselected(7, None), NOTHING)
+
+    assert "conftest.py" in sentence
+
+
+def test_that_there_was_nothing_to_select_is_said_in_both_tools() -> None:
+    (executing,) = sentences()
+    (discovering,) = of_run(discovery([Selected(0), ended(5)], code=5))
+
+    assert executing == discovering
+    assert executing.startswith("No test was selected")
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        (replace(NOTHING, others=12), ["'test_*.py'", "12 other .py"]),
+        (replace(NOTHING, matching=3), ["3 file(s) match", "'test_*.py'"]),
+        (replace(NOTHING, options=["--ignore old", "-k x"]), ["--ignore old"]),
+        (replace(NOTHING, places=["unit", "checks"]), ["'unit', 'checks'"]),
+    ],
+)
+def test_what_there_was_instead_of_tests_is_said(known: NothingSelected, said: list[str]) -> None:
+    (sentence,) = sentences(known)
+
+    assert [words for words in said if words in sentence] == said
+    assert "-k x" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("markers", "unknown"),
+    [
+        ("slow or fast", []),
+        ("slwo", ["slwo"]),
+        ("not slwo and (unit or slwo)", ["slwo", "unit"]),
+        ("fast(level='slwo')", []),
+    ],
+)
+def test_a_mark_that_no_test_has_and_that_is_not_registered_is_named(markers: str, unknown: list[str]) -> None:
+    run = execution([Marks(registered=["slow"], used=["fast"]), *green(A)], markers=markers)
+
+    assert [sentence.split("'")[1] for sentence in of_run(run)] == unknown
+
+
+def test_marks_that_are_close_are_suggested() -> None:
+    close, far = (of_run(execution([Marks(["slow"], ["fast"]), *green(A)], markers=name)) for name in ("slwo", "gpu"))
+
+    assert "'slow'" in close[0]
+    assert "meant" not in far[0]
+
+
+# --- with real projects ------------------------------------------------------------------------
+
+
+@pytest.mark.anyio
+async def test_a_mistyped_mark_is_told_whether_or_not_tests_were_selected(every_bench: Workbench) -> None:
+    every_bench.write({"pytest.ini": "[pytest]\nmarkers = slow(n): takes long\n", "test_a.py": MARKED})
+
+    none = await every_bench.execute(markers="slwo")
+    all_of_them = await every_bench.discover(markers="not slwo")
+    right = await every_bench.execute(markers="slow")
+
+    typo = "No collected test has the mark 'slwo' of markers, and it is not registered; was 'slow' meant?"
+    assert none["notices"] == [
+        "No test was selected: 2 were collected and all were deselected by markers.",
+        typo,
+    ]
+    assert (all_of_them["count"], all_of_them["notices"]) == (2, [typo])
+    assert right["notices"] == []
+
+
+@pytest.mark.anyio
+async def test_a_mark_that_a_conftest_gives_is_known(every_bench: Workbench) -> None:
+    hook = "def pytest_collection_modifyitems(items):\n    for item in items: item.add_marker('nightly')\n"
+    every_bench.write({"conftest.py": hook, "test_a.py": "def test_a(): pass\n"})
+
+    chosen, left = await every_bench.execute(markers="nightly"), await every_bench.discover(markers="not nightly")
+
+    assert not [notice for notice in (*chosen["notices"], *left["notices"]) if "No collected test" in notice]
+    assert (chosen["summary"]["total"], left["count"]) == (1, 0)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("workers", ["", " -n1"])
+async def test_that_others_did_not_run_is_told_of_last_failed_only_if_it_is_so(bench: Workbench, workers: str) -> None:
+    files = {"test_a.py": "def test_a(): pass\ndef test_b(): assert 0\n", "test_c.py": "def test_c(): pass\n"}
+    bench.write({"pytest.ini": f"[pytest]\naddopts = --lf{workers}\n", **files})
+
+    discovered = await bench.discover()
+    first = await bench.execute()
+    second = await bench.execute()
+
+    assert (discovered["count"], discovered["notices"]) == (3, [])
+    assert (first["summary"]["total"], first["notices"]) == (3, [])
+    (sentence,) = second["notices"]
+    assert second["summary"]["total"] == 1
+    assert "--lf" in sentence
+    assert ("may not have run" in sentence) == bool(workers)
+
+
+@pytest.mark.anyio
+async def test_a_test_that_last_failed_hides_from_pytest_is_refused_with_that_reason(bench: Workbench) -> None:
+    files = {"test_a.py": "def test_a(): assert 0\n", "test_c.py": "def test_c(): pass\n"}
+    bench.write({"pytest.ini": "[pytest]\naddopts = --lf\n", **files})
+    await bench.execute()
+
+    failure = await bench.refused("execute_tests", node_ids=["test_a.py::test_a", "test_c.py::test_c"])
+
+    assert (failure.code, failure.data["field"]) == (-32602, "node_ids.1")
+    assert "--lf" in failure.message
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("asked", [{}, {"node_ids": ["test_a.py::test_a"]}])
+async def test_a_module_that_skips_itself_is_named_with_its_reason(every_bench: Workbench, asked: Any) -> None:
+    every_bench.write({"test_a.py": "import pytest\npytest.importorskip('nowhere')\ndef test_a(): pass\n"})
+
+    answer = await every_bench.execute(**asked)
+
+    assert (answer["verdict"], answer["summary"]["skipped"]) == ("no_tests", 1)
+    (sentence,) = answer["notices"]
+    assert "'test_a.py'" in sentence
+    assert "could not import 'nowhere'" in sentence
+
+
+OPTIONS = {"-m": "-m quick", "-k": "-k nowhere", "--deselect": "--deselect test_a.py"}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("option", OPTIONS)
+async def test_an_option_of_the_project_that_deselects_everything_is_quoted(
+    every_bench: Workbench, option: str
+) -> None:
+    ini = f"[pytest]\nmarkers =\n    slow\n    quick\naddopts = {OPTIONS[option]}\n"
+    every_bench.write({"pytest.ini": ini, "test_a.py": MARKED})
+
+    (sentence,) = (await every_bench.execute())["notices"]
+
+    assert sentence.startswith("No test was selected: 2 were collected")
+    assert f"'{OPTIONS[option]}'" in sentence
+
+
+@pytest.mark.anyio
+async def test_files_that_the_project_ignores_are_spoken_of(every_bench: Workbench) -> None:
+    every_bench.write({"pytest.ini": "[pytest]\naddopts = --ignore=tests\n", "tests/test_a.py": MARKED})
+
+    (sentence,) = (await every_bench.discover())["notices"]
+
+    assert "--ignore" in sentence
+
+
+@pytest.mark.anyio
+async def test_a_folder_without_test_files_is_told_with_the_names_that_were_looked_for(every_bench: Workbench) -> None:
+    ini = "[pytest]\npython_files = check_*.py\ntestpaths = src\n"
+    files = {"src/shop/__init__.py": "", "src/shop/cart.py": "", "src/.venv/hidden.py": "", "check_a.py": MARKED}
+    every_bench.write({"pytest.ini": ini, **files})
+
+    (there,) = (await every_bench.execute(path="src/shop"))["notices"]
+    (by_default,) = (await every_bench.discover())["notices"]
+
+    assert there == (
+        "No test was selected: pytest collected none there:"
+        " no file matches python_files ('check_*.py'); 2 other .py file(s) are there."
+    )
+    assert "in 'src'" in by_default
+
+
+@pytest.mark.anyio
+async def test_test_files_without_tests_are_counted(every_bench: Workbench) -> None:
+    every_bench.write({"test_a.py": "def check_this(): pass\n"})
+
+    (sentence,) = (await every_bench.execute())["notices"]
+
+    assert "1 file(s) match python_files ('test_*.py *_test.py')" in sentence
+
+
+@pytest.mark.anyio
+async def test_under_xdist_a_filter_that_left_nothing_is_named_without_a_count(every_bench: Workbench) -> None:
+    every_bench.write({"pytest.ini": "[pytest]\naddopts = -n1\n", "test_a.py": "def test_a(): pass\n"})
+
+    (sentence,) = (await every_bench.execute(keywords="nowhere"))["notices"]
+
+    assert sentence == "No test was selected: pytest collected none that keywords would take."

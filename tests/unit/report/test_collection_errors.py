@@ -1,0 +1,139 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_mcp.api.results import CollectionError
+from pytest_mcp.report import collection_errors, failures
+from tests.support import records
+from tests.support.workbench import Workbench
+
+IMPORT_FAILED = """\
+ImportError while importing test module '/project/tests/test_x.py'.
+Hint: make sure your test modules/packages have valid Python names.
+Traceback:
+/usr/lib/python3.11/importlib/__init__.py:126: in import_module
+    return _bootstrap._gcd_import(name[level:], package, level)
+tests/test_x.py:2: in <module>
+    import helper
+helper.py:7: in <module>
+    import nothing_here
+E   ModuleNotFoundError: No module named 'nothing_here'"""
+
+SYNTAX = """\
+.venv/lib/python3.11/site-packages/_pytest/python.py:493: in importtestmodule
+    mod = import_path(
+/usr/lib/python3.11/ast.py:50: in parse
+    return compile(source, filename, mode, flags)
+E     File "/project/tests/test_x.py", line 4
+E       def broken(:
+E                  ^
+E   SyntaxError: invalid syntax"""
+
+
+def error(file: str = "tests/test_x.py", **told: Any) -> CollectionError:
+    usual: dict[str, Any] = {"error_type": "ImportError", "message": "no x", "line": 1, "traceback": "E   no x"}
+    return CollectionError(file=file, **usual | told)
+
+
+def remaining(traceback: str | None) -> str | None:
+    return collection_errors.without_machinery(error(traceback=traceback)).traceback
+
+
+def test_of_a_failed_import_the_projects_frames_and_what_was_raised_stay() -> None:
+    assert remaining(IMPORT_FAILED) == "\n".join(IMPORT_FAILED.split("\n")[5:])
+
+
+def test_of_a_syntax_error_the_line_that_could_not_be_read_stays() -> None:
+    assert remaining(SYNTAX) == "\n".join(SYNTAX.split("\n")[4:])
+
+
+@pytest.mark.parametrize(
+    "traceback",
+    [
+        None,
+        "",
+        "could not be collected",
+        "E   ValueError: no",
+        "Error in fixture\nsecond line",
+        "import file mismatch:\nx",
+    ],
+)
+def test_where_there_are_no_frames_nothing_is_left_out(traceback: str | None) -> None:
+    assert remaining(traceback) == traceback
+
+
+def test_only_the_traceback_is_told_in_fewer_words() -> None:
+    whole = error(traceback=IMPORT_FAILED)
+
+    assert collection_errors.without_machinery(whole).model_copy(update={"traceback": IMPORT_FAILED}) == whole
+
+
+def test_what_pytest_says_of_a_real_file_keeps_its_cause(every_bench: Workbench) -> None:
+    every_bench.write(
+        {
+            "helper.py": "import nothing_here",
+            "test_import.py": "import helper",
+            "test_syntax.py": "def broken(:\n    pass",
+            "test_raise.py": "raise ValueError('no\\n- list')",
+        }
+    )
+    printed = every_bench.shell("-p", "no:cacheprovider").stdout
+    told = {
+        name: printed.partition(f"ERROR collecting {name} ")[2].partition("\n")[2].partition("\n____")[0]
+        for name in ("test_import.py", "test_syntax.py", "test_raise.py")
+    }
+
+    kept = {name: remaining(text.partition("\n====")[0]) or "" for name, text in told.items()}
+
+    assert kept["test_import.py"].startswith("test_import.py:1: in <module>")
+    assert kept["test_import.py"].endswith("E   ModuleNotFoundError: No module named 'nothing_here'")
+    assert "SyntaxError: invalid syntax" in kept["test_syntax.py"]
+    assert "def broken(:" in kept["test_syntax.py"]
+    assert kept["test_raise.py"] == (
+        "test_raise.py:1: in <module>\n    raise ValueError('no\\n- list')\nE   ValueError: no\nE   - list"
+    )
+    assert not any("importlib" in text or "site-packages" in text for text in kept.values())
+
+
+def test_hundreds_of_files_with_one_cause_are_told_once_with_how_many() -> None:
+    errors = [error(f"tests/test_{number}.py") for number in range(300)]
+
+    (told,) = collection_errors.one_for_each_cause(errors)
+
+    assert told == error("tests/test_0.py", message="no x (and in 299 more files)")
+
+
+def test_two_files_with_one_cause_are_one_more_file_and_not_files() -> None:
+    (told,) = collection_errors.one_for_each_cause([error("a.py"), error("b.py")])
+
+    assert told.message == "no x (and in 1 more file)"
+
+
+def test_files_with_causes_of_their_own_stay_apart() -> None:
+    errors = [error("a.py"), error("b.py", message="no y"), error("c.py", error_type="ValueError")]
+
+    assert collection_errors.one_for_each_cause(errors) == errors
+
+
+@given(st.lists(st.builds(error, message=st.sampled_from(["no a", "no b", "at 1", "at 2"])), max_size=20))
+def test_no_cause_is_lost_and_telling_them_twice_changes_nothing(errors: list[CollectionError]) -> None:
+    told = collection_errors.one_for_each_cause(errors)
+
+    assert {one.message.partition(" (and")[0].rstrip("12") for one in told} == {
+        one.message.rstrip("12") for one in errors
+    }
+    assert len(told) <= 3
+
+
+def test_an_error_that_came_as_text_alone_is_told_in_fewer_words_too() -> None:
+    whole = failures.collection_error(records.uncollected("tests/test_x.py", traceback=IMPORT_FAILED))
+
+    assert collection_errors.without_machinery(whole).model_dump() == {
+        "file": "tests/test_x.py",
+        "error_type": "ModuleNotFoundError",
+        "message": "No module named 'nothing_here'",
+        "line": 2,
+        "traceback": "\n".join(IMPORT_FAILED.split("\n")[5:]),
+    }

@@ -1,0 +1,150 @@
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_mcp.report.pytest_output import condense, missed_threshold, without_closing_line
+
+RUN = """\
+============================= test session starts ==============================
+platform linux -- Python 3.12.1, pytest-8.4.0, pluggy-1.6.0
+cachedir: .pytest_cache
+rootdir: /project
+configfile: pyproject.toml
+testpaths: tests
+plugins: cov-5.0.0, xdist-3.6.1
+collected 3 items
+
+tests/test_a.py .F                                                       [ 66%]
+tests/test b.py s                                                        [100%]
+
+=================================== FAILURES ===================================
+___________________________________ test_one ___________________________________
+
+    def test_one():
+>       assert 0
+E       assert 0
+
+tests/test_a.py:2: AssertionError
+=============================== warnings summary ===============================
+tests/test_a.py::test_one
+  /project/tests/test_a.py:1: DeprecationWarning: old
+    import old
+
+-- Docs: https://docs.pytest.org/en/stable/how-to/capture-warnings.html
+Required test coverage of 80% not reached. Total coverage: 71.00%
+=========================== short test summary info ============================
+FAILED tests/test_a.py::test_one - assert 0
+==================== 1 failed, 1 passed, 1 skipped in 0.05s ====================
+"""
+
+
+def test_of_a_whole_run_only_what_no_other_key_holds_remains() -> None:
+    assert condense(RUN) == textwrap.dedent("""\
+        =============================== warnings summary ===============================
+        tests/test_a.py::test_one
+          /project/tests/test_a.py:1: DeprecationWarning: old
+            import old
+
+        -- Docs: https://docs.pytest.org/en/stable/how-to/capture-warnings.html
+        Required test coverage of 80% not reached. Total coverage: 71.00%
+        1 failed, 1 passed, 1 skipped in 0.05s""")
+
+
+@pytest.mark.parametrize(
+    "progress",
+    [
+        ".",
+        "..F.sxXE                                      [100%]",
+        "tests/test_a.py .F.                           [ 50%]",
+        "tests/test_a.py::test_one PASSED              [ 50%]",
+        "tests/test_a.py::test_one[a b] SKIPPED (why)  [ 50%]",
+        "[gw1] [ 50%] PASSED tests/test_a.py::test_one",
+        "                                              [100%]",
+        "                                              [7/7]",
+        "collecting ... collected 2 items",
+        "created: 2/2 workers",
+        "2 workers [10 items]",
+        "rootdir: /project",
+    ],
+)
+def test_progress_and_the_header_are_left_out(progress: str) -> None:
+    assert condense(f"{progress}\n1 passed in 0.01s\n") == "1 passed in 0.01s"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "something a conftest printed",
+        "ERROR: Coverage failure: total of 50 is less than fail-under=80",
+        "deploy check FAILED: 3 of 7 hosts",
+        "my-plugin: 2 requests ended in ERROR",
+        "Coverage HTML written to dir htmlcov",
+        "=== a section of a plugin ===",
+        "slowest durations",
+    ],
+)
+def test_what_hooks_and_plugins_say_stays(said: str) -> None:
+    assert condense(f".\n{said}\n1 passed in 0.01s\n") == f"{said}\n1 passed in 0.01s"
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "1 passed in 0.01s",
+        "========= 1 failed, 2 passed in 0.12s =========",
+        "==== 100 passed in 75.01s (0:01:15) ====",
+        "no tests ran in 0.00s",
+        "==== no tests collected in 0.01s ====",
+    ],
+)
+def test_the_closing_line_ends_every_section_and_stays_without_its_frame(closing: str) -> None:
+    stdout = f"==== FAILURES ====\nsecret\n==== short test summary info ====\nFAILED a\n{closing}\nafter it\n"
+
+    assert condense(stdout) == f"{closing.strip('= ')}\nafter it"
+
+
+def test_coloured_output_is_recognised_and_what_stays_keeps_its_colours() -> None:
+    stdout = (
+        "\x1b[1m=== test session starts ===\x1b[0m\n"
+        "test_a.py \x1b[32m.\x1b[0m\x1b[32m      [100%]\x1b[0m\n"
+        "\x1b[32m=== \x1b[32m\x1b[1m1 passed\x1b[0m\x1b[32m in 0.01s\x1b[0m\x1b[32m ===\x1b[0m\n"
+    )
+
+    assert condense(stdout) == stdout.splitlines()[-1]
+
+
+def test_nothing_is_condensed_to_nothing() -> None:
+    assert condense("") == ""
+
+
+@given(st.lists(st.sampled_from([*RUN.splitlines(), "", "hello", "=== FAILURES ===", "1 passed in 0.01s"])))
+def test_only_whole_lines_are_left_out_and_their_order_stays(lines: list[str]) -> None:
+    kept = condense("\n".join(lines)).splitlines()
+
+    rest = (line.strip("= ") if line.endswith("s ====================") else line for line in lines)
+    assert all(line in rest for line in kept)
+    assert condense("\n".join(kept)) == "\n".join(kept)
+
+
+@pytest.mark.parametrize(
+    "closing",
+    ["2 passed in 0.05s", "\x1b[32m===== \x1b[32m\x1b[1m2 passed\x1b[0m\x1b[32m in 0.05s\x1b[0m\x1b[32m =====\x1b[0m"],
+)
+def test_the_closing_line_can_be_left_out(closing: str) -> None:
+    assert without_closing_line(closing) == ""
+    assert without_closing_line(f"a warning\n\n{closing}") == "a warning"
+
+
+@pytest.mark.parametrize("line", [RUN.splitlines()[-4], f"\x1b[31m\x1b[1mFAIL {RUN.splitlines()[-4]}\x1b[0m"])
+def test_what_is_said_of_a_coverage_that_is_too_low_is_found(line: str) -> None:
+    printed = f"..\n{line}\n2 passed in 0.05s\n"
+
+    assert missed_threshold(printed) == "Required test coverage of 80% not reached. Total coverage: 71.00%"
+    assert missed_threshold(f"print('{line}')\n") is None
+
+
+def test_without_a_closing_line_everything_stays() -> None:
+    assert without_closing_line("a warning\nsaid a plugin") == "a warning\nsaid a plugin"
+    assert without_closing_line("") == ""

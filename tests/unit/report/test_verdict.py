@@ -1,0 +1,148 @@
+"""`findings.judge`: what must be true before a run is called passed."""
+
+import pytest
+from hypothesis import event as note
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pytest_mcp.events.decode import Record
+from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.model import (
+    CollectionFailed,
+    CollectionSkipped,
+    Event,
+    Exit,
+    Finished,
+    Phase,
+    Selected,
+    SessionEnded,
+    Started,
+    Unreported,
+)
+from pytest_mcp.report.result import judge
+from tests.support.records import (
+    absent,
+    ended,
+    exited,
+    finished,
+    green,
+    ledger,
+    one_test,
+    phase,
+    session,
+    skipped,
+    uncollected,
+)
+from tests.support.streams import NODE_IDS, damaged_sessions
+
+A, B, _ = NODE_IDS
+
+exits = st.builds(exited, st.sampled_from([0, 0, 0, 1, 2, 5, None]))
+
+
+def has_an_outcome(node_id: str, stream: list[Event]) -> bool:
+    return any(
+        (isinstance(record, Finished) and record.id == node_id and record.passed)
+        or (isinstance(record, Phase) and record.id == node_id and record.outcome == "skipped")
+        for record in stream
+    )
+
+
+def has_earned_it(stream: list[Event], exit: Exit) -> bool:  # noqa: A002 - the word for it
+    """Everything that `passed` promises, read from the raw stream."""
+    ids = {record.id for record in stream if isinstance(record, (Started, Phase, Finished))}
+    selections = [record.count for record in stream if isinstance(record, Selected)]
+    return (
+        exit.code == 0
+        and any(isinstance(record, SessionEnded) and record.exit_status == 0 for record in stream)
+        and bool(selections)
+        and len(ids) >= max(selections)
+        and all(has_an_outcome(node_id, stream) for node_id in ids)
+        and not any(isinstance(record, Phase) and record.outcome == "failed" for record in stream)
+        and not any(isinstance(record, CollectionFailed) for record in stream)
+        and (bool(ids) or any(isinstance(record, CollectionSkipped) for record in stream))
+    )
+
+
+@settings(max_examples=200)
+@given(damaged_sessions(), exits)
+@example([*green(A), Started(A)], exited(0))
+@example([*green(A), ended(1)], exited(0))
+@example(green(A), exited(None))
+def test_whatever_the_child_tells_passed_means_that_everything_selected_ran_and_nothing_failed(
+    stream: list[Event],
+    exit: Exit,  # noqa: A002 - the word for it
+) -> None:
+    verdict = judge(ledger(*stream), exit)
+
+    note(verdict)
+    assert verdict != "passed" or has_earned_it(stream, exit)
+
+
+@pytest.mark.parametrize("lost", range(len(green(A, B))))
+def test_a_green_session_passes_and_no_longer_does_when_a_record_of_its_end_is_lost(lost: int) -> None:
+    stream = green(A, B)
+    # That it started is no proof of anything.
+    harmless = {0, *(index for index, record in enumerate(stream) if isinstance(record, Started))}
+
+    verdict = judge(ledger(*stream[:lost], *stream[lost + 1 :]), exited(0))
+
+    assert judge(ledger(*stream), exited(0)) == "passed"
+    assert verdict == ("passed" if lost in harmless else "incomplete")
+
+
+@pytest.mark.parametrize(
+    ("stream", "code", "verdict"),
+    [
+        pytest.param(session(one_test(A, phase(A)), selected=1, exit_status=1), 1, "failed", id="failed"),
+        pytest.param(session(one_test(A, phase(A)), selected=1), 0, "failed", id="failed, exit 0"),
+        pytest.param(session(one_test(A, phase(A, when="setup")), selected=1), 0, "failed", id="error"),
+        pytest.param(session(uncollected(), one_test(A), selected=1), 0, "failed", id="collection"),
+        pytest.param(session(selected=0, exit_status=5), 5, "no_tests", id="none"),
+        pytest.param(session(selected=0), 0, "no_tests", id="none, exit 0"),
+        pytest.param(session(absent(), selected=0, exit_status=5), 5, "no_tests", id="only a module that skips itself"),
+        pytest.param(session(absent(), one_test(A), selected=1), 0, "passed", id="a module skips itself"),
+        pytest.param(session(one_test(A, skipped(A, "no")), selected=1), 0, "passed", id="all skipped"),
+        pytest.param(session(one_test(A), selected=2), 0, "incomplete", id="one never ran"),
+        pytest.param(session(finished(A, passed=False), selected=1), 0, "incomplete", id="--setup-plan"),
+        pytest.param([Selected(1), *one_test(A)], 0, "incomplete", id="os._exit(0)"),
+        pytest.param(session(one_test(A), selected=1), 1, "failed", id="coverage threshold"),
+        pytest.param(session(one_test(A), selected=1, exit_status=1), 0, "failed", id="status changed late"),
+        pytest.param([], 0, "incomplete", id="silence"),
+    ],
+)
+def test_the_verdict_follows_from_what_was_told_and_the_exit_code_can_only_worsen_it(
+    stream: list[Event], code: int, verdict: str
+) -> None:
+    assert judge(ledger(*stream), exited(code)) == verdict
+
+
+def test_a_gap_in_the_numbers_of_the_records_is_no_pass() -> None:
+    stream = session(one_test(A), one_test(B), selected=2)
+    whole, holed = Ledger(), Ledger()
+
+    for number, event in enumerate(stream, 1):
+        whole.take(Record(number, event))
+        holed.take(Record(number + (number > 3), event))
+
+    assert judge(whole, exited(0)) == "passed"
+    assert (holed.lost, judge(holed, exited(0))) == (1, "incomplete")
+
+
+@given(damaged_sessions(), exits)
+@example(green(A), exited(0))
+def test_a_missed_target_turns_a_pass_into_an_incomplete_run_and_changes_nothing_else(
+    stream: list[Event],
+    exit: Exit,  # noqa: A002 - the word for it
+) -> None:
+    told = ledger(*stream)
+
+    without, missed = judge(told, exit), judge(told, exit, missed=True)
+
+    assert missed == ("incomplete" if without == "passed" else without)
+
+
+def test_a_report_that_could_not_be_made_is_no_pass() -> None:
+    told = ledger(*session(one_test(A), selected=1), Unreported("call of x"))
+
+    assert judge(told, exited(0)) == "incomplete"

@@ -1,0 +1,20 @@
+"""How far a run has come, in words."""
+
+from pytest_mcp.cli.colours import Ink
+from pytest_mcp.events.model import Event, Selected, SessionStarted, Started
+from pytest_mcp.server import progress
+from tests.support.records import ledger, one_test, phase
+
+PLAIN = Ink(colours=False)
+RUNNING: list[Event] = [
+    SessionStarted(),
+    Selected(8),
+    *one_test("tests/test_a.py::test_one", phase("tests/test_a.py::test_one")),
+    *one_test("tests/test_a.py::test_two"),
+    Started("tests/test_b.py::test_three"),
+]
+
+
+def test_the_words_for_a_client_have_counts_failures_and_the_latest_file() -> None:
+    assert progress.words(ledger(*RUNNING)) == "2/8 · 1 failed · tests/test_b.py"
+    assert progress.words(ledger(Started("a\x1b.py::b"))) == "0/? · 0 failed · a\\x1b.py"

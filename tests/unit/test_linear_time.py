@@ -1,0 +1,375 @@
+"""Every function that reads text from outside takes time in proportion to its length.
+
+A quadratic one would need minutes for the texts here. The limit is on the time that the processor spends, not on the
+clock, and far above what any of these takes.
+"""
+
+import ast
+import importlib
+import pkgutil
+import re
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase as Step
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import pytest_mcp
+from pytest_mcp import text
+from pytest_mcp.api import expressions
+from pytest_mcp.api.results import CollectionError
+from pytest_mcp.cli import colours
+from pytest_mcp.cli.setup import jsonc_edit
+from pytest_mcp.config import endpoint
+from pytest_mcp.environments import project, requirements
+from pytest_mcp.events import decode
+from pytest_mcp.events.ledger import TestRecord
+from pytest_mcp.events.model import (
+    Event,
+    Finished,
+    Interrupted,
+    Marks,
+    NothingSelected,
+    Phase,
+    Started,
+    UsageFault,
+    Warned,
+)
+from pytest_mcp.report import (
+    budget,
+    collection_errors,
+    failures,
+    grouping,
+    no_result,
+    pytest_output,
+    result,
+    serialize,
+    tokens,
+    tracebacks,
+)
+from pytest_mcp.report import discovery as listing
+from pytest_mcp.report.notices import execution as notices
+from pytest_mcp.report.notices import selection, warnings
+from pytest_mcp.server import incoming, progress
+from tests.support.records import absent, discovery, ended, execution, item, ledger, phase, session
+from tests.support.records import uncollected as broken
+
+CHARACTERS = 60_000
+# What a linear function takes is a hundredth of it, what a quadratic one takes is many times as much.
+MOST_CPU_SECONDS = 5.0
+# A shorter text is not slow, so there is nothing to look for.
+WITHOUT_SHRINKING = [Step.explicit, Step.generate]
+
+# What the patterns of the package look for, and what they stop at.
+FRAGMENTS = [
+    *("a", "A", "1", " ", "\t", "\n", "\r\n", "=", "-", "_", ":", ".", "/", "'", '"', "\\", "[", "]", "(", ")", "{"),
+    *("#", ",", "é", "E ", "E\n", "::", ":1", ":1: ", "a:1: ", "a.", "a-", "1 ", "1 a ", "_ ", "- ", "= ", "0x"),
+    *(
+        " in 1s",
+        " in 1s ()",
+        " in 1s (",
+        "coroutine '",
+        "cannot collect '",
+        "Unknown pytest.mark.",
+        "XError ",
+        "assert ",
+    ),
+    *(
+        'E File "',
+        '", line 1',
+        "Captured ",
+        "/tmp/",
+        "\x1b[",
+        "\x1b[0m",
+        "\\u",
+        "\\ud800",
+        "[... 1 lines left out ...]",
+    ),
+    *("x.py ", "PASSED", "::a PASSED", "[100%]", "error: unrecognized arguments: ", "fixture '", "not found: ", "//"),
+    *("/*", "*/", "'''", '"""', "[a]", "a=1\n", "a.a=1\n", "a-a/", ".. ", "\u200b", "\ud800", "contains 1 failed"),
+]
+fragments = st.sampled_from(FRAGMENTS)
+units = st.lists(fragments, min_size=1, max_size=3).map("".join)
+ATTACKS = [
+    ("", "word", ""),
+    ("1 ", "a", ""),
+    ("1 a", " in 1s ()", ""),
+    ("1 a", " in 1s (", ")"),
+    ("", "coroutine '", ""),
+    ("", "a.", "a = 1"),
+    ("a = ", "[", ""),
+    ("a", " ", "b"),
+    ("[options.extras_require]\na", " ", "b"),
+    ("[... ", "9", " lines left out ...]\n"),
+    ("x[", "a-", "]"),
+    ("", "a/", "a"),
+    ("E", "\n", "x"),
+    ('E File "', "a", '", line 1'),
+    ("", "\n", ""),
+    ("", "E  a\n", ""),
+    ("", "::", " PASSED"),
+]
+
+
+def long(prefix: str, unit: str, suffix: str) -> str:
+    return prefix + unit * (CHARACTERS // len(unit)) + suffix
+
+
+texts = st.builds(long, st.just("") | fragments, units, st.just("") | fragments)
+
+
+class TooSlow(AssertionError):
+    pass
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Python's own pattern engine lets a signal in, so that a fault costs seconds and not minutes."""
+
+    def stop(*_: object) -> None:
+        raise TooSlow("more than linear time")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, MOST_CPU_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+# --- the functions -----------------------------------------------------------------------------
+
+
+def record(node_id: str, *phases: Phase) -> TestRecord:
+    return TestRecord(node_id, phases=list(phases), finished=True)
+
+
+def failed(said: str) -> TestRecord:
+    return record(said, phase(said, message=said, traceback=said, location=[said, 1]))
+
+
+def told(said: str) -> list[Event]:
+    """A text wherever a run can have one."""
+    return session(
+        Started(said),
+        phase(said, message=said, traceback=said, location=[said, 1], sections=[["Captured stdout call", said]]),
+        phase(said, outcome="rerun", subtest=said),
+        Finished(id=said, duration=1.0, passed=False),
+        Warned(said, "RuntimeWarning", "runtest", said, 1, None),
+        Warned(said, "PytestUnhandledThreadExceptionWarning", "runtest", said, 1, said),
+        broken(said, traceback=said),
+        absent(said, said),
+        selected=3,
+        exit_status=1,
+    )
+
+
+def judged(said: str) -> object:
+    run = execution(
+        [*told(said)[:-1], UsageFault([said], said), Interrupted(said, said, [said]), ended(1, stopped=said)]
+    )
+    return no_result.diagnose(run)
+
+
+def answered(said: str) -> object:
+    run = execution(told(said), stdout=said, max_tokens=500)
+    return budget.fit_execution(result.executed(run), run.request, ceiling=2**24)
+
+
+def listed(said: str) -> object:
+    run = discovery([item(said), broken(said, traceback=said)], max_tokens=500)
+    return listing.fit_discovery(result.discovered(run), run.request, ceiling=2**24)
+
+
+def checked(said: str) -> None:
+    with suppress(expressions.ExpressionError):
+        expressions.check(said, arguments=True)
+
+
+def admit(said: str) -> None:
+    with suppress(incoming.Refused):
+        incoming.admitted(said.encode("utf-8", "replace"))
+
+
+def read_settings(said: str) -> object:
+    try:
+        return jsonc_edit.read(said)
+    except jsonc_edit.JsoncError:
+        return None
+
+
+def of_files(said: str, folder: Path) -> object:
+    for name in ("pyproject.toml", "setup.cfg", "requirements.txt", "environment.yml"):
+        (folder / name).write_text(said, encoding="utf-8", errors="replace", newline="")
+    found = project.read(folder)
+    return (
+        requirements.groups(found),
+        requirements.setup_extras(folder),
+        requirements.of_file(folder / "requirements.txt"),
+        requirements.of_conda(folder / "environment.yml"),
+    )
+
+
+def error(said: str) -> CollectionError:
+    return CollectionError(file=said, error_type=said, message=said, line=1, traceback=said)
+
+
+def marked(said: str) -> object:
+    run = execution([Marks([said, *said.split()], [said])], markers="slwo")
+    return selection.of_run(run)
+
+
+def unselected(said: str) -> object:
+    return selection.of_run(execution(session(NothingSelected([said], [said], [said], 0, 1), selected=0)))
+
+
+CAPTURED = tracebacks.heading("-", "Captured stdout call")
+ADMITTING = endpoint.settle("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)
+
+FUNCTIONS: dict[str, Callable[[str], object]] = {
+    "causes.masked": lambda said: grouping.masked(said, said),
+    "causes.group": lambda said: grouping.group([failed(said), failed(said + "x")]),
+    "cautions.of_run": lambda said: warnings.of_run(execution(told(said))),
+    "endpoint.admits": lambda said: (ADMITTING.admits_host(said), ADMITTING.admits_origin("http://" + said)),
+    "excerpts.slim": tracebacks.slim,
+    "excerpts.brief": lambda said: tracebacks.brief("assert \n" + said),
+    "excerpts.without_captured": lambda said: tracebacks.without_captured(f"{CAPTURED}\n{said}"),
+    "excerpts.without_foreign_frames": tracebacks.without_foreign_frames,
+    "expressions.check": checked,
+    "failures.site": lambda said: failures.site(failed(said)),
+    "failures.of_test": lambda said: (failures.message(failed(said)), failures.traceback(failed(said), captured=True)),
+    "failures.collection_error": lambda said: failures.collection_error(broken(said, traceback=said)),
+    "ink.columns": colours.columns,
+    "jsonc.read": read_settings,
+    "listing.fit_discovery": listed,
+    "incoming.admitted": admit,
+    "incoming.mended": lambda said: incoming.mended(said.encode("utf-8", "replace")),
+    "notices.of_execution": lambda said: notices.of_execution(execution(told(said)), execution([]).request),
+    "progress.words": lambda said: progress.words(ledger(Started(said))),
+    "records.parse": lambda said: decode.parse(said.encode("utf-8", "replace")),
+    "replies.safe": lambda said: serialize.line(serialize.safe({said: [said]}, colour=True)),
+    "selection.marks": marked,
+    "selection.nothing": unselected,
+    "text.safe_with_colour": text.safe_with_colour,
+    "text.safe_line": text.safe_line,
+    "tokens.estimate": tokens.estimate,
+    "transcript.condense": pytest_output.condense,
+    "uncollected.ever_fewer": lambda said: list(collection_errors.ever_fewer([error(said)] * 2)),
+    "uncollected.without_machinery": lambda said: collection_errors.without_machinery(error(said)),
+}
+
+
+def with_attacks(test: Any) -> Any:
+    for attack in ATTACKS:
+        test = example(long(*attack))(test)
+    return test
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@with_attacks
+@settings(max_examples=8, phases=WITHOUT_SHRINKING)
+@given(texts)
+def test_a_function_takes_no_more_than_linear_time_for_what_others_wrote(name: str, said: str) -> None:
+    with limited():
+        FUNCTIONS[name](said)
+
+
+@pytest.mark.parametrize("whole", [answered, judged])
+@pytest.mark.parametrize("attack", ATTACKS[1::5])
+def test_an_answer_is_made_in_linear_time(whole: Callable[[str], object], attack: tuple[str, str, str]) -> None:
+    with limited():
+        whole(long(*attack))
+
+
+@with_attacks
+@settings(max_examples=8, phases=WITHOUT_SHRINKING)
+@given(texts)
+def test_files_of_a_project_are_read_in_linear_time(tmp_path_factory: pytest.TempPathFactory, said: str) -> None:
+    with limited():
+        of_files(said, tmp_path_factory.mktemp("linear"))
+
+
+# --- the patterns ------------------------------------------------------------------------------
+
+# pattern → why it may take longer on text that it is never given.
+EXEMPT = {
+    "ownership._REQUIREMENT": "is matched once, at the beginning of one word of a command",
+    "incoming._FIRST_ID": "is matched once, at the beginning of 1,024 bytes",
+    "incoming._LAST_ID": "only sees 1,024 bytes",
+    "jsonc_edit._TRIVIA": "is only matched where a value has ended, and nothing follows a comment without an end",
+    "jsonc_edit._COMMENT": "only sees what _TRIVIA has matched",
+    "toml_edit._TOKEN": "only sees text that Python's own parser has accepted",
+}
+
+
+def patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from patterns_in(each)
+    elif hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
+        yield from patterns_in(tuple(vars(value).values()))
+
+
+def patterns() -> dict[str, re.Pattern[Any]]:
+    found = {}
+    for module in pkgutil.walk_packages(pytest_mcp.__path__, "pytest_mcp."):
+        if not module.name.endswith((".supervisor", ".__main__")):
+            for name, value in vars(importlib.import_module(module.name)).items():
+                for number, pattern in enumerate(patterns_in(value)):
+                    found[f"{module.name.rpartition('.')[2]}.{name}{number or ''}"] = pattern
+    return found
+
+
+PATTERNS = patterns()
+
+
+@pytest.mark.parametrize("name", sorted(PATTERNS.keys() - EXEMPT.keys()))
+@with_attacks
+@settings(max_examples=5, phases=WITHOUT_SHRINKING)
+@given(texts)
+def test_a_pattern_walks_no_text_twice(name: str, said: str) -> None:
+    pattern = PATTERNS[name]
+    subject = said if isinstance(pattern.pattern, str) else said.encode("utf-8", "replace")
+    with limited():
+        pattern.findall(subject)
+
+
+# Modules whose patterns are written where they are used, and what they are given.
+WRITTEN_IN_PLACE = {
+    "clients": "the name of the root, which the operator chose",
+    "endpoint": "headers, of 16 KB at most; `endpoint.admits` above",
+    "targets_not_run": "one character, repeated",
+    "ownership": "one class of characters, repeated",
+    "hatch": "one class of characters, repeated",
+    "requirements": "classes of characters; `of_files` above",
+    "source_lines": "two colons",
+    "nearby": "names of folders, of 255 characters at most",
+    "targets": "one character",
+    "toml_edit": "a key of ours",
+    "pytest_output": "one character, repeated",
+}
+
+
+def test_every_pattern_is_known_here() -> None:
+    """A pattern that is compiled inside a function would be seen by no test of this file."""
+    unknown = set()
+    for path in Path(pytest_mcp.__path__[0]).rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        used = {
+            node.func.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            if isinstance(node.func.value, ast.Name) and node.func.value.id == "re"
+        }
+        if used - {"compile", "escape"}:
+            unknown.add(path.stem)
+
+    assert unknown == WRITTEN_IN_PLACE.keys()
