@@ -23,7 +23,7 @@ lint: $(INSTALLED)
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/python scripts/generate_docs.py --check
-	@$(BIN)/python scripts/generate_readme.py --check
+	@$(BIN)/python scripts/generate_figures.py --check
 
 types: $(INSTALLED)
 	@echo "== types"
@@ -112,7 +112,7 @@ tokens: $(INSTALLED)
 
 docs: $(INSTALLED)
 	@$(BIN)/python scripts/generate_docs.py
-	@$(BIN)/python scripts/generate_readme.py
+	@$(BIN)/python scripts/generate_figures.py
 
 # The moving picture of the README, docs/demo.svg, filmed from the real commands.
 recording: $(INSTALLED)

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -16,7 +16,7 @@ from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.config.model import PREFIX
 from pytest_mcp.config.options import SETTINGS
 from pytest_mcp.tools import dump
-from scripts import generate_readme
+from scripts import generate_figures
 from tests.support.paths import ROOT
 from tests.support.workbench import Workbench
 
@@ -44,14 +44,18 @@ def anchors(document: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+# The answers that documents show: of a broken fixture, and of the example project.
+SHOWN_IN = {"fixture": "docs/answers.md", "shop": "README.md"}
 
 
-def readme_example(name: Literal["fixture", "shop"]) -> Any:
-    """One of the two answers that the README shows: of a broken fixture, and of the example project."""
-    blocks = re.findall(r"(?ms)^```json\n(.*?)^```", README)
-    fixture, shop = [block for block in blocks if '"verdict"' in block]
-    return json.loads(fixture if name == "fixture" else shop)
+def document(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def shown_answer(name: str) -> Any:
+    blocks = re.findall(r"(?ms)^```json\n(.*?)^```", document(SHOWN_IN[name]))
+    (block,) = [block for block in blocks if '"verdict"' in block]
+    return json.loads(block)
 
 
 def without_timings(answer: dict[str, Any]) -> dict[str, Any]:
@@ -127,9 +131,9 @@ def test_no_file_names_a_place_of_one_machine() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("name", ["fixture", "shop"])
-def test_an_answer_in_the_readme_has_exactly_the_keys_of_the_models(name: Literal["fixture", "shop"]) -> None:
-    example = readme_example(name)
+@pytest.mark.parametrize("name", SHOWN_IN)
+def test_an_answer_in_a_document_has_exactly_the_keys_of_the_models(name: str) -> None:
+    example = shown_answer(name)
 
     answer = dump(ExecuteResult.model_validate(example))
 
@@ -143,13 +147,13 @@ async def test_the_answer_in_the_readme_is_what_the_server_answers(bench: Workbe
 
     answer = await bench.execute(keywords="vat")
 
-    assert without_timings(answer) == without_timings(readme_example("shop"))
+    assert without_timings(answer) == without_timings(shown_answer("shop"))
 
 
 @pytest.mark.anyio
-async def test_before_and_after_in_the_readme_are_the_same_real_run(bench: Workbench) -> None:
+async def test_before_and_after_are_the_same_real_run(bench: Workbench) -> None:
     projects.one_fixture(200).write(bench.root)
-    (before,) = re.findall(r"(?ms)^```text\n(tests/test_carts.*?)^```", README)
+    (before,) = re.findall(r"(?ms)^```text\n(tests/test_carts.*?)^```", document("docs/answers.md"))
 
     printed = bench.shell().stdout
     answer = await bench.execute()
@@ -158,28 +162,30 @@ async def test_before_and_after_in_the_readme_are_the_same_real_run(bench: Workb
     rest = iter(printed.splitlines())
     assert all(line in rest for line in before.splitlines())
     assert len(printed.splitlines()) > 2000
-    assert without_timings(answer) == without_timings(readme_example("fixture"))
+    assert without_timings(answer) == without_timings(shown_answer("fixture"))
 
 
 def test_the_tokens_before_and_after_are_those_that_were_counted() -> None:
     counted = token_results.load()["one-fixture"]
 
-    assert f"{counted.printed['pytest']:,} tokens" in README
-    assert f"whole, {counted.answer:,} tokens" in README
+    assert f"{counted.printed['pytest']:,} tokens" in document("docs/answers.md")
+    assert f"whole, {counted.answer:,} tokens" in document("docs/answers.md")
 
 
-def test_the_derived_parts_of_the_readme_are_fresh() -> None:
-    assert generate_readme.filled(README) == README
+@pytest.mark.parametrize("name", generate_figures.PARTS)
+def test_the_figures_in_a_document_are_those_that_were_measured(name: str) -> None:
+    assert generate_figures.filled(name) == document(f"docs/{name}")
 
 
-def test_a_drifted_part_of_the_readme_is_mended_and_the_rest_is_left_alone() -> None:
-    drifted = README.replace("| `path` |", "| `place` |")
+def test_a_drifted_figure_is_mended_and_the_rest_is_left_alone() -> None:
+    text = document("docs/answers.md")
+    drifted = text.replace("| 200 passing tests |", "| 300 passing tests |")
 
-    assert drifted != README
-    assert generate_readme.filled(drifted) == README
+    assert drifted != text
+    assert generate_figures.filled("answers.md", drifted) == text
 
 
-def test_the_readme_has_every_setting_of_the_operators_with_its_variable() -> None:
-    rows = re.findall(r"(?m)^\| `(--[a-z-]+)[^|]*(?:\\\|[^|]*)?\| `(\w+)` \|", README)
+def test_the_page_of_settings_has_every_setting_of_the_operators_with_its_variable() -> None:
+    rows = re.findall(r"(?m)^\| `(--[a-z-]+)[^|]*(?:\\\|[^|]*)?\| `(\w+)` \|", document("docs/settings.md"))
 
     assert rows == [(setting.flag, PREFIX + setting.name.upper()) for setting in SETTINGS]

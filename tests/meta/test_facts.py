@@ -41,11 +41,11 @@ def document(name: str) -> str:
 
 
 FACTS = [
-    ("README.md", f"(default: {config.DEFAULT_TIMEOUT})"),
-    ("README.md", f"(default: {config.MAX_TIMEOUT})"),
-    ("README.md", f"(default: {config.MAX_REPLY_BYTES // MIB} MiB)"),
-    ("README.md", f"(without a value: `{endpoint.DEFAULT}`)"),
-    ("README.md", f"listed when there are {word(results.LISTED_WITHOUT_FAILURE)} or fewer"),
+    ("docs/settings.md", f"(default: {config.DEFAULT_TIMEOUT})"),
+    ("docs/settings.md", f"(default: {config.MAX_TIMEOUT})"),
+    ("docs/settings.md", f"(default: {config.MAX_REPLY_BYTES // MIB} MiB)"),
+    ("docs/settings.md", f"(without a value: `{endpoint.DEFAULT}`)"),
+    ("docs/answers.md", f"listed when there are {word(results.LISTED_WITHOUT_FAILURE)} or fewer"),
     (
         "docs/clients.md",
         f"`max_tokens` {config.EXECUTE_TOKENS:,}, or {config.DISCOVER_TOKENS:,} for",

@@ -1,7 +1,7 @@
-"""Write the parts of README.md that can be derived: the parameters, and the figures that were measured.
+"""Write the measured figures into the documents: what answers cost, and how fast calls are.
 
-Each part stands between two comments that name it. `--check` writes nothing and fails when a part is not what the
-models and the results of `make bench` and `make tokens` say.
+Each table stands between two comments that name it. `--check` writes nothing and fails when a table is not what the
+results of `make bench` and `make tokens` say.
 """
 
 import re
@@ -14,9 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import results as measured
 from bench.tokens import results as counted
-from pytest_mcp.tools import TOOLS
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 SPEED = {
     "one-test": "one test, server warm",
@@ -36,37 +35,26 @@ COST = {
 
 
 def main(arguments: list[str]) -> int:
-    text = README.read_text(encoding="utf-8")
-    fresh = filled(text)
+    stale = [name for name in PARTS if filled(name) != (DOCS / name).read_text(encoding="utf-8")]
     if "--check" in arguments:
-        if fresh != text:
-            print("Not what was measured and declared: README.md; run `make docs`.", file=sys.stderr)
-        return 1 if fresh != text else 0
-    if fresh != text:
-        README.write_text(fresh, encoding="utf-8")
-        print("wrote README.md")
+        for name in stale:
+            print(f"Not what was measured: docs/{name}; run `make docs`.", file=sys.stderr)
+        return 1 if stale else 0
+    for name in stale:
+        (DOCS / name).write_text(filled(name), encoding="utf-8")
+        print(f"wrote docs/{name}")
     return 0
 
 
-def filled(text: str) -> str:
-    for name, write in PARTS.items():
-        begin, end = f"<!-- generated: {name} -->\n", "<!-- end -->\n"
-        pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
-        text, count = pattern.subn(lambda _: f"{begin}{write()}{end}", text)  # noqa: B023 - used at once
-        if count != 1:
-            raise SystemExit(f"README.md must have one part {name!r} between {begin.strip()} and {end.strip()}")
+def filled(name: str, text: str | None = None) -> str:
+    """The document, or this text of it, with its table made anew."""
+    part, write = PARTS[name]
+    begin, end = f"<!-- generated: {part} -->\n", "<!-- end -->\n"
+    pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+    text, count = pattern.subn(lambda _: f"{begin}{write()}{end}", text or (DOCS / name).read_text(encoding="utf-8"))
+    if count != 1:
+        raise SystemExit(f"docs/{name} must have one part {part!r} between {begin.strip()} and {end.strip()}")
     return text
-
-
-def parameters() -> str:
-    """Each parameter once, with the tools that take it."""
-    takers: dict[str, list[str]] = {}
-    words: dict[str, str] = {}
-    for tool in TOOLS:
-        for name, schema in tool.input_schema["properties"].items():
-            takers.setdefault(name, []).append(tool.name.partition("_")[0])
-            words[name] = schema["description"]
-    return table(("parameter", "of", "what it says"), [(f"`{n}`", ", ".join(takers[n]), words[n]) for n in words])
 
 
 def speed() -> str:
@@ -102,7 +90,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
 
 
-PARTS: Mapping[str, Callable[[], str]] = {"parameters": parameters, "speed": speed, "cost": cost}
+# document → the name of its table, and what writes it
+PARTS: Mapping[str, tuple[str, Callable[[], str]]] = {"answers.md": ("cost", cost), "speed.md": ("speed", speed)}
 
 
 if __name__ == "__main__":
