@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.workbench import Workbench
+from tests.support.workbench import Workbench, call
 
 # Importing a module that begins like this leaves a file behind.
 TRACE = "import pathlib\npathlib.Path(__file__).with_suffix('.imported').touch()\n"
@@ -56,6 +56,43 @@ async def test_doctest_modules_take_no_named_file_that_pytest_would_leave_out(be
     assert faults == [(f"node_ids.{index}", "not_a_test_file") for index in range(3)]
     assert [test["node_id"] for test in answer["tests"]] == ["pkg/sums.py::sums.double"]
     assert imported(bench) == ["pkg/sums.imported"]
+
+
+IGNORING = {
+    "--ignore": {"pytest.ini": "[pytest]\naddopts = --doctest-modules --ignore=manage.py --ignore-glob=script*\n"},
+    "collect_ignore": {
+        "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
+        "conftest.py": "collect_ignore = ['manage.py', 'scripts']\n",
+    },
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("how", IGNORING)
+@pytest.mark.parametrize("name", ["manage.py", "scripts", "scripts/deploy.py"])
+async def test_what_the_project_ignores_is_not_imported_for_its_doctests(
+    every_bench: Workbench, how: str, name: str
+) -> None:
+    every_bench.write({**IGNORING[how], "manage.py": DOCTEST, "scripts/deploy.py": DOCTEST, "test_a.py": TRACE})
+
+    await call("discover_tests", {"path": name}, every_bench.config)
+
+    assert imported(every_bench) == []
+
+
+@pytest.mark.anyio
+async def test_a_conda_environment_is_not_imported_for_its_doctests(bench: Workbench) -> None:
+    files = {
+        "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
+        "env/conda-meta/history": "",
+        "env/lib/m.py": DOCTEST,
+    }
+    bench.write(files)
+
+    for name in ("env", "env/lib/m.py"):
+        await call("discover_tests", {"path": name}, bench.config)
+
+    assert imported(bench) == []
 
 
 BEYOND = {

@@ -85,6 +85,38 @@ async def test_two_edits_of_one_size_in_one_second_are_both_seen(bench: Workbenc
     assert doubtful(bench.root) == []
 
 
+# Code that the guard of the run's own imports does not see: of another interpreter, and outside the root.
+STARTS_ANOTHER = """
+    import subprocess, sys
+    def test_number():
+        done = subprocess.run([sys.executable, "-c", "import lib; print(lib.NUMBER)"], capture_output=True, text=True)
+        assert done.stdout == "2\\n"
+"""
+OUTSIDE = """
+    import sys
+    sys.path.insert(0, {folder!r})
+    import lib
+    def test_number(): assert lib.NUMBER == 2
+"""
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("where", ["another interpreter", "outside the root"])
+async def test_an_edit_is_seen_in_other_interpreters_and_outside_the_root(bench: Workbench, where: str) -> None:
+    folder = bench.root if where == "another interpreter" else bench.root.parent / "outside"
+    folder.mkdir(exist_ok=True)
+    bench.write({"test_a.py": STARTS_ANOTHER if folder == bench.root else OUTSIDE.format(folder=str(folder))})
+    moment = int(time.time())
+    outcomes = []
+
+    for number in (1, 2):
+        (folder / "lib.py").write_text(f"NUMBER = {number}\n")
+        os.utime(folder / "lib.py", (moment, moment))
+        outcomes.append((await bench.execute())["verdict"])
+
+    assert outcomes == ["failed", "passed"]
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize("workers", ["", "-n1"])
 async def test_stale_caches_that_others_left_are_not_used_and_removed(bench: Workbench, workers: str) -> None:

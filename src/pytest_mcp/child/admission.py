@@ -47,14 +47,12 @@ class Admission:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
-        if not self.folders or not config.getoption("doctestmodules", False):
+        if not self.places or not config.getoption("doctestmodules", False):
             return
         collection = Collection(config, config.option)
-        if all(map(collection.reaches, self.folders)):
-            return
         if config.getoption("dist", "no") == "no":
             config.pluginmanager.register(Doctests(self.emit, collection, self.root))
-        else:
+        elif not all(map(collection.reaches, self.folders)):
             config.invocation_params = without_doctest_modules(config)
             self.emit("doctests_left_out", count=None, first=None)
 
@@ -80,13 +78,15 @@ class Doctests:
         outcome = yield
         if outcome.excinfo is None and self.is_foreign(str(file_path)):
             collectors = outcome.get_result()
-            kept = [collector for collector in collectors if not is_doctest_module(collector)]
+            kept = [collector for collector in collectors if not imports_its_file(collector)]
             if len(kept) < len(collectors):
                 self.left_out.append(os.path.relpath(str(file_path), self.root).replace(os.sep, "/"))
                 outcome.force_result(kept)
 
     def is_foreign(self, path: str) -> bool:
-        return not matches(path, self.collection.modules) and not self.collection.reaches(path)
+        if matches(path, self.collection.modules):
+            return False
+        return not self.collection.reaches(path) or self.collection.is_ignored_by_a_hook(path)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_collection(self) -> Generator[None, Any, None]:
@@ -106,5 +106,6 @@ def with_argument(config: Any, argument: str) -> Any:
     return type(given)(args=(*given.args, argument), plugins=given.plugins, dir=given.dir)
 
 
-def is_doctest_module(collector: Any) -> bool:
-    return any(kind.__name__ == "DoctestModule" for kind in type(collector).__mro__)
+def imports_its_file(collector: Any) -> bool:
+    """A file that is named gets a collector for tests too, whatever its name."""
+    return any(kind.__name__ in ("DoctestModule", "Module") for kind in type(collector).__mro__)

@@ -21,13 +21,18 @@ from typing import Any, Generator, Iterator
 
 import pytest
 from import_origins import INSTALLED, STANDARD_LIBRARY
-from selection_facts import MOST_FILES, is_unsearched
+from project_collection import SIGNS_OF_AN_ENVIRONMENT
+from selection_facts import MOST_FILES
 
 # In nanoseconds. A cache that is written sooner after a change may hold the code from before it.
 SAFELY_LATER = 1_000_000_000
 # A source that has changed since then may change again within the same second.
 SETTLED = 2_000_000_000
 CACHES = "__pycache__"
+# What stands between the name of a source and the rest of its cache's name, for this Python.
+TAG = "." + (sys.implementation.cache_tag or "")
+# Folders that hold no code of a person's.
+UNEDITED = (CACHES, ".git", "node_modules")
 PACKAGES = tuple(os.sep + name + os.sep for name in INSTALLED)
 LIBRARIES = (STANDARD_LIBRARY + os.sep, os.path.dirname(os.__file__) + os.sep)
 
@@ -37,10 +42,6 @@ stat, unlink, open_file, now = os.stat, os.unlink, open, time.time_ns
 class FreshBytecode:
     def __init__(self, root: str) -> None:
         self.root = root
-        # What is installed as editable lies in other folders of the path.
-        folders = [os.path.join(folder, "") for folder in (root, *sys.path) if isinstance(folder, str) and folder]
-        self.edited = tuple(folder for folder in folders if not is_installed(folder))
-        self.has_workers = False
 
     def install(self) -> None:
         self.guard_imports()
@@ -86,20 +87,21 @@ class FreshBytecode:
 
         rewrite._read_pyc, rewrite._write_pyc = read_fresh_pyc, write_settled_pyc
 
-    # --- xdist's workers, which are interpreters of their own ----------------------------------
+    # --- other interpreters: xdist's workers, and what tests start ------------------------------
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_setupnodes(self) -> None:
-        self.has_workers = True
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self) -> None:
         self.discard_all()
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionfinish(self) -> Generator[None, None, None]:
         yield
-        if self.has_workers:
-            self.discard_all()
+        self.discard_all()
 
     def discard_all(self) -> None:
+        """A run that is to leave no trace starts no interpreters, and would remove nothing."""
+        if sys.dont_write_bytecode:
+            return
         try:
             for source, cache in caches_below(self.root):
                 self.discarded(source, cache)
@@ -111,7 +113,7 @@ class FreshBytecode:
     def discarded(self, source: str, cache: str) -> bool:
         """Whether this cache must not be used. It is removed then, unless the run is to leave no trace."""
         try:
-            if not self.is_edited(source) or stat(cache).st_mtime_ns > last_change(source) + SAFELY_LATER:
+            if is_installed(source) or stat(cache).st_mtime_ns > last_change(source) + SAFELY_LATER:
                 return False
             if is_checked_by_hash(cache):
                 return False
@@ -126,12 +128,9 @@ class FreshBytecode:
 
     def is_settled(self, source: Any) -> bool:
         try:
-            return not self.is_edited(source) or now() >= last_change(source) + SETTLED
+            return is_installed(source) or now() >= last_change(source) + SETTLED
         except Exception:  # noqa: BLE001 - as above
             return True
-
-    def is_edited(self, source: str) -> bool:
-        return source.startswith(self.edited) and not is_installed(source)
 
 
 def is_installed(path: str) -> bool:
@@ -163,10 +162,23 @@ def caches_below(root: str) -> Iterator[tuple[str, str]]:
     """Pairs of source and cache, up to a limit."""
     count = 0
     for folder, below, _ in os.walk(root):
-        caches = os.path.join(folder, CACHES)
-        for name in os.listdir(caches) if CACHES in below else ():
-            yield os.path.join(folder, name.partition(".")[0] + ".py"), os.path.join(caches, name)
-            count += 1
+        caches = os.path.join(folder, CACHES) if sys.pycache_prefix is None else sys.pycache_prefix + folder
+        for name in listed(caches):
+            stem, tag, _ = name.rpartition(TAG)
+            if tag:
+                yield os.path.join(folder, stem + ".py"), os.path.join(caches, name)
+                count += 1
         if count > MOST_FILES:
             return
-        below[:] = [name for name in below if not is_unsearched(os.path.join(folder, name))]
+        below[:] = [name for name in below if name not in UNEDITED and not is_environment(os.path.join(folder, name))]
+
+
+def listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def is_environment(folder: str) -> bool:
+    return any(os.path.exists(os.path.join(folder, sign)) for sign in SIGNS_OF_AN_ENVIRONMENT)

@@ -8,7 +8,11 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
+from pathlib import Path
 from typing import Any, Iterable
+
+# By which any version of pytest knows an environment of venv, virtualenv or conda.
+SIGNS_OF_AN_ENVIRONMENT = ("pyvenv.cfg", os.path.join("conda-meta", "history"), os.path.join("bin", "activate"))
 
 
 class Collection:
@@ -19,6 +23,9 @@ class Collection:
         self.modules = config.getini("python_files")
         self.texts = getattr(options, "doctestglob", None) or ["test*.txt"]
         self.doctest_modules = bool(getattr(options, "doctestmodules", False))
+        started_in = str(config.invocation_params.dir)
+        self.ignored = [absolute(path, started_in) for path in getattr(options, "ignore", None) or ()]
+        self.ignored_globs = [absolute(path, started_in) for path in getattr(options, "ignore_glob", None) or ()]
         self.places: list[str] | None = None
 
     def takes(self, path: str) -> bool:
@@ -45,15 +52,29 @@ class Collection:
         if not (path + os.sep).startswith(os.path.join(start, "")):
             return False
         while path != start:
-            if os.path.isdir(path) and self.leaves_out(path):
+            if self.ignores(path) or (os.path.isdir(path) and self.leaves_out(path)):
                 return False
             path = os.path.dirname(path)
         return True
 
+    def ignores(self, path: str) -> bool:
+        """By --ignore and --ignore-glob, which pytest does not apply to what is named."""
+        return path in self.ignored or any(fnmatch.fnmatch(path, pattern) for pattern in self.ignored_globs)
+
     def leaves_out(self, folder: str) -> bool:
-        return matches(folder, self.config.getini("norecursedirs")) or os.path.exists(
-            os.path.join(folder, "pyvenv.cfg")
+        return matches(folder, self.config.getini("norecursedirs")) or any(
+            os.path.exists(os.path.join(folder, sign)) for sign in SIGNS_OF_AN_ENVIRONMENT
         )
+
+    def is_ignored_by_a_hook(self, path: str) -> bool:
+        """Whether a conftest (`collect_ignore`) or a plugin leaves it out, or a folder above it."""
+        ignores = self.config.hook.pytest_ignore_collect
+        parents = [parent for parent in Path(path).parents if str(parent).startswith(str(self.config.rootpath))]
+        return any(ignores(collection_path=place, config=self.config) for place in (Path(path), *parents))
+
+
+def absolute(path: Any, folder: str) -> str:
+    return os.path.normpath(os.path.join(folder, str(path)))
 
 
 def starting_places(config: Any) -> list[str]:
