@@ -3,4 +3,4 @@
 import pytest
 
 # Its asserts say what differs, as those of a test do.
-pytest.register_assert_rewrite("tests.interop.answers")
+pytest.register_assert_rewrite("tests.external.interop.answers")
