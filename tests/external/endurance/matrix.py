@@ -10,8 +10,10 @@ from scripts.environments import MATRIX
 from tests.support.paths import ROOT
 
 TESTS = [
-    *("tests/test_outcomes.py", "tests/test_usage_errors.py", "tests/test_round_trip.py", "tests/test_discovery.py"),
-    *("tests/test_diagnosis.py", "tests/test_json_report_oracle.py", "tests/hostile"),
+    *("tests/integration/test_outcomes.py", "tests/integration/test_usage_errors.py"),
+    *("tests/integration/test_round_trip.py", "tests/integration/test_discovery.py"),
+    *("tests/integration/test_runs_without_a_result.py", "tests/integration/test_json_report_oracle.py"),
+    *("tests/integration/test_ini_files.py", "tests/integration/test_bytecode.py", "tests/hostile"),
 ]
 # pytest's closing line, as far as it counts.
 COUNT = re.compile(r"(\d+) (passed|failed|skipped|errors?)\b")
