@@ -36,7 +36,7 @@ class TestResult(Shape):
     outcome: Outcome
     duration: float
     message: Annotated[str | None, Field(description="Exception with its type, or the reason of a skip.")]
-    traceback: Annotated[str | None, Field(description="pytest's own rendering, then captured output.")]
+    traceback: Annotated[str | None, Field(description="The way to the failure, E lines, captured output.")]
 
 
 class CollectionError(Shape):
@@ -45,6 +45,7 @@ class CollectionError(Shape):
     message: str
     line: int | None
     traceback: str | None
+    also: Annotated[int, Field(description="How many more files have this cause.")]
 
 
 class FailureGroup(Shape):
@@ -52,9 +53,9 @@ class FailureGroup(Shape):
 
     count: int
     message: str
-    location: str | None
-    example: Annotated[str, Field(description="The one shown whole in tests.")]
-    node_ids: Annotated[list[str], Field(description="The others.")]
+    location: Annotated[str | None, Field(description="Where, or the places with counts.")]
+    example: Annotated[int | None, Field(description="Index in tests of the one shown; null: none is.")]
+    node_ids: Annotated[list[str] | None, Field(description="Some of the others, as different as can be.")]
 
 
 class Omitted(Shape):

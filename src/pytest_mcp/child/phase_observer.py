@@ -1,12 +1,11 @@
-"""Around each phase of a test, where that is needed: it costs every test a little.
+"""Around each phase of a test, with detail full only: it costs every test a little.
 
-Before pytest 8.0 the length of an assertion's diff hung on the general verbosity alone, so that is raised
-while a test runs. And with detail full, log records are kept for the report. Public pytest only.
+Log records are kept for the report. Before pytest 8.0 the length of an assertion's diff depended on the general
+verbosity alone, so that is raised while a test runs. Public pytest only.
 """
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Generator
 
 import pytest
@@ -19,7 +18,7 @@ VERBOSE = 2
 
 
 class Observer:
-    def __init__(self, option: Any, stages: Stages | None) -> None:
+    def __init__(self, option: Any, stages: Stages) -> None:
         self.option = option
         self.stages = stages
         # Where there is a verbosity of assertions, the command line has set it.
@@ -41,7 +40,7 @@ class Observer:
         before = self.option.verbose
         self.option.verbose = max(before, self.least_verbose)
         try:
-            with self.stages.logging_of(when) if self.stages else nullcontext():
+            with self.stages.logging_of(when):
                 yield
         finally:
             self.option.verbose = before

@@ -7,24 +7,46 @@ cannot be turned into text is named in its place: the outcome is told all the sa
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 from describe import Clip, describe_subtest, skip_reason, text_of, told, unshown
+from exception_chain import chain_of
 
 
-def fields_of(report: Any, context: Any, clip: Clip, relative: Callable[[str], str], root: str) -> dict[str, Any]:
+class Describer(NamedTuple):
+    """How texts, paths and failures of this run are told."""
+
+    clip: Clip
+    relative: Callable[[str], str]
+    root: str
+    # pytest's own rendering, also where a failure can be told as data.
+    full: bool
+
+
+def fields_of(report: Any, context: Any, describer: Describer) -> dict[str, Any]:
     """Only the report of a subtest has a context."""
-    crash = crash_of(report)
+    clip, crash = describer.clip, crash_of(report)
+    failed = report.outcome == "failed"
+    chain = clipped(chain_of(report.longrepr, describer.root), clip) if failed else None
+    as_text = failed and (describer.full or chain is None)
     return {
         "when": str(report.when),
         "outcome": str(report.outcome),
         "xfail": told("the reason of the xfail", str, report.wasxfail) if hasattr(report, "wasxfail") else None,
         "message": message_of(report, crash, clip),
-        "location": location_of(crash, relative),
-        "traceback": clip(told("the traceback", text_of, report, root)) if report.outcome == "failed" else None,
+        "location": location_of(crash, describer.relative),
+        "traceback": clip(told("the traceback", text_of, report, describer.root)) if as_text else None,
+        "chain": chain,
         "sections": sections_of(report, clip),
         "subtest": None if context is None else told("the subtest", describe_subtest, context),
     }
+
+
+def clipped(chain: list[Any] | None, clip: Clip) -> list[Any] | None:
+    """With the text of each exception cut like any other."""
+    if chain is None:
+        return None
+    return [[link, note, clip("\n".join(lines)).split("\n"), frames] for link, note, lines, frames in chain]
 
 
 def crash_of(report: Any) -> Any:

@@ -14,13 +14,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generator, Sequence
 
 import pytest
+from comparisons import Comparisons
 from describe import Clipper, skip_reason, stack_of, text_of, told
 from import_origins import imported_elsewhere
 from ini_files import settings_file
 from json_report import Stages
 from named_targets import Comparison
 from phase_observer import Observer
-from phase_record import fields_of
+from phase_record import Describer, fields_of
 from selection_facts import marks_of, reasons, registered_marks
 from source_lines import broken_conftest, definition_line, line_of
 
@@ -41,6 +42,7 @@ class Reporter:
         self.collect_only = job["collect_only"]
         self.full = job["full"]
         self.clip = Clipper(job["text_limit"])
+        self.describer = Describer(self.clip, self.relative, self.root, self.full)
         self.comparison = Comparison(job, self.relocate)
         # Looking at the marks of every test takes time; so only where marks choose the tests.
         self.marks: set[str] | None = set() if job["by_marks"] else None
@@ -49,6 +51,7 @@ class Reporter:
         self.wall_clock = time.time
         self.started = self.clock()
         self.config: Any = None
+        self.comparisons: Comparisons | None = None
         self.collection_errors: dict[str, tuple[str | None, BaseException]] = {}
         self.session: pytest.Session | None = None
         self.exit_code_for_plugins: int | None = None
@@ -91,14 +94,24 @@ class Reporter:
         self.config = config
         # There is nobody at the keyboard: a debugger that reads the end of its input lets tests pass unrun.
         config.option.usepdb = config.option.trace = False
-        if self.full or not hasattr(config, "get_verbosity"):
-            config.pluginmanager.register(Observer(config.option, self.stages if self.full else None))
+        if self.full:
+            config.pluginmanager.register(Observer(config.option, self.stages))
+        elif not self.collect_only:
+            self.explain_comparisons(config)
         inipath = config.inipath
         self.emit(
             "configured",
             inifile=str(inipath) if inipath else None,
             from_cache=[name for name in ("lf", "stepwise") if config.getoption(name, False)],
         )
+
+    def explain_comparisons(self, config: Any) -> None:
+        if getattr(config.option, "dist", "no") == "no":
+            self.comparisons = Comparisons(config)
+            config.pluginmanager.register(self.comparisons)
+        else:
+            # xdist's workers have no plugin of ours; their explanations are whole by this alone.
+            config.option.override_ini = [*(config.option.override_ini or ()), "verbosity_assertions=2"]
 
     # --- collection ----------------------------------------------------------------------------
 
@@ -208,6 +221,8 @@ class Reporter:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.channel.started(self.relocate(nodeid))
 
+    # First, since verbosity is given back here before the terminal reads it.
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         try:
             self.record(report)
@@ -216,6 +231,8 @@ class Reporter:
 
     def record(self, report: pytest.TestReport) -> None:
         nodeid = report.nodeid
+        if self.comparisons is not None:
+            self.comparisons.restore()
         # Only the report of a subtest has a context; its time is part of its test's.
         context = getattr(report, "context", None)
         if report.when == "call":
@@ -232,7 +249,7 @@ class Reporter:
             self.durations[nodeid] = self.durations.get(nodeid, 0.0) + report.duration
 
     def emit_phase(self, report: pytest.TestReport, context: object) -> None:
-        fields = {"id": self.relocate(report.nodeid), **fields_of(report, context, self.clip, self.relative, self.root)}
+        fields = {"id": self.relocate(report.nodeid), **fields_of(report, context, self.describer)}
         stage = None
         if self.full:
             # What only the report of another plugin has; the rest is told without it.
@@ -284,6 +301,9 @@ class Reporter:
         self.channel.flush()
         self.exit_code_for_plugins = int(session.exitstatus)
         self.report_origins()
+        if not self.full:
+            # Every failure is told by its record; printing them once more takes longer than telling them.
+            session.config.option.tbstyle = "no"
         yield
         self.emit_end()
 

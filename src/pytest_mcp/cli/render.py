@@ -18,7 +18,7 @@ from pytest_mcp.api.results import (
     Verdict,
 )
 from pytest_mcp.cli.colours import RESET, Colour, Ink
-from pytest_mcp.report import collection_errors, pytest_output
+from pytest_mcp.report import collection_errors
 from pytest_mcp.text import safe, safe_line, safe_with_colour, span
 
 Lines = list[str]
@@ -75,10 +75,9 @@ def _spaced(blocks: Sequence[Lines]) -> Lines:
 
 
 def _printed(output: str, ink: Ink) -> Lines:
-    rest = pytest_output.without_closing_line(output)
-    if not rest:
+    if not output:
         return []
-    return [*safe_with_colour(rest + RESET).split("\n")] if ink.colours else safe(rest).split("\n")
+    return [*safe_with_colour(output + RESET).split("\n")] if ink.colours else safe(output).split("\n")
 
 
 def _quiet(test: TestResult) -> str:
@@ -87,34 +86,39 @@ def _quiet(test: TestResult) -> str:
 
 
 def _failures(result: ExecuteResult, ink: Ink) -> Iterator[Lines]:
-    bad = {test.node_id: test for test in result.tests if _is_bad(test)}
+    """The most important last. A failure that is alone with its cause has no group."""
+    groups = {cause.example: cause for cause in result.failure_groups if cause.example is not None}
     for cause in reversed(result.failure_groups):
-        shown = [bad[node_id] for node_id in reversed([cause.example, *cause.node_ids]) if node_id in bad]
-        for test in shown:
-            yield _failure(test, cause, ink)
-        yield _others(cause, shown, ink)
+        if cause.example is None:
+            yield _unshown(cause, ink)
+    for index, test in reversed(list(enumerate(result.tests))):
+        if _is_bad(test):
+            yield _failure(test, ink)
+            yield _others(groups[index], ink) if index in groups else []
 
 
-def _failure(test: TestResult, cause: FailureGroup, ink: Ink) -> Lines:
+def _failure(test: TestResult, ink: Ink) -> Lines:
     word = {"failed": "FAILED", "error": "ERROR"}[test.outcome]
     return [
         ink.paint(safe_line(f"{word} {test.node_id}"), "bold", "red"),
-        _cause(cause, (test.message or "").strip().partition("\n")[0], ink),
+        safe_line((test.message or "").strip().partition("\n")[0]),
         *_traceback(test.traceback or "", ink),
     ]
 
 
-def _others(cause: FailureGroup, shown: Sequence[TestResult], ink: Ink) -> Lines:
-    """Failures of the same cause that are only named or counted; the cause itself, where there was no room for more."""
-    more = cause.count - len(shown)
-    if not more:
-        return []
-    listed = {test.node_id for test in shown}
-    names = [safe_line(name) for name in (cause.example, *cause.node_ids) if name not in listed]
+def _others(cause: FailureGroup, ink: Ink) -> Lines:
+    """Failures of the same cause that are only named or counted."""
+    more = cause.count - 1
+    names = [safe_line(name) for name in cause.node_ids or []]
     unnamed = [f"and {more - len(names)} others"] if more > len(names) else []
-    headline = f"and {more} more with the same cause:" if shown else f"FAILED: {more} with one cause"
-    said = [] if shown else [_cause(cause, cause.message, ink)]
-    return [ink.paint(headline, "bold", "red"), *said, *(f"  {name}" for name in names + unnamed)]
+    headline = f"and {more} more with the same cause:"
+    return [ink.paint(headline, "bold", "red"), *(f"  {name}" for name in names + unnamed)] if more else []
+
+
+def _unshown(cause: FailureGroup, ink: Ink) -> Lines:
+    """A cause for whose failures there was no room."""
+    headline = ink.paint(f"FAILED: {cause.count} with one cause", "bold", "red")
+    return [headline, _cause(cause, cause.message, ink), *(f"  {safe_line(name)}" for name in cause.node_ids or [])]
 
 
 def _cause(cause: FailureGroup, message: str, ink: Ink) -> str:

@@ -208,7 +208,7 @@ class Ledger:
     def _bounded(self, phase: Phase) -> Phase:
         """The phase, with its texts shortened when all failures together already say too much."""
         texts = [phase.message or "", phase.traceback or "", *(text for _, text in phase.sections)]
-        self._held_text += sum(map(len, texts))
+        self._held_text += sum(map(len, texts)) + (weight(phase.chain) if phase.chain else 0)
         if self._held_text <= KEPT_TEXT:
             return phase
         self.shortened += 1
@@ -216,6 +216,7 @@ class Ledger:
             phase,
             message=phase.message and cut_middle(phase.message, SHORTENED_TEXT),
             traceback=phase.traceback and cut_middle(phase.traceback, SHORTENED_TEXT),
+            chain=None,
             sections=[],
             stage=None,
         )
@@ -317,7 +318,8 @@ def weight(value: Any) -> int:
 
 
 def _without_text(phase: Phase) -> Phase:
-    empty: dict[str, Any] = {"xfail": None, "message": None, "location": None, "traceback": None, "subtest": None}
+    empty: dict[str, Any] = {"xfail": None, "message": None, "location": None, "traceback": None}
+    empty |= {"chain": None, "subtest": None}
     when = phase.when if phase.when in ("setup", "teardown") else "call"
     return replace(phase, when=when, sections=[], stage=None, **empty)
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from pytest_mcp.events.exceptions import Chain, parse_chain
+
 # The way up from a root, however deep a path can be, and one plain name.
 _ABOVE = re.compile(r"(?:\.\./){1,2048}[a-z._-]{1,40}")
 
@@ -244,7 +246,9 @@ class Phase(Event):
     xfail: str | None
     message: str | None
     location: list[Any] | None
+    # pytest's own rendering; None where the chain says it all.
     traceback: str | None
+    chain: list[Any] | None
     sections: list[list[str]]
     subtest: str | None
     stage: dict[str, Any] | None
@@ -254,6 +258,12 @@ class Phase(Event):
         pairs = [*self.sections, *([] if self.location is None else [self.location])]
         if any(len(pair) != 2 for pair in pairs):
             raise ValueError("not a pair")
+        _ = self.exceptions
+
+    @property
+    def exceptions(self) -> Chain:
+        """The chain of exceptions; empty where pytest has only text."""
+        return () if self.chain is None else parse_chain(self.chain)
 
 
 @dataclass(frozen=True)

@@ -107,11 +107,13 @@ def build(
 
 def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:
     if isinstance(request, ExecuteTests) and not collect_only:
+        full = request.detail == "full"
         return [
-            "--tb=auto",
+            # Frames that are long have the values of arguments.
+            f"--tb={'auto' if full else 'long'}",
             f"--show-capture={'all' if request.captures else 'no'}",
-            # Whole diffs, from pytest 8.0 on; the reporter sees to it on older ones, which ignore this.
-            "--override-ini=verbosity_assertions=2",
+            # Whole diffs, from pytest 8.0 on; older ones ignore this. Otherwise the child adds what pytest leaves out.
+            f"--override-ini=verbosity_assertions={2 if full else 'auto'}",
             # pytest writes this colour into the text of a failed comparison itself, where messages would have it.
             "--code-highlight=no",
         ]

@@ -1,4 +1,4 @@
-"""Files that could not be collected, told in fewer words.
+"""Files that could not be collected, told once for each cause.
 
 Pure: errors in, errors out. How much has to go is decided in `budget` and `discovery`.
 """
@@ -6,30 +6,42 @@ Pure: errors in, errors out. How much has to go is decided in `budget` and `disc
 from collections.abc import Hashable, Iterator, Sequence
 
 from pytest_mcp.api.results import CollectionError
-from pytest_mcp.report import grouping, tracebacks
+from pytest_mcp.report import grouping, places
 
 
 def without_machinery(error: CollectionError) -> CollectionError:
-    """Without the frames of pytest and of Python's own import; what is said above them, the other keys say."""
-    lines = tracebacks.without_foreign_frames(error.traceback or "").split("\n")
-    begin = next((index for index, line in enumerate(lines) if line.startswith("E") or tracebacks.frames(line)), 0)
-    return error.model_copy(update={"traceback": error.traceback and "\n".join(lines[begin:])})
+    """Without the frames of pytest and of Python's own import, and without what the other keys say."""
+    lines = (error.traceback or "").split("\n")
+    begin = next((index for index, line in enumerate(lines) if line.startswith("E") or places.in_text(line)), 0)
+    own = list(_own_lines(lines[begin:]))
+    said = f"{error.error_type}: {error.message}"
+    kept = [line for line in own if line.removeprefix("E").strip() not in said or not line.startswith("E")]
+    return error.model_copy(update={"traceback": "\n".join(kept) or None})
+
+
+def _own_lines(lines: Sequence[str]) -> Iterator[str]:
+    """A frame has its place above its source here. The exception's text is kept whatever frame it stands under."""
+    foreign = False
+    for line in lines:
+        if found := places.in_text(line):
+            foreign = places.is_foreign(found[0])
+        if not foreign or line.startswith("E"):
+            yield line
 
 
 def ever_fewer(errors: Sequence[CollectionError]) -> Iterator[list[CollectionError]]:
-    """One for each cause, then in one line each, then one for each type, at last one for all."""
-    yield one_for_each_cause(errors)
-    short = [
-        error.model_copy(update={"message": grouping.line(error.message), "traceback": None})
-        for error in one_for_each_cause(errors)
-    ]
-    yield short
-    yield _merged(short, [error.error_type for error in short])
+    """From one line for all of them to one entry for each cause, with its traceback."""
+    if not errors:
+        return
+    causes = one_for_each_cause([without_machinery(error) for error in errors])
+    short = [error.model_copy(update={"message": grouping.line(error.message), "traceback": None}) for error in causes]
     yield _merged(short, ["all" for _ in short])
+    yield _merged(short, [error.error_type for error in short])
+    yield short
+    yield causes
 
 
 def one_for_each_cause(errors: Sequence[CollectionError]) -> list[CollectionError]:
-    """Files that fail for one reason are told once, with how many they are."""
     return _merged(errors, [(error.error_type, grouping.masked(error.message, "")) for error in errors])
 
 
@@ -38,12 +50,5 @@ def _merged(errors: Sequence[CollectionError], keys: Sequence[Hashable]) -> list
     for error, key in zip(errors, keys, strict=True):
         members.setdefault(key, []).append(error)
     return [
-        alike[0].model_copy(update={"message": f"{alike[0].message} (and in {_files(len(alike) - 1)})"})
-        if len(alike) > 1
-        else alike[0]
-        for alike in members.values()
+        alike[0].model_copy(update={"also": sum(1 + error.also for error in alike) - 1}) for alike in members.values()
     ]
-
-
-def _files(count: int) -> str:
-    return "1 more file" if count == 1 else f"{count} more files"

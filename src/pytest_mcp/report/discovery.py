@@ -24,7 +24,7 @@ def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: in
         return listed
     omitted = OmittedTests(tests=result.count, hint="narrow by path, markers or keywords, or raise max_tokens")
     counted = listed.model_copy(update={"tests": [], "omitted": omitted})
-    for fewer in collection_errors.ever_fewer(errors):
+    for fewer in reversed(list(collection_errors.ever_fewer(result.collection_errors))):
         counted = counted.model_copy(update={"collection_errors": fewer})
         if fits(counted):
             break

@@ -1,18 +1,25 @@
-"""From pytest's rendering of a failure to its one-line cause, its place and its whole text.
+"""One failed test: its cause in one line, where it was raised, and what there is to show of it.
 
-Pure: reports in, text out. Most reports carry the crash itself; where they do not (missing fixtures,
-doctests, crashed xdist workers, anything that came through xdist as text) it is read from the text.
+Pure: what the child told of a test in, a failure out. Most reports have a chain of exceptions; where they do not
+(missing fixtures, doctests, crashed xdist workers) place and type are read from pytest's text. How a failure is shown
+is decided in `tracebacks`, which failures belong together in `grouping`.
 """
 
 import re
+from dataclasses import dataclass
+from functools import cached_property
 
-from pytest_mcp.api.results import CollectionError
+from pytest_mcp.api.results import CollectionError, Outcome
+from pytest_mcp.events.exceptions import Chain, Frame
 from pytest_mcp.events.ledger import TestRecord
 from pytest_mcp.events.model import CollectionFailed, Phase
-from pytest_mcp.report import tracebacks
+from pytest_mcp.report import places
+
+Section = tuple[str, str]
 
 _MARKED = re.compile(r"^E\s+(.*)$", re.MULTILINE)
 _EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?$", re.DOTALL)
+_TYPE = re.compile(r"[A-Za-z_][\w.]*(?=:|$)")
 _PLACE = re.compile(r"^(\S.*):(\d+): ([A-Za-z_][\w.]*)$", re.MULTILINE)
 _DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
 # Where an error is in a file: what Python says of a syntax error, and pytest's frames.
@@ -22,49 +29,100 @@ _FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found)$", re.MULTILINE)
 _OWN_SUMMARY = re.compile(r"contains \d+ failed subtests?$")
 
 
-def message(record: TestRecord) -> str | None:
-    """The crash message of a failed test, or the reason of a skipped one."""
-    match record.outcome:
-        case "failed" | "error":
-            return "\n".join(_phase_message(phase) for phase in _failed_phases(record))
-        case "skipped":
-            return _skip_message(record)
-    return None
+@dataclass(frozen=True)
+class Part:
+    """One failed phase of a test, or one failed subtest."""
+
+    title: str | None
+    message: str
+    chain: Chain
+    # pytest's own rendering, where there is no chain or where everything was asked for.
+    text: str
+    place: str | None
+    # What was captured in a subtest alone.
+    sections: tuple[Section, ...]
 
 
-def phase(record: TestRecord) -> str:
-    """The one that failed first in rank: the call, or what stands around it."""
-    return _failed_phases(record)[0].when
+@dataclass(frozen=True)
+class Failure:
+    node_id: str
+    outcome: Outcome
+    duration: float
+    # The phase of the first part.
+    when: str
+    # The call's first, then setup or teardown.
+    parts: tuple[Part, ...]
+    sections: tuple[Section, ...]
+
+    @property
+    def message(self) -> str:
+        return "\n".join(part.message for part in self.parts)
+
+    @cached_property
+    def cause(self) -> str:
+        """The first line of it. Always begins with the exception's type."""
+        first = self.parts[0]
+        line = first.message.strip().partition("\n")[0]
+        subtest = f" in {first.title}" if first.title and first.title.startswith("subtest") else ""
+        more = len(self.parts) - 1
+        return line + subtest + (f" (and {more} more)" if more else "")
+
+    @property
+    def type(self) -> str:
+        found = _TYPE.match(self.parts[0].message)
+        return found.group() if found else ""
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The way to what failed first, from the outermost; empty where pytest has only text."""
+        chain = self.parts[0].chain
+        return chain[-1].frames if chain else ()
+
+    @cached_property
+    def own_places(self) -> list[str]:
+        """The places in the project on the way to the failure, the innermost last."""
+        first = self.parts[0]
+        found = [frame.place for raised in first.chain for frame in raised.frames] or places.in_text(first.text)
+        return [place for place in found if not places.is_foreign(place)]
+
+    @property
+    def raised_at(self) -> str | None:
+        """The innermost frame, in whatever code."""
+        if self.frames:
+            return self.frames[-1].place
+        found = places.in_text(self.parts[0].text)
+        return self.parts[0].place or (found[-1] if found else None)
+
+    @property
+    def site(self) -> str | None:
+        """Where to look first: the innermost frame inside the project, or the innermost of all."""
+        own = [frame.place for frame in self.frames if not places.is_foreign(frame.place)]
+        found = own or self.own_places
+        return found[-1] if found else self.raised_at
 
 
-def site(record: TestRecord) -> str | None:
-    """Where it failed: the last frame inside the project or, if there is none, the last of all."""
-    first = _failed_phases(record)[0]
-    frames = tracebacks.frames(first.traceback or "")
-    own = [place for place in frames if not tracebacks.is_foreign(place)]
-    crash = None if first.location is None else "{}:{}".format(*first.location[:2])
-    if crash is not None and not tracebacks.is_foreign(crash):
-        return crash
-    return next(reversed(own), crash or next(reversed(frames), None))
-
-
-def traceback(record: TestRecord, *, captured: bool) -> str | None:
-    """Every failure of the test, the call's first, then what it printed and logged."""
-    if record.outcome not in ("failed", "error"):
-        return None
+def of_record(record: TestRecord) -> Failure:
+    assert record.outcome in ("failed", "error")
     failed = _failed_phases(record)
-    parts = []
-    for phase in failed:
-        if phase is not failed[0] or phase.subtest is not None:
-            parts.append(tracebacks.heading("_", _phase_title(phase)))
-        parts.append(phase.traceback or "")
-        if captured and phase.subtest is not None:
-            parts.extend(_sections(phase))
+    # Captured output accumulates: the last report has all of it, but for what a plugin adds to one report alone.
     own = [phase for phase in record.phases if phase.subtest is None]
-    if captured and own:
-        # Captured output accumulates: the last report has all of it, but for what a plugin adds to one report alone.
-        parts.extend(_sections(*(phase for phase in own if phase in failed or phase is own[-1])))
-    return "\n".join(part.rstrip("\n") for part in parts)
+    told = [phase for phase in own if phase in failed or phase is own[-1]]
+    return Failure(
+        node_id=record.node_id,
+        outcome=record.outcome,
+        duration=round(record.duration, 3),
+        when=failed[0].when,
+        parts=tuple(_part(phase, first=phase is failed[0]) for phase in failed),
+        sections=_sections(told),
+    )
+
+
+def skip_reason(record: TestRecord) -> str:
+    phase = next(p for p in record.phases if p.outcome == "skipped" and p.subtest is None)
+    if phase.xfail is None:
+        return phase.message or ""
+    reason = phase.xfail.removeprefix("reason: ")
+    return f"xfailed: {reason}" if reason else "xfailed"
 
 
 def collection_error(event: CollectionFailed) -> CollectionError:
@@ -77,6 +135,7 @@ def collection_error(event: CollectionFailed) -> CollectionError:
         message=event.message if event.message is not None else (found.group(2) or "") if found else plain,
         line=event.line if event.line is not None else _line_in_text(event),
         traceback=event.traceback,
+        also=0,
     )
 
 
@@ -94,13 +153,23 @@ def _failed_phases(record: TestRecord) -> list[Phase]:
     """
     failed = [phase for phase in record.phases if phase.outcome == "failed"]
     if any(phase.subtest is not None for phase in failed):
-        failed = [p for p in failed if p.subtest is not None or not _OWN_SUMMARY.match(p.traceback or "")]
+        failed = [p for p in failed if p.subtest is not None or not _OWN_SUMMARY.match(_text_of(p))]
     return failed
 
 
-def _phase_message(phase: Phase) -> str:
-    cause = _cause(phase)
-    return cause if phase.subtest is None else f"{cause}\nin subtest {phase.subtest}"
+def _text_of(phase: Phase) -> str:
+    return phase.traceback or "\n".join(line for raised in phase.exceptions for line in raised.text)
+
+
+def _part(phase: Phase, *, first: bool) -> Part:
+    return Part(
+        title=None if first and phase.subtest is None else _title(phase),
+        message=_cause(phase),
+        chain=phase.exceptions,
+        text=phase.traceback or "",
+        place=None if phase.location is None else "{}:{}".format(*phase.location[:2]),
+        sections=() if phase.subtest is None else _sections([phase]),
+    )
 
 
 def _cause(phase: Phase) -> str:
@@ -114,22 +183,15 @@ def _cause(phase: Phase) -> str:
     told, _, last = plain.rpartition("\n")
     if begin and (place := _PLACE.match(last)):
         return f"{place.group(3)}: {told[begin.start() :].strip()}"
-    return plain
+    return plain or "no message"
 
 
-def _skip_message(record: TestRecord) -> str:
-    phase = next(p for p in record.phases if p.outcome == "skipped" and p.subtest is None)
-    if phase.xfail is None:
-        return phase.message or ""
-    return f"xfailed: {phase.xfail.removeprefix('reason: ')}"
-
-
-def _phase_title(phase: Phase) -> str:
+def _title(phase: Phase) -> str:
     if phase.subtest is not None:
         return f"subtest {phase.subtest}"
     return f"ERROR at {phase.when}" if phase.when in ("setup", "teardown") else phase.when
 
 
-def _sections(*phases: Phase) -> list[str]:
-    different = dict.fromkeys((title, content) for phase in phases for title, content in phase.sections)
-    return [part for title, content in different for part in (tracebacks.heading("-", title), content) if content]
+def _sections(phases: list[Phase]) -> tuple[Section, ...]:
+    different = dict.fromkeys((title, content) for phase in phases for title, content in phase.sections if content)
+    return tuple(different)

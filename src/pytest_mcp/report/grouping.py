@@ -1,68 +1,109 @@
-"""Which failures have one cause, and in which order causes are told.
+"""Which failures have one cause, in which order causes are told, and which failure stands for each.
 
-Pure: failed tests in, groups out. Failures are one group when the exception, the phase, the place and the
-words are the same, less what differs from run to run or from parameter to parameter: when in doubt, two.
+Pure: failures in, groups out, the same for every budget. When in doubt two causes stay apart: failures are one group
+when they share the exception's type and the place that raised it, or (assertions) the test function, or a message
+that is the same but for numbers, addresses, paths and parameters, and that has a word of its own.
 """
 
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 
-from pytest_mcp.api.results import FailureGroup
-from pytest_mcp.events.ledger import TestRecord
-from pytest_mcp.report import failures
+from pytest_mcp.report import places
+from pytest_mcp.report.failures import Failure
 from pytest_mcp.text import cut_middle
 
-# The one line that stands for a cause; the whole message is that of the example.
+# The one line that stands for a cause.
 CAUSE_CHARACTERS = 120
 # Parts of a parameter's id that are shorter could stand anywhere in a message by chance.
 SHORTEST_PARAMETER = 3
-
 # Of an id with more parameters the longest are masked.
 MOST_PARAMETERS = 10
+# How many places a group names, and how many other tests.
+SHOWN_PLACES = 3
+SHOWN_TESTS = 2
 
+_ASSERTIONS = ("AssertionError", "Failed")
 _VOLATILE = re.compile(
     r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"  # a uuid
     r"|0x[0-9a-fA-F]+"  # an address
-    r"|(?<![\w./])/(?:private/)?(?:tmp|var/folders)/[^\s'\",)]*"  # a temporary path
+    r"|(?<![\w./])/[^\s'\",)]*"  # an absolute path
     r"|\b(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]{8,}\b"  # a digest
     r"|\d+(?:[.,:T-]\d+)*"  # a number, a time, a date
+    r"|'[^'\n]{40,}'|\"[^\"\n]{40,}\""  # a long string
 )
 _TYPE = re.compile(r"[A-Za-z_][\w.]*")
-
-Key = Callable[[FailureGroup], Hashable]
-
-
-def group(records: Sequence[TestRecord]) -> list[FailureGroup]:
-    """The largest first; of two alike the one that broke before the tests themselves began."""
-    members: dict[Hashable, list[TestRecord]] = {}
-    for record in records:
-        members.setdefault(_cause(record), []).append(record)
-    ordered = sorted(members.values(), key=lambda alike: (-len(alike), failures.phase(alike[0]) != "setup"))
-    return [
-        FailureGroup(
-            count=len(alike),
-            message=line(failures.message(alike[0]) or ""),
-            location=failures.site(alike[0]),
-            example=alike[0].node_id,
-            node_ids=[record.node_id for record in alike[1:]],
-        )
-        for alike in ordered
-    ]
+_WORD = re.compile(r"[A-Za-z_]\w{2,}")
+# An exception inside the text of an assertion: `assert not TypeError("...")`.
+_EMBEDDED = re.compile(r"\b([A-Z]\w*(?:Error|Exception|Exit|Interrupt))\(((?:'[^'\n]+'|\"[^\"\n]+\"))")
+_TEXT_OF_COMMON_WORDS = """
+    and any are argument arguments assert assertionerror attribute base base64 bool bytes call callable can cannot class
+    could decode did dict division does encode equal error exception expected failed false file float for format found
+    from function given got has have ignored index indices instance int integer invalid item items iterable key keyerror
+    keyword len length list literal lists differ match max method min missing module must name none nonetype not number
+    object objects one operand operation out pattern positional raise raised raises range recursion regex required
+    sequence set size slice slices str string subscriptable supported takes than that the too true tuple type types
+    typeerror unexpected unhashable unpack unsupported use value valueerror values was were where with with_ zero
+    depth exceeded maximum comparison between instances keys into concatenate only convert exactly least most
+    """
+# What Python and pytest say whatever the cause: a message of such words alone does not tell one cause from another.
+_COMMON_WORDS = frozenset(_TEXT_OF_COMMON_WORDS.split())
 
 
-def coarser(groups: Sequence[FailureGroup]) -> list[list[FailureGroup]]:
-    """The same failures in fewer and fewer groups, for when even one line for each cause is too much."""
-    return [_merged(groups, key) for key in (_words, _type_and_place, _type_and_file, _type)]
+@dataclass(frozen=True)
+class Group:
+    """Failures of one cause: the one that is shown first, the others as they ran."""
+
+    example: Failure
+    others: tuple[Failure, ...]
+
+    @property
+    def members(self) -> tuple[Failure, ...]:
+        return (self.example, *self.others)
+
+    @property
+    def count(self) -> int:
+        return 1 + len(self.others)
+
+    @property
+    def message(self) -> str:
+        return line(self.example.cause)
+
+    @property
+    def location(self) -> str | None:
+        return _counted(Counter(failure.site or "?" for failure in self.members)) if self.example.site else None
+
+    @property
+    def contrasting(self) -> list[str]:
+        """The others that differ most from the example and from each other."""
+        seen, left = [self.example], list(self.others)
+        while left and len(seen) <= SHOWN_TESTS:
+            chosen = max(left, key=lambda failure: min(_difference(failure, other) for other in seen))
+            left.remove(chosen)
+            seen.append(chosen)
+        return [failure.node_id for failure in seen[1:]]
+
+    @property
+    def some(self) -> list[str]:
+        """Two of all, for a group of which none is shown."""
+        return [self.example.node_id, *self.contrasting][:SHOWN_TESTS]
 
 
-def with_shared_tail(groups: Sequence[FailureGroup], most: int) -> list[FailureGroup]:
-    """The first so many, and one for all others."""
-    rest = groups[most:]
-    return [*groups[:most], *([_one_of(rest)] if rest else [])]
+def group(failures: Sequence[Failure]) -> list[Group]:
+    """Causes in the project's source first, then the largest."""
+    apart: dict[Hashable, list[Failure]] = {}
+    for failure in failures:
+        apart.setdefault(_key(failure), []).append(failure)
+    members: dict[Hashable, list[Failure]] = {}
+    for key, alike in apart.items():
+        members.setdefault(_common_words(alike) or key, []).extend(alike)
+    return sorted(map(_of, members.values()), key=_rank)
 
 
-def _cause(record: TestRecord) -> Hashable:
-    return failures.phase(record), failures.site(record), masked(failures.message(record) or "", record.node_id)
+def line(message: str) -> str:
+    """The one line that stands for a cause."""
+    return cut_middle(message.strip().partition("\n")[0], CAUSE_CHARACTERS, separator=" ")
 
 
 def masked(message: str, node_id: str) -> str:
@@ -77,45 +118,71 @@ def masked(message: str, node_id: str) -> str:
     return kind + _VOLATILE.sub("#", message)
 
 
-def line(message: str) -> str:
-    """The one line that stands for a cause."""
-    return cut_middle(message.strip().partition("\n")[0], CAUSE_CHARACTERS, separator=" ")
+def _of(members: Sequence[Failure]) -> Group:
+    example = max(members, key=_depth)
+    return Group(example, tuple(failure for failure in members if failure is not example))
 
 
-def _words(cause: FailureGroup) -> Hashable:
-    return masked(cause.message, cause.example)
+def _rank(cause: Group) -> tuple[bool, int, bool]:
+    site = cause.example.site
+    return not (site and places.is_source(site.rpartition(":")[0])), -cause.count, cause.example.when != "setup"
 
 
-def _type_and_place(cause: FailureGroup) -> Hashable:
-    return _type(cause), cause.location
+def _depth(failure: Failure) -> int:
+    """How far its way leads into the source; the first of several that are equally deep is taken."""
+    return sum(places.is_source(place.rpartition(":")[0]) for place in failure.own_places)
 
 
-def _type_and_file(cause: FailureGroup) -> Hashable:
-    return _type(cause), (cause.location or "").rpartition(":")[0]
+def _key(failure: Failure) -> Hashable:
+    if embedded := _embedded(failure):
+        return embedded
+    site = failure.site
+    in_source = site is not None and places.is_source(site.rpartition(":")[0])
+    if failure.type in _ASSERTIONS and not in_source:
+        return "function", failure.when, failure.node_id.partition("[")[0]
+    if failure.raised_at is None:
+        return failure.when, masked(failure.cause, failure.node_id)
+    return failure.when, failure.type, failure.raised_at, site
 
 
-def _type(cause: FailureGroup) -> Hashable:
-    found = _TYPE.match(cause.message)
-    return found.group() if found else cause.message
+def _embedded(failure: Failure) -> Hashable | None:
+    """An exception that a test has caught and shows in its own assertion is the cause of both."""
+    found = _EMBEDDED.search(failure.parts[0].message) if failure.type in _ASSERTIONS else None
+    return _words(found.group(1), found.group(2)[1:-1], failure.node_id) if found else None
 
 
-def _merged(groups: Sequence[FailureGroup], key: Key) -> list[FailureGroup]:
-    members: dict[Hashable, list[FailureGroup]] = {}
-    for cause in groups:
-        members.setdefault(key(cause), []).append(cause)
-    merged = [_one_of(alike) for alike in members.values()]
-    return sorted(merged, key=lambda cause: -cause.count)
+def _common_words(alike: Sequence[Failure]) -> Hashable | None:
+    """What all of them say, if they say the same and it has a word of its own."""
+    words = {
+        _embedded(failure) or _words(failure.type, failure.cause.removeprefix(failure.type), failure.node_id)
+        for failure in alike
+    }
+    return words.pop() if len(words) == 1 else None
 
 
-def _one_of(alike: Sequence[FailureGroup]) -> FailureGroup:
-    first = alike[0]
-    if len(alike) == 1:
-        return first
-    others = [node_id for cause in alike[1:] for node_id in (cause.example, *cause.node_ids)]
-    return first.model_copy(
-        update={
-            "count": sum(cause.count for cause in alike),
-            "message": f"{first.message} (and {len(alike) - 1} similar)",
-            "node_ids": [*first.node_ids, *others],
-        }
-    )
+def _words(kind: str, message: str, node_id: str) -> Hashable | None:
+    text = masked(message.lstrip(": "), node_id)
+    own = [word for word in _WORD.findall(text) if word.lower() not in _COMMON_WORDS]
+    return ("words", kind.rpartition(".")[2], text) if own else None
+
+
+def _difference(one: Failure, other: Failure) -> int:
+    """How many of these are not the same, the more telling the more they count."""
+    file, name = one.node_id.partition("::")[::2]
+    other_file, other_name = other.node_id.partition("::")[::2]
+    other_function = name.partition("[")[0] != other_name.partition("[")[0]
+    return 4 * (one.site != other.site) + 2 * other_function + (file != other_file)
+
+
+def _counted(found: Counter[str]) -> str:
+    """One place by itself; several with how many failures each has."""
+    if len(found) == 1:
+        return next(iter(found))
+    shown = [f"{place} ({count})" for place, count in found.most_common(SHOWN_PLACES)]
+    more = len(found) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def files(groups: Iterable[Group]) -> str:
+    """Where the failures of several groups are, by file."""
+    return _counted(Counter(failure.node_id.partition("::")[0] for cause in groups for failure in cause.members))

@@ -6,13 +6,19 @@ what plugins and hooks say, raw output of tests under `-s`, and the closing line
 
 import re
 
+# Where the closing line is looked for.
+LAST_LINES = 50
 _COLOUR = re.compile("\x1b\\[[0-9;:]*m")
 _SECTION = re.compile(r"^=+ (.+?) =+$")
 # How the closing line begins, and what stands behind its last " in ".
 _COUNTS = re.compile(r"\d++ \w|no tests (?:ran|collected)")
 _TIME = re.compile(r"(?<![\d.])[\d.]++s(?: \([^()]*+\))?")
 # Sections whose content stands in `tests`, `failure_groups` or `collection_errors`.
-_HELD_ELSEWHERE = frozenset({"FAILURES", "ERRORS", "PASSES", "XFAILURES", "XPASSES", "short test summary info"})
+_HELD_ELSEWHERE = frozenset(
+    {"FAILURES", "ERRORS", "PASSES", "XFAILURES", "XPASSES", "short test summary info", "warnings summary"}
+)
+# Counts that the summary of an answer does not have.
+_MORE_COUNTS = re.compile(r"\d (?:xfailed|xpassed|deselected|rerun)")
 _HEADER = re.compile(
     r"^(?:platform .* -- Python |cachedir: |rootdir: |configfile: |testpaths: |plugins: |collecting |collected \d"
     r"|metadata: |scheduling tests via |\d+ workers? \[|created: \d+/\d+ workers?|Using --random|hypothesis profile )"
@@ -36,8 +42,17 @@ def missed_threshold(stdout: str) -> str | None:
     return None
 
 
+def telling_closing_line(stdout: str) -> str:
+    """The last line, where it has a count that no other key of the answer has."""
+    for line in reversed(stdout.splitlines()[-LAST_LINES:]):
+        plain = _COLOUR.sub("", line)
+        if _is_closing(plain):
+            return plain.strip("= ") if _MORE_COUNTS.search(plain) else ""
+    return ""
+
+
 def condense(stdout: str) -> str:
-    """The lines that say something new."""
+    """The lines that say something new, less the closing line."""
     kept: list[str] = []
     skipping = False
     for line in stdout.splitlines():
@@ -45,23 +60,14 @@ def condense(stdout: str) -> str:
         section = _SECTION.match(plain)
         if _is_closing(plain):
             skipping = False
-        elif section is not None:
+            continue
+        if section is not None:
             skipping = section.group(1) in _HELD_ELSEWHERE
             if section.group(1) == "test session starts":
                 continue
         if not skipping and not _is_known(plain):
-            kept.append(_undecorated(line, plain))
+            kept.append(line)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip("\n")
-
-
-def without_closing_line(printed: str) -> str:
-    *before, last = printed.split("\n")
-    return "\n".join(before).rstrip("\n") if _is_closing(_COLOUR.sub("", last)) else printed
-
-
-def _undecorated(line: str, plain: str) -> str:
-    """The closing line without its frame; whatever has colours keeps them."""
-    return plain.strip("= ") if _is_closing(plain) and line == plain else line
 
 
 def _is_closing(line: str) -> bool:

@@ -1,36 +1,49 @@
-"""The arguments that run the failures of a run again: exactly, or what covers them where they are many. Pure."""
+"""The arguments that run the failures of a run again: exactly, or the smallest selection that covers them. Pure."""
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pytest_mcp.api.requests import MAX_NODE_IDS, ExecuteTests
+from pytest_mcp.api.requests import ExecuteTests
 
 Arguments = dict[str, Any]
 # What covers whatever has failed.
 EVERYTHING: Arguments = {"path": "."}
-
+# How many tests, or functions without their parameters, are named before files stand for them; then folders.
+MOST_TESTS = 5
+MOST_FILES = 20
 
 # The parameters that choose the tests of a call, less those that name places.
 _FILTERS = ("pattern", "markers", "keywords")
 
 
 def of_failures(node_ids: Sequence[str], request: ExecuteTests, *, unaskable: Sequence[str] = ()) -> Arguments | None:
+    """The ids of failed tests, and of files that could not be collected."""
     if not node_ids:
         return None
     if not set(unaskable).isdisjoint(node_ids):
         return _same_selection(request)
     pattern = {} if request.pattern is None else {"pattern": request.pattern}
-    return shorter({"node_ids": list(node_ids), **pattern}, MAX_NODE_IDS, files=MAX_NODE_IDS)
+    return {**_smallest(node_ids), **pattern}
 
 
-def shorter(rerun: Arguments | None, most: int, *, files: int = 0) -> Arguments | None:
-    """With at most so many ids; beyond them their files if they are few, or the folder that holds them all."""
-    if rerun is None or len(rerun.get("node_ids", [])) <= most:
-        return rerun
-    holding = list(dict.fromkeys(node_id.partition("::")[0] for node_id in rerun["node_ids"]))
-    others = {name: value for name, value in rerun.items() if name != "node_ids"}
-    return {"node_ids": holding, **others} if 1 < len(holding) <= files else {"path": _covering(holding), **others}
+def _smallest(node_ids: Sequence[str]) -> Arguments:
+    functions = _distinct(node_id.partition("[")[0] if "::" in node_id else node_id for node_id in node_ids)
+    files = _distinct(node_id.partition("::")[0] for node_id in node_ids)
+    for names, most in ((_distinct(node_ids), MOST_TESTS), (functions, MOST_TESTS), (files, MOST_FILES)):
+        if len(names) <= most:
+            return {"node_ids": names} if names != files or len(files) > 1 else {"path": files[0]}
+    folders = _distinct(posixpath.dirname(file) or "." for file in files)
+    folders = [folder for folder in folders if not any(_holds(other, folder) for other in folders)]
+    return {"node_ids": folders} if 1 < len(folders) <= MOST_FILES else {"path": _covering(files)}
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _holds(folder: str, other: str) -> bool:
+    return folder != other and (folder == "." or other.startswith(f"{folder}/"))
 
 
 def _same_selection(request: ExecuteTests) -> Arguments:

@@ -4,11 +4,13 @@ Pure. Everything that an answer could show is here; `budget` decides how much of
 """
 
 from collections import Counter
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.api.results import (
     LISTED_WITHOUT_FAILURE,
+    CollectionError,
     DiscoveredTest,
     DiscoverResult,
     ExecuteResult,
@@ -20,31 +22,78 @@ from pytest_mcp.api.results import (
 from pytest_mcp.events.ledger import Ledger, Run, TestRecord
 from pytest_mcp.events.model import Exit
 from pytest_mcp.report import failures, grouping, json_report, rerun, targets_not_run
+from pytest_mcp.report.failures import Failure
+from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.notices import execution as notices
 
 # pytest's own exit code for it; it uses it too when every module has skipped itself.
 NO_TESTS_COLLECTED = 5
 
 
-def executed(run: Run[ExecuteTests]) -> ExecuteResult:
-    """The whole answer of a run that came to its end."""
+@dataclass(frozen=True)
+class Unfinished:
+    """Of a run that was cut short: what was executing, and how many selected tests never started."""
+
+    running: list[str]
+    not_run: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that can be said of a run; `budget` decides how much of it is sent."""
+
+    verdict: Verdict
+    exit_code: int | None
+    summary: Summary
+    notices: list[str]
+    collection_errors: list[CollectionError]
+    groups: list[Group]
+    # As they ran.
+    failures: list[Failure]
+    not_failed: list[TestResult]
+    order: dict[str, int]
+    rerun: rerun.Arguments | None
+    stdout: str
+    json_report: dict[str, Any] | None
+    captures: bool
+    locals: bool
+    unfinished: Unfinished | None = None
+
+    def answer(self, **parts: Any) -> ExecuteResult:
+        """The answer with these parts; the others are the same in every answer."""
+        common = {
+            "verdict": self.verdict,
+            "exit_code": self.exit_code,
+            "summary": self.summary,
+            "notices": self.notices,
+            "rerun": self.rerun,
+            "omitted": None,
+            **parts,
+        }
+        if self.unfinished is None:
+            return ExecuteResult.model_validate(common)
+        return PartialResult.model_validate(common | vars(self.unfinished))
+
+
+def executed(run: Run[ExecuteTests]) -> Report:
+    """Of a run that came to its end."""
     assert run.exit.code is not None
-    return ExecuteResult.model_validate(_report(run, run.request) | {"exit_code": run.exit.code})
+    return _report(run, run.request)
 
 
-def partial(run: Run[Request]) -> PartialResult | None:
+def partial(run: Run[Request]) -> Report | None:
     """What had been reported when a run was cut short; None when no test had started."""
     if not run.ledger.tests or not isinstance(run.request, ExecuteTests):
         return None
-    report = _report(run, run.request) | {
-        "verdict": "incomplete",
-        "exit_code": None,
-        "json_report": None,
-        "text_output": "",
-        "running": list(run.ledger.running),
-        "not_run": run.ledger.not_run,
-    }
-    return PartialResult.model_validate(report)
+    unfinished = Unfinished(list(run.ledger.running), run.ledger.not_run)
+    return replace(
+        _report(run, run.request),
+        verdict="incomplete",
+        exit_code=None,
+        json_report=None,
+        stdout="",
+        unfinished=unfinished,
+    )
 
 
 def discovered(run: Run[DiscoverTests]) -> DiscoverResult:
@@ -107,46 +156,50 @@ def stopped_itself(ledger: Ledger) -> bool:
     return bool(ledger.collection_failures or ledger.failed)
 
 
-def _report(run: Run[Request], request: ExecuteTests) -> dict[str, Any]:
+def _report(run: Run[Request], request: ExecuteTests) -> Report:
     ledger = run.ledger
-    failed = [record for record in ledger.completed if record.outcome in ("failed", "error")]
-    return {
-        "verdict": judge(ledger, run.exit, missed=bool(targets_not_run.missed(request, ledger))),
-        "summary": _summary(run),
-        "notices": notices.of_execution(run, request),
-        "collection_errors": [failures.collection_error(event) for event in ledger.collection_failures],
-        "failure_groups": grouping.group(failed),
-        "tests": _tests(ledger, request),
-        "rerun": rerun.of_failures(
-            [record.node_id for record in failed], request, unaskable=ledger.unaskable if failed else ()
-        ),
-        "text_output": run.exit.stdout,
-        "json_report": json_report.build(run) if request.detail == "full" else None,
-        "omitted": None,
-    }
+    failed = [failures.of_record(record) for record in ledger.completed if record.outcome in ("failed", "error")]
+    broken = [event.file for event in ledger.collection_failures]
+    names = [*(failure.node_id for failure in failed), *broken]
+    return Report(
+        verdict=judge(ledger, run.exit, missed=bool(targets_not_run.missed(request, ledger))),
+        exit_code=run.exit.code,
+        summary=_summary(run),
+        notices=notices.of_execution(run, request),
+        collection_errors=[failures.collection_error(event) for event in ledger.collection_failures],
+        groups=grouping.group(failed),
+        failures=failed,
+        not_failed=_not_failed(ledger, request),
+        order={node_id: index for index, node_id in enumerate(ledger.tests)} if request.detail == "full" else {},
+        rerun=rerun.of_failures(names, request, unaskable=ledger.unaskable if failed else ()),
+        stdout=run.exit.stdout,
+        json_report=json_report.build(run) if request.detail == "full" else None,
+        captures=request.captures,
+        locals=False,
+    )
 
 
-def _tests(ledger: Ledger, request: ExecuteTests) -> list[TestResult]:
-    """Every test that could be shown: ten thousand that passed are only counted unless they are asked for."""
-    failed = [record for record in ledger.completed if record.outcome in ("failed", "error")]
-    quiet = len(ledger.completed) - len(failed) + len(ledger.skipped_modules)
-    if request.detail == "auto" and quiet > LISTED_WITHOUT_FAILURE:
-        return [_test(record, request) for record in failed]
+def _not_failed(ledger: Ledger, request: ExecuteTests) -> list[TestResult]:
+    """Every test that could be listed: ten thousand that passed are only counted unless they are asked for."""
+    records = [record for record in ledger.completed if record.outcome in ("passed", "skipped")]
+    count = len(records) + len(ledger.skipped_modules)
+    if request.detail == "auto" and count > LISTED_WITHOUT_FAILURE:
+        records = records[: LISTED_WITHOUT_FAILURE + 1]
     modules = [
         TestResult(node_id=event.id, outcome="skipped", duration=0.0, message=event.reason, traceback=None)
         for event in ledger.skipped_modules
     ]
-    return [*(_test(record, request) for record in ledger.completed), *modules]
+    return [*map(_test, records), *modules]
 
 
-def _test(record: TestRecord, request: ExecuteTests) -> TestResult:
+def _test(record: TestRecord) -> TestResult:
     assert record.outcome is not None
     return TestResult(
         node_id=record.node_id,
         outcome=record.outcome,
         duration=round(record.duration, 3),
-        message=failures.message(record),
-        traceback=failures.traceback(record, captured=request.captures),
+        message=failures.skip_reason(record) if record.outcome == "skipped" else None,
+        traceback=None,
     )
 
 

@@ -1,167 +1,194 @@
-"""pytest's rendering of a failure, made shorter without losing what tells the cause.
+"""How a failure is shown: the way to it in few lines, then the exception's own text.
 
-Pure: text in, text out. What is left out is said in its place. How much has to go is decided in `budget`.
+Pure: a failure and what may be shown of it in, text out. Frames of the project are one line each, the last two with
+their statement; frames outside are folded. Every line of the exception's text is shown as pytest marks it, with `E`,
+but the first where the test's `message` has it. What has no structure keeps pytest's text.
 """
 
 import re
-from collections.abc import Iterator
-from itertools import groupby, takewhile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
 
-from pytest_mcp.text import cut_middle
+from pytest_mcp.events.exceptions import Chain, Frame
+from pytest_mcp.report import places
+from pytest_mcp.report.failures import Failure, Part, Section
 
-# The width of pytest's headings, and of ours.
-WIDTH = 80
-# How many of the last lines of each captured stream are shown at first.
-CAPTURED_LINES = 10
-# An explanation of a failed comparison that has more lines than this is shown without what is equal.
-LONG_EXPLANATION = 12
-# Its first line has both sides whole, which differ below.
-EXPLANATION_CHARACTERS = 120
-# pytest sets what it says of a comparison behind its first line by so much.
-COMPARISON_INDENT = 2
-# Of so many equal lines in a row only the first and the last are shown.
-EQUAL_LINES = 3
-FULL_DIFF = "Full diff:"
+# How many of the project's frames have their statement, the innermost.
+FRAMES_WITH_STATEMENT = 2
+# A statement of several lines is joined up to this length; of a longer one the first line is shown.
+STATEMENT_CHARACTERS = 160
+# What is shown of the values of arguments: of each, and of all.
+VALUE_CHARACTERS = 60
+VALUES_CHARACTERS = 200
+# How many of the last lines of each captured stream are shown.
+CAPTURED_LINES = 20
+# A local variable in one line.
+VARIABLE_CHARACTERS = 120
+MOST_VARIABLES = 20
 
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
+_OBJECT = re.compile(r"^<.*>$", re.DOTALL)
 _SEPARATOR = re.compile(r"^(?:_ ){3,}_?$", re.MULTILINE)
-# A path and a line, and behind them what was raised or where; not an argument, which stands behind its name.
-_FRAME = re.compile(
-    r"^(?!E |E$|>)(?=\S)((?:[A-Za-z]:\\)?[^\n=']*?):(\d+): (?=in |$|[A-Za-z_][\w.]*$|[A-Z][\w.]*: )", re.MULTILINE
-)
-_CAPTURED = re.compile(r"^-+ Captured .+ -+$")
-_HEADING = re.compile(r"^(?:-+ .+ -+|_+ .+ _+)$")
-_CHAIN = re.compile(r"^(?:During handling of the above|The above) exception\b")
-_ASSERT = re.compile(r"^(?:E\s+)?(?:AssertionError: )?assert ")
-_LEFT_OUT = re.compile(r"^\[\.\.\. (\d{1,15}) lines left out \.\.\.\]$")
-# Paths outside the root are shown as absolute, or as leading out of it; an environment may lie inside.
-_FOREIGN = re.compile(r"^(?:/|\.\./|<|[A-Za-z]:\\)|(?:^|/)(?:site-packages|dist-packages)/")
+_EQUAL_LINE = re.compile(r"^ {2}(?! *[-+?] )")
+_DIFFERENCE = re.compile(r"^ *[-+] ", re.MULTILINE)
+# Where the lines of a statement are joined.
+_OPENING = re.compile(r"([(\[{]) ")
+_LINKS = {"cause": "raised from the above:", "context": "raised while handling the above:"}
+_WIDTH = 80
 
 
-def frames(traceback: str) -> list[str]:
-    """Every place that a traceback names, as path:line, from the outermost to the innermost."""
-    return [f"{path}:{line}" for path, line in _FRAME.findall(traceback)]
+@dataclass(frozen=True)
+class Style:
+    """What is shown, beside the statement that failed and the lines that differ, which always are."""
+
+    equal_lines: bool = True
+    captured: bool = True
+    foreign_frames: bool = True
+    arguments: bool = True
+    outer_frames: bool = True
+    variables: bool = False
 
 
-def is_foreign(place: str) -> bool:
-    return _FOREIGN.search(place) is not None
+def reductions(style: Style) -> Iterator[Style]:
+    """The style with ever less, for an example that alone is too large."""
+    for name in ("equal_lines", "captured", "foreign_frames", "arguments", "outer_frames"):
+        style = replace(style, **{name: False})
+        yield style
 
 
-def heading(character: str, title: str) -> str:
-    return f"{character} {title} {character}".center(WIDTH, character)
+def render(failure: Failure, style: Style) -> str:
+    lines = [line for part in failure.parts for line in _part(part, failure, style)]
+    if style.captured:
+        lines += _captured(failure.sections)
+    return _ADDRESS.sub("0x…", "\n".join(lines))
 
 
-def plain(traceback: str) -> str:
-    """Without decoration."""
-    return _SEPARATOR.sub("_ _ _", traceback)
+def in_full(failure: Failure, *, captured: bool) -> str:
+    """pytest's own rendering of every part, then what was captured."""
+    lines: list[str] = []
+    for part in failure.parts:
+        lines += [_heading("_", part.title)] if part.title else []
+        lines += [part.text.rstrip("\n")]
+        lines += _whole_sections(part.sections) if captured else []
+    return "\n".join([*lines, *(_whole_sections(failure.sections) if captured else [])])
 
 
-def slim(traceback: str) -> str:
-    """Also without what is equal in a long comparison, and with only the end of what was captured."""
-    return _with_captured(_without_equal_parts(plain(traceback)), CAPTURED_LINES)
+def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
+    if part.title and (part is not failure.parts[0] or len(failure.parts) > 1):
+        yield f"-- {part.title}: {part.message.strip().partition(chr(10))[0]}"
+    if part.chain:
+        yield from _chain(part.chain, part.message, failure, style)
+    else:
+        yield from _SEPARATOR.sub("_ _ _", part.text).strip("\n").split("\n")
+    if style.captured:
+        yield from _captured(part.sections)
 
 
-def brief(message: str) -> str:
-    """A long message whose traceback has it whole: what differs in few words, or its first line."""
-    lines = message.strip().split("\n")
-    differing = _differing(lines)
-    if differing == lines:
-        return cut_middle(lines[0].rstrip(), EXPLANATION_CHARACTERS, separator=" ")
-    return "\n".join(takewhile(lambda line: not line.lstrip().startswith(FULL_DIFF), differing)).rstrip()
+def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterator[str]:
+    for raised in chain:
+        last = raised is chain[-1]
+        yield from _frames(raised.frames, failure, style if last else replace(style, arguments=False, variables=False))
+        yield from (f"[{note.partition(chr(10))[0].strip('! ')}]" for note in [raised.note] if note)
+        text = raised.text if style.equal_lines else tuple(_differing(raised.text))
+        if last and text and message.partition("\n")[0].endswith(text[0]):
+            text = text[1:]
+        yield from (f"E   {line}" for line in text if line.strip())
+        if raised.link is not None:
+            yield _LINKS.get(raised.link, _LINKS["context"])
 
 
-def without_captured(traceback: str) -> str:
-    return _with_captured(traceback, 0)
+def _frames(frames: tuple[Frame, ...], failure: Failure, style: Style) -> Iterator[str]:
+    own = [index for index, frame in enumerate(frames) if not places.is_foreign(frame.path)]
+    stated = {*own[-FRAMES_WITH_STATEMENT:], len(frames) - 1}
+    for foreign, run in groupby(enumerate(frames), key=lambda pair: pair[0] not in own and pair[0] not in stated):
+        shown = list(run)
+        if foreign:
+            yield from _folded([frame for _, frame in shown]) if style.foreign_frames else ()
+            continue
+        for (place, function), same in groupby(shown, key=lambda pair: (pair[1].place, pair[1].function)):
+            repeated = list(same)
+            index, frame = repeated[-1]
+            if index in stated:
+                yield from _frame(frame, failure, style, innermost=bool(own) and index == own[-1])
+            elif style.outer_frames:
+                yield _place(place, function)
+            if len(repeated) > 1:
+                yield f"    [{len(repeated) - 1} more frames like this]"
 
 
-def without_foreign_frames(traceback: str) -> str:
-    """The project's own frames, and what was raised."""
-    kept: list[str] = []
-    for block in _blocks(traceback):
-        places = frames("\n".join(block))
-        if places and is_foreign(places[-1]):
-            kept += [line for line in block if line.startswith("E") or _CHAIN.match(line)]
-        else:
-            kept += block
-    return "\n".join(kept)
+def _folded(frames: list[Frame]) -> Iterator[str]:
+    packages = list(dict.fromkeys(places.package(frame.path) for frame in frames))
+    more = f" and {len(packages) - 2} more" if len(packages) > 2 else ""
+    yield f"... {len(frames)} frame{'s' if len(frames) > 1 else ''} in {', '.join(packages[:2])}{more}"
 
 
-def _without_equal_parts(traceback: str) -> str:
-    """What differs stays whole, with a line of what is equal on either side."""
-    kept: list[str] = []
-    for is_explanation, lines in groupby(traceback.split("\n"), key=lambda line: line.startswith("E ") or line == "E"):
-        explanation = list(lines)
-        kept += _differing(explanation) if is_explanation and len(explanation) > LONG_EXPLANATION else explanation
-    return "\n".join(kept)
+def _place(place: str, function: str | None) -> str:
+    path, _, line = place.rpartition(":")
+    return f"{places.short(path)}:{line}:" + (f" in {function}" if function else "")
 
 
-def _differing(explanation: list[str]) -> list[str]:
-    """The lines of one failed comparison; where nothing is compared there is nothing to leave out."""
-    start = next((index for index, line in enumerate(explanation) if _ASSERT.match(line)), None)
-    if start is None:
-        return explanation
-    first, others = explanation[start], explanation[start + 1 :]
-    margin = first[: len(first) - len(first.removeprefix("E").lstrip())]
-    indent = len(margin) + COMPARISON_INDENT
-    if not any(line[indent : indent + 2] in ("- ", "+ ") for line in others):
-        return explanation
-    kept = [*explanation[:start], cut_middle(first, EXPLANATION_CHARACTERS, separator=" ")]
-    for is_equal, run in groupby(_uncommon(others, indent), key=lambda line: line[indent : indent + 2] == "  "):
-        lines = list(run)
-        if is_equal and len(lines) > EQUAL_LINES:
-            lines = [lines[0], f"{margin}  [... {len(lines) - 2} equal lines ...]", lines[-1]]
-        kept += lines
-    return kept
+def _frame(frame: Frame, failure: Failure, style: Style, *, innermost: bool) -> Iterator[str]:
+    yield _place(frame.place, frame.function)
+    if frame.statement:
+        yield f"    {_statement(frame.statement)}"
+    if innermost and style.variables and frame.variables:
+        yield from (f"    {_shortened(line, VARIABLE_CHARACTERS)}" for line in frame.variables[:MOST_VARIABLES])
+    elif innermost and style.arguments:
+        yield from _arguments(frame, failure.node_id)
 
 
-def _uncommon(lines: list[str], indent: int) -> list[str]:
-    """Without the items that pytest lists because they are equal: the comparison below has them again."""
-    begin = next((index for index, line in enumerate(lines) if line[indent:] == "Common items:"), None)
-    if begin is None:
-        return lines
-    end = next((index for index, line in enumerate(lines) if index > begin and line[indent:].endswith(":")), begin)
-    return [*lines[:begin], *lines[end:]]
+def _statement(statement: str) -> str:
+    """In one line; of an assertion that spans lines the first, since its operands are told below."""
+    first, *others = statement.split("\n")
+    joined = _OPENING.sub(r"\1", " ".join([first, *others]))
+    return first if first.startswith("assert") or len(joined) > STATEMENT_CHARACTERS else joined
 
 
-def _blocks(traceback: str) -> Iterator[list[str]]:
-    """One frame each. A frame in full has its place below its source, one in short has it above."""
-    block: list[str] = []
-    for line in traceback.split("\n"):
-        place = _FRAME.match(line)
-        is_short = place is not None and line[place.end() :].startswith("in ")
-        if block and (is_short or _CHAIN.match(line)):
-            yield block
-            block = []
-        block.append(line)
-        if (place is not None and not is_short) or _SEPARATOR.match(line) or line == "_ _ _":
-            yield block
-            block = []
-    if block:
-        yield block
+def _arguments(frame: Frame, node_id: str) -> Iterator[str]:
+    """Values that a reader cannot know: no bare objects, and of a test only parameters that its id does not show."""
+    shown, left = [], VALUES_CHARACTERS
+    for name, value in frame.arguments:
+        if name in ("self", "cls") or _OBJECT.match(value) or _is_known(frame, value, node_id):
+            continue
+        text = f"{name} = {_shortened(value, VALUE_CHARACTERS)}"
+        left -= len(text)
+        if left < 0:
+            break
+        shown.append(text)
+    if shown:
+        yield f"    {', '.join(shown)}"
 
 
-def _with_captured(traceback: str, most: int) -> str:
-    """At most so many lines of each captured stream, the last ones."""
-    kept: list[str] = []
-    section: list[str] = []
-    for line in traceback.split("\n"):
-        is_heading = len(line) >= WIDTH and _HEADING.match(line) is not None
-        if section and is_heading:
-            kept += _last(section, most)
-            section = []
-        if section or (is_heading and _CAPTURED.match(line)):
-            section.append(line)
-        else:
-            kept.append(line)
-    return "\n".join([*kept, *(_last(section, most) if section else [])])
+def _is_known(frame: Frame, value: str, node_id: str) -> bool:
+    name, bracket, parameters = node_id.rpartition("::")[2].partition("[")
+    return frame.function == name and (not bracket or value.strip("'\"") in parameters)
 
 
-def _last(section: list[str], most: int) -> list[str]:
-    title, *lines = section
-    if len(lines) <= most or not lines:
-        return section
-    before = _LEFT_OUT.match(lines[0])
-    missing = len(lines) - most + (int(before.group(1)) - 1 if before else 0)
-    said = f"[... {missing} lines left out ...]"
-    if before and len(lines) - 1 <= most:
-        return section
-    return [title, said, *lines[len(lines) - most :]] if most else [f"{title.strip('- ')}: {said}"]
+def _shortened(value: str, most: int) -> str:
+    line = value.replace("\n", "\\n")
+    return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def _differing(text: tuple[str, ...]) -> Iterator[str]:
+    """Without lines that are equal on both sides, if anything differs at all."""
+    if not _DIFFERENCE.search("\n".join(text)):
+        return iter(text)
+    return (line for index, line in enumerate(text) if not index or not _EQUAL_LINE.match(line))
+
+
+def _captured(sections: Iterable[Section]) -> Iterator[str]:
+    for title, content in sections:
+        lines = content.rstrip("\n").split("\n")
+        yield f"{title}:"
+        if len(lines) > CAPTURED_LINES:
+            yield f"[... {len(lines) - CAPTURED_LINES} lines left out ...]"
+        yield from lines[-CAPTURED_LINES:]
+
+
+def _whole_sections(sections: Iterable[Section]) -> list[str]:
+    return [line for title, content in sections for line in (_heading("-", title), content.rstrip("\n"))]
+
+
+def _heading(character: str, title: str) -> str:
+    return f"{character} {title} {character}".center(_WIDTH, character)

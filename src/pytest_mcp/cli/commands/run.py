@@ -18,12 +18,10 @@ from pytest_mcp.cli.output import show
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.options import Settle, as_typed
-from pytest_mcp.report import rerun as reruns
 from pytest_mcp.tools import BY_NAME
 
 TOOL = BY_NAME["execute_tests"]
 # Beyond these a command line names the folder that holds them all.
-IDS_OF_A_COMMAND = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,5 +44,4 @@ def _tell(result: ExecuteResult, screen: Screen, *, settings: list[str]) -> None
 
 
 def _again(rerun: dict[str, Any] | None, settings: list[str]) -> str | None:
-    shorter = reruns.shorter(rerun, IDS_OF_A_COMMAND)
-    return None if shorter is None else shlex.join(["pytest-mcp", *settings, "run", *tool_flags.said(shorter)])
+    return None if rerun is None else shlex.join(["pytest-mcp", *settings, "run", *tool_flags.said(rerun)])

@@ -230,7 +230,7 @@ def _skips(ledger: Ledger, request: ExecuteTests) -> list[str]:
 
 
 def _reasons(ledger: Ledger) -> str:
-    reasons = Counter(failures.message(record) or "" for record in ledger.completed if record.outcome == "skipped")
+    reasons = Counter(failures.skip_reason(record) for record in ledger.completed if record.outcome == "skipped")
     reasons.update(module.reason for module in ledger.skipped_modules)
     common = reasons.most_common(REASONS_SHOWN)
     more = len(reasons) - len(common)

@@ -1,0 +1,90 @@
+"""Whole differences of a failed comparison, in few lines.
+
+pytest explains a comparison briefly and says "use -v" for the rest, or prints everything with `-vv`: both operands,
+and every line that is equal. Here its brief explanation stays, and the differing lines it left out are added. Called
+for failed comparisons only, so a passing test pays nothing. Public pytest only; must never raise into it.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from itertools import groupby
+from typing import Any, Generator
+
+import pytest
+
+# The verbosity at which pytest cuts nothing.
+EVERYTHING = 2
+# pytest shows this many lines of an explanation; in what follows, runs of equal lines are shortened.
+ALWAYS_SHOWN = 8
+EQUAL_LINES = 3
+# More lines than this explain nothing.
+MOST_LINES = 2000
+# What pytest says instead of the rest, at the end of a line or as a line of its own.
+_HINT = re.compile(r"(?:^|, )[Uu]se '?-vv?'? to (?:show|get (?:more|the full) diff)$")
+_DIFFERENCE = ("- ", "+ ")
+_EQUAL = "  "
+# The explanation of an attribute is indented as equal lines are.
+_NESTED = "Drill down into differing attribute"
+
+
+class Comparisons:
+    """Owns the verbosity of pytest while a test runs: `restore` gives it back when the report is there."""
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+        self.asked = config.option.verbose
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> Generator[None, Any, None]:
+        self.restore()
+        outcome = yield
+        if self.asked < EVERYTHING and outcome.excinfo is None:
+            with suppress(Exception):
+                outcome.force_result(self.explained(outcome.get_result(), (op, left, right)))
+            # Behind this hook pytest cuts by verbosity, so it stays high until the report is made.
+            self.config.option.verbose = EVERYTHING
+
+    def restore(self) -> None:
+        self.config.option.verbose = self.asked
+
+    def explained(self, results: Any, compared: tuple[str, object, object]) -> list[list[str]]:
+        """pytest uses the first explanation that is not empty. Newer versions have it as an iterator."""
+        explanations = [list(lines) for lines in results if lines]
+        first = next(filter(None, explanations), None)
+        if first is None:
+            return []
+        kept = shortened([_HINT.sub("", line) for line in first if not _HINT.match(line)])
+        if any(_HINT.match(line) for line in first):
+            kept += unsaid(self.differences(compared), kept)
+        return [kept[:MOST_LINES]]
+
+    def differences(self, compared: tuple[str, object, object]) -> list[str]:
+        """The differing lines of pytest's own full diff."""
+        op, left, right = compared
+        self.config.option.verbose = EVERYTHING
+        assertion = self.config.pluginmanager.get_plugin("assertion")
+        lines = assertion.pytest_assertrepr_compare(config=self.config, op=op, left=left, right=right) or ()
+        return [line for line in lines if line.startswith(_DIFFERENCE)]
+
+
+def unsaid(differences: list[str], kept: list[str]) -> list[str]:
+    """The differing lines, unless the brief explanation has each of them already."""
+    said = "\n".join(kept)
+    return differences if any(line[2:].strip().rstrip(",") not in said for line in differences) else []
+
+
+def shortened(lines: list[str]) -> list[str]:
+    """Without most of the equal lines behind those that pytest would show."""
+    if any(line.lstrip().startswith(_NESTED) for line in lines):
+        return lines
+    kept = lines[:ALWAYS_SHOWN]
+    for equal, run in groupby(lines[ALWAYS_SHOWN:], key=lambda line: line.startswith(_EQUAL)):
+        part = list(run)
+        if equal and len(part) > EQUAL_LINES:
+            part = [part[0], "  [... %d equal lines ...]" % (len(part) - 2), part[-1]]
+        kept += part
+    while kept and not kept[-1]:
+        kept.pop()
+    return kept

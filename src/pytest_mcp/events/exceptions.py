@@ -1,0 +1,72 @@
+"""A failure as the child tells it: the chain of exceptions, each with its text and its frames.
+
+Pure. In come the nested lists of a record, which a test could have forged; out come checked values, or a ValueError.
+"""
+
+from typing import Any, NamedTuple
+
+
+class Frame(NamedTuple):
+    path: str
+    line: int
+    # None for code of a module, a lambda or a comprehension.
+    function: str | None
+    # None where the source is not known.
+    statement: str | None
+    arguments: tuple[tuple[str, str], ...]
+    # One line for each local variable; empty unless they were asked for.
+    variables: tuple[str, ...]
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+class Raised(NamedTuple):
+    """One exception of a chain, from the first raised to the last."""
+
+    # How the next one came about: "cause" (raise ... from) or "context" (while this one was handled).
+    link: str | None
+    note: str | None
+    text: tuple[str, ...]
+    frames: tuple[Frame, ...]
+
+
+Chain = tuple[Raised, ...]
+
+
+def parse_chain(value: Any) -> Chain:
+    return tuple(_raised(*_list(entry)) for entry in _list(value))
+
+
+def _raised(link: Any, note: Any, text: Any, frames: Any) -> Raised:
+    return Raised(
+        _optional(link), _optional(note), _texts(text), tuple(_frame(*_list(frame)) for frame in _list(frames))
+    )
+
+
+def _frame(path: Any, line: Any, function: Any, statement: Any, arguments: Any, variables: Any) -> Frame:
+    if type(line) is not int or not 0 <= line < 10**9:
+        raise ValueError("not a line number")
+    pairs = tuple((_text(name), _text(shown)) for name, shown in map(_list, _list(arguments)))
+    return Frame(_text(path), line, _optional(function), _optional(statement), pairs, _texts(variables))
+
+
+def _list(value: Any) -> list[Any]:
+    if type(value) is not list:
+        raise ValueError("not a list")
+    return value
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise ValueError("not a text")
+    return value
+
+
+def _optional(value: Any) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(map(_text, _list(value)))

@@ -1,0 +1,45 @@
+"""Where code lies: in the project's source, in its tests, or outside the project.
+
+Pure: paths and places (`path:line`) in, answers out. Paths inside the root are relative to it, others are absolute.
+"""
+
+import re
+
+# pytest's frames in a text: a path and a line, and behind them what was raised or where.
+_FRAME = re.compile(
+    r"^(?!E |E$|>)(?=\S)((?:[A-Za-z]:\\)?[^\n=']*?):(\d+): (?=in |$|[A-Za-z_][\w.]*$|[A-Z][\w.]*: )", re.MULTILINE
+)
+# An environment may lie inside the root.
+_FOREIGN = re.compile(r"^(?:/|\.\./|<|[A-Za-z]:\\)|(?:^|/)(?:site-packages|dist-packages|lib/python[\d.]+)/")
+_TEST_FILE = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*$|[^/]*_tests?\.py$)")
+# Where installed packages and Python's own library begin.
+_LIBRARY = re.compile(r"(?:^|.*/)(?:(site-packages|dist-packages)|lib/(python[\d.]+))/(.+)$")
+
+
+def in_text(traceback: str) -> list[str]:
+    """Every place that pytest's rendering names, from the outermost to the innermost."""
+    return [f"{path}:{line}" for path, line in _FRAME.findall(traceback)]
+
+
+def is_foreign(path: str) -> bool:
+    return _FOREIGN.search(path) is not None
+
+
+def is_test_code(path: str) -> bool:
+    return _TEST_FILE.search(path) is not None
+
+
+def is_source(path: str) -> bool:
+    return not is_foreign(path) and not is_test_code(path)
+
+
+def short(path: str) -> str:
+    """Without what leads to a library: `site-packages/twisted/web.py`, `python3.12/json/decoder.py`."""
+    found = _LIBRARY.match(path)
+    return f"{found.group(1) or found.group(2)}/{found.group(3)}" if found else path
+
+
+def package(path: str) -> str:
+    """The library that a path outside the project belongs to."""
+    parts = short(path).split("/")
+    return "/".join(parts[:2]) if _LIBRARY.match(path) else path.rpartition("/")[0] or path
