@@ -33,11 +33,26 @@ def phase(node_id: str = "test_a.py::test_one", **told: Any) -> Phase:
         "message": None,
         "location": None,
         "traceback": None,
+        "chain": None,
         "sections": [],
         "subtest": None,
         "stage": None,
     }
     return Phase(id=node_id, **usual | told)
+
+
+def raised(message: str, *frames: Any, node_id: str = "test_a.py::test_one", **told: Any) -> Phase:
+    """A failed call with a chain of one exception; a frame is `path:line`, or that with its function and statement."""
+    text = message.removeprefix("AssertionError: ") if message.startswith("AssertionError: assert") else message
+    chain = [
+        [None, None, text.split("\n"), [frame(*each) if isinstance(each, tuple) else frame(each) for each in frames]]
+    ]
+    return phase(node_id, **{"message": text, "chain": chain} | told)
+
+
+def frame(place: str, function: str | None = "call", statement: str | None = "call()", **values: str) -> list[Any]:
+    path, _, line = place.rpartition(":")
+    return [path, int(line), function, statement, [list(pair) for pair in values.items()], []]
 
 
 def skipped(node_id: str, reason: str) -> Phase:

@@ -104,9 +104,10 @@ class DiscoveredTest(Shape):
     line: int | None
 
 
-class FileCount(Shape):
+class FileTests(Shape):
     file: str
     count: int
+    tests: Annotated[list[str] | None, Field(description="name:line, with (n) for n parameter sets; null: counted.")]
 
 
 class DiscoverResult(Shape):
@@ -114,7 +115,7 @@ class DiscoverResult(Shape):
     notices: list[str]
     collection_errors: list[CollectionError]
     tests: list[DiscoveredTest]
-    files: Annotated[list[FileCount], Field(description="Counts per file when the tests do not fit.")]
+    files: Annotated[list[FileTests], Field(description="Tests by file, when there are many.")]
     omitted: OmittedTests | None
 
 

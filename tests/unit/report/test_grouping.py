@@ -4,28 +4,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.api.results import FailureGroup
 from pytest_mcp.events.model import Phase
-from pytest_mcp.report import grouping
-from pytest_mcp.report.grouping import CAUSE_CHARACTERS
-from tests.support.records import ledger, phase
+from pytest_mcp.report import failures, grouping
+from pytest_mcp.report.grouping import CAUSE_CHARACTERS, Group
+from tests.support.records import ledger, phase, raised
 
-HERE = ["src/shop/cart.py", 12]
-THERE = ["src/shop/cart.py", 13]
+SOURCE = "src/shop/cart.py:12"
+ELSEWHERE = "src/shop/stock.py:30"
+TEST = "tests/test_cart.py:7"
+OPERANDS = "unsupported operand type(s) for +: 'int' and 'str'"
+LIBRARY = "/usr/lib/python3.12/json/decoder.py:355"
 
 
-def grouped(*phases: Phase) -> list[FailureGroup]:
-    return grouping.group(ledger(*phases).completed)
+def grouped(*phases: Phase) -> list[Group]:
+    return grouping.group([failures.of_record(record) for record in ledger(*phases).completed])
 
 
 def groups_of(first: str, second: str, parameters: tuple[str, str] = ("a", "b")) -> int:
-    """How many causes two failures at one place have, whose messages are these."""
+    """How many causes two failures of two tests have that were raised at two places with these messages."""
     return len(
         grouped(
-            *(
-                phase(f"test_a.py::test_one[{parameter}]", message=message, location=HERE)
-                for message, parameter in zip((first, second), parameters, strict=True)
-            )
+            raised(first, TEST, SOURCE, node_id=f"tests/test_cart.py::test_one[{parameters[0]}]"),
+            raised(second, TEST, ELSEWHERE, node_id=f"tests/test_cart.py::test_two[{parameters[1]}]"),
         )
     )
 
@@ -33,18 +33,20 @@ def groups_of(first: str, second: str, parameters: tuple[str, str] = ("a", "b"))
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        pytest.param("ValueError: 3 items", "ValueError: 17 items", id="numbers"),
-        pytest.param("ValueError: took 1.25s", "ValueError: took 0.5s", id="fractions"),
+        pytest.param("ValueError: 3 pens", "ValueError: 17 pens", id="numbers"),
+        pytest.param("ValueError: pens took 1.25s", "ValueError: pens took 0.5s", id="fractions"),
         pytest.param("E: <Cart object at 0x7f3a5c1e9d90>", "E: <Cart object at 0x55d0c0ffee00>", id="addresses"),
-        pytest.param("E: /tmp/pytest-0/a0/f.txt", "E: /tmp/pytest-1/b0/f.txt", id="temporary paths"),
-        pytest.param("E: /private/var/folders/x/y", "E: /private/var/folders/z/q", id="temporary paths of macOS"),
+        pytest.param("E: no pens in /tmp/a0/f.txt", "E: no pens in /tmp/b0/f.txt", id="paths"),
         pytest.param(
             "E: no order 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
             "E: no order 9f1c2a7e-0d52-4d6c-a1a0-3f5b8f6f0c11",
             id="uuids",
         ),
-        pytest.param("E: at 2024-02-29T12:00:01", "E: at 2026-11-16T23:59:59", id="times"),
-        pytest.param("E: 5d41402abc4b2a76b9719d911017c592", "E: 7d793037a0760186574b0282f2f435e7", id="digests"),
+        pytest.param("E: pens at 2024-02-29T12:00:01", "E: pens at 2026-11-16T23:59:59", id="times"),
+        pytest.param(
+            "E: pen 5d41402abc4b2a76b9719d911017c592", "E: pen 7d793037a0760186574b0282f2f435e7", id="digests"
+        ),
+        pytest.param(f"E: no pens in '{'x' * 50}'", f"E: no pens in '{'y' * 60}'", id="long strings"),
     ],
 )
 def test_what_differs_from_run_to_run_makes_no_second_cause(first: str, second: str) -> None:
@@ -52,133 +54,124 @@ def test_what_differs_from_run_to_run_makes_no_second_cause(first: str, second: 
 
 
 def test_what_differs_from_parameter_to_parameter_makes_no_second_cause() -> None:
-    assert groups_of("KeyError: 'pencil'", "KeyError: 'paper'", ("pencil", "paper")) == 1
-    assert groups_of("E: EUR: a::b[c]", "E: USD: d::e[f]", ("EUR-a::b[c]", "USD-d::e[f]")) == 1
+    assert groups_of("KeyError: 'pencil' in shelf", "KeyError: 'paper' in shelf", ("pencil", "paper")) == 1
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "parameters"),
+    ("first", "second"),
     [
-        pytest.param("ValueError: no", "TypeError: no", ("a", "b"), id="another type"),
-        pytest.param("ValueError: no", "TypeError: no", ("ValueError", "TypeError"), id="a type that is a parameter"),
-        pytest.param("ValueError: no", "TypeError: no", ("Value", "Type"), id="a part of a type that is a parameter"),
-        pytest.param("Http404: no", "Http500: no", ("a", "b"), id="a number in the type"),
-        pytest.param("ValueError: no", "ValueError: yes", ("a", "b"), id="another word"),
-        pytest.param("ValueError", "ValueError: no", ("a", "b"), id="a word more"),
-        pytest.param("ValueError: no\nassert a", "ValueError: no\nassert b", ("x", "y"), id="another second line"),
-        pytest.param("E: /srv/tmp/stock", "E: /srv/tmp/prices", ("a", "b"), id="a folder of the project called tmp"),
-        pytest.param("E: aa", "E: bb", ("a", "b"), id="parameters of one letter"),
-        pytest.param("", "ValueError", ("a", "b"), id="nothing"),
+        pytest.param("ValueError: no pens", "TypeError: no pens", id="another type"),
+        pytest.param("ValueError: no pens", "ValueError: no pencils", id="another word"),
+        pytest.param("ValueError: no pens", "ValueError: no pens left", id="a word more"),
+        pytest.param("IndexError: list index out of range", "IndexError: list index out of range", id="Python's words"),
+        pytest.param(f"TypeError: {OPERANDS}", f"TypeError: {OPERANDS}", id="Python's types"),
+        pytest.param("AssertionError: assert 0 == 0", "AssertionError: assert 0 == 0", id="numbers alone"),
     ],
 )
-def test_another_type_or_other_words_are_another_cause(first: str, second: str, parameters: tuple[str, str]) -> None:
-    assert groups_of(first, second, parameters) == 2
+def test_causes_that_only_look_alike_stay_apart(first: str, second: str) -> None:
+    assert groups_of(first, second) == 2
 
 
-@given(
-    st.text(string.ascii_letters, min_size=1, max_size=8),
-    st.text(string.ascii_letters, min_size=1, max_size=8),
-    st.text(string.ascii_letters, min_size=1, max_size=8),
-)
-def test_two_types_are_never_one_cause_whatever_the_parameters(first: str, second: str, parameter: str) -> None:
-    count = groups_of(f"{first}: no", f"{second}: no", (f"{first}-{parameter}", f"{second}-{parameter}"))
-
-    assert count == (1 if first == second else 2)
-
-
-def test_another_phase_or_another_place_is_another_cause() -> None:
+def test_one_type_from_one_place_is_one_cause_whatever_the_words() -> None:
     groups = grouped(
-        phase("test_a.py::a", message="ValueError: no", location=HERE),
-        phase("test_a.py::b", message="ValueError: no", location=THERE),
-        phase("test_a.py::c", message="ValueError: no", location=HERE, when="setup"),
-        phase("test_a.py::d", message="ValueError: no", location=HERE, when="teardown"),
+        raised("UsageError: no pens", TEST, SOURCE, node_id="tests/test_cart.py::test_pens"),
+        raised("UsageError: nothing to write with", TEST, SOURCE, node_id="tests/test_cart.py::test_paper"),
     )
 
-    assert len(groups) == 4
+    assert [cause.count for cause in groups] == [2]
 
 
-def test_the_place_is_the_projects_last_frame_when_the_crash_lies_outside() -> None:
-    library = ["/usr/lib/python3.11/json/decoder.py", 355]
-    shallow = "src/shop/cart.py:12: in load\n    loads()\n/usr/lib/python3.11/json/decoder.py:355: in decode\nE   no"
-    other = shallow.replace("cart.py:12", "cart.py:40")
-
+def test_one_place_in_a_library_reached_from_two_places_is_two_causes() -> None:
     groups = grouped(
-        phase("test_a.py::a", message="ValueError: no", location=library, traceback=shallow),
-        phase("test_a.py::b", message="ValueError: no", location=library, traceback=other),
-        phase("test_a.py::c", message="ValueError: no", location=library, traceback=shallow),
+        raised("JSONDecodeError: Expecting value", TEST, SOURCE, LIBRARY, node_id="tests/test_cart.py::test_a"),
+        raised("JSONDecodeError: Extra data", TEST, ELSEWHERE, LIBRARY, node_id="tests/test_cart.py::test_b"),
     )
 
-    assert [(cause.count, cause.location) for cause in groups] == [
-        (2, "src/shop/cart.py:12"),
-        (1, "src/shop/cart.py:40"),
+    assert len(groups) == 2
+
+
+def test_assertions_of_one_test_function_are_one_cause_and_of_two_are_two() -> None:
+    one = [raised(f"AssertionError: assert {n} == 0", TEST, node_id=f"tests/test_cart.py::test_a[{n}]") for n in (1, 2)]
+    other = raised("AssertionError: assert 3 == 0", "tests/test_cart.py:9", node_id="tests/test_cart.py::test_b")
+
+    assert [cause.count for cause in grouped(*one, other)] == [2, 1]
+
+
+def test_an_assertion_that_holds_another_tests_exception_joins_its_cause() -> None:
+    shown = "AssertionError: assert not TypeError('price of pens is unknown')"
+    groups = grouped(
+        raised("TypeError: price of pens is unknown", TEST, SOURCE, node_id="tests/test_cart.py::test_a"),
+        raised(shown, TEST, node_id="tests/test_cart.py::test_b"),
+        raised(f"{shown}\n +  where x", "tests/test_cli.py:3", node_id="tests/test_cli.py::test_c"),
+    )
+
+    assert [cause.count for cause in groups] == [3]
+
+
+def test_another_phase_is_another_cause() -> None:
+    first = raised("ValueError: no pens", SOURCE, node_id="tests/test_cart.py::test_a", when="setup")
+    second = raised("ValueError: sold out of ink", SOURCE, node_id="tests/test_cart.py::test_b")
+
+    assert len(grouped(first, second)) == 2
+
+
+def test_causes_in_the_source_come_first_then_the_largest() -> None:
+    tests = [
+        raised(f"AssertionError: assert {n} == 0", TEST, node_id=f"tests/test_a.py::test_a[{n}]") for n in range(3)
+    ]
+    small = raised("KeyError: 'pen'", TEST, SOURCE, node_id="tests/test_a.py::test_b")
+    large = [raised("ValueError: no ink", TEST, ELSEWHERE, node_id=f"tests/test_a.py::test_c[{n}]") for n in range(2)]
+
+    assert [cause.message for cause in grouped(*tests, small, *large)] == [
+        "ValueError: no ink",
+        "KeyError: 'pen'",
+        "AssertionError: assert 0 == 0",
     ]
 
 
-def test_the_largest_cause_is_first_and_of_equal_ones_the_broken_setup() -> None:
-    groups = grouped(
-        phase("test_a.py::a", message="ValueError: no", location=HERE),
-        phase("test_a.py::b", message="OSError: no", location=HERE, when="setup"),
-        phase("test_a.py::c", message="TypeError: no", location=HERE),
-        phase("test_a.py::d", message="TypeError: no", location=HERE),
-    )
+def test_the_example_is_the_failure_whose_way_leads_furthest_into_the_source() -> None:
+    shallow = raised("ValueError: no pens", TEST, SOURCE, node_id="tests/test_a.py::test_a")
+    deep = raised("ValueError: no pens", TEST, ELSEWHERE, SOURCE, node_id="tests/test_a.py::test_b")
 
-    assert [cause.message for cause in groups] == ["TypeError: no", "OSError: no", "ValueError: no"]
+    (cause,) = grouped(shallow, deep)
 
-
-def test_a_group_has_its_first_failure_as_the_example_and_the_others_as_ids() -> None:
-    ids = [f"test_a.py::test_one[{number}]" for number in range(3)]
-
-    (cause,) = grouped(*(phase(node_id, message="ValueError: no\nmore", location=HERE) for node_id in ids))
-
-    assert cause.model_dump() == {
-        "count": 3,
-        "message": "ValueError: no",
-        "location": "src/shop/cart.py:12",
-        "example": ids[0],
-        "node_ids": ids[1:],
-    }
+    assert cause.example.node_id == "tests/test_a.py::test_b"
+    assert [other.node_id for other in cause.others] == ["tests/test_a.py::test_a"]
 
 
-@given(st.text())
+def test_a_group_names_the_places_of_its_members_with_counts() -> None:
+    shown = "AssertionError: assert not TypeError('price of pens is unknown')"
+    members = [
+        raised(shown, f"tests/test_a.py:{line}", node_id=f"tests/test_a.py::test_{line}_{n}")
+        for line, count in ((3, 3), (5, 2), (7, 1), (9, 1))
+        for n in range(count)
+    ]
+
+    (cause,) = grouped(*members)
+
+    assert cause.location == "tests/test_a.py:3 (3), tests/test_a.py:5 (2), tests/test_a.py:7 (1) and 1 more"
+
+
+def test_the_other_tests_that_a_group_names_differ_as_much_as_can_be() -> None:
+    shown = "AssertionError: assert not TypeError('price of pens is unknown')"
+    ids = ["test_a.py::test_a[1]", "test_a.py::test_a[2]", "test_a.py::test_b", "test_b.py::test_c"]
+
+    (cause,) = grouped(*(raised(shown, f"{name.partition('::')[0]}:3", node_id=name) for name in ids))
+
+    assert cause.contrasting == ["test_b.py::test_c", "test_a.py::test_b"]
+
+
+@given(st.text(min_size=1))
 def test_the_message_of_a_group_is_one_short_line(message: str) -> None:
-    (cause,) = grouped(phase("test_a.py::a", message=message))
+    (cause,) = grouped(phase(message=f"E: {message}"))
 
     assert "\n" not in cause.message
-    assert len(cause.message) < CAUSE_CHARACTERS + 60
+    assert len(cause.message) <= CAUSE_CHARACTERS + 60
 
 
-@given(st.text(), st.text())
-def test_masking_takes_any_message_and_any_id(message: str, node_id: str) -> None:
-    once = grouping.masked(message, node_id)
+@given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8), st.text(string.ascii_letters, min_size=1))
+def test_every_failure_is_in_exactly_one_group(words: list[str], word: str) -> None:
+    ids = [f"test_a.py::test_{index}" for index in range(len(words))]
+    told = [raised(f"E: {letter} {word}", SOURCE, node_id=name) for letter, name in zip(words, ids, strict=True)]
 
-    assert grouping.masked(once, "") == once
-
-
-messages = st.sampled_from(["ValueError: a", "ValueError: b 1", "ValueError: b 2", "TypeError: a", "", "Odd words"])
-failures = st.lists(st.tuples(messages, st.sampled_from([HERE, THERE, None])), max_size=30)
-
-
-@given(failures)
-def test_coarser_groups_are_fewer_and_hold_every_failure_once(told: list[tuple[str, list[object] | None]]) -> None:
-    groups = grouped(
-        *(phase(f"test_a.py::t{n}", message=message, location=place) for n, (message, place) in enumerate(told))
-    )
-
-    steps = [groups, *grouping.coarser(groups)]
-
-    assert all(len(steps[-1]) <= len(step) <= len(groups) for step in steps)
-    for step in steps:
-        ids = [node_id for cause in step for node_id in (cause.example, *cause.node_ids)]
-        assert sorted(ids) == sorted(f"test_a.py::t{n}" for n in range(len(told)))
-        assert sum(cause.count for cause in step) == len(told)
-        assert [cause.count for cause in step] == sorted((cause.count for cause in step), reverse=True)
-
-
-def test_causes_that_share_a_line_say_how_many_they_are() -> None:
-    groups = grouped(
-        *(phase(f"test_a.py::t{n}", message=f"ValueError: word{'x' * n}", location=HERE) for n in range(3))
-    )
-
-    of_one_type = grouping.coarser(groups)[-1]
-
-    assert [(cause.count, cause.message) for cause in of_one_type] == [(3, "ValueError: word (and 2 similar)")]
+    assert sorted(failure.node_id for cause in grouped(*told) for failure in cause.members) == sorted(ids)
