@@ -93,7 +93,7 @@ class Failure:
         found = places.in_text(self.parts[0].text)
         return self.parts[0].place or (found[-1] if found else None)
 
-    @property
+    @cached_property
     def site(self) -> str | None:
         """Where to look first: the innermost frame inside the project, or the innermost of all."""
         own = [frame.place for frame in self.frames if not places.is_foreign(frame.place)]

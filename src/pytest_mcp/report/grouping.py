@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pytest_mcp.report import places
 from pytest_mcp.report.failures import Failure
@@ -70,11 +71,11 @@ class Group:
     def message(self) -> str:
         return line(self.example.cause)
 
-    @property
+    @cached_property
     def location(self) -> str | None:
         return _counted(Counter(failure.site or "?" for failure in self.members)) if self.example.site else None
 
-    @property
+    @cached_property
     def contrasting(self) -> list[str]:
         """The others that differ most from the example and from each other."""
         seen, left = [self.example], list(self.others)

@@ -1,415 +1,168 @@
-"""Some texts are real: pytest itself is run, in every generation, and its words are made shorter."""
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from pytest_mcp.report import tracebacks
-from pytest_mcp.report.tracebacks import CAPTURED_LINES, LONG_EXPLANATION
-from tests.support.workbench import Workbench
+from pytest_mcp.events.model import Phase
+from pytest_mcp.report import failures, tracebacks
+from pytest_mcp.report.tracebacks import CAPTURED_LINES, Style
+from tests.support.records import frame, ledger, phase, raised
 
-HEADING = " Captured stdout call ".center(80, "-")
-OTHER_HEADING = " Captured stderr call ".center(80, "-")
-SEPARATOR = "_ " * 40
+TEST = ("tests/test_cart.py:7", "test_total", "assert total(cart) == 3")
+SOURCE = ("src/shop/cart.py:12", "total", "return sum(cart)")
+NODE = "tests/test_cart.py::test_total"
 
-FAILING = """
-    import json
 
-    def test_compares():
-        left = [{"id": number, "name": "pen"} for number in range(30)]
-        right = [dict(row) for row in left]
-        right[17] = {"id": 17, "name": "ink"}
-        assert left == right
+def rendered(*phases: Phase, **style: Any) -> list[str]:
+    (record,) = ledger(*phases).completed
+    return tracebacks.render(failures.of_record(record), Style(**style)).split("\n")
 
-    def test_compares_with_words():
-        left = {f"key {number}": number for number in range(30)}
-        assert left == dict(left, **{"key 17": 0}), "the stock is wrong"
 
-    def test_prints():
-        print("\\n".join(f"line {number}" for number in range(200)))
-        json.loads("{")
+def chained(*links: tuple[str | None, str, list[Any]], message: str) -> Phase:
+    """Exceptions from the first raised to the last, each with how the next one came about."""
+    return phase(NODE, message=message, chain=[[link, None, [text], frames] for link, text, frames in links])
 
-    def test_chains():
-        try:
-            json.loads("{")
-        except ValueError as error:
-            raise RuntimeError("no order") from error
-"""
 
-IN_FULL = f"""\
-    def test_reads():
->       json.loads("{{")
+def test_the_last_two_frames_of_the_project_have_their_statement_and_outer_ones_only_their_place() -> None:
+    outer = ("src/shop/app.py:3", "main", "run()")
 
-tests/test a.py:4:\x20
-{SEPARATOR}
-
-s = '{{'
-
-    def loads(s):
->       return decode(s)
-E       ValueError: Expecting property name
-
-/usr/lib/python3.11/json/__init__.py:346: ValueError"""
-
-IN_SHORT = """\
-tests/test_a.py:3: in test_reads
-    helper()
-.venv/lib/python3.11/site-packages/lib/core.py:9: in run
-    decode()
-src/shop/cart.py:12: in decode
-    raise ValueError("no")
-E   ValueError: no"""
-
-
-def failure(bench: Workbench, name: str) -> str:
-    """What pytest itself prints of this failure."""
-    bench.write({"test_it.py": FAILING})
-    printed = bench.shell("-vv", "-p", "no:cacheprovider", f"test_it.py::{name}").stdout
-    return printed.partition(f"_ {name} _")[2].partition("\n")[2].partition("\n====")[0]
-
-
-def marked(lines: list[str], *, margin: str = "E         ") -> str:
-    return "\n".join(["E       AssertionError: assert a == b", *(f"{margin}{line}" for line in lines)])
-
-
-differing = st.builds(str.__add__, st.sampled_from(["- ", "+ ", "? "]), st.text("ab ^:", max_size=5))
-equal = st.builds(str.__add__, st.just("  "), st.text("abc[]{},", min_size=1, max_size=5))
-
-
-# --- comparisons -------------------------------------------------------------------------------
-
-
-@given(st.lists(differing | equal, max_size=60))
-def test_what_differs_in_a_comparison_survives_whole_and_in_order(lines: list[str]) -> None:
-    explanation = marked(["At index 0 diff: 1 != 2", "", "Full diff:", *lines])
-
-    kept = iter(tracebacks.slim(explanation).split("\n"))
-
-    assert all(f"E         {line}" in kept for line in lines if not line.startswith("  "))
-
-
-@given(st.lists(differing | equal, max_size=60))
-def test_equal_lines_are_left_out_only_where_their_number_is_said(lines: list[str]) -> None:
-    explanation = marked(["At index 0 diff: 1 != 2", "", "Full diff:", *lines])
-
-    kept = tracebacks.slim(explanation)
-
-    said = [int(line.split()[2]) for line in kept.split("\n") if line.endswith("equal lines ...]")]
-    assert explanation.count("\n") == kept.count("\n") + sum(said) - len(said)
-
-
-def test_a_short_comparison_stays_as_it_is() -> None:
-    explanation = marked(["- a", *["  same"] * (LONG_EXPLANATION - 2)])
-
-    assert tracebacks.slim(explanation) == explanation
-
-
-def test_a_long_comparison_keeps_a_line_of_what_is_equal_on_either_side() -> None:
-    explanation = marked(["Full diff:", "  [", *["  same"] * 20, "  before", "- a", "+ b", "  ]"])
-
-    assert tracebacks.slim(explanation) == marked(
-        ["Full diff:", "  [", "[... 20 equal lines ...]", "  before", "- a", "+ b", "  ]"]
-    )
-
-
-def test_the_words_of_the_author_do_not_hide_what_is_equal() -> None:
-    """`assert a == b, "words"` puts the comparison a line lower, and its difference further to the right."""
-    explanation = "\n".join(
-        [
-            "E       AssertionError: the stock is wrong",
-            "E       assert [1] == [2]",
-            "E         Full diff:",
-            *["E           same"] * 20,
-            "E         - 1",
-            "E         + 2",
-        ]
-    )
-
-    kept = tracebacks.slim(explanation)
-
-    assert "E         - 1\nE         + 2" in kept
-    assert kept.count("same") <= 2
-
-
-def test_the_words_of_the_author_may_be_a_list_and_the_difference_still_stays() -> None:
-    explanation = "\n".join(
-        [
-            "E       AssertionError: checked were",
-            "E       - the price",
-            "E       - the stock",
-            "E       assert [1] == [2]",
-            "E         Full diff:",
-            *["E           same"] * 20,
-            "E         - 1",
-            "E         + 2",
-            "E         - 3",
-            "E         + 4",
-            *["E           same"] * 20,
-        ]
-    )
-
-    kept = tracebacks.slim(explanation)
-
-    assert all(f"E         {line}" in kept for line in ("- 1", "+ 2", "- 3", "+ 4"))
-
-
-@pytest.mark.parametrize("indent", ["E       ", "E         ", "E           "])
-def test_a_list_in_the_message_of_an_exception_is_no_comparison(indent: str) -> None:
-    """What is indented below a hyphen there is said only once, and nothing equals it."""
-    details = [f"{indent}    field {number} is missing" for number in range(20)]
-    explanation = "\n".join(
-        ["E       ValueError: 2 problems", f"{indent}- the order", *details, f"{indent}- the customer"]
-    )
-
-    assert tracebacks.slim(explanation) == explanation
-
-
-@pytest.mark.parametrize("empty", ["E", "E         ", "E       "])
-def test_an_explanation_of_empty_lines_is_no_comparison(empty: str) -> None:
-    explanation = "\n".join(["E       ValueError: x", *[empty] * 20])
-
-    assert tracebacks.slim(explanation) == explanation
-
-
-def test_a_real_comparison_loses_what_is_equal_and_nothing_that_differs(every_bench: Workbench) -> None:
-    whole = failure(every_bench, "test_compares")
-
-    kept = tracebacks.slim(whole)
-
-    assert len(kept) < len(whole) / 2
-    assert all(line in kept for line in whole.split("\n") if line.lstrip("E ")[:2] in ("- ", "+ ", "? "))
-    assert all(line in kept for line in whole.split("\n") if not line.startswith("E"))
-
-
-def test_a_real_comparison_with_words_loses_what_is_equal_and_nothing_that_differs(every_bench: Workbench) -> None:
-    whole = failure(every_bench, "test_compares_with_words")
-
-    kept = tracebacks.slim(whole)
-
-    assert len(kept) < len(whole) / 2
-    assert max(map(len, kept.split("\n"))) < 200
-    assert "the stock is wrong" in kept
-    assert all(line in kept for line in whole.split("\n") if line.lstrip("E ")[:2] in ("- ", "+ ", "? "))
-
-
-@pytest.mark.parametrize("words", ["AssertionError: the stock is wrong\n", "AssertionError: "])
-def test_a_long_message_in_brief_tells_what_differs_without_the_whole_difference(words: str) -> None:
-    message = f"{words}assert {'x' * 500} == {'y' * 500}\n  At index 3 diff: 1 != 2\n  Full diff:\n" + "\n".join(
-        ["    same", "  - 1", "  + 2"] * 9
-    )
-
-    brief = tracebacks.brief(message)
-
-    assert brief.startswith("AssertionError: ")
-    assert brief.endswith("At index 3 diff: 1 != 2")
-    assert len(brief) < 400
-
-
-@pytest.mark.parametrize("message", ["ValueError: no\n- a\n- b", "EOFError: x\n  y", "\n", "E", "E\n"])
-def test_a_message_without_a_comparison_is_its_first_line_in_brief(message: str) -> None:
-    assert tracebacks.brief(message) == message.strip().split("\n")[0].rstrip("\r")
-
-
-@given(st.text(min_size=1))
-def test_any_message_can_be_told_in_brief(message: str) -> None:
-    assert len(tracebacks.brief(message)) <= max(200, len(message))
-
-
-# --- captured output ---------------------------------------------------------------------------
-
-
-def printed(lines: list[str], heading: str = HEADING) -> str:
-    return "\n".join([heading, *lines])
-
-
-def test_the_last_lines_of_each_stream_are_shown_and_the_others_counted() -> None:
-    out = [f"out {number}" for number in range(CAPTURED_LINES + 5)]
-    err = [f"err {number}" for number in range(CAPTURED_LINES)]
-
-    kept = tracebacks.slim("\n".join(["E   ValueError: no", printed(out), printed(err, OTHER_HEADING)]))
-
-    assert kept == "\n".join(
-        ["E   ValueError: no", printed(["[... 5 lines left out ...]", *out[5:]]), printed(err, OTHER_HEADING)]
-    )
-
-
-def test_captured_output_that_goes_altogether_is_counted_for_each_stream() -> None:
-    whole = "\n".join(["E   ValueError: no", printed(["a", "b"]), printed(["c"], OTHER_HEADING)])
-
-    assert tracebacks.without_captured(whole) == (
-        "E   ValueError: no\n"
-        "Captured stdout call: [... 2 lines left out ...]\n"
-        "Captured stderr call: [... 1 lines left out ...]"
-    )
-
-
-def test_lines_that_were_left_out_before_are_counted_when_the_rest_goes() -> None:
-    whole = printed([f"line {number}" for number in range(200)])
-
-    assert tracebacks.without_captured(tracebacks.slim(whole)) == tracebacks.without_captured(whole)
-
-
-@pytest.mark.parametrize(
-    "printed_line",
-    [
-        pytest.param("--- | ---", id="a table"),
-        pytest.param("- done -", id="an item"),
-        pytest.param("--- Captured by the camera ---", id="a word of ours"),
-        pytest.param("___ summary ___", id="underscores"),
-    ],
-)
-def test_a_printed_line_that_looks_like_a_heading_is_only_a_line(printed_line: str) -> None:
-    lines = [printed_line, *(f"line {number}" for number in range(200))]
-
-    kept = tracebacks.slim(printed(lines))
-
-    assert kept == printed(["[... 191 lines left out ...]", *lines[-CAPTURED_LINES:]])
-
-
-def test_what_follows_captured_output_is_not_part_of_it() -> None:
-    heading = " subtest [second] ".center(80, "_")
-    whole = "\n".join([printed(["x"] * 50), heading, *["    source"] * 30, "E   ValueError: late"])
-
-    kept = tracebacks.without_captured(whole)
-
-    assert kept == "\n".join(
-        ["Captured stdout call: [... 50 lines left out ...]", heading, *["    source"] * 30, "E   ValueError: late"]
-    )
-
-
-def test_real_output_is_cut_to_its_end(every_bench: Workbench) -> None:
-    kept = tracebacks.slim(failure(every_bench, "test_prints"))
-
-    assert kept.rstrip().endswith("\n".join(f"line {number}" for number in range(190, 200)))
-    assert "[... 190 lines left out ...]" in kept
-    assert "line 189\n" not in kept
-
-
-# --- frames ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "places"),
-    [
-        ("", []),
-        ("E   ValueError: no\nE   a.py:3: no place", []),
-        ("    a.py:3: source", []),
-        (">   a.py:3: source", []),
-        ("a.py:3: in f", ["a.py:3"]),
-        ("a.py:3: ", ["a.py:3"]),
-        ("a.py:3", []),
-        ("my tests/test a.py:3: in f", ["my tests/test a.py:3"]),
-        ("Errors/test_a.py:3: in f", ["Errors/test_a.py:3"]),
-        ("-x/test_a.py:3: in f", ["-x/test_a.py:3"]),
-        ("<string>:1: in f", ["<string>:1"]),
-        ("tests/12:30/test_a.py:3: in f", ["tests/12:30/test_a.py:3"]),
-        ("C:\\shop\\test_a.py:3: in f", ["C:\\shop\\test_a.py:3"]),
-        (IN_FULL, ["tests/test a.py:4", "/usr/lib/python3.11/json/__init__.py:346"]),
-        (
-            IN_SHORT,
-            ["tests/test_a.py:3", ".venv/lib/python3.11/site-packages/lib/core.py:9", "src/shop/cart.py:12"],
-        ),
-    ],
-)
-def test_a_frame_is_a_line_that_begins_with_a_path_and_a_number(text: str, places: list[str]) -> None:
-    assert tracebacks.frames(text) == places
-
-
-@pytest.mark.parametrize(
-    ("place", "foreign"),
-    [
-        ("tests/test_a.py:3", False),
-        ("my-site-packages/a.py:3", False),
-        ("/usr/lib/python3.11/json/__init__.py:346", True),
-        ("../other/a.py:1", True),
-        ("<frozen importlib._bootstrap>:1206", True),
-        ("<string>:1", True),
-        (".venv/lib/python3.11/site-packages/lib/core.py:9", True),
-        ("C:\\Python311\\Lib\\json\\decoder.py:9", True),
-    ],
-)
-def test_a_place_outside_the_root_or_in_an_environment_is_foreign(place: str, foreign: bool) -> None:
-    assert tracebacks.is_foreign(place) is foreign
-
-
-def test_of_a_foreign_frame_in_full_only_what_was_raised_stays() -> None:
-    kept = tracebacks.without_foreign_frames(tracebacks.slim(IN_FULL))
-
-    assert 'json.loads("{")' in kept
-    assert "tests/test a.py:4:" in kept
-    assert "E       ValueError: Expecting property name" in kept
-    assert "decode(s)" not in kept
-    assert "/usr/lib" not in kept
-
-
-def test_a_foreign_frame_in_short_goes_with_its_source() -> None:
-    assert tracebacks.without_foreign_frames(IN_SHORT) == (
-        "tests/test_a.py:3: in test_reads\n"
-        "    helper()\n"
-        "src/shop/cart.py:12: in decode\n"
-        '    raise ValueError("no")\n'
-        "E   ValueError: no"
-    )
-
-
-def test_without_foreign_frames_it_is_still_said_which_exception_led_to_which() -> None:
-    chain = "During handling of the above exception, another exception occurred:"
-    whole = "\n".join([IN_FULL, "", chain, "", *IN_FULL.split("\n")[8:]])
-
-    kept = tracebacks.without_foreign_frames(whole)
-
-    assert chain in kept
-
-
-def test_of_a_real_chain_both_exceptions_and_the_projects_frames_stay(every_bench: Workbench) -> None:
-    kept = tracebacks.without_foreign_frames(tracebacks.slim(failure(every_bench, "test_chains")))
-
-    assert "JSONDecodeError" in kept
-    assert "The above exception was the direct cause of the following exception:" in kept
-    assert kept.rstrip().endswith("test_it.py:21: RuntimeError")
-    assert "/json/" not in kept
-    assert "scan_once" not in kept
-
-
-# --- whatever it is ----------------------------------------------------------------------------
-
-SHRINKING = [tracebacks.plain, tracebacks.slim, tracebacks.without_captured, tracebacks.without_foreign_frames]
-
-
-@pytest.mark.parametrize("text", ["", "E   ValueError: no", "E", "nothing marked", "x" * 100_000])
-def test_a_text_without_anything_to_leave_out_stays_as_it_is(text: str) -> None:
-    assert [shrink(text) for shrink in SHRINKING] == [text] * len(SHRINKING)
-
-
-@pytest.mark.parametrize("character", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
-def test_only_a_newline_ends_a_line(character: str) -> None:
-    """Others are escaped on their way out, so that a reader sees them."""
-    text = f"E   ValueError: one{character}two"
-
-    assert [shrink(text) for shrink in SHRINKING] == [text] * len(SHRINKING)
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            [*IN_FULL.split("\n"), *IN_SHORT.split("\n"), HEADING, "", "E", "E   - a", "E     b", "E   Common items:"]
-        ),
-        max_size=40,
-    )
-)
-def test_no_order_of_lines_breaks_it_and_what_was_raised_stays(lines: list[str]) -> None:
-    kept = tracebacks.without_foreign_frames(tracebacks.plain("\n".join(lines)))
-
-    assert [line for line in kept.split("\n") if line.startswith("E ")] == [
-        line for line in lines if line.startswith("E ")
+    assert rendered(raised("ValueError: no", ("tests/a.py:1", "t", "main()"), outer, SOURCE, node_id=NODE)) == [
+        "tests/a.py:1: in t",
+        "src/shop/app.py:3: in main",
+        "    run()",
+        "src/shop/cart.py:12: in total",
+        "    return sum(cart)",
     ]
-    assert all(shrink("\n".join(lines)) is not None for shrink in SHRINKING)
 
 
-def test_a_forged_count_of_lines_left_out_costs_nothing() -> None:
-    """Python refuses to read a number of so many digits."""
-    forged = f"[... {'9' * 5000} lines left out ...]"
+def test_the_first_line_of_the_exception_is_left_out_where_the_message_has_it() -> None:
+    lines = rendered(raised("AssertionError: assert 1 == 3\n +  where 1 = total()", TEST, node_id=NODE))
 
-    kept = tracebacks.slim("\n".join([tracebacks.heading("-", "Captured stdout call"), forged, *["line"] * 50]))
+    assert lines[-1] == "E    +  where 1 = total()"
+    assert not any("assert 1 == 3" in line for line in lines)
 
-    assert kept.split("\n")[1] == "[... 41 lines left out ...]"
+
+def test_frames_outside_the_project_are_folded_but_for_the_one_that_raised() -> None:
+    library = [(f"/venv/lib/python3.12/site-packages/{name}/core.py:{n}", "f", "g()") for n, name in enumerate("aab")]
+    raising = ("/usr/lib/python3.12/json/decoder.py:355", "raw_decode", "raise JSONDecodeError()")
+
+    assert rendered(raised("JSONDecodeError: no", TEST, *library, raising, node_id=NODE))[2:] == [
+        "... 3 frames in site-packages/a, site-packages/b",
+        "python3.12/json/decoder.py:355: in raw_decode",
+        "    raise JSONDecodeError()",
+    ]
+
+
+def test_a_recursion_is_told_once_with_how_often() -> None:
+    lines = rendered(raised("RecursionError: no", TEST, *[SOURCE] * 30, node_id=NODE))
+
+    assert lines.count("src/shop/cart.py:12: in total") == 1
+    assert "    [29 more frames like this]" in lines
+
+
+def test_a_chain_is_told_in_the_order_in_which_it_was_raised() -> None:
+    first = ("cause", "KeyError: 'pen'", [frame("src/shop/stock.py:3", "find")])
+    then = ("context", "LookupError: no pen", [frame("src/shop/stock.py:9", "look")])
+    last = (None, "ShopError: closed", [frame("src/shop/cart.py:12", "total")])
+
+    lines = rendered(chained(first, then, last, message="ShopError: closed"))
+
+    assert [line for line in lines if not line.startswith(" ")] == [
+        "src/shop/stock.py:3: in find",
+        "E   KeyError: 'pen'",
+        "raised from the above:",
+        "src/shop/stock.py:9: in look",
+        "E   LookupError: no pen",
+        "raised while handling the above:",
+        "src/shop/cart.py:12: in total",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "shown"),
+    [
+        ("assert total(\ncart) == 3", "assert total("),
+        ("raise KeyError(\n'pen',\ncart)", "raise KeyError('pen', cart)"),
+        ("call(\n" + "x" * 200 + ")", "call("),
+    ],
+)
+def test_a_statement_of_several_lines_is_one_line(statement: str, shown: str) -> None:
+    lines = rendered(raised("ValueError: no", ("src/a.py:1", "f", statement), node_id=NODE))
+
+    assert lines[1] == f"    {shown}"
+
+
+def arguments(node_id: str, function: str, **values: str) -> list[str]:
+    told = phase(
+        node_id, message="E: no", chain=[[None, None, ["E: no"], [frame("src/a.py:1", function, "f()", **values)]]]
+    )
+    return rendered(told)[2:]
+
+
+def test_values_of_arguments_are_shown_but_for_bare_objects_and_self() -> None:
+    assert arguments(NODE, "total", self="<Cart>", cart="[1, 2]", app="<App at 0x7f0000000000>") == [
+        "    cart = [1, 2]"
+    ]
+
+
+def test_of_a_test_only_parameters_that_its_id_does_not_show_are_told() -> None:
+    assert arguments("a.py::test_total", "test_total", tmp_path="PosixPath('/x')") == []
+    assert arguments("a.py::test_total[pen-case0]", "test_total", name="'pen'", case="{'n': 1}") == [
+        "    case = {'n': 1}"
+    ]
+
+
+def test_long_values_are_shortened_and_many_are_not_all_shown() -> None:
+    (line,) = arguments(NODE, "total", **{f"value{n}": repr("x" * 200) for n in range(9)})
+
+    assert len(line) <= tracebacks.VALUES_CHARACTERS + 20
+    assert line.startswith("    value0 = 'xxx")
+    assert "value1 = " in line
+    assert "value8" not in line
+
+
+def test_addresses_are_not_shown() -> None:
+    assert rendered(raised("E: no\nat 0x7f3a5c1e9d90", TEST, node_id=NODE))[-1] == "E   at 0x…"
+
+
+def test_only_the_last_lines_of_what_was_captured_are_shown() -> None:
+    printed = "\n".join(f"line {n}" for n in range(100))
+    lines = rendered(raised("E: no", TEST, node_id=NODE, sections=[["Captured stdout call", printed]]))
+
+    assert lines[2:4] == ["Captured stdout call:", f"[... {100 - CAPTURED_LINES} lines left out ...]"]
+    assert lines[-1] == "line 99"
+    assert len(lines) == 4 + CAPTURED_LINES
+
+
+def test_what_has_no_structure_keeps_pytests_text() -> None:
+    assert rendered(phase(NODE, traceback="001 >>> 1 + 1\nExpected:\n    3\nGot:\n    2")) == [
+        "001 >>> 1 + 1",
+        "Expected:",
+        "    3",
+        "Got:",
+        "    2",
+    ]
+
+
+def test_a_failed_teardown_follows_the_failed_call_under_its_own_title() -> None:
+    call = raised("AssertionError: assert 0", TEST, node_id=NODE)
+    teardown = raised("OSError: gone", ("tests/conftest.py:9", "cart", "raise OSError"), node_id=NODE, when="teardown")
+
+    assert rendered(call, teardown)[2:] == [
+        "-- ERROR at teardown: OSError: gone",
+        "tests/conftest.py:9: in cart",
+        "    raise OSError",
+    ]
+
+
+def test_each_reduction_shows_less_and_all_keep_the_statement_and_the_lines_that_differ() -> None:
+    diff = "AssertionError: assert [1] == [2]\n  Full diff:\n    [\n  -     2,\n  +     1,\n    ]"
+    library = ("/usr/lib/python3.12/json/decoder.py:355", "f", "g()")
+    told = raised(diff, ("tests/a.py:1", "t", "x()"), ("src/a.py:2", "f", "y()"), library, SOURCE, TEST, node_id=NODE)
+    (record,) = ledger(told).completed
+    failure = failures.of_record(record)
+
+    texts = [tracebacks.render(failure, style) for style in (Style(), *tracebacks.reductions(Style()))]
+
+    assert [len(text) for text in texts] == sorted([len(text) for text in texts], reverse=True)
+    assert all("-     2," in text and "+     1," in text and "assert total(cart) == 3" in text for text in texts)
+    assert "tests/a.py:1" not in texts[-1]
