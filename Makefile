@@ -123,6 +123,7 @@ recording: $(INSTALLED)
 package: $(INSTALLED)
 	@echo "== package"
 	@$(BIN)/python scripts/environments.py package
+	@$(BIN)/python scripts/npm.py mcpb
 	@$(BIN)/python scripts/package.py
 
 $(INSTALLED): pyproject.toml requirements-dev.txt constraints.txt

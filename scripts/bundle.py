@@ -16,10 +16,12 @@ from typing import Any
 from mcp import Client, MCPError, StdioServerParameters
 
 from scripts.demo import copy_example
-from scripts.environments import MCPB, PACKAGE
+from scripts.environments import PACKAGE
+from scripts.npm import PACKAGES, node
 
 ROOT = Path(__file__).resolve().parent.parent
 MANIFEST = ROOT / "packaging" / "mcpb" / "manifest.json"
+MCPB = PACKAGES["mcpb"]
 # What uv installs the server from, beside the manifest.
 CONTENT = ("LICENSE", "README.md", "pyproject.toml", "src/pytest_mcp")
 # Node starts and packs in a second; this only ends one that hangs.
@@ -93,20 +95,21 @@ def manifest(folder: Path) -> Any:
 
 
 def mcpb(*arguments: str | Path) -> None:
-    run(MCPB.file, *arguments)
+    run(MCPB.file(".bin/mcpb"), *arguments)
 
 
 def resolved(said: Any, folder: Path, settings: dict[str, str]) -> Any:
-    return json.loads(run("node", "--input-type=module", "-e", RESOLUTION, json.dumps([said, str(folder), settings])))
+    return json.loads(run("--input-type=module", "-e", RESOLUTION, json.dumps([said, str(folder), settings])))
 
 
 def run(*argv: str | Path) -> str:
-    """What it prints; raises Unfit with it. Started where node finds the library, so with whole paths."""
+    """What Node prints; raises Unfit if it fails. Node resolves imports in its working folder, so paths are absolute."""
+    command = [node(), *argv]
     done = subprocess.run(
-        argv, cwd=MCPB.folder, capture_output=True, encoding="utf-8", check=False, timeout=STEP_SECONDS
+        command, cwd=MCPB.folder, capture_output=True, encoding="utf-8", check=False, timeout=STEP_SECONDS
     )
     if done.returncode != 0:
-        raise Unfit(f"{Path(argv[0]).name} {argv[1]} failed: {done.stdout}{done.stderr}")
+        raise Unfit(f"node {Path(argv[0]).name} {argv[1]} failed: {done.stdout}{done.stderr}")
     return done.stdout
 
 

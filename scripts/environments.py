@@ -7,7 +7,6 @@ asked to hold. The tests read `ENVIRONMENTS` and `MATRIX` from here, so that bot
 `make package` needs, `environments.py interop` what `make interop` needs.
 """
 
-import json
 import shutil
 import subprocess
 import sys
@@ -21,8 +20,6 @@ FOLDER = Path(__file__).resolve().parent.parent / ".envs"
 _PROOF = "import ensurepip, sys, venv; print('%d.%d' % sys.version_info[:2])"
 # A Python that has not said its version by then is none.
 _PROOF_SECONDS = 30
-# Fetching a program from npm takes seconds; a network that needs longer is none.
-_FETCH_SECONDS = 180
 
 
 @dataclass(frozen=True)
@@ -45,28 +42,6 @@ class Environment:
     @property
     def is_complete(self) -> bool:
         return self.marker.exists() and self.marker.read_text(encoding="utf-8") == "\n".join(self.packages)
-
-
-@dataclass(frozen=True)
-class NodeProgram:
-    """A program from npm, in a folder of its own."""
-
-    name: str
-    package: str
-    version: str
-
-    @property
-    def folder(self) -> Path:
-        return FOLDER / self.name
-
-    @property
-    def file(self) -> Path:
-        return self.folder / "node_modules" / ".bin" / self.name
-
-    @property
-    def is_complete(self) -> bool:
-        description = self.folder / "node_modules" / self.package / "package.json"
-        return description.exists() and json.loads(description.read_text(encoding="utf-8"))["version"] == self.version
 
 
 class NoInterpreter(Exception):
@@ -157,7 +132,6 @@ PACKAGE = Environment(
 )
 # A terminal without a window, for `make recording`.
 RECORDING = Environment("recording", ("pyte==0.8.2", "wcwidth==0.9.4"))
-MCPB = NodeProgram("mcpb", "@anthropic-ai/mcpb", "2.1.2")
 
 
 def find_interpreter(version: str) -> Path:
@@ -225,16 +199,6 @@ def make_if_needed(environment: Environment) -> None:
         make(environment)
 
 
-def install_if_needed(program: NodeProgram) -> None:
-    if program.is_complete:
-        return
-    print(f"== setting up .envs/{program.name}: {program.package} {program.version} (needs node and npm)", flush=True)
-    program.folder.mkdir(parents=True, exist_ok=True)
-    options = ["--prefix", str(program.folder), "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
-    fetch = ["npm", "install", *options, f"{program.package}@{program.version}"]
-    subprocess.run(fetch, check=True, timeout=_FETCH_SECONDS)
-
-
 def make_all(environments: Iterable[Environment]) -> None:
     for environment in environments:
         make_if_needed(environment)
@@ -268,7 +232,6 @@ def main(arguments: list[str]) -> int:
             make_all([ENVIRONMENTS["demo"], *BENCH.values()])
         elif arguments == ["package"]:
             make_all([ENVIRONMENTS["demo"], PACKAGE])
-            install_if_needed(MCPB)
         elif arguments == ["recording"]:
             make_all([ENVIRONMENTS["demo"], RECORDING])
         elif arguments == ["interop"]:

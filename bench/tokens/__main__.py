@@ -19,6 +19,7 @@ from bench.tokens.results import Entry
 from bench.tokens.rows import ROWS, Row
 from pytest_mcp import __version__
 from scripts.environments import ENVIRONMENTS, make_if_needed
+from scripts.npm import NotFetched, prepare
 
 ENVIRONMENT = ENVIRONMENTS["demo"]
 
@@ -38,9 +39,9 @@ def main(given: Sequence[str] | None = None) -> int:
         report.write(results.load())
         return 0
     try:
-        tokenizer.prepare()
+        prepare([tokenizer.INSTALLED.name])
         new = counted({name: hear(ROWS[name]) for name in options.rows or ROWS})
-    except tokenizer.NoTokenizer as error:
+    except NotFetched as error:
         print(error, file=sys.stderr)
         return 1
     kept = results.load() | new
