@@ -4,6 +4,7 @@ import tomllib
 from typing import Any
 
 import pytest
+import tomlkit
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -90,6 +91,19 @@ def test_a_new_table_stands_at_the_end_behind_an_empty_line() -> None:
         'args = ["--root", "a b"]\n'
         "tool_timeout_sec = 300\n"
     )
+
+
+def test_a_key_behind_a_dotted_table_keeps_its_place_which_tomlkit_does_not_manage() -> None:
+    """Why this editor is written by hand (python-poetry/tomlkit#588). If the last line fails, tomlkit is fixed: try it
+    again instead of `toml_edit`."""
+    text = 'mcp_servers.other.command = "x"\nmodel = "o3"\n'
+    servers = {"other": {"command": "x"}, "pytest": {"command": "y"}}
+    document: Any = tomlkit.parse(text)
+
+    document["mcp_servers"]["pytest"] = {"command": "y"}
+
+    assert read(put(text, KEYS, {"command": "y"})) == {"mcp_servers": servers, "model": "o3"}
+    assert read(tomlkit.dumps(document)) == {"mcp_servers": servers | {"pytest": {"command": "y", "model": "o3"}}}
 
 
 def test_comments_on_the_next_table_stay_when_the_one_before_goes() -> None:
