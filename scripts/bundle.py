@@ -103,7 +103,7 @@ def resolved(said: Any, folder: Path, settings: dict[str, str]) -> Any:
 
 
 def run(*argv: str | Path) -> str:
-    """What Node prints; raises Unfit if it fails. Node resolves imports in its working folder, so paths are absolute."""
+    """What Node prints; raises Unfit if it fails. Imports are resolved in its working folder, so paths are absolute."""
     command = [node(), *argv]
     done = subprocess.run(
         command, cwd=MCPB.folder, capture_output=True, encoding="utf-8", check=False, timeout=STEP_SECONDS
