@@ -51,11 +51,11 @@ METHOD = f"""\
 - Each program comes from npm, in the version above. It is started once for each set of calls, without a terminal, in a
   folder with a few tests and with its own home folder. A local server replaces the model's API: it requests one call
   after the other, and the next request of the program contains what a model is shown.
-- A script between the program and our server copies every line on stdio and marks the two channels of a result.
+- A script between the program and our server copies every line and marks the two channels of a result.
 - The calls: a passing test, a failing one, lists of {", ".join(map(str, SIZES))} tests, and an error of each kind: a
-  parameter that breaks a rule, a test that does not exist, no pytest in the environment, a time limit, a crash. Then the
+  parameter that breaks a rule, a test that does not exist, no pytest in the environment, a timeout, a crash. Then the
   errors again with `--errors result`.
-- How long a program waits was measured with a test that never ends, without progress and with progress every second
+- How long a program waits was measured with a test that never ends, without progress, then with progress every second
   (`python -m tests.external.programs --patience SECONDS`).
 - The table of libraries is checked by the tests in `tests/external/interop` (`make test` and `make interop`).
 """
