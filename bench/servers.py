@@ -1,6 +1,6 @@
-"""A real server on real pipes, as a client has it: raw lines out, raw lines in, and when each came.
+"""A real server on real pipes, as a client has it: raw lines out, raw lines in, with the time of each answer.
 
-Without the thread that a client reads with: who waits for an answer reads it, and looks at the clock first.
+There is no reader thread: the caller reads the answer itself, and reads the clock as soon as the line is complete.
 """
 
 import json
@@ -21,13 +21,13 @@ from pytest_mcp.execution.process_tree import descendants
 
 Message = dict[str, Any]
 
-# As clients are told to start it.
+# The command that clients use.
 PROGRAM = Path(sys.executable).with_name("pytest-mcp")
 MINIMAL = Path(__file__).with_name("minimal_server.py")
 INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
-# Longer than the largest suite takes, in seconds; so is the server's own limit.
+# Seconds, longer than the largest suite takes. The server gets the same limit.
 LONGEST_CALL = 1200
-# A server that has been told to end is gone at once, or is made to go.
+# A server that does not exit within this time is killed.
 END_SECONDS = 10
 CHUNK = 1024 * 1024
 
@@ -65,7 +65,7 @@ class Server:
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _: TracebackType | None
     ) -> None:
-        """End it as a client does, and wait until nothing of it computes any more."""
+        """End it as a client does, and wait until its descendants are gone."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         with suppress(BrokenPipeError):
@@ -75,7 +75,7 @@ class Server:
         kernel.wait_for_ends(below)
 
     def _end(self) -> set[int]:
-        """Wait for its end, and return all that was seen below it: it may have begun to start a spare just now."""
+        """Wait for its end, and return all descendants that were seen: it may just have started a spare."""
         below: set[int] = set()
         end = time.monotonic() + END_SECONDS
         while self.process.poll() is None:
@@ -86,14 +86,14 @@ class Server:
         return below
 
     def handshake(self) -> float:
-        """All that a client says before its first call; seconds from the start of the server to the last answer."""
+        """Send what a client sends before its first call; seconds from the start of the server to the last answer."""
         self.ask("initialize", INITIALIZE)
         self.tell("notifications/initialized")
         came, _ = self.answer(self.begin("tools/list", {}))
         return came - self.born
 
     def finish_loading(self) -> None:
-        """The handshake may have been answered by less than the whole server; a ping comes after the rest is there."""
+        """The handshake may be answered before the SDK is loaded; a ping is answered after that."""
         self.ask("ping", {})
 
     def tell(self, method: str) -> None:
@@ -105,7 +105,7 @@ class Server:
         return self.asked
 
     def answer(self, identity: int) -> tuple[float, Message]:
-        """When the answer had come, and what it says."""
+        """The time of the answer, and its content."""
         while True:
             came, line = self._line()
             message = json.loads(line)
@@ -118,14 +118,14 @@ class Server:
         return self.answer(self.begin(method, params))[1]
 
     def execute(self, suite: Suite) -> float:
-        """Seconds that a run of the whole suite takes, from the request to its answer."""
+        """Seconds for a run of the whole suite, from the request to its answer."""
         return self._timed_call("execute_tests", suite)
 
     def discover(self, suite: Suite) -> float:
         return self._timed_call("discover_tests", suite)
 
     def execute_at_once(self, suite: Suite) -> float:
-        """The same for a client that waits for nothing, from the start of the server on."""
+        """The same from the start of the server, for a client that does not wait for the handshake."""
         self.begin("initialize", INITIALIZE)
         self.tell("notifications/initialized")
         return self._timed_call("execute_tests", suite, since=self.born)
@@ -147,7 +147,7 @@ class Server:
             ready, _, _ = select.select([source], [], [], LONGEST_CALL)
             chunk = os.read(source, CHUNK) if ready else b""
             if not chunk:
-                raise Wrong("the server has gone, or says nothing")
+                raise Wrong("the server has exited or does not answer")
             self.unread += chunk
         came = time.perf_counter()
         line, _, self.unread = self.unread.partition(b"\n")
@@ -155,11 +155,11 @@ class Server:
 
 
 def check(answer: Message, suite: Suite) -> None:
-    """A wrong answer may be a fast one."""
+    """Raise if the answer is wrong: a wrong answer may be fast."""
     if "verdict" not in answer:
         right = answer["count"] == suite.tests
     elif suite.failing:
-        # Of many failures an answer has no room for the tracebacks.
+        # With many failures an answer has no room for the tracebacks.
         right = answer["summary"]["failed"] == suite.tests and (
             suite.tests > 1 or bool(answer["tests"][0]["traceback"])
         )

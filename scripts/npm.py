@@ -104,7 +104,7 @@ def install(packages: Packages) -> str | None:
     """Why it failed, in one line; None if it did not."""
     npm = home() / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     options = ["--save-exact", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--fetch-retries=5"]
-    command = [node(), npm, "install", *options, "--prefix", packages.folder, *packages.packages]
+    command: list[str | Path] = [node(), npm, "install", *options, "--prefix", packages.folder, *packages.packages]
     try:
         done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=FETCH_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,4 +1,4 @@
-"""What the real server answers over real stdio: a question in, and out what of its answer a model reads."""
+"""Ask the real server over real stdio: in comes a question, out comes the part of the answer that a model reads."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from bench.shell import Wrong
 
 @dataclass(frozen=True)
 class Question:
-    """`read` takes from the whole message what is counted."""
+    """`read` takes the counted part from the whole message."""
 
     method: str
     params: Message
@@ -20,7 +20,7 @@ class Question:
 
 
 class Told(Server):
-    """A server whose errors are answers too."""
+    """A server whose errors count as answers."""
 
     def reply(self, question: Question) -> Any:
         identity = self.begin(question.method, question.params)
@@ -35,7 +35,7 @@ def call(tool: str, *, read: Callable[[Message], Any] | None = None, **arguments
 
 
 def structured(message: Message) -> Any:
-    """Clients show a model one or the other, so both must say the same."""
+    """Clients show a model either the text or the structured content, so both must be the same."""
     if "result" not in message:
         raise Wrong(f"an error instead of a result: {json.dumps(message)[:500]}")
     answer = message["result"]["structuredContent"]
@@ -52,7 +52,7 @@ def error(message: Message) -> Any:
 
 
 def words_of_tools(message: Message) -> Any:
-    """Output schemas and hints are for clients; models are shown the rest."""
+    """Without output schemas and hints, which are for clients only."""
     return [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in message["result"]["tools"]]
 
 
