@@ -55,7 +55,7 @@ def race(
     before: Callable[[], object] = lambda: None,
     warm_up: Callable[[], object] | None = None,
 ) -> Rounds:
-    """Every variant once in each round, with `before` run ahead of each sample.
+    """Run every variant once in each round, and `before` before each sample.
 
     The first round is not counted: it writes bytecode, fills caches and warms the server. If a round takes
     minutes, `warm_up` does this in less time instead.
