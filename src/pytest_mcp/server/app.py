@@ -87,22 +87,24 @@ def create(config: Config, calls: Calls | None = None) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+    async def explained(ctx: Context, call_next: CallNext) -> HandlerResult:
+        """The SDK's own refusals have no more than a code; they are answered as ours are."""
+        try:
+            return await call_next(ctx)
+        except ValidationError as error:
+            faults = [_fault_of_params(details) for details in error.errors(include_url=False)]
+            raise MCPError(**serialize.of_error(InvalidParams(faults), config.max_reply_bytes)) from error
+
     server.middleware.append(explained)
     return server
 
 
-async def explained(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """What the SDK refuses in `params`, told as our own refusals are; it would tell nothing but the code."""
-    try:
-        return await call_next(ctx)
-    except ValidationError as error:
-        faults = [_fault_of_params(details) for details in error.errors(include_url=False)]
-        raise MCPError(**serialize.of_error(InvalidParams(faults))) from error
-
-
 def _fault_of_params(details: ErrorDetails) -> Fault:
     field = ".".join(str(part) for part in details["loc"]).removeprefix("params.")
-    return Fault(field, details["msg"], details["type"], details["input"])
+    # Of what is missing, the SDK names the object around it, for `params` a message that it made up itself.
+    received = None if details["type"] == "missing" else details["input"]
+    return Fault(field, details["msg"], details["type"], received)
 
 
 async def serve_stdio(config: Config, handover: Handover) -> None:
@@ -227,7 +229,7 @@ def _advertised(tool: Tool) -> types.Tool:
 
 
 def _failure(error: CallError, config: Config) -> types.CallToolResult:
-    answer = serialize.of_error(error)
+    answer = serialize.of_error(error, config.max_reply_bytes)
     if config.errors == "result":
         # Without structuredContent: the TypeScript SDK would hold it against the output schema.
         return types.CallToolResult(content=[_text(answer)], is_error=True)

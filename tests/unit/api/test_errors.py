@@ -1,8 +1,10 @@
+import json
 from typing import Any
 
 import pytest
 
 from pytest_mcp.api.errors import (
+    MAX_LISTED,
     MAX_SHOWN,
     CallError,
     ExecutionFailed,
@@ -75,7 +77,7 @@ def test_refused_arguments_are_described_by_the_first_and_listed_all() -> None:
     }
 
 
-def test_a_message_names_a_few_faults_and_counts_the_rest_and_data_has_them_all() -> None:
+def test_a_message_names_a_few_faults_and_data_some_more_and_both_count_the_rest() -> None:
     faults = [Fault(f"node_ids.{number}", "is blank", "value_error", "") for number in range(100)]
 
     error = InvalidParams(faults)
@@ -83,7 +85,27 @@ def test_a_message_names_a_few_faults_and_counts_the_rest_and_data_has_them_all(
     lines = error.message.splitlines()
     assert len(lines) == MAX_SHOWN + 2
     assert lines[-1] == f"and {100 - MAX_SHOWN - 1} more"
-    assert len(error.data["validation_errors"]) == 100
+    *listed, rest = error.data["validation_errors"]
+    assert [fault["field"] for fault in listed] == [fault.field for fault in faults[:MAX_LISTED]]
+    assert rest == {"field": "node_ids", "message": f"{100 - MAX_LISTED} more faults are not listed", "type": "more"}
+
+
+def test_one_sentence_about_many_values_is_said_once() -> None:
+    sentence = "was not found; discover_tests lists what there is"
+    faults = [Fault(f"node_ids.{number}", sentence, "not_found", f"a.py::t{number}") for number in range(2000)]
+
+    error = RefusedByPytest(faults, RunFacts(command=("python", *(f"a.py::t{n}" for n in range(2000)))))
+
+    assert error.message.splitlines()[:2] == [
+        f"Invalid params: node_ids.0: {sentence} (received a.py::t0)",
+        "node_ids.1: same as node_ids.0 (received a.py::t1)",
+    ]
+    assert error.message.count(sentence) == 1
+    assert json.dumps(error.data["validation_errors"]).count(sentence) == 1
+    assert error.data["command"][:2] == ["python", "a.py::t0"]
+    assert error.data["command"][-1] == "a.py::t1999"
+    assert any(entry.endswith(" arguments left out ...]") for entry in error.data["command"])
+    assert len(json.dumps(error.data)) < 20_000
 
 
 @pytest.mark.parametrize("received", ["x" * 100_000, ["x" * 1000] * 100, {"a": "x" * 100_000}])
