@@ -2,6 +2,7 @@
 
     CallError
     ├── InvalidParams        -32602  the caller's arguments; nothing was started
+    ├── NotInitialized       -32602  a request before the handshake
     ├── RefusedByPytest      -32602  the caller's arguments, as pytest judged them; carries a run's data too
     ├── ExecutionFailed      -32000  the run did not come to its end; `error_type` says why
     └── InternalError        -32603  our own bug
@@ -110,6 +111,15 @@ class InvalidParams(CallError):
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__("\n".join(_fault_lines(faults)), _faults_data(faults))
+
+
+class NotInitialized(CallError):
+    code = INVALID_PARAMS
+
+    def __init__(self, method: str) -> None:
+        what_to_do = "came before initialize; send initialize first, then notifications/initialized, then this again"
+        faults = [Fault("method", what_to_do, "not_initialized", method)]
+        super().__init__("\n".join(_fault_lines(faults)), {**_faults_data(faults), "error_type": "not_initialized"})
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from pytest_mcp import __version__
-from pytest_mcp.api.errors import CallError, Fault, InternalError, InvalidParams
+from pytest_mcp.api.errors import INVALID_PARAMS, CallError, Fault, InternalError, InvalidParams, NotInitialized
 from pytest_mcp.api.results import Shape
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import interpreter
@@ -95,6 +95,11 @@ def create(config: Config, calls: Calls | None = None) -> Server[Any]:
         except ValidationError as error:
             faults = [_fault_of_params(details) for details in error.errors(include_url=False)]
             raise MCPError(**serialize.of_error(InvalidParams(faults), config.max_reply_bytes)) from error
+        except MCPError as error:
+            # Our own errors have data. The SDK's only one of this code without is of a request before the handshake.
+            if error.code != INVALID_PARAMS or error.data:
+                raise
+            raise MCPError(**serialize.of_error(NotInitialized(ctx.method))) from error
 
     server.middleware.append(explained)
     return server

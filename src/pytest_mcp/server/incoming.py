@@ -7,11 +7,13 @@ ever. What a message asks for is not decided here. Pure.
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
+
+from pytest_mcp.server.fast_start import VERSION_KEY
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -27,6 +29,8 @@ DEEPEST = 200
 LONGEST_MENDED = 1024 * 1024
 # Python's own limit. The SDK's parser has the same.
 _MOST_DIGITS = 4300
+# In characters. The SDK repeats a method or a version that it does not know in its error.
+LONGEST_WORD = 1_000
 # The id of a line that is not parsed is looked for so far from its two ends.
 _ID_WITHIN = 1024
 
@@ -36,6 +40,8 @@ _SURROGATE = re.compile(
     rb"(?<!\\)(?P<literal>(?:\\\\)*+)\\u[dD]"
     rb"(?:[89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>[89a-fA-F][0-9a-fA-F]{2}))"
 )
+_HALF = re.compile("[\ud800-\udfff]")
+_REPLACEMENT = "\ufffd"
 _BRACKET = re.compile(rb"[][{}]")
 _STEPS = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 
@@ -72,7 +78,7 @@ class _Member(NamedTuple):
 _REQUEST = {
     "jsonrpc": _Member(lambda value: value == "2.0", 'must be "2.0"'),
     # Not isinstance: True is no number here.
-    "id": _Member(lambda value: type(value) in (int, str), "must be a string or an integer"),
+    "id": _Member(lambda value: type(value) in (int, str), "must be an integer or a string of valid Unicode"),
     "method": _Member(lambda value: isinstance(value, str), "must be a string"),
     "params": _Member(lambda value: value is None or isinstance(value, dict), "must be an object"),
 }
@@ -85,7 +91,7 @@ def admitted(line: bytes) -> bytes:
         _check_shape(from_json(line))
     except ValueError:
         line = mended(line)
-        _check_shape(_parsed(line))
+        _check_shape(_without_mended_id(_parsed(line)))
     return line
 
 
@@ -138,11 +144,32 @@ def _check_shape(message: Any) -> None:
     for name, member in _REQUEST.items():
         if not member.fits(message.get(name)):
             raise Refused(INVALID_REQUEST, f"{name} {member.words}", _identity(message))
+    if {"result", "error"} & message.keys():
+        raise Refused(INVALID_REQUEST, "a request has neither a result nor an error", _identity(message))
+    for name, word in _repeated_by_sdk(message):
+        if isinstance(word, str) and len(word) > LONGEST_WORD:
+            raise Refused(INVALID_REQUEST, f"{name} has at most {LONGEST_WORD} characters", _identity(message))
+
+
+def _repeated_by_sdk(request: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    params = request.get("params") or {}
+    meta = params.get("_meta")
+    yield "method", request["method"]
+    yield "protocolVersion", params.get("protocolVersion")
+    yield VERSION_KEY, meta.get(VERSION_KEY) if isinstance(meta, dict) else None
+
+
+def _without_mended_id(message: Any) -> Any:
+    """A caller would not recognise an id in which something was replaced, so that counts as none."""
+    is_mended = isinstance(message, dict) and _REPLACEMENT in str(message.get("id"))
+    return {**message, "id": None} if is_mended else message
 
 
 def _identity(message: Any) -> Identity:
+    """None for an id that cannot be sent back."""
     identity = message.get("id") if isinstance(message, dict) else None
-    return identity if type(identity) in (int, str) else None
+    is_text = isinstance(identity, str) and not _HALF.search(identity)
+    return identity if is_text or type(identity) is int else None
 
 
 def mended(line: bytes) -> bytes:
@@ -169,7 +196,7 @@ def _unreadable(line: bytes, reason: str) -> Refused:
         message = json.loads(line.decode("utf-8", errors="replace"), parse_int=_bounded_int)
     except ValueError:
         return Refused(PARSE_ERROR, reason)
-    return Refused(INVALID_REQUEST, reason, _identity(message))
+    return Refused(INVALID_REQUEST, reason, _identity(_without_mended_id(message)))
 
 
 def _bounded_int(digits: str) -> int | None:

@@ -11,6 +11,7 @@ from pytest_mcp.api.errors import (
     Fault,
     InternalError,
     InvalidParams,
+    NotInitialized,
     RefusedByPytest,
     RunFacts,
 )
@@ -40,6 +41,7 @@ def raised() -> ValueError:
     ("error", "code"),
     [
         (InvalidParams([Fault("path", "is blank", "value_error", "")]), -32602),
+        (NotInitialized("tools/call"), -32602),
         (RefusedByPytest([Fault("path", "was not found", "not_found", "x")], RunFacts()), -32602),
         (ExecutionFailed("timeout", "pytest execution exceeded timeout of 1 seconds", RunFacts()), -32000),
         (InternalError(raised()), -32603),
@@ -51,7 +53,8 @@ def test_every_error_of_a_call_has_its_code_and_says_its_message(error: CallErro
 
 
 def test_every_kind_of_error_is_one_that_the_server_knows_how_to_answer() -> None:
-    assert set(CallError.__subclasses__()) == {InvalidParams, RefusedByPytest, ExecutionFailed, InternalError}
+    kinds = {InvalidParams, NotInitialized, RefusedByPytest, ExecutionFailed, InternalError}
+    assert set(CallError.__subclasses__()) == kinds
 
 
 def test_refused_arguments_are_described_by_the_first_and_listed_all() -> None:
