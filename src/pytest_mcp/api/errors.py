@@ -30,10 +30,10 @@ MAX_RECEIVED = 500
 MAX_SHOWN = 8
 # How many faults data lists.
 MAX_LISTED = 50
-# Names of parameters can be the caller's own, and sentences can quote pytest.
+# In characters. Names of parameters can be the caller's own, and sentences can quote pytest.
 LONGEST_FIELD = 100
 LONGEST_SENTENCE = 500
-# In characters. A message has a few short lines; only foreign text makes it longer.
+# A message has a few short lines; only foreign text makes it longer.
 LONGEST_MESSAGE = 8_000
 # Characters of the command that data repeats, and of stderr where pytest refused an argument.
 LONGEST_COMMAND = 4_000
@@ -183,7 +183,8 @@ class ExecutionFailed(CallError):
     ) -> None:
         """`fix` is the one line that helps, where there is one for certain."""
         helps = [] if fix is None else [f"fix: {fix}"]
-        lines = [headline, *details, *helps, *_quoted("stderr", facts.stderr)]
+        sentences = [text.cut_middle(sentence, LONGEST_SENTENCE, separator=" ") for sentence in (headline, *details)]
+        lines = [*sentences, *helps, *_quoted("stderr", facts.stderr)]
         super().__init__("\n".join(lines), facts.data(error_type))
         self.error_type = error_type
         self.fix = fix

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from pytest_mcp.api.errors import (
+    LONGEST_SENTENCE,
     MAX_LISTED,
     MAX_SHOWN,
     CallError,
@@ -160,6 +161,18 @@ def test_the_message_of_a_failed_run_ends_with_the_last_lines_of_stderr_marked_a
     assert quoted[:2] == ["stderr| line 13", "stderr| line 14"]
     assert len(error.message) < 1000
     assert error.data["stderr"] == stderr
+
+
+def test_a_headline_and_details_that_quote_foreign_text_are_cut_and_keep_their_ends() -> None:
+    headline = f"pytest execution failed: unrecognized arguments: --{'x' * 100_000} (configured in pytest.ini)"
+
+    error = ExecutionFailed("usage_error", headline, RunFacts(), details=["y" * 100_000], fix="install pytest")
+
+    shown, detail, fix = error.message.splitlines()
+    assert max(len(shown), len(detail)) < LONGEST_SENTENCE + 50
+    assert shown.startswith("pytest execution failed: unrecognized arguments: --x")
+    assert shown.endswith("(configured in pytest.ini)")
+    assert fix == "fix: install pytest"
 
 
 def test_every_quoted_line_of_stderr_is_marked_the_shortened_ones_too() -> None:
