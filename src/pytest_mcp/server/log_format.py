@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_mcp import text
 from pytest_mcp.config.model import LogLevel
+from pytest_mcp.server.log_output import NonBlockingHandler
 
 # A record says what happened; whoever needs more has the traceback.
 LONGEST_MESSAGE = 2_000
@@ -25,7 +26,7 @@ _TALKATIVE = "uvicorn"
 def set_up(level: LogLevel) -> None:
     """From now on: our own records from this level on, those of libraries only if they are warnings."""
     chosen = logging.getLevelNamesMapping()[level.upper()]
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _handler()
     handler.setFormatter(OneLine())
     root = logging.getLogger()
     root.handlers = [handler]
@@ -33,6 +34,14 @@ def set_up(level: LogLevel) -> None:
     root.setLevel(max(chosen, logging.WARNING))
     logging.getLogger("pytest_mcp").setLevel(chosen)
     logging.getLogger(_TALKATIVE).setLevel(logging.ERROR if chosen >= logging.WARNING else logging.WARNING)
+
+
+def _handler() -> logging.Handler:
+    try:
+        return NonBlockingHandler(sys.stderr.fileno())
+    except (OSError, AttributeError):
+        # stderr was closed before we were started.
+        return logging.NullHandler()
 
 
 class OneLine(logging.Formatter):
