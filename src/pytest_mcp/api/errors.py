@@ -1,4 +1,4 @@
-"""Everything that makes a call fail, each with its JSON-RPC code and its data.
+"""Every error that a call can be answered with: its JSON-RPC code, its message and its data.
 
     CallError
     ├── InvalidParams        -32602  the caller's arguments; nothing was started
@@ -7,7 +7,8 @@
     ├── ExecutionFailed      -32000  the run did not come to its end; `error_type` says why
     └── InternalError        -32603  our own bug
 
-`message` alone must be enough to act on, because many clients show the model nothing else.
+`message` alone must be enough to act on, because many clients show the model nothing else. Which cause becomes which
+error is decided by the caller; how an error is cut to the operator's ceiling, in `error_size`.
 """
 
 import traceback
@@ -138,7 +139,7 @@ class RunFacts:
     environment: dict[str, Any] | None = None
 
     def of_refusal(self) -> "RunFacts":
-        """For a refused argument: the message says what was printed, and the environment is not to blame."""
+        """For a refused argument: the message says what pytest printed, and the environment is not the cause."""
         return replace(self, stdout="", stderr=text.cut_middle(self.stderr, LONGEST_REFUSAL), environment=None)
 
     def data(self, error_type: ErrorType) -> dict[str, Any]:
@@ -147,7 +148,7 @@ class RunFacts:
 
 
 def _without_middle(command: Sequence[str]) -> list[str]:
-    """The first and the last arguments, which name Python and end with the caller's ids, if all are too long."""
+    """The command, without the arguments in its middle if it is too long."""
     if sum(map(len, command)) <= LONGEST_COMMAND:
         return list(command)
     head = _within(command, LONGEST_COMMAND // 2)
@@ -181,23 +182,23 @@ class ExecutionFailed(CallError):
         details: Sequence[str] = (),
         fix: str | None = None,
     ) -> None:
-        """`fix` is the one line that helps, where there is one for certain."""
-        helps = [] if fix is None else [f"fix: {fix}"]
+        """`fix` is the command that certainly helps, if there is one."""
+        fixes = [] if fix is None else [f"fix: {fix}"]
         sentences = [text.cut_middle(sentence, LONGEST_SENTENCE, separator=" ") for sentence in (headline, *details)]
-        lines = [*sentences, *helps, *_quoted("stderr", facts.stderr)]
+        lines = [*sentences, *fixes, *_quoted("stderr", facts.stderr)]
         super().__init__("\n".join(lines), facts.data(error_type))
         self.error_type = error_type
         self.fix = fix
 
 
 def _quoted(name: str, output: str) -> list[str]:
-    """What a person would look at first, marked so that nobody takes it for our words.
+    """The last lines of the output, marked so that nobody takes them for our words.
 
-    That is the end of the output, but a dying Python prints its newest frame at the top.
+    After a fatal error of Python the first lines: it prints the innermost frame at the top.
     """
     lines = [line for line in output.splitlines() if line.strip()]
-    dying = next((index for index, line in enumerate(lines) if line.startswith("Fatal Python error")), None)
-    shown = lines[-MAX_SHOWN:] if dying is None else lines[dying : dying + MAX_SHOWN]
+    fatal = next((index for index, line in enumerate(lines) if line.startswith("Fatal Python error")), None)
+    shown = lines[-MAX_SHOWN:] if fatal is None else lines[fatal : fatal + MAX_SHOWN]
     return [f"{name}| {text.cut_middle(line, 300, separator=' ')}" for line in shown]
 
 
