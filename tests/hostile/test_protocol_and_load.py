@@ -92,6 +92,10 @@ WAITING: dict[str, tuple[bytes, int, object]] = {
     "a float id": (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600, None),
     "a truth value as id": (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', -32600, None),
     "no JSON": (b'{"jsonrpc":', -32700, None),
+    "an error too": (b'{"jsonrpc":"2.0","id":"both","method":"ping","error":{"code":1,"message":""}}', -32600, "both"),
+    "half a character as id": (rb'{"jsonrpc":"2.0","id":"\ud800","method":"ping"}', -32600, None),
+    "half a character as id, and 5,000 levels": (call(rb"\ud800", b"[" * 5000 + b"]" * 5000), -32600, None),
+    "no params": (b'{"jsonrpc":"2.0","id":"none","method":"tools/call"}', -32602, "none"),
 }
 
 
@@ -114,18 +118,23 @@ def test_nobody_who_asks_waits_for_ever_and_memory_stays_bounded(server: Hostile
         ({"name": "run_shell", "arguments": {"command": "id"}}, "name"),
         ({"name": 7}, "name"),
         ({}, "name"),
+        (None, "params"),
         ({"name": "execute_tests", "arguments": "x"}, "arguments"),
         ({"name": "execute_tests", "arguments": {"timeout": "x"}}, "timeout"),
     ],
 )
 def test_unknown_tools_and_wrong_arguments_are_errors_that_name_the_field(
-    server: HostileServer, params: dict[str, object], field: str
+    server: HostileServer, params: dict[str, object] | None, field: str
 ) -> None:
     """F1."""
-    error = server.reply(server.request("tools/call", params))["error"]
+    request: dict[str, object] = {"jsonrpc": "2.0", "id": f"{params}", "method": "tools/call"}
+    server.send(request if params is None else {**request, "params": params})
+
+    error = server.reply(f"{params}")["error"]
 
     assert error["code"] == -32602
     assert error["message"].startswith(f"Invalid params: {field}: ")
+    assert "jsonrpc" not in error["message"]
     assert set(error["data"]) == {"field", "detail", "received_value", "validation_errors"}
     assert error["data"]["field"] == field
 
@@ -148,13 +157,19 @@ def test_an_id_that_is_used_twice_costs_nobody_else_an_answer(server: HostileSer
     assert 1 <= len(server.replies["same"]) <= 3
 
 
-def test_requests_before_the_handshake_do_no_harm(new_server: NewServer) -> None:
+def test_requests_before_the_handshake_are_told_to_send_it_first(new_server: NewServer) -> None:
     """F1."""
     server = new_server()
 
-    early = server.reply(server.request("tools/call", {"name": "execute_tests", "arguments": {}}))
+    early = [
+        server.reply(server.request("tools/call", {"name": "execute_tests", "arguments": {}})),
+        server.reply(server.request("tools/list")),
+    ]
 
-    assert "error" in early or early["result"]["isError"] is False
+    for reply, method in zip(early, ["tools/call", "tools/list"], strict=True):
+        assert (reply["error"]["code"], reply["error"]["data"]["error_type"]) == (-32602, "not_initialized")
+        assert reply["error"]["data"]["received_value"] == method
+        assert "send initialize" in reply["error"]["message"]
     server.ready()
 
 

@@ -26,6 +26,8 @@ _LAST_FAILED = "; the project's addopts say --lf, and pytest then finds nothing 
 MAX_RUNNING_SHOWN = 5
 # The most that an error repeats of what had finished.
 PARTIAL_BYTES = 2 * 1024 * 1024
+# How many files that could not be collected an error describes.
+MAX_COLLECTION_ERRORS = 20
 # How many frames, the innermost, of what an interruption hit.
 MAX_FRAMES_SHOWN = 8
 
@@ -199,7 +201,8 @@ def _facts(run: Run[Asked_co]) -> RunFacts:
         duration=round(run.exit.duration, 3),
         timeout_exceeded=run.exit.timed_out,
         collection_errors=tuple(
-            failures.collection_error(event).model_dump() for event in run.ledger.collection_failures
+            failures.collection_error(event).model_dump()
+            for event in run.ledger.collection_failures[:MAX_COLLECTION_ERRORS]
         ),
         partial=_partial(run),
         environment=run.environment,

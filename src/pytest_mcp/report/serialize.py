@@ -4,12 +4,13 @@ import json
 from typing import Any
 
 from pytest_mcp import text
+from pytest_mcp.api import error_size
 from pytest_mcp.api.errors import CallError
+from pytest_mcp.config.model import MAX_REPLY_BYTES
 
 
-def of_error(error: CallError) -> dict[str, Any]:
-    reply: dict[str, Any] = safe({"code": error.code, "message": error.message, "data": error.data})
-    return reply
+def of_error(error: CallError, ceiling: int = MAX_REPLY_BYTES) -> dict[str, Any]:
+    return error_size.fitted(safe({"code": error.code, "message": error.message, "data": error.data}), ceiling)
 
 
 def safe(value: Any, *, colour: bool = False, key: str | None = None) -> Any:
