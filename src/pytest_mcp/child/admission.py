@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generator
 
 import pytest
+from ini_files import with_argument
 from project_collection import Collection, matches
 from source_lines import is_misread, out_of_reach
 
@@ -99,11 +100,6 @@ def without_doctest_modules(config: Any) -> Any:
     """What xdist hands to its workers: they collect, have no plugin of ours, and read the project's addopts anew."""
     options = [option for option in config.getini("addopts") if option != "--doctest-modules"]
     return with_argument(config, "--override-ini=addopts=" + " ".join(map(shlex.quote, options)))
-
-
-def with_argument(config: Any, argument: str) -> Any:
-    given = config.invocation_params
-    return type(given)(args=(*given.args, argument), plugins=given.plugins, dir=given.dir)
 
 
 def imports_its_file(collector: Any) -> bool:

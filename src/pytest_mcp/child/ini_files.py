@@ -1,4 +1,4 @@
-"""Which file configures pytest for this call, and the options that keep everything above the root out of it.
+"""Which file configures pytest for this call, and what keeps everything above the root out of it.
 
 pytest looks for its settings from the folder that all targets share up to the root of the file system. The same
 search is done here twice: once up to the project's root, once as far as pytest would go. Where both find the
@@ -12,7 +12,7 @@ import importlib
 import os
 import stat
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, NamedTuple
+from typing import Any, Callable, Generator, Iterable, Iterator, NamedTuple
 
 import pytest
 
@@ -80,6 +80,43 @@ def conftest_limit(found: Found, last: str) -> str:
     if found.file is not None:
         return os.path.dirname(found.file)
     return found.rootdir if VERSION >= (7, 4) else last
+
+
+class ConftestLimit:
+    """The pytest plugin that keeps a --confcutdir of the project's addopts from reaching above the root."""
+
+    def __init__(self, emit: Callable[..., Any], root: str, confined: Confinement) -> None:
+        self.emit = emit
+        self.root = root
+        self.confined = confined
+
+    # A wrapper, so that it runs before pytest loads the first conftest.
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> Generator[None, None, None]:
+        options = early_config.known_args_namespace
+        # pytest takes a relative one from where it was started. None is left only where nothing lies above.
+        limit = os.path.abspath(os.path.join(str(early_config.invocation_params.dir), options.confcutdir or self.root))
+        if not os.path.join(limit, "").startswith(os.path.join(self.root, "")):
+            options.confcutdir = self.root
+            args.append("--confcutdir=" + self.root)
+            early_config.invocation_params = with_argument(early_config, args[-1])
+            self.report(limit)
+        yield
+
+    def report(self, limit: str) -> None:
+        """Repeats the record of the launcher, with what this limit would have let in."""
+        kept_out = Path(limit).parents
+        paths = [str(folder / "conftest.py") for folder in Path(self.root).parents if folder not in kept_out]
+        found = [os.path.relpath(path, self.root) for path in paths if os.path.isfile(path)]
+        conftests = list(dict.fromkeys([*self.confined.conftests, *found]))
+        if conftests:
+            self.emit("above_root", settings=self.confined.settings, conftests=conftests)
+
+
+def with_argument(config: Any, argument: str) -> Any:
+    """The arguments that xdist hands to its workers, which parse them and the project's addopts anew, and one more."""
+    given = config.invocation_params
+    return type(given)(args=(*given.args, argument), plugins=given.plugins, dir=given.dir)
 
 
 def name_no_file() -> None:

@@ -90,7 +90,8 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         channel.emit("above_root", settings=confined.settings, conftests=confined.conftests)
     caches = ours("bytecode").FreshBytecode(job["root"])
     caches.install()
-    plugins = [ours("reporter").Reporter(channel, job), ours("admission").Admission(channel, job), caches]
+    limit = ours("ini_files").ConftestLimit(channel.emit, job["root"], confined)
+    plugins = [ours("reporter").Reporter(channel, job), ours("admission").Admission(channel, job), limit, caches]
     if job["portrait"]:
         plugins.append(ours("environment_report").Portrait(channel, job))
     args = confined.options + traceless(job, run_dir) + job["args"]
