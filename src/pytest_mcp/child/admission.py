@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generator
 
 import pytest
 from ini_files import with_argument
-from project_collection import Collection, matches
+from project_collection import Collection
 from source_lines import is_misread, out_of_reach
 
 if TYPE_CHECKING:
@@ -36,10 +36,7 @@ class Admission:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> Generator[None, None, None]:
         collection = Collection(early_config, early_config.known_args_namespace) if self.files else None
-        refused = [path for path in self.files if collection is not None and not collection.takes(path)]
-        if refused:
-            self.emit("refused", files=refused)
-            raise pytest.UsageError("not a test file: " + ", ".join(refused))
+        self.refuse([path for path in self.files if collection is not None and not collection.takes(path)])
         if is_misread(self.root) and not self.places and not early_config.getini("testpaths"):
             # pytest would give itself the root's whole path, and then read a test's name in it.
             args.append(os.curdir)
@@ -48,14 +45,25 @@ class Admission:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
-        if not self.places or not config.getoption("doctestmodules", False):
+        if self.places and config.getoption("doctestmodules", False):
+            config.pluginmanager.register(Doctests(self.emit, Collection(config, config.option), self.root))
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """The plugin for doctests is not in xdist's workers, which start after this."""
+        config: Any = session.config
+        if not config.getoption("doctestmodules", False) or not config.pluginmanager.hasplugin("dsession"):
             return
         collection = Collection(config, config.option)
-        if config.getoption("dist", "no") == "no":
-            config.pluginmanager.register(Doctests(self.emit, collection, self.root))
-        elif not all(map(collection.reaches, self.folders)):
+        collection.learn_from_conftests()
+        self.refuse([path for path in self.files if collection.is_foreign(path)])
+        if any(map(collection.leaves_out, self.folders)):
             config.invocation_params = without_doctest_modules(config)
             self.emit("doctests_left_out", count=None, first=None)
+
+    def refuse(self, files: list[str]) -> None:
+        if files:
+            self.emit("refused", files=files)
+            raise pytest.UsageError("not a test file: " + ", ".join(files))
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         # What only explains may be missing; it must never raise into pytest.
@@ -77,17 +85,12 @@ class Doctests:
     @pytest.hookimpl(hookwrapper=True)
     def pytest_collect_file(self, file_path: Any) -> Generator[None, Any, None]:
         outcome = yield
-        if outcome.excinfo is None and self.is_foreign(str(file_path)):
+        if outcome.excinfo is None and self.collection.is_foreign(str(file_path)):
             collectors = outcome.get_result()
             kept = [collector for collector in collectors if not imports_its_file(collector)]
             if len(kept) < len(collectors):
                 self.left_out.append(os.path.relpath(str(file_path), self.root).replace(os.sep, "/"))
                 outcome.force_result(kept)
-
-    def is_foreign(self, path: str) -> bool:
-        if matches(path, self.collection.modules):
-            return False
-        return not self.collection.reaches(path) or self.collection.is_ignored_by_a_hook(path)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_collection(self) -> Generator[None, Any, None]:

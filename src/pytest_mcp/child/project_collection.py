@@ -28,6 +28,15 @@ class Collection:
         self.ignored_globs = [absolute(path, started_in) for path in getattr(options, "ignore_glob", None) or ()]
         self.places: list[str] | None = None
 
+    def learn_from_conftests(self) -> None:
+        """From pytest 8 on, a conftest's `collect_ignore` holds only in folders that the collection has come to."""
+        for plugin in self.config.pluginmanager.get_plugins():
+            file = getattr(plugin, "__file__", None)
+            if isinstance(file, str) and os.path.basename(file) == "conftest.py":
+                folder = os.path.dirname(file)
+                self.ignored += [absolute(path, folder) for path in listed(plugin, "collect_ignore")]
+                self.ignored_globs += [absolute(path, folder) for path in listed(plugin, "collect_ignore_glob")]
+
     def takes(self, path: str) -> bool:
         """pytest itself would import any module and run any text file that is named explicitly.
 
@@ -52,7 +61,7 @@ class Collection:
         if not (path + os.sep).startswith(os.path.join(start, "")):
             return False
         while path != start:
-            if self.ignores(path) or (os.path.isdir(path) and self.leaves_out(path)):
+            if self.ignores(path) or (os.path.isdir(path) and self.skips(path)):
                 return False
             path = os.path.dirname(path)
         return True
@@ -61,16 +70,32 @@ class Collection:
         """By --ignore and --ignore-glob, which pytest does not apply to what is named."""
         return path in self.ignored or any(fnmatch.fnmatch(path, pattern) for pattern in self.ignored_globs)
 
-    def leaves_out(self, folder: str) -> bool:
+    def skips(self, folder: str) -> bool:
         return matches(folder, self.config.getini("norecursedirs")) or any(
             os.path.exists(os.path.join(folder, sign)) for sign in SIGNS_OF_AN_ENVIRONMENT
         )
 
+    def is_foreign(self, path: str) -> bool:
+        """Whether it is a module that is no test file, and that pytest without arguments would not import either."""
+        return path.endswith(".py") and not matches(path, self.modules) and self.leaves_out(path)
+
+    def leaves_out(self, path: str) -> bool:
+        """Known only after the conftests are loaded, unlike what `takes` says."""
+        return not self.reaches(path) or self.is_ignored_by_a_hook(path)
+
     def is_ignored_by_a_hook(self, path: str) -> bool:
-        """Whether a conftest (`collect_ignore`) or a plugin leaves it out, or a folder above it."""
+        """Whether a conftest (`collect_ignore`) or a plugin ignores it, or a folder above it."""
         ignores = self.config.hook.pytest_ignore_collect
         parents = [parent for parent in Path(path).parents if str(parent).startswith(str(self.config.rootpath))]
-        return any(ignores(collection_path=place, config=self.config) for place in (Path(path), *parents))
+        try:
+            return any(ignores(collection_path=place, config=self.config) for place in (Path(path), *parents))
+        except Exception:  # noqa: BLE001 - a hook of the project's; what it would say is not known
+            return True
+
+
+def listed(conftest: Any, name: str) -> list[Any]:
+    value = getattr(conftest, name, None)
+    return list(value) if isinstance(value, (list, tuple, set)) else []
 
 
 def absolute(path: Any, folder: str) -> str:

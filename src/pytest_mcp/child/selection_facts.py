@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any, Callable, Iterable, Iterator
 
-from project_collection import Collection
+from project_collection import matches
 
 # The options that leave tests out, each with the name that pytest keeps its value under.
 OPTIONS = (
@@ -43,10 +43,10 @@ def said(name: str, value: Any) -> list[str]:
 
 
 def count_files(config: Any, places: Iterable[str]) -> tuple[int, int]:
-    """Python files that are test files, and Python files that are not."""
-    counts, collection = [0, 0], Collection(config, config.option)
+    """Python files that match python_files, and Python files that do not."""
+    counts, patterns = [0, 0], config.getini("python_files")
     for path in python_files(places):
-        counts[0 if collection.takes(path) else 1] += 1
+        counts[0 if matches(path, patterns) else 1] += 1
         if sum(counts) >= MOST_FILES:
             break
     return counts[0], counts[1]
