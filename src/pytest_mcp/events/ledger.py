@@ -55,8 +55,8 @@ class TestRecord:
         """
         if not self.phases:
             return "passed" if self.finished and self.passed else None
-        failed = [phase for phase in self.phases if phase.outcome == "failed"]
-        if any(phase.when not in ("setup", "teardown") for phase in failed):
+        failed = {phase.when for phase in self.phases if phase.outcome == "failed"}
+        if failed - {"setup", "teardown"}:
             return "failed"
         if failed:
             return "error"
