@@ -120,7 +120,7 @@ async def test_a_hook_that_resets_the_exit_status_hides_no_failure(every_bench: 
     answer = await every_bench.execute()
 
     assert (answer["verdict"], answer["exit_code"], answer["summary"]["failed"]) == ("failed", 0, 1)
-    assert answer["notices"] == ["pytest exited with 0, which does not follow from its tests."]
+    assert answer["notices"] == ["pytest exited with 0, which does not fit the outcomes of its tests."]
 
 
 @pytest.mark.anyio
@@ -312,7 +312,9 @@ async def test_processes_that_tests_leave_behind_are_ended_and_counted(bench: Wo
 
     answer = await bench.execute()
 
-    assert answer["notices"] == ["2 process(es) that the run had started were still there at its end and were ended."]
+    assert answer["notices"] == [
+        "2 process(es) that the run had started were still running at its end and were killed."
+    ]
     assert processes_in(bench.root) == []
 
 

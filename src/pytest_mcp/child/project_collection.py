@@ -11,12 +11,12 @@ import os
 from pathlib import Path
 from typing import Any, Iterable
 
-# By which any version of pytest knows an environment of venv, virtualenv or conda.
+# Files by which some version of pytest recognises an environment of venv, virtualenv or conda.
 SIGNS_OF_AN_ENVIRONMENT = ("pyvenv.cfg", os.path.join("conda-meta", "history"), os.path.join("bin", "activate"))
 
 
 class Collection:
-    """The settings that decide it. The options are given apart: early on they are not yet in the configuration."""
+    """The settings that decide it. Options are passed separately: early on, `config.option` lacks them."""
 
     def __init__(self, config: Any, options: Any) -> None:
         self.config = config
@@ -29,7 +29,7 @@ class Collection:
         self.places: list[str] | None = None
 
     def learn_from_conftests(self) -> None:
-        """From pytest 8 on, a conftest's `collect_ignore` holds only in folders that the collection has come to."""
+        """Add `collect_ignore` of loaded conftests: from pytest 8 on, the hook knows only collected folders."""
         for plugin in self.config.pluginmanager.get_plugins():
             file = getattr(plugin, "__file__", None)
             if isinstance(file, str) and os.path.basename(file) == "conftest.py":
@@ -38,9 +38,9 @@ class Collection:
                 self.ignored_globs += [absolute(path, folder) for path in listed(plugin, "collect_ignore_glob")]
 
     def takes(self, path: str) -> bool:
-        """pytest itself would import any module and run any text file that is named explicitly.
+        """Whether the file may be named: pytest would import any named module and run any named text file.
 
-        Files of other kinds are harmless: only a plugin of the project makes tests of them.
+        Files of other types are harmless: only a plugin of the project collects tests from them.
         """
         suffix = os.path.splitext(path)[1]
         if suffix == ".py":
@@ -52,7 +52,7 @@ class Collection:
         return os.path.basename(path) != "__main__.py" and not is_setup_script(path) and self.reaches(path)
 
     def reaches(self, path: str) -> bool:
-        """Whether pytest comes to this place when it is told none: it starts at testpaths, and leaves folders out."""
+        """Whether pytest without arguments reaches this path: it starts at testpaths and skips some folders."""
         if self.places is None:
             self.places = starting_places(self.config)
         return any(self.leads_to(path, start) for start in self.places)
@@ -67,7 +67,7 @@ class Collection:
         return True
 
     def ignores(self, path: str) -> bool:
-        """By --ignore and --ignore-glob, which pytest does not apply to what is named."""
+        """By --ignore and --ignore-glob, which pytest does not apply to its arguments."""
         return path in self.ignored or any(fnmatch.fnmatch(path, pattern) for pattern in self.ignored_globs)
 
     def skips(self, folder: str) -> bool:
@@ -106,12 +106,12 @@ def starting_places(config: Any) -> list[str]:
     root, started_in = str(config.rootpath), str(config.invocation_params.dir)
     patterns = [os.path.join(glob.escape(root), pattern) for pattern in config.getini("testpaths")]
     found = [os.path.normpath(path) for pattern in patterns for path in glob.glob(pattern, recursive=True)]
-    # A project below our root has settings of its own, and a person would start pytest there.
+    # A project in a folder below our root has settings of its own, and a person would start pytest there.
     return found or [root, started_in]
 
 
 def matches(path: str, patterns: Iterable[str]) -> bool:
-    """As pytest does it: a pattern with a slash is compared with the end of the path, any other with the name."""
+    """As pytest does: a pattern with a slash is matched against the end of the path, any other against the name."""
     name = os.path.basename(path)
     return any(
         fnmatch.fnmatch(path, "*/" + pattern) if "/" in pattern else fnmatch.fnmatch(name, pattern)

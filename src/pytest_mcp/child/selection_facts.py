@@ -1,4 +1,4 @@
-"""What is known, where pytest runs, of why no test was selected, or others than were meant.
+"""Facts that explain a selection: options that exclude tests, where pytest searched, which marks there are.
 
 In come pytest's configuration and its items; out come plain values for a record. Standard library only.
 """
@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterable, Iterator
 
 from project_collection import matches
 
-# The options that leave tests out, each with the name that pytest keeps its value under.
+# The options that exclude tests, each with the name of its value in pytest's configuration.
 OPTIONS = (
     ("-m", "markexpr"),
     ("-k", "keyword"),
@@ -18,14 +18,14 @@ OPTIONS = (
     ("--ignore", "ignore"),
     ("--ignore-glob", "ignore_glob"),
 )
-# Folders that nobody means when looking for tests.
+# Folders in which nobody keeps tests.
 UNSEARCHED = ("node_modules", "site-packages", "__pycache__")
-# Files that are looked at for tests that were not found; a larger project is counted up to here.
+# The most files that are counted.
 MOST_FILES = 20_000
 
 
 def reasons(config: Any, relative: Callable[[str], str]) -> dict[str, Any]:
-    """Options that leave tests out, where was looked, and what there is."""
+    """Options that exclude tests, where pytest searched, and how many Python files are there."""
     places = [str(argument).partition("::")[0] for argument in config.args]
     matching, others = count_files(config, places)
     return {

@@ -238,4 +238,4 @@ async def test_under_xdist_a_filter_that_left_nothing_is_named_without_a_count(e
 
     (sentence,) = (await every_bench.execute(keywords="nowhere"))["notices"]
 
-    assert sentence == "No test was selected: pytest collected none that keywords would take."
+    assert sentence == "No test was selected: pytest collected none matching keywords."
