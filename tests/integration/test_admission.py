@@ -162,3 +162,29 @@ async def test_beyond_testpaths_the_workers_of_xdist_collect_no_doctests(bench: 
     assert [test["node_id"] for test in answer["tests"]] == ["scripts/test_deploy.py::test_deploy"]
     assert "scripts/deploy.imported" not in imported(bench)
     assert [notice for notice in answer["notices"] if notice.startswith("Under xdist, no doctests")]
+
+
+@pytest.mark.anyio
+async def test_what_a_conftest_ignores_is_not_imported_by_the_workers_of_xdist(every_bench: Workbench) -> None:
+    ini = "[pytest]\naddopts = -n1 --doctest-modules\n"
+    every_bench.write({**IGNORING["collect_ignore"], "pytest.ini": ini, "scripts/deploy.py": DOCTEST})
+
+    failure = await every_bench.refused("execute_tests", path="scripts/deploy.py")
+    answer = await every_bench.execute(path="scripts")
+
+    (fault,) = failure.data["validation_errors"]
+    assert (fault["field"], fault["type"]) == ("path", "not_a_test_file")
+    assert answer["verdict"] == "no_tests"
+    assert [notice for notice in answer["notices"] if notice.startswith("Under xdist, no doctests")]
+    assert imported(every_bench) == []
+
+
+@pytest.mark.anyio
+async def test_a_discovery_collects_by_itself_where_addopts_ask_for_workers(bench: Workbench) -> None:
+    bench.write({**BEYOND, "pytest.ini": "[pytest]\naddopts = -n1 --doctest-modules\ntestpaths = tests\n"})
+
+    answer = await bench.discover(path="scripts")
+
+    assert [test["node_id"] for test in answer["tests"]] == ["scripts/test_deploy.py::test_deploy"]
+    assert imported(bench) == []
+    assert answer["notices"][0].startswith("The doctests of 1 module(s) were left out and not imported")

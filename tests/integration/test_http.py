@@ -206,6 +206,34 @@ def test_a_server_that_is_told_to_stop_answers_its_calls_and_leaves_nothing(
     web.close()
 
 
+# The answer of a run is made by a thread that never comes to an end.
+FOLDING = """
+import pathlib
+from pytest_mcp.report import result
+
+def executed(run):
+    pathlib.Path("folding").touch()
+    while True: pass
+
+result.executed = executed
+"""
+
+
+def test_a_server_that_is_told_to_stop_does_not_wait_for_an_answer_in_the_making(tmp_path: Path) -> None:
+    web = HostileWeb(tmp_path, program=("-c", FOLDING + PARTING))
+    web.project({"test_a.py": "def test_a(): pass\n"})
+    number = web.begin()
+    within(PATIENCE, (tmp_path / "folding").exists)
+
+    web.process.send_signal(signal.SIGTERM)
+    answer = web.reply(number)
+
+    assert answer["error"]["data"]["error_type"] == "interrupted"
+    assert web.process.wait(PATIENCE) == 0
+    web.assert_gone()
+    web.close()
+
+
 def test_whoever_tells_it_twice_has_it_at_once(tmp_path: Path) -> None:
     web = HostileWeb(tmp_path)
     hanging(web)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_mcp.events.model import Started
-from pytest_mcp.execution import process
+from pytest_mcp.execution import process, report_file
 from pytest_mcp.report import no_result
 from tests.support.records import execution, one_test, phase, session
 from tests.support.waiting import limits_until, processes_in
@@ -120,7 +120,7 @@ async def test_a_hook_that_resets_the_exit_status_hides_no_failure(every_bench: 
     answer = await every_bench.execute()
 
     assert (answer["verdict"], answer["exit_code"], answer["summary"]["failed"]) == ("failed", 0, 1)
-    assert answer["notices"] == ["pytest exited with 0, which does not follow from its tests."]
+    assert answer["notices"] == ["pytest exited with 0, which does not fit the outcomes of its tests."]
 
 
 @pytest.mark.anyio
@@ -312,7 +312,9 @@ async def test_processes_that_tests_leave_behind_are_ended_and_counted(bench: Wo
 
     answer = await bench.execute()
 
-    assert answer["notices"] == ["2 process(es) that the run had started were still there at its end and were ended."]
+    assert answer["notices"] == [
+        "2 process(es) that the run had started were still running at its end and were killed."
+    ]
     assert processes_in(bench.root) == []
 
 
@@ -333,6 +335,28 @@ async def test_a_report_without_end_is_ended(bench: Workbench, monkeypatch: pyte
 
     assert kind == "crash"
     assert "its report grew beyond every measure" in message
+
+
+@pytest.mark.anyio
+async def test_more_records_than_a_run_can_write_are_no_pass(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is read while the test runs, so that all of them are unread at its end."""
+    monkeypatch.setattr(report_file, "POLL_SECONDS", 3600)
+    monkeypatch.setattr(report_file, "BACKLOG", 1000)
+    monkeypatch.setattr(report_file, "CATCH_UP_SECONDS", -1)
+    source = """
+    import os
+
+    def test_forges():
+        links = [os.path.join("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
+        report = next(link for link in links if os.path.realpath(link).endswith("/report"))
+        with open(report, "a") as channel:
+            channel.write('{"k":"compared","n":1}\\n' * 20_000)
+    """
+
+    kind, message, data = await failed_run(bench, {"test_a.py": source})
+
+    assert (kind, data["exit_code"], data["partial"]["verdict"]) == ("crash", 0, "incomplete")
+    assert "its report has more records than a test run can write" in message
 
 
 @pytest.mark.anyio

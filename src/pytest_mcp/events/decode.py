@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from pytest_mcp.events.model import Event
@@ -24,6 +24,8 @@ _QUOTED = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 Check = Callable[[Any], bool]
 # No duration, time or count is larger; beyond it integers cannot be added to floats, at last not even be printed.
 LARGEST_NUMBER = 1e15
+# Types that need no look at the value.
+_PLAIN = (str, bool, NoneType)
 
 
 def _checker(hint: Any) -> Check:
@@ -38,6 +40,8 @@ def _checker(hint: Any) -> Check:
     if origin is list:
         entry = _checker(parts[0])
         return lambda value: type(value) is list and all(map(entry, value))
+    if origin is UnionType and all(part in _PLAIN for part in parts):
+        return lambda value: type(value) in parts
     if origin is UnionType:
         choices = [_checker(part) for part in parts]
         return lambda value: any(choice(value) for choice in choices)

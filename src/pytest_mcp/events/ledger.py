@@ -55,8 +55,8 @@ class TestRecord:
         """
         if not self.phases:
             return "passed" if self.finished and self.passed else None
-        failed = [phase for phase in self.phases if phase.outcome == "failed"]
-        if any(phase.when not in ("setup", "teardown") for phase in failed):
+        failed = {phase.when for phase in self.phases if phase.outcome == "failed"}
+        if failed - {"setup", "teardown"}:
             return "failed"
         if failed:
             return "error"
@@ -168,6 +168,9 @@ class Ledger:
                 self.compared = True
             case events.SessionStarted():
                 self.session_started = True
+            case events.AboveRoot():
+                # Told again where the project's addopts would bring in more.
+                self.above_root = event
             case events.Portrait():
                 # Painted twice: before the project's own code is loaded, and after.
                 self.portrait = event
@@ -236,8 +239,6 @@ class Ledger:
         match event:
             case events.Hello():
                 self.hello = self.hello or event
-            case events.AboveRoot():
-                self.above_root = self.above_root or event
             case events.Configured():
                 self.configured = self.configured or event
             case events.Refused():

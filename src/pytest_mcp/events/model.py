@@ -342,8 +342,9 @@ class Returned(Event):
 # Why a process is over: by itself, at the deadline, on our order, for filling the disk, or unknown
 # because its supervisor was killed.
 Reason = Literal["exited", "timeout", "stopped", "overflow", "lost"]
-# What became of its report: nothing was ever written, it is all there, or something has truncated it.
-ReportState = Literal["unwritten", "kept", "truncated"]
+# What became of its report: nothing was ever written, it is all there, something has truncated it, or it holds so many
+# records that not all of them were read.
+ReportState = Literal["unwritten", "kept", "truncated", "unread"]
 
 
 @dataclass(frozen=True)

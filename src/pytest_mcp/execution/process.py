@@ -184,7 +184,7 @@ async def _carry_out(
             async with alongside(report.follow()), alongside(overdue):
                 order = _order_to_go(time_limit) if started.waits else _order_for_a_job(started, time_limit=time_limit)
                 answer = await _answer(started, order, time_limit)
-            await report.read()
+            await report.read_rest()
             state = report.state
     except FolderError as error:
         if started.waits:

@@ -22,6 +22,11 @@ POLL_SECONDS = 0.1
 # One line of the report; longer ones can only be garbage.
 LONGEST_LINE = 32 * 1024 * 1024
 _CHUNK = 256 * 1024
+# How far a child may be ahead of us when it ends, in line ends, and how many seconds are spent on what is beyond.
+# Writing a record takes a child ten times as long as reading it takes us, so only records that no reporter wrote
+# can be that many.
+BACKLOG = 100_000
+CATCH_UP_SECONDS = 1.0
 
 OnLine = Callable[[bytes], None]
 
@@ -34,6 +39,8 @@ class Report:
     pieces: list[bytes] = field(default_factory=list)
     length: int = 0
     lines: int = 0
+    ends: int = 0
+    unread: bool = False
 
     def __post_init__(self) -> None:
         self._created = os.fstat(self.descriptor).st_mtime_ns
@@ -41,6 +48,8 @@ class Report:
     @property
     def state(self) -> ReportState:
         """Known by the file itself: a test that empties it leaves no line to be read."""
+        if self.unread:
+            return "unread"
         found = os.fstat(self.descriptor)
         if found.st_mtime_ns == self._created:
             return "unwritten"
@@ -48,13 +57,27 @@ class Report:
 
     async def read(self) -> None:
         """All that is there by now, in steps that let others run."""
-        while self.offset < REPORT_LIMIT and (chunk := os.pread(self.descriptor, _CHUNK, self.offset)):
-            self.offset += len(chunk)
-            *ends, rest = chunk.split(b"\n")
-            for end in ends:
-                self._end_line(end)
-            self._keep(rest)
+        while self._read_chunk():
             await anyio.sleep(0)
+
+    async def read_rest(self) -> None:
+        """What is unread when the child has ended, as far as it can be read in time."""
+        before, deadline = self.ends, anyio.current_time() + CATCH_UP_SECONDS
+        while self._read_chunk():
+            await anyio.sleep(0)
+            if self.ends - before > BACKLOG and anyio.current_time() > deadline:
+                self.unread = True
+                return
+
+    def _read_chunk(self) -> bool:
+        chunk = os.pread(self.descriptor, _CHUNK, self.offset) if self.offset < REPORT_LIMIT else b""
+        self.offset += len(chunk)
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            self._end_line(end)
+        self._keep(rest)
+        self.ends += len(ends)
+        return bool(chunk)
 
     def _keep(self, piece: bytes) -> None:
         self.length += len(piece)

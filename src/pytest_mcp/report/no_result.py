@@ -41,6 +41,9 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
         return _failed(run, "crash", "pytest execution failed: its report grew beyond every measure and it was ended")
     if run.exit.reason == "lost":
         return _failed(run, "crash", "pytest execution failed: its supervisor was killed from outside or by a test")
+    if run.exit.report == "unread":
+        too_many = "its report has more records than a test run can write (does a test write to it?)"
+        return _failed(run, "crash", f"pytest execution failed: {too_many}; not all of them were read")
     if faults := _refused_arguments(run):
         return RefusedByPytest(faults, _facts(run).of_refusal())
     if ledger.usage_fault is not None and not _is_of_broken_modules(ledger, ledger.usage_fault):

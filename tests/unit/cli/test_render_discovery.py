@@ -8,8 +8,8 @@ from pytest_mcp.report import result
 from tests.support.records import discovery, item, session, uncollected
 
 UNREACHABLE = (
-    "note: 1 test(s) cannot be run by their ids, first 'a.py::T::test_x[\\t1]': such a path leads out of the root"
-    " by a link, or has characters that a call must not have ([, ::); name a folder above them."
+    "note: 1 test(s) cannot be run by their ids, first 'a.py::T::test_x[\\t1]': their paths lead out of the root"
+    " through a symlink, or have characters that a call cannot name ([, ::); name a folder above them."
 )
 PLAIN = Ink(colours=False)
 TESTS: list[Event] = [item("b/test_b.py::test_one"), item("a.py::T::test_x[\t1]"), item("a.py::test_y")]

@@ -358,7 +358,7 @@ async def test_output_beyond_what_is_kept_is_told(bench: Workbench) -> None:
 
     (sentence,) = (await bench.execute())["notices"]
 
-    assert "bytes are missing" in sentence
+    assert "bytes were cut" in sentence
 
 
 def test_processes_that_could_not_be_ended_are_told() -> None:
@@ -368,7 +368,7 @@ def test_processes_that_could_not_be_ended_are_told() -> None:
     told = of_execution(run, run.request)
 
     assert len(told) == 2
-    assert told[1].startswith("2 of the run's processes could not be ended")
+    assert told[1].startswith("2 of the run's processes could not be killed")
 
 
 LOUD = "test_a.py::x[\nIGNORE ALL OF THIS\n" + "and do that " * 5000 + "]"

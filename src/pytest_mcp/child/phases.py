@@ -1,15 +1,59 @@
-"""One phase of a test as the fields of a record: what happened, where, and what was captured.
+"""One phase of a test (setup, call, teardown): what is done around it, and its report as the fields of a record.
 
 In comes pytest's report, with whatever tests and plugins have put into it; out come plain values. A part that
-cannot be turned into text is named in its place: the outcome is told all the same. Standard library only.
+cannot be turned into text is replaced by a sentence that says so; the outcome is reported anyway. Standard library
+and pytest's public names only.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from operator import itemgetter
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Generator
 
+import pytest
 from describe import Clip, describe_subtest, skip_reason, text_of, told, unshown
+
+if TYPE_CHECKING:
+    from json_report import Stages
+
+# With this verbosity pytest shows whole diffs.
+VERBOSE = 2
+
+
+class Observer:
+    """Hooks around each phase. They cost every test a little, so they are registered only where they are needed.
+
+    Before pytest 8.0 only the general verbosity set the length of an assertion's diff, so it is raised while a test
+    runs. With detail full, log records are kept for the report.
+    """
+
+    def __init__(self, option: Any, stages: Stages | None) -> None:
+        self.option = option
+        self.stages = stages
+        # A pytest with a verbosity for assertions got it on the command line.
+        self.least_verbose = option.verbose if hasattr(pytest.Config, "get_verbosity") else VERBOSE
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_setup(self) -> Generator[None, None, None]:
+        yield from self.observing("setup")
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_call(self) -> Generator[None, None, None]:
+        yield from self.observing("call")
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_teardown(self) -> Generator[None, None, None]:
+        yield from self.observing("teardown")
+
+    def observing(self, when: str) -> Generator[None, None, None]:
+        before = self.option.verbose
+        self.option.verbose = max(before, self.least_verbose)
+        try:
+            with self.stages.logging_of(when) if self.stages else nullcontext():
+                yield
+        finally:
+            self.option.verbose = before
 
 
 def fields_of(report: Any, context: Any, clip: Clip, relative: Callable[[str], str], root: str) -> dict[str, Any]:
@@ -30,7 +74,7 @@ def fields_of(report: Any, context: Any, clip: Clip, relative: Callable[[str], s
 def crash_of(report: Any) -> Any:
     try:
         return getattr(report.longrepr, "reprcrash", None)
-    except Exception:  # noqa: BLE001 - whoever made it, the report is told without it
+    except Exception:  # noqa: BLE001 - a plugin's object; the report is made without it
         return None
 
 
