@@ -26,6 +26,7 @@ from pytest_mcp.events.ledger import Ledger, Run
 from pytest_mcp.execution import command, process
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
+from pytest_mcp.execution.supervision import SpawnError
 from pytest_mcp.report import budget, discovery, no_result, result
 from pytest_mcp.report.environment import explain as environment
 from pytest_mcp.report.environment.attempt import Trial
@@ -153,7 +154,7 @@ async def _attempt(
     try:
         started = await spare.take(built.launch)
         ended = await process.run(built, time_limit=deadline.left, on_line=on_line, finished=finished, spare=started)
-    except process.SpawnError as error:
+    except SpawnError as error:
         if not error.unusable:
             facts = RunFacts(command=built.reproduction, environment=_environment(config, candidate, ledger, rejected))
             raise ExecutionFailed("spawn_failure", f"Failed to spawn pytest subprocess: {error}", facts) from error

@@ -26,6 +26,7 @@ from source_lines import broken_conftest, definition_line, line_of
 
 if TYPE_CHECKING:
     from channel import Channel
+    from launcher import Job
 
 # Records are for what happens one by one; a finished collection is told in larger pieces.
 ITEMS_IN_A_RECORD = 500
@@ -34,7 +35,7 @@ PYTEST_WRAPPERS = ("CollectError", "ConftestImportFailure", "ImportPathMismatchE
 
 
 class Reporter:
-    def __init__(self, channel: Channel, job: Any) -> None:
+    def __init__(self, channel: Channel, job: Job) -> None:
         self.channel = channel
         self.emit = channel.emit
         self.root = job["root"]

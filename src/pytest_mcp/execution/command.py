@@ -8,11 +8,11 @@ the first token is always an option of ours (an addopts that ends in `--cov` wou
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pytest_mcp.api.requests import ExecuteTests, Flag, Request
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import PREFIX, Config
+from pytest_mcp.execution.job import Job
 
 # What one text of a test (message, traceback, captured stream) may hold before its middle is cut: more
 # than any answer of that size could show, whatever the language.
@@ -59,7 +59,7 @@ class Command:
     """What to start, what it is to do, and the words for it that a person would type."""
 
     launch: Launch
-    job: Mapping[str, Any]
+    job: Job
     reproduction: tuple[str, ...]
 
 
@@ -86,7 +86,7 @@ def build(
                 *(target.argument for target in targets),
             ],
             "targets": [str(target.path) for target in targets],
-            "covered": [(target.node_id, target.argument) for target in asked if _is_unsaid(target, targets)],
+            "covered": [[target.node_id, target.argument] for target in asked if _is_unsaid(target, targets)],
             "named": [target.node_id for target in asked],
             "explicit_files": [str(target.path) for target in targets if target.is_file],
             "full": request.detail == "full",

@@ -8,11 +8,11 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import anyio
 
 from pytest_mcp.events.model import ReportState
+from pytest_mcp.execution.job import Job
 from pytest_mcp.execution.run_folder import Folder, FolderError
 
 # A report that grows beyond this fills the disk with something that is no report; the run is ended.
@@ -76,7 +76,7 @@ class Report:
 
 
 @contextmanager
-def report_of(folder: Folder, job: Any, on_line: OnLine) -> Iterator[Report]:
+def report_of(folder: Folder, job: Job, on_line: OnLine) -> Iterator[Report]:
     """The empty report, and the job beside it: with that, the child may begin."""
     try:
         with os.fdopen(folder.create("job.json", os.O_WRONLY), "w", encoding="utf-8") as handle:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import anyio
 
-from pytest_mcp.execution import process
+from pytest_mcp.execution import process, supervision
 from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.command import Launch
-from pytest_mcp.execution.process import SpawnError, Started
+from pytest_mcp.execution.supervision import SpawnError, Started
 
 # When a call is over its answer is still on its way out; the spare begins behind it.
 SETTLE_SECONDS = 0.05
@@ -98,4 +98,4 @@ class Spare:
         dropped, self.started = self.started, None
         if dropped is not None:
             with anyio.CancelScope(shield=True):
-                await process.end(dropped)
+                await supervision.end(dropped)
