@@ -48,14 +48,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Config:
 
 def command_for(config: Config, tool: type[Request], arguments: dict[str, Any], *, collect: bool = False) -> Command:
     request = tool.model_validate(arguments, context=config.bounds)
-    return build(
-        request,
-        config,
-        PYTHON,
-        launcher=Path("/launcher.py"),
-        own_prefix=OWN_PREFIX,
-        collect_only=collect or tool is DiscoverTests,
-    )
+    return build(request, config, PYTHON, own_prefix=OWN_PREFIX, collect_only=collect or tool is DiscoverTests)
 
 
 def read_by_pytest(words: list[str]) -> Namespace:

@@ -18,5 +18,5 @@ def test_a_message_is_one_line_and_comes_back_as_it_was() -> None:
 
 @pytest.mark.parametrize("said", [b"", b"[]", b"{}", b"1", b'{"kind": "go", "time_limit": 1}', b"{}{}"])
 def test_what_is_no_answer_is_refused(said: bytes) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"not a message|Expecting value|Extra data"):
         decode_answer(said)
