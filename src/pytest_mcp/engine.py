@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import anyio
 
@@ -22,8 +22,8 @@ from pytest_mcp.environments import advice, ambiguity, host, interpreter
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events import decode
 from pytest_mcp.events import model as events
-from pytest_mcp.events.ledger import Asked_co, Ledger, Run
-from pytest_mcp.events.model import Exit
+from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.run import Asked_co, Exit, Run, RunEnvironment
 from pytest_mcp.execution import command, process
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
@@ -87,7 +87,7 @@ class Attempt(Generic[Asked_co]):
             ended = self._as_finished(await self._process())
         except SpawnError as error:
             if not error.unusable:
-                facts = RunFacts(command=self.command.reproduction, environment=self._environment(rejected))
+                facts = RunFacts(command=self.command.reproduction, environment=dict(self._environment(rejected)))
                 raise ExecutionFailed("spawn_failure", f"Failed to spawn pytest subprocess: {error}", facts) from error
             ended = replace(_NOT_STARTED, stderr=str(error))
         environment = self._environment(rejected)
@@ -121,7 +121,7 @@ class Attempt(Generic[Asked_co]):
             return ended
         return replace(ended, reason="stopped", code=returned.exit_status & 0xFF, signal=None)
 
-    def _environment(self, rejected: Sequence[Candidate]) -> dict[str, Any]:
+    def _environment(self, rejected: Sequence[Candidate]) -> RunEnvironment:
         return _environment(self.call.config, self.chosen, self.ledger, rejected)
 
 
@@ -221,7 +221,7 @@ def _no_interpreter(rejected: list[Candidate], config: Config, folder: Path) -> 
     return ExecutionFailed(
         "environment",
         f"pytest execution failed: no usable Python with pytest was found for the project in {config.root}",
-        RunFacts(environment=_environment(config, None, Ledger(), rejected)),
+        RunFacts(environment=dict(_environment(config, None, Ledger(), rejected))),
         details=tried,
         fix=advice.remedy(config.root, rejected, folder=folder),
     )
@@ -229,7 +229,7 @@ def _no_interpreter(rejected: list[Candidate], config: Config, folder: Path) -> 
 
 def _environment(
     config: Config, candidate: Candidate | None, ledger: Ledger, rejected: Sequence[Candidate]
-) -> dict[str, Any]:
+) -> RunEnvironment:
     return {
         "root": str(config.root),
         "interpreter": None if candidate is None else str(candidate.python),

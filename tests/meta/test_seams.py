@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import pytest_mcp
+from pytest_mcp.events.decode import KINDS
 from pytest_mcp.execution.job import Job
-from tests.support.streams import KINDS
 
 PACKAGE = Path(pytest_mcp.__file__).parent
 CHILD = sorted((PACKAGE / "child").glob("*.py"))

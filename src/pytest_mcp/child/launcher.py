@@ -1,9 +1,8 @@
 """Runs in the project's own interpreter and becomes `python -m pytest`: `python launcher.py RUN_DIR [GO]`.
 
-Comes in: `RUN_DIR/job.json`. Goes out: records in `RUN_DIR/report`. It is also the probe of the
-interpreter: its first record names Python and pytest, or says that pytest is missing. With GO, the
-number of a pipe, it is started ahead of its job: it makes itself ready, waits for the pipe's end, and
-only then looks for the job. Standard library and pytest only; Python 3.8 and newer.
+In comes `RUN_DIR/job.json`; out go records in `RUN_DIR/report`. The first record names Python and pytest, or says that
+pytest is missing. With GO, the descriptor of a pipe, it is started ahead of its job: it imports what every run needs,
+waits for the pipe's end, and only then reads the job. Standard library and pytest only; Python 3.8 and newer.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 
 OURS = os.path.dirname(os.path.abspath(__file__))
-# Nothing to take out of the path where Python was told not to put it there.
+# With -P, Python has not put this folder into the path.
 SAFE_PATH = getattr(sys.flags, "safe_path", False)
 
 # Our own modules by name. Only `ours` fills it. They are kept nowhere else: test code may have modules of these names.
@@ -64,20 +63,20 @@ def main(run_dir: str, go: int | None) -> int:
 
 
 def wait_for_job(run_dir: str, root: str, go: int) -> Any:
-    """Make ready and wait. Returns pytest, or does not return: not needed, or not fit to be used any more."""
+    """Import pytest and wait. Returns pytest, or does not return: no job came, or what was imported is outdated."""
     try:
         ahead = ours("preload").Ahead(root)
         ours("reporter")
         ours("admission")
         ours("bytecode")
-    except Exception:  # noqa: BLE001 - whatever is wrong is told by a start that has a job to answer
+    except Exception:  # noqa: BLE001 - the start that has a job reports it
         ahead = None
     # Nothing of the project is held while waiting, not even its folder.
     os.chdir(os.sep)
     os.read(go, 1)
     os.close(go)
     if not os.path.exists(os.path.join(run_dir, "job.json")):
-        # Without a farewell: the exit handlers of an environment's own start-up code would write files.
+        # Without exit handlers: those of an environment's own start-up code could write files.
         os._exit(0)
     os.chdir(root)
     if ahead is None or ahead.is_void():
@@ -118,7 +117,7 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     except BaseException as error:
         report_escape(channel, error)
         raise
-    # Its hooks are over, those of `pytest_unconfigure` too: from here on the process has nothing to do but exit.
+    # All hooks have run, `pytest_unconfigure` too: the process has nothing more to do but exit.
     channel.emit("returned", exit_status=status)
     return status
 
@@ -141,16 +140,16 @@ def exit_status_of(error: BaseException) -> int:
 
 
 def become_pytest(args: list[str]) -> None:
-    """What test code finds as the program is pytest's own: `__main__`, which new processes import, and argv."""
+    """Test code must see pytest as the program: `__main__`, which new processes import, and argv."""
     spec = find_spec("pytest.__main__")
     assert spec is not None
     assert spec.loader is not None
     program = module_from_spec(spec)
     spec.loader.exec_module(program)
-    # Only now: by this name it would have begun to run. Replaced, not refilled: our functions live in the old one.
+    # Only now: under this name it would have run pytest. A new module, because our functions need the old one.
     program.__name__ = "__main__"
     sys.modules["__main__"] = program
-    # Looked into by Python itself, whether it is an archive.
+    # Python itself put it there when it checked whether the script is an archive.
     sys.path_importer_cache.pop(__file__, None)
     sys.argv = [str(spec.origin), *args]
 

@@ -16,8 +16,8 @@ from pytest_mcp.execution.job import Job
 
 # The script that the project's Python runs.
 LAUNCHER = Path(__file__).parents[1] / "child" / "launcher.py"
-# What one text of a test (message, traceback, captured stream) may hold before its middle is cut: more
-# than any answer of that size could show, whatever the language.
+# The longest text of a test (message, traceback, captured stream) before its middle is cut: more than an answer of
+# that many tokens can show, whatever the language.
 CHARACTERS_PER_TOKEN = 5
 LEAST_TEXT = 20_000
 MOST_TEXT = 200_000
@@ -138,7 +138,7 @@ def _flags(request: Request, *, only_set: bool = False) -> list[str]:
 
 
 def _is_covered(target: Target, targets: Sequence[Target]) -> bool:
-    """A test that is left out because another target covers it; that it exists must still be checked."""
+    """A test that is not an argument because another target covers it. The child still checks that it exists."""
     return target not in targets and target.selector is not None
 
 

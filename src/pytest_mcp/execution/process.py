@@ -11,7 +11,7 @@ from dataclasses import replace
 import anyio
 from anyio.abc import Process
 
-from pytest_mcp.events.model import Exit, ReportState
+from pytest_mcp.events.run import Exit, ReportState
 from pytest_mcp.execution import run_folder, supervision
 from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.command import Command, Launch

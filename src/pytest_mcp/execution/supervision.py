@@ -19,7 +19,7 @@ from typing import Literal
 import anyio
 from anyio.abc import Process
 
-from pytest_mcp.events.model import Exit
+from pytest_mcp.events.run import Exit
 from pytest_mcp.execution import run_folder
 from pytest_mcp.execution.command import Launch
 from pytest_mcp.execution.messages import Answer, Go, NotStarted, Start, decode_answer, encode

@@ -121,7 +121,7 @@ class Supervisor:
     def tell(self, number: int) -> None:
         with contextlib.suppress(OSError):
             os.kill(self.child.pid, number)
-            os.kill(self.child.pid, signal.SIGCONT)  # one that has stopped itself hears nothing
+            os.kill(self.child.pid, signal.SIGCONT)  # a stopped process does not handle signals
 
     def look(self, timeout: float | None) -> bool:
         """Wait for anything to happen; False when the server has closed stdin."""
@@ -131,7 +131,7 @@ class Supervisor:
         return True
 
     def reap(self) -> bool:
-        """Collect every child that has ended, adopted ones too; False when there is none left at all."""
+        """Wait for every child that has ended, adopted ones too; False when there is no child left."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -141,10 +141,10 @@ class Supervisor:
                 return True
             if pid == self.child.pid:
                 self.status = os.waitstatus_to_exitcode(status)
-                self.child.returncode = self.status  # or Popen would look for it again
+                self.child.returncode = self.status  # or Popen would wait for it again
 
     def sweep(self) -> None:
-        """End everything that descends from the child."""
+        """Kill everything that descends from the child."""
         self.input.only_output()
         self.let_helpers_finish()
         end = time.monotonic() + SWEEP_SECONDS
@@ -159,14 +159,14 @@ class Supervisor:
                 self.input.pause(SWEEP_PAUSE_SECONDS)
 
     def remainder(self) -> set[int] | None:
-        """What is there of the child, None if nothing is; whatever ends is on its way until it has been reaped."""
+        """The live descendants, None if nothing is left; the set may be empty while something waits to be reaped."""
         is_above_something = self.reap()
         if self.adopts:
             return self.tree.alive() if is_above_something else None
         return self.tree.alive() or None
 
     def let_helpers_finish(self) -> None:
-        """A child that left by itself may have helpers that tidy up after it, as multiprocessing has."""
+        """A child that exited by itself may have helpers that clean up after it, as multiprocessing has."""
         end = time.monotonic() + (HELPER_SECONDS if self.reason == "exited" else 0)
         while time.monotonic() < end and (self.reap() if self.adopts else self.remainder()):
             self.input.pause(SWEEP_PAUSE_SECONDS)
@@ -216,7 +216,7 @@ def first_order(control: Control) -> Start | None:
 
 
 def supervise(folder: str) -> int:
-    """The exit code: 1 when somebody else must end what is left."""
+    """The exit code: 1 if the watcher must end what is left."""
     process_tree.ask_for_a_signal_at_the_parents_end(signal.SIGCONT)
     adopts = process_tree.become_subreaper()
     control = Control()

@@ -11,8 +11,9 @@ from typing import Any
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
 from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.targets import Target
-from pytest_mcp.events.ledger import Asked_co, Ledger, Run
+from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import UsageFault
+from pytest_mcp.events.run import Asked_co, Run
 from pytest_mcp.report import budget, failures, result, targets_not_run
 from pytest_mcp.text import in_line, label
 
@@ -202,5 +203,5 @@ def _facts(run: Run[Asked_co]) -> RunFacts:
             failures.collection_error(event).model_dump() for event in run.ledger.collection_failures
         ),
         partial=_partial(run),
-        environment=run.environment,
+        environment=dict(run.environment),
     )

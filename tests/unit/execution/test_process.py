@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-from pytest_mcp.events.model import Exit
+from pytest_mcp.events.run import Exit
 from pytest_mcp.execution import process
 from pytest_mcp.execution.command import Command, Launch
 from pytest_mcp.execution.job import Job

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.events.model import Exit
+from pytest_mcp.events.run import Exit
 from pytest_mcp.execution import process, process_tree, supervision
 from tests.support.waiting import processes_in
 from tests.unit.execution.test_process import STUBBORN, command, folder, remains

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_mcp.environments import user_dirs
-from pytest_mcp.events.model import Exit
+from pytest_mcp.events.run import Exit
 from pytest_mcp.execution import process
 from pytest_mcp.execution.command import Launch
 from pytest_mcp.execution.supervision import SpawnError
