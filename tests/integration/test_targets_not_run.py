@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.targets import Target
-from pytest_mcp.events.model import Compared, Event, LeftOut
+from pytest_mcp.events.collection import Compared, LeftOut
+from pytest_mcp.events.model import Event
 from pytest_mcp.report.targets_not_run import Missed, missed, unrun
 from tests.support.records import BOUNDS, absent, green, ledger, session
 from tests.support.workbench import PYTESTS, Workbench

@@ -32,7 +32,7 @@ PURE += ["cli.render", "cli.render_discovery", "cli.render_doctor", "cli.setup.c
 PURE += ["cli.setup.jsonc_edit", "cli.setup.toml_edit"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "cli.output", "config", "execution.signals", "server.fast_start"]
-SUPERVISOR = ["supervisor", "watcher", "process_tree", "time_budget", "captured_output", "signals"]
+SUPERVISOR = ["supervisor", "supervisor_input", "messages", "watcher", "process_tree", "time_budget", "signals"]
 
 
 def tree(path: Path) -> ast.Module:
@@ -124,21 +124,21 @@ def test_the_token_is_read_in_one_place_and_compared_in_a_time_that_tells_nothin
     assert "compare_digest" in called(MODULES["server.http.guard"])
 
 
-def test_only_process_and_supervisor_start_processes_and_one_asks_ps() -> None:
+def test_only_supervision_and_supervisor_start_processes_and_one_asks_ps() -> None:
     starting = {
         name
         for name, path in MODULES.items()
         if packages(path) & {"subprocess", "multiprocessing"} or called(path) & PROCESS_CALLS
     }
 
-    assert starting == {"execution.process", "execution.process_tree", "execution.supervisor"}
+    assert starting == {"execution.supervision", "execution.process_tree", "execution.supervisor"}
 
 
 def test_nothing_imports_the_child_or_the_supervisor_because_they_are_run_elsewhere() -> None:
-    supervisor = "pytest_mcp.execution.supervisor"
+    supervisor = "pytest_mcp.execution.supervisor."
 
     assert not any("child" in layers_used(path) for path in MODULES.values())
-    assert not any(name.startswith(supervisor) for path in MODULES.values() for name in imported(path))
+    assert not any(f"{name}.".startswith(supervisor) for path in MODULES.values() for name in imported(path))
 
 
 @pytest.mark.parametrize("script", CHILD, ids=lambda script: script.name)

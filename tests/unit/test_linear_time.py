@@ -28,18 +28,9 @@ from pytest_mcp.cli.setup import jsonc_edit
 from pytest_mcp.config import endpoint
 from pytest_mcp.environments import project, requirements
 from pytest_mcp.events import decode
-from pytest_mcp.events.ledger import TestRecord
-from pytest_mcp.events.model import (
-    Event,
-    Finished,
-    Interrupted,
-    Marks,
-    NothingSelected,
-    Phase,
-    Started,
-    UsageFault,
-    Warned,
-)
+from pytest_mcp.events.collection import Marks, NothingSelected
+from pytest_mcp.events.model import Event, Finished, Interrupted, Phase, Started, UsageFault, Warned
+from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.report import (
     budget,
     collection_errors,

@@ -18,6 +18,7 @@ from source_lines import is_misread, out_of_reach
 
 if TYPE_CHECKING:
     from channel import Channel
+    from launcher import Job
 
 
 # The most files that one record lists.
@@ -25,7 +26,7 @@ MOST_UNREACHABLE = 1000
 
 
 class Admission:
-    def __init__(self, channel: Channel, job: Any) -> None:
+    def __init__(self, channel: Channel, job: Job) -> None:
         self.emit = channel.emit
         self.root = job["root"]
         self.files = job["explicit_files"]

@@ -1,8 +1,9 @@
-"""The report: one JSON record per line, appended to a file that the server has created.
+"""Writes records for the server: one line of JSON each, appended to a file that the server has opened.
 
-Tests may close every descriptor, fork, and patch the standard library. So a channel keeps references to the
-functions it needs from before test code was loaded, checks that its descriptor is still the report file, reopens
-it by path if not, and writes nothing in forked children.
+Tests may close every descriptor, fork, and patch the standard library. So a channel keeps the functions it needs from
+before any test code was loaded, checks that its descriptor is still the report file, reopens it by path if not, and
+writes nothing in forked children. The fields of each kind of record are in `events/model.py` and
+`events/collection.py` of the server; a test compares them with what is written here.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Channel:
         self.held = ""
 
     def emit(self, kind: str, **fields: Any) -> bool:
-        """Write one record. Returns whether that was possible."""
+        """Write one whole record; False if that was not possible."""
         if self.os_getpid() != self.owner:
             return False
         try:
@@ -47,7 +48,7 @@ class Channel:
         self.emit_of_test(line, node_id, (float(duration), "true" if passed else "false"), hold=hold)
 
     def emit_of_test(self, line: str, node_id: str, more: tuple[Any, ...], *, hold: bool = False) -> None:
-        """A record that every test causes twice, so it is formatted without a dictionary."""
+        """Every test writes two of these, so they are formatted without a dictionary."""
         if self.os_getpid() != self.owner:
             return
         try:

@@ -17,10 +17,11 @@ from selection_facts import mark_of, registered_marks
 
 if TYPE_CHECKING:
     from channel import Channel
+    from launcher import Job
 
 
 class Portrait:
-    def __init__(self, channel: Channel, job: Any) -> None:
+    def __init__(self, channel: Channel, job: Job) -> None:
         self.emit = channel.emit
         self.root = job["root"]
         self.marks: list[str] = []

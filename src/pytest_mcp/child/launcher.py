@@ -14,14 +14,32 @@ import os
 import sys
 import traceback
 from importlib.util import find_spec, module_from_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-Job = Any
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class Job(TypedDict):
+        """What RUN_DIR/job.json holds. The server's copy, which says what each key means, is in execution/job.py."""
+
+        root: str
+        args: list[str]
+        collect_only: bool
+        targets: list[str]
+        explicit_files: list[str]
+        named: list[str]
+        covered: list[list[str]]
+        full: bool
+        by_marks: bool
+        portrait: bool
+        text_limit: int
+
 
 OURS = os.path.dirname(os.path.abspath(__file__))
 # With this flag Python does not put the script's folder into the path.
 SAFE_PATH = getattr(sys.flags, "safe_path", False)
 
+# Our own modules by name. Only `ours` fills it. They are kept nowhere else: test code may have modules of these names.
 loaded: dict[str, Any] = {}
 
 
@@ -33,7 +51,7 @@ def main(run_dir: str, go: int | None) -> int:
     if not SAFE_PATH:
         sys.path.insert(0, root)
     with open(os.path.join(run_dir, "job.json"), encoding="utf-8") as handle:
-        job = json.load(handle)
+        job: Job = json.load(handle)
     channel = ours("channel").Channel(os.path.join(run_dir, "report"))
     facts = {"python": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable}
     try:

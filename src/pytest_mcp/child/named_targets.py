@@ -9,14 +9,17 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import Any, Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 import pytest
 from import_origins import INSTALLED, relative_parts
 from selection_facts import OPTIONS, said
 from source_lines import ends_of_names
 
-# Which option deselects in which function of pytest's modules; None means any function of the module.
+if TYPE_CHECKING:
+    from launcher import Job
+
+# Which option deselects in which function of pytest's own modules; None stands for any function of the module.
 OPTION_OF = {
     ("_pytest.mark", "deselect_by_keyword"): "-k",
     ("_pytest.mark", "deselect_by_mark"): "-m",
@@ -29,10 +32,10 @@ BY_CACHE = ("--lf", "--stepwise")
 
 
 class Comparison:
-    def __init__(self, job: Any, relocate: Callable[[str], str]) -> None:
-        self.named: list[str] = job["named"]
-        self.covered: list[Sequence[str]] = job["covered"]
-        self.root: str = job["root"]
+    def __init__(self, job: Job, relocate: Callable[[str], str]) -> None:
+        self.named = job["named"]
+        self.covered = job["covered"]
+        self.root = job["root"]
         self.relocate = relocate
         self.found: Sequence[Any] = ()
         self.deselected: list[tuple[list[str], Sequence[Any]]] = []

@@ -25,6 +25,7 @@ from source_lines import broken_conftest, definition_line, line_of
 
 if TYPE_CHECKING:
     from channel import Channel
+    from launcher import Job
 
 # Collected tests are reported in batches, as they are all known at once.
 ITEMS_IN_A_RECORD = 500
@@ -33,7 +34,7 @@ PYTEST_WRAPPERS = ("CollectError", "ConftestImportFailure", "ImportPathMismatchE
 
 
 class Reporter:
-    def __init__(self, channel: Channel, job: Any) -> None:
+    def __init__(self, channel: Channel, job: Job) -> None:
         self.channel = channel
         self.emit = channel.emit
         self.root = job["root"]

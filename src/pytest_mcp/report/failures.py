@@ -7,8 +7,9 @@ doctests, crashed xdist workers, anything that came through xdist as text) it is
 import re
 
 from pytest_mcp.api.results import CollectionError
-from pytest_mcp.events.ledger import TestRecord
-from pytest_mcp.events.model import CollectionFailed, Phase
+from pytest_mcp.events.collection import CollectionFailed
+from pytest_mcp.events.model import Phase
+from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.report import tracebacks
 
 _MARKED = re.compile(r"^E\s+(.*)$", re.MULTILINE)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Hashable, Sequence
 
 from pytest_mcp.api.results import FailureGroup
-from pytest_mcp.events.ledger import TestRecord
+from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.report import failures
 from pytest_mcp.text import cut_middle
 

@@ -8,8 +8,10 @@ from collections import Counter
 from typing import Any
 
 from pytest_mcp.api.requests import Request
-from pytest_mcp.events.ledger import Ledger, Run, TestRecord
+from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import Phase
+from pytest_mcp.events.outcomes import TestRecord
+from pytest_mcp.events.run import Run
 
 
 def build(run: Run[Request]) -> dict[str, Any]:

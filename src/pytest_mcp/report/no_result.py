@@ -11,8 +11,9 @@ from typing import Any
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
 from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.targets import Target
-from pytest_mcp.events.ledger import Asked_co, Ledger, Run
+from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import UsageFault
+from pytest_mcp.events.run import Asked_co, Run
 from pytest_mcp.report import budget, failures, result, targets_not_run
 from pytest_mcp.text import in_line, label
 
@@ -208,5 +209,5 @@ def _facts(run: Run[Asked_co]) -> RunFacts:
             for event in run.ledger.collection_failures[:MAX_COLLECTION_ERRORS]
         ),
         partial=_partial(run),
-        environment=run.environment,
+        environment=dict(run.environment),
     )

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from pytest_mcp.cli import colours, progress_line
 from pytest_mcp.cli.colours import Ink
-from pytest_mcp.events.model import Event, Selected, SessionStarted, Started
+from pytest_mcp.events.collection import Selected
+from pytest_mcp.events.model import Event, SessionStarted, Started
 from tests.support.records import finished, item, ledger, one_test, phase
 
 PLAIN = Ink(colours=False)

@@ -48,14 +48,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Config:
 
 def command_for(config: Config, tool: type[Request], arguments: dict[str, Any], *, collect: bool = False) -> Command:
     request = tool.model_validate(arguments, context=config.bounds)
-    return build(
-        request,
-        config,
-        PYTHON,
-        launcher=Path("/launcher.py"),
-        own_prefix=OWN_PREFIX,
-        collect_only=collect or tool is DiscoverTests,
-    )
+    return build(request, config, PYTHON, own_prefix=OWN_PREFIX, collect_only=collect or tool is DiscoverTests)
 
 
 def read_by_pytest(words: list[str]) -> Namespace:
@@ -219,7 +212,7 @@ def test_the_child_looks_at_marks_only_where_they_choose(
 def test_a_test_that_is_covered_is_left_to_the_child_to_look_for(config: Config) -> None:
     job = command_for(config, ExecuteTests, {"path": "test_a.py", "node_ids": ["./test_a.py::t", "test_a.py"]}).job
 
-    assert job["covered"] == [("test_a.py::t", f"{config.root}/test_a.py::t")]
+    assert job["covered"] == [["test_a.py::t", f"{config.root}/test_a.py::t"]]
 
 
 def test_the_child_inherits_the_environment_less_what_would_change_the_run_or_is_ours(config: Config) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 import anyio
 import pytest
 
-from pytest_mcp.events.model import Exit
+from pytest_mcp.events.run import Exit
 from pytest_mcp.execution import process
 from pytest_mcp.execution.command import Command, Launch
+from pytest_mcp.execution.job import Job
+from pytest_mcp.execution.supervision import SpawnError
 from tests.support.waiting import processes_in, until
 
 # A child that starts processes which do everything to stay alive, tells that it has, and waits.
@@ -32,11 +34,24 @@ if os.fork() == 0:
     os._exit(0)
 open("ready", "w").close()
 """
+JOB: Job = {
+    "root": "/project",
+    "args": [],
+    "collect_only": False,
+    "targets": [],
+    "explicit_files": [],
+    "named": [],
+    "covered": [],
+    "full": False,
+    "by_marks": False,
+    "portrait": False,
+    "text_limit": 20_000,
+}
 
 
 def command(folder: Path, source: str) -> Command:
     launch = Launch(argv=(sys.executable, "-c", source), cwd=folder, env=dict(os.environ))
-    return Command(launch=launch, job={"a": 1}, reproduction=())
+    return Command(launch=launch, job=JOB, reproduction=())
 
 
 async def run(folder: Path, source: str, *, time_limit: float = 60, lines: list[bytes] | None = None) -> Exit:
@@ -72,7 +87,7 @@ sys.exit(7)
 
     ended = await run(folder, source, lines=lines)
 
-    assert lines == [b"one", b'{"a": 1}']
+    assert lines == [b"one", json.dumps(JOB).encode()]
     assert (ended.code, ended.signal, ended.timed_out) == (7, None, False)
     assert (ended.stdout, ended.stderr) == ("out\n''\n", "err\n")
     assert remains(folder) == []
@@ -153,9 +168,9 @@ async def test_a_program_that_cannot_be_started_is_told_from_a_machine_that_cann
     (folder / "text").write_text("no program")
     (folder / "text").chmod(0o755)
     launch = Launch(argv=(str(folder / program),), cwd=folder, env={})
-    unusable = Command(launch=launch, job={}, reproduction=())
+    unusable = Command(launch=launch, job=JOB, reproduction=())
 
-    with pytest.raises(process.SpawnError) as error:
+    with pytest.raises(SpawnError) as error:
         await process.run(unusable, time_limit=5, on_line=lambda _: None)
 
     assert error.value.unusable
@@ -168,7 +183,7 @@ async def test_an_unusable_temporary_folder_is_not_the_programs_fault(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(folder / "not" / "there"))
 
-    with pytest.raises(process.SpawnError) as error:
+    with pytest.raises(SpawnError) as error:
         await run(folder, "pass")
 
     assert not error.value.unusable

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.events.model import Exit
-from pytest_mcp.execution import process, process_tree
+from pytest_mcp.events.run import Exit
+from pytest_mcp.execution import process, process_tree, supervision
 from tests.support.waiting import processes_in
 from tests.unit.execution.test_process import STUBBORN, command, folder, remains
 
@@ -52,7 +52,7 @@ async def run_with(change: str, source: str, folder: Path, monkeypatch: pytest.M
     wrapper = folder.parent / "wrapper.py"
     text = WRAPPER.format(package=str(script.parents[2]), script=str(script), change=change)
     wrapper.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(process, "_SUPERVISOR", wrapper)
+    monkeypatch.setattr(supervision, "_SUPERVISOR", wrapper)
     return await process.run(command(folder, source), time_limit=limit, on_line=lambda _: None)
 
 

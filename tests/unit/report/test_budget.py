@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from pytest_mcp.api.requests import MAX_NODE_IDS
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, ExecuteResult
-from pytest_mcp.events.model import Configured, Deselected, Event, ImportedElsewhere, Started, Warned
+from pytest_mcp.events.collection import Deselected
+from pytest_mcp.events.model import Configured, Event, ImportedElsewhere, Started, Warned
 from pytest_mcp.report import tokens
 from pytest_mcp.report.budget import IDS_OF_A_GROUP, IDS_OF_RERUN, REPEATED_CHARACTERS, TEXT_CHARACTERS, fit_execution
 from pytest_mcp.report.result import executed

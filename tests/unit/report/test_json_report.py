@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from pytest_mcp.events.model import Collected, Deselected, Event, Warned
+from pytest_mcp.events.collection import Collected, Deselected
+from pytest_mcp.events.model import Event, Warned
 from pytest_mcp.report.json_report import build
 from tests.support.records import ended, execution, one_test, phase, session
 

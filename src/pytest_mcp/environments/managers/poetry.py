@@ -13,7 +13,7 @@ from typing import Any
 from pytest_mcp.environments import user_dirs, virtualenv
 from pytest_mcp.environments.managers.query import Question, Unanswered, complaint
 from pytest_mcp.environments.project import table, toml
-from pytest_mcp.events.model import Exit
+from pytest_mcp.events.run import Exit
 
 # All environments with a mark on the one in use. `env info` tells of none when PATH has another Python first.
 _ARGUMENTS = ("--no-plugins", "--no-interaction", "--no-ansi", "env", "list", "--full-path")

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_mcp.environments import user_dirs
-from pytest_mcp.events.model import Exit
+from pytest_mcp.events.run import Exit
 from pytest_mcp.execution import process
 from pytest_mcp.execution.command import Launch
-from pytest_mcp.execution.process import SpawnError
+from pytest_mcp.execution.supervision import SpawnError
 from pytest_mcp.text import cut_middle
 
 # Such a program takes a second to start; on a busy machine several.

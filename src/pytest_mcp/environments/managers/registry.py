@@ -16,7 +16,7 @@ from pytest_mcp.environments.managers import hatch, poetry, query
 from pytest_mcp.environments.managers.cache import Finding, Memory, stamped
 from pytest_mcp.environments.managers.query import Question, Unanswered, complaint
 from pytest_mcp.environments.project import Manager, Manifest
-from pytest_mcp.events.model import Exit
+from pytest_mcp.events.run import Exit
 
 Environment: TypeAlias = Mapping[str, str]
 

@@ -5,7 +5,7 @@ from typing import Generic
 
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.environments.interpreter import Candidate
-from pytest_mcp.events.ledger import Asked_co, Run
+from pytest_mcp.events.run import Asked_co, Run
 
 
 @dataclass(frozen=True)

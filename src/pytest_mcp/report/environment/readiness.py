@@ -14,8 +14,8 @@ from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed
 from pytest_mcp.api.requests import Survey
 from pytest_mcp.environments.host import Surroundings
 from pytest_mcp.environments.nearby import LEADING
-from pytest_mcp.events.ledger import Run
-from pytest_mcp.events.model import CollectionFailed
+from pytest_mcp.events.collection import CollectionFailed
+from pytest_mcp.events.run import Run
 from pytest_mcp.report import failures
 
 # What one line shows of a message, in characters.

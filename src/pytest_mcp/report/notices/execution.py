@@ -9,8 +9,9 @@ from itertools import chain
 
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
-from pytest_mcp.events.ledger import Ledger, Run
-from pytest_mcp.events.model import CollectionSkipped
+from pytest_mcp.events.collection import CollectionSkipped
+from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.run import Run
 from pytest_mcp.report import failures, pytest_output
 from pytest_mcp.report.notices import selection, warnings
 from pytest_mcp.text import few, in_line, label, quoted

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_mcp.api.requests import Request
-from pytest_mcp.events.ledger import Run
 from pytest_mcp.events.model import Warned
+from pytest_mcp.events.run import Run
 from pytest_mcp.text import cut_middle, few, label
 
 # Fewer other warnings than this are not reported.

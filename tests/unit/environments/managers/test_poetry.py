@@ -11,7 +11,7 @@ from pytest_mcp.environments import project as manifest
 from pytest_mcp.environments.managers import poetry
 from pytest_mcp.environments.managers.query import Unanswered
 from pytest_mcp.environments.managers.registry import Answer, environments
-from pytest_mcp.events.model import Exit
+from pytest_mcp.events.run import Exit
 from tests.support.managed import BASE_PYTHON, Home, tree
 
 PROJECT = """

@@ -10,7 +10,8 @@ from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.api.results import ExplainResult
 from pytest_mcp.environments.git import Checkout
 from pytest_mcp.environments.interpreter import Candidate
-from pytest_mcp.events.model import AboveRoot, Deselected, Event, ImportedElsewhere
+from pytest_mcp.events.collection import Deselected
+from pytest_mcp.events.model import AboveRoot, Event, ImportedElsewhere
 from pytest_mcp.report.environment.explain import LONGEST_TEXT, SHOWN, explained
 from pytest_mcp.report.no_result import diagnose
 from pytest_mcp.report.tokens import estimate

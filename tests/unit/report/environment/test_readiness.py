@@ -6,7 +6,8 @@ from typing import get_args
 import pytest
 
 from pytest_mcp.api.errors import ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
-from pytest_mcp.events.model import Deselected, ImportedElsewhere, UsageFault
+from pytest_mcp.events.collection import Deselected
+from pytest_mcp.events.model import ImportedElsewhere, UsageFault
 from pytest_mcp.report.environment.readiness import Standing, of_failure, of_survey, uncollected_line
 from tests.support.records import absent, item, session, uncollected
 from tests.support.surveys import HELLO, ONE_TEST, SURROUNDINGS, TEMPORARY, VENV, around, portrait, survey, surveyed

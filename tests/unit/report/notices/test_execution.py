@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
-from pytest_mcp.events.model import AboveRoot, Event, ImportedElsewhere, Returned, Selected
+from pytest_mcp.events.collection import Selected
+from pytest_mcp.events.decode import KINDS
+from pytest_mcp.events.model import AboveRoot, Event, ImportedElsewhere, Returned
 from pytest_mcp.report.notices.execution import (
     FEW_TESTS,
     LONG_RUN,
@@ -31,7 +33,7 @@ from tests.support.records import (
     skipped,
     uncollected,
 )
-from tests.support.streams import KINDS, OF_HINT, OF_NAME, fields_of
+from tests.support.streams import OF_HINT, OF_NAME, fields_of
 from tests.support.workbench import Workbench
 
 # No notice needs more, whatever it names.

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.events.model import Deselected, Event, Marks, NothingSelected, Selected
+from pytest_mcp.events.collection import Deselected, Marks, NothingSelected, Selected
+from pytest_mcp.events.model import Event
 from pytest_mcp.report.notices.selection import of_run
 from tests.support.records import discovery, ended, execution, green, session
 from tests.support.workbench import Workbench
