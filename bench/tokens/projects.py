@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bench.tokens import names, sources
 from bench.tokens.sources import CAUSES, Cause
+from tests.support.project_files import write_files
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,7 @@ class Project:
 
     def write(self, folder: Path) -> Path:
         """Make the project in a folder that is not there yet, and return it."""
-        for name, source in {**sources.PACKAGE, **self.files}.items():
-            file = folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(source, encoding="utf-8")
-        return folder
+        return write_files(folder, {**sources.PACKAGE, **self.files})
 
 
 def suite(count: int, test: str, *, head: str = sources.HEAD) -> Project:

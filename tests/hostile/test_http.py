@@ -8,23 +8,11 @@ from itertools import product
 
 import pytest
 
-from tests.hostile.test_protocol_and_load import GROWTH, MEGABYTE
-from tests.hostile.web import ERAS, TOKEN, Exchange, HostileWeb, posted, written
+from tests.support.hostile_server import GROWTH, MEGABYTE
+from tests.support.hostile_web import ERAS, HOST, PING, TOKEN, Exchange, HostileWeb, closed, posted, status_of, written
 
 LARGEST_BODY = 16 * MEGABYTE
-PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 LIST = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
-
-
-def closed(web: HostileWeb, data: bytes) -> bytes:
-    """What comes back before the server closes the connection by itself."""
-    with web.connect() as connection:
-        connection.sendall(data)
-        return connection.makefile("rb").read()
-
-
-def status_of(said: bytes) -> int:
-    return int(said.split()[1])
 
 
 # --- requests that were not meant for this server --------------------------------------------------
@@ -95,7 +83,6 @@ def test_there_are_two_paths_with_one_method_each(web: HostileWeb, line: str) ->
     assert (b"\r\nallow: " in said.lower()) == (ROUTES[line] == 405)
 
 
-HOST = ("Host", "localhost")
 JSON = ("Content-Type", "application/json")
 CHUNKS = ("Transfer-Encoding", "chunked")
 SHAPES = {

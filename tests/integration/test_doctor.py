@@ -13,9 +13,9 @@ import pytest
 
 from pytest_mcp.tools import TOOLS
 from scripts.environments import ENVIRONMENTS
+from tests.support.git import git
 from tests.support.waiting import PATIENCE, limits_until, processes_in, until
 from tests.support.workbench import NEWEST, Workbench
-from tests.unit.environments.test_git import git
 
 PYTHON = f"--python={ENVIRONMENTS[NEWEST].python}"
 FINE = "def test_fine(): pass\n"

@@ -24,6 +24,7 @@ from pytest_mcp.server import fast_start
 from pytest_mcp.server.app import MOST_UNREAD, Answers, heard
 from pytest_mcp.server.fast_start import Handover
 from pytest_mcp.server.stdio import Outlet
+from tests.support import servers
 from tests.support.dialogues import (
     BURSTS,
     CALL,
@@ -364,9 +365,8 @@ def test_nothing_but_the_standard_library_is_loaded_for_the_first_answers(argume
 
 @pytest.fixture
 def server(bench: Workbench) -> Iterator["subprocess.Popen[bytes]"]:
-    command = [sys.executable, "-m", "pytest_mcp", f"--root={bench.root}"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+    with subprocess.Popen(servers.command(bench.root), stdin=pipe, stdout=pipe, stderr=pipe) as process:
         yield process
         process.kill()
 

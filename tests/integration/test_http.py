@@ -16,10 +16,10 @@ import pytest
 from mcp import Client
 
 from scripts.environments import ENVIRONMENTS
-from tests.hostile.harness import GONE_SECONDS, HostileServer, within
-from tests.hostile.test_cancelling_and_ending import hanging
-from tests.hostile.web import ERAS, LEGACY, MODERN, TOKEN, HostileWeb
-from tests.integration.test_protocol import SLOW_STEPS
+from tests.support.hanging import hanging
+from tests.support.hostile_server import GONE_SECONDS, HostileServer, within
+from tests.support.hostile_web import ERAS, LEGACY, MODERN, TOKEN, HostileWeb
+from tests.support.projects import SLOW_STEPS
 from tests.support.waiting import PATIENCE, until
 
 MODES = {"legacy": LEGACY, MODERN: MODERN}

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.test_outcomes import ZOO
+from tests.support.projects import ZOO
 from tests.support.workbench import Workbench
 
 CLOCKED = {"created", "duration", "msecs", "relativeCreated", "thread", "process", "taskName"}

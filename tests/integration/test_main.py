@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.cli.setup.own_command import command
+from tests.support.installations import running
 from tests.support.paths import ROOT
-from tests.unit.cli.setup.test_own_command import running
 
 # Modules of the standard library that the server imports, and one that uvicorn looks for.
 SHADOWS = ("json", "argparse", "logging", "uvloop")

@@ -6,59 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.projects import ZOO
 from tests.support.workbench import Workbench
-
-ZOO = """
-    import unittest
-    import pytest
-
-    def test_passes(): pass
-
-    def test_fails():
-        print("seen on stdout")
-        assert [1, 2, 3] == [1, 2, 4]
-
-    @pytest.mark.skip(reason="not today")
-    def test_skipped(): pass
-
-    @pytest.mark.xfail(reason="known bug")
-    def test_xfails(): assert 0
-
-    def test_xfails_on_the_way(): pytest.xfail("gave up")
-
-    @pytest.mark.xfail
-    def test_xpasses(): pass
-
-    @pytest.mark.xfail(strict=True, reason="must not pass")
-    def test_xpasses_strictly(): pass
-
-    @pytest.fixture
-    def broken(): raise ValueError("no fixture")
-
-    def test_setup_fails(broken): pass
-
-    def test_asks_for_a_fixture_that_is_not_there(nowhere): pass
-
-    @pytest.fixture
-    def leaky():
-        yield
-        raise RuntimeError("no teardown")
-
-    def test_teardown_fails(leaky): pass
-
-    def test_call_and_teardown_fail(leaky): assert 1 == 2
-
-    class TestOuter:
-        class TestInner:
-            @pytest.mark.parametrize("value", ["a b", "c/d", "::e", "[f]", "--co", "g\\nh", "日本"])
-            def test_parameters(self, value): pass
-
-    class TestUnit(unittest.TestCase):
-        def test_method(self): self.assertEqual(1, 1)
-
-        @unittest.skip("unit skip")
-        def test_skipped(self): pass
-"""
 
 # node id → outcome, by the mapping that docs/outcomes.md publishes
 OUTCOMES = {

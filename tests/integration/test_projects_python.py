@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.config.model import Config, configure
 from scripts.environments import ENVIRONMENTS
+from tests.support.disk import unhelped
+from tests.support.git import git
 from tests.support.managed import BASE_PYTHON, Home, Tool
 from tests.support.workbench import Failure, Workbench, call, succeeded
-from tests.unit.environments.test_git import git
 
 PYPROJECT = '[project]\nname = "thing"\nversion = "1"\nrequires-python = ">=3.8"\n'
 # Passes only in the environment that it was told of.
@@ -24,19 +24,6 @@ def give_pytest(prefix: Path) -> None:
     for package in of_demo.iterdir():
         if package.name != "__pycache__" and not (packages / package.name).exists():
             (packages / package.name).symlink_to(package)
-
-
-def unhelped(bench: Workbench, home: Home, **variables: str) -> Config:
-    """The settings of an operator who has said nothing."""
-    return configure(
-        root=str(bench.root),
-        python=None,
-        timeout=60,
-        max_timeout=60,
-        max_runs=2,
-        errors="jsonrpc",
-        environment={**home.environment, **variables},
-    )
 
 
 def made_by_poetry(home: Home, root: Path) -> Path:

@@ -1,8 +1,6 @@
 """The server as its clients meet it: a real process, real stdio, both generations of the protocol."""
 
 import json
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,9 +8,12 @@ from typing import Any
 import anyio
 import jsonschema
 import pytest
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, MCPError
 
 from pytest_mcp.tools import INSTRUCTIONS, TOOLS
+from tests.support import servers
+from tests.support.projects import SLOW_STEPS
+from tests.support.raw_client import INITIALIZE, RawClient
 from tests.support.waiting import PATIENCE, processes_in, until
 from tests.support.workbench import Workbench
 
@@ -20,16 +21,9 @@ FINE = "def test_fine(): pass\n"
 BAD = "def test_bad(): assert 0\n"
 
 
-def parameters(bench: Workbench, *flags: str) -> StdioServerParameters:
-    return StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "pytest_mcp", f"--root={bench.root}", f"--python={bench.python}", *flags],
-    )
-
-
 @asynccontextmanager
 async def connected(bench: Workbench, *flags: str, mode: str = "auto") -> AsyncIterator[Client]:
-    async with Client(parameters(bench, *flags), mode=mode) as client:
+    async with Client(servers.parameters(bench.root, bench.python, *flags), mode=mode) as client:
         yield client
 
 
@@ -112,21 +106,6 @@ async def test_errors_as_results_have_the_same_object_as_text_and_no_structured_
     assert error["message"].startswith("Invalid params: maxfail: ")
 
 
-SLOW_STEPS = """
-    import pathlib, pytest, time
-    HERE = pathlib.Path(__file__).parent
-
-    def wait_for(name):
-        while not (HERE / name).exists(): time.sleep(0.01)
-
-    @pytest.mark.parametrize("step", range(4))
-    def test_step(step):
-        (HERE / f"at{step}").touch()
-        wait_for(f"go{step}")
-        assert step != 1
-"""
-
-
 @pytest.mark.anyio
 async def test_progress_is_live_strictly_increasing_and_in_words(bench: Workbench) -> None:
     bench.write({"tests/test_steps.py": SLOW_STEPS})
@@ -165,64 +144,23 @@ async def test_cancelling_ends_the_run_and_the_server_lives_on(bench: Workbench,
     assert answer.structured_content["verdict"] == "passed"
 
 
-def talk(bench: Workbench, *messages: dict[str, Any]) -> list[dict[str, Any]]:
-    """Send raw lines, close stdin once every request has been answered, and return what came back."""
-    server = subprocess.Popen(
-        [sys.executable, "-m", "pytest_mcp", f"--root={bench.root}", f"--python={bench.python}"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdin is not None
-    assert server.stdout is not None
-    replies = []
-    expected = {message["id"] for message in messages if "id" in message}
-    with server:
-        for message in messages:
-            server.stdin.write(json.dumps(message) + "\n")
-        server.stdin.flush()
-        while expected:
-            replies.append(json.loads(server.stdout.readline()))
-            expected.discard(replies[-1].get("id"))
-        server.stdin.close()
-        replies += [json.loads(line) for line in server.stdout]
-    return replies
-
-
-HANDSHAKE = (
-    {
-        "jsonrpc": "2.0",
-        "id": 0,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "raw", "version": "1"},
-        },
-    },
-    {"jsonrpc": "2.0", "method": "notifications/initialized"},
-)
-
-
-def request(number: int, method: str, **params: Any) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-
-
 def test_no_progress_is_sent_without_a_token_and_nulls_stay_on_the_wire(bench: Workbench) -> None:
     bench.write({"test_fine.py": FINE})
 
-    replies = talk(bench, *HANDSHAKE, request(1, "tools/call", name="execute_tests", arguments={}))
+    with RawClient(servers.command(bench.root, bench.python), cwd=bench.root) as client:
+        reply = client.greeted().reply(client.begin("execute_tests"))
 
-    assert [reply.get("id") for reply in replies] == [0, 1]
-    structured = replies[1]["result"]["structuredContent"]
+    structured = reply["result"]["structuredContent"]
     assert structured["rerun"] is None
     assert structured["json_report"] is None
     assert structured["tests"][0]["message"] is None
-    assert replies[1]["result"]["isError"] is False
+    assert reply["result"]["isError"] is False
+    assert client.notifications == []
 
 
 def test_initialize_advertises_tools_alone_and_the_instructions(bench: Workbench) -> None:
-    (reply,) = talk(bench, *HANDSHAKE)
+    with RawClient(servers.command(bench.root), cwd=bench.root) as client:
+        reply = client.reply(client.request("initialize", INITIALIZE))
 
     assert list(reply["result"]["capabilities"]) == ["tools"]
     assert reply["result"]["serverInfo"]["name"] == "pytest-mcp"
@@ -236,12 +174,14 @@ def test_what_tests_print_on_descriptor_one_never_reaches_the_wire(bench: Workbe
             import os
             def test_noisy(capfd):
                 with capfd.disabled():
-                    os.write(1, b'{"jsonrpc":"2.0","id":1,"result":{}}\\n')
+                    os.write(1, b'{"jsonrpc":"2.0","id":"stray","result":{}}\\n')
             """
         }
     )
 
-    replies = talk(bench, *HANDSHAKE, request(1, "tools/call", name="execute_tests", arguments={}))
+    with RawClient(servers.command(bench.root, bench.python), cwd=bench.root) as client:
+        reply = client.greeted().reply(client.begin("execute_tests"))
 
-    assert [reply.get("id") for reply in replies] == [0, 1]
-    assert replies[1]["result"]["structuredContent"]["verdict"] == "passed"
+    assert reply["result"]["structuredContent"]["verdict"] == "passed"
+    assert len(client.replies) == 2
+    assert (client.faults, client.notifications) == ([], [])

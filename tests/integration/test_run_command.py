@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.hostile.leftovers import children
+from tests.support.leftovers import children
 from tests.support.terminals import Terminal, environment_of, piped, remains, settings_of
 from tests.support.waiting import PATIENCE, processes_in, until
 from tests.support.workbench import Failure, Workbench, call

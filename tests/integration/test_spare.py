@@ -16,7 +16,7 @@ from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import interpreter
 from pytest_mcp.execution.spare import Spare
-from tests.hostile.leftovers import children
+from tests.support.leftovers import children
 from tests.support.standby import execute, waiting_child
 from tests.support.waiting import until
 from tests.support.workbench import Workbench

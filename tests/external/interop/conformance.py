@@ -13,7 +13,9 @@ import pytest
 
 from pytest_mcp.tools import TOOLS
 from scripts.npm import PACKAGES, node
-from tests.external.interop import project, servers
+from tests.external.interop import project
+from tests.support import servers
+from tests.support.project_files import write_files
 
 SUITE = PACKAGES["conformance"].file("@modelcontextprotocol/conformance/dist/index.js")
 INSPECTOR = PACKAGES["inspector"].file(".bin/mcp-inspector")
@@ -26,7 +28,7 @@ OFFICIAL_SECONDS = 240
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small project; nothing of it is run."""
     folder = tmp_path_factory.mktemp("project")
-    project.write(folder)
+    write_files(folder, project.FILES)
     return folder
 
 

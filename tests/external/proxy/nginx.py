@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from tests.hostile.harness import GONE_SECONDS, within
-from tests.hostile.test_cancelling_and_ending import MOMENTS, STUBBORN
-from tests.hostile.web import ERAS, LEGACY, MODERN, TOKEN, Exchange, HostileWeb, posted, written
-from tests.integration.test_protocol import SLOW_STEPS
+from tests.support.hanging import MOMENTS, STUBBORN
+from tests.support.hostile_server import GONE_SECONDS, within
+from tests.support.hostile_web import ERAS, LEGACY, MODERN, TOKEN, Exchange, HostileWeb, posted, written
 from tests.support.paths import ROOT
+from tests.support.projects import SLOW_STEPS
 from tests.support.waiting import PATIENCE
 
 NGINX = os.environ.get("NGINX", "nginx")

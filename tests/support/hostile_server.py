@@ -8,21 +8,20 @@ folder, files in it, and the server's own children, descriptors and threads.
 import json
 import os
 import shutil
-import subprocess
 import sys
-import textwrap
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import anyio
 
 from pytest_mcp.execution.run_folder import PREFIX
 from scripts.environments import ENVIRONMENTS
-from tests.hostile.leftovers import Footprint, children, given, kill, waiting
+from tests.support.leftovers import Footprint, children, given, kill, waiting
+from tests.support.project_files import write_files
+from tests.support.raw_client import OWN_ID, RawClient
 from tests.support.waiting import PATIENCE, processes_in, until
 from tests.support.workbench import NEWEST, Failure
 
@@ -38,10 +37,14 @@ DEFAULT_TIMEOUT = 30
 PLAIN = {"test_plain.py": "def test_plain(): pass\n"}
 # A setting of the server's own that nobody else may ever see.
 SECRET = "canary-7f3a9b"
-HANDSHAKE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "hostile", "version": "1"}}
+MEGABYTE = 2**20
+# What the server may grow by, whatever is sent to it.
+GROWTH = 50 * MEGABYTE
 
 
-class HostileServer:
+class HostileServer(RawClient):
+    log: Path
+
     def __init__(
         self,
         base: Path,
@@ -50,16 +53,9 @@ class HostileServer:
         program: Sequence[str] = ("-m", "pytest_mcp"),
         token: str | None = SECRET,
     ) -> None:
-        self.base, self.root, self.temporary, self.log = (base, *(base / name for name in ("project", "tmp", "log")))
+        self.base, self.root, self.temporary = base, base / "project", base / "tmp"
         self.plain = PLAIN
         self.spares = 0 if "--no-spare" in flags else 3
-        self.faults: list[str] = []
-        self.replies: dict[object, list[dict[str, Any]]] = {}
-        self.notifications: list[dict[str, Any]] = []
-        self.news = threading.Condition()
-        self.reading = threading.Event()
-        self.reading.set()
-        self.count = 0
         for folder in (self.root, self.temporary):
             folder.mkdir(exist_ok=True)
         chosen = [] if python is None else [f"--python={python}"]
@@ -69,26 +65,9 @@ class HostileServer:
         self.environment = {**os.environ, "TMPDIR": str(self.temporary), "PYTEST_MCP_TOKEN": token or ""}
         for name in ("VIRTUAL_ENV", *([] if token else ["PYTEST_MCP_TOKEN"])):
             self.environment.pop(name, None)
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                self.command,
-                cwd=base,
-                env=self.environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                start_new_session=True,
-            )
-        self.listener = threading.Thread(target=self._listen, daemon=True)
-        self.listener.start()
+        super().__init__(self.command, cwd=base, env=self.environment, log=base / "log")
 
-    def greeted(self) -> "HostileServer":
-        """After the handshake."""
-        self.reply(self.request("initialize", HANDSHAKE))
-        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-        return self
-
-    def ready(self, **plain: str) -> "HostileServer":
+    def ready(self, **plain: str) -> Self:
         """After a plain call that worked, and with the memory of what an idle server holds."""
         self.plain = {**PLAIN, **plain}
         self.greeted().answers_a_plain_call()
@@ -96,60 +75,9 @@ class HostileServer:
         self.before = self.footprint()
         return self
 
-    # --- the wire ------------------------------------------------------------------------------
+    # --- calls ---------------------------------------------------------------------------------
 
-    def _listen(self) -> None:
-        assert self.process.stdout is not None
-        while True:
-            self.reading.wait()
-            line = self.process.stdout.readline()
-            with self.news:
-                if line:
-                    self._take(line)
-                self.news.notify_all()
-            if not line:
-                return
-
-    def _take(self, line: bytes) -> None:
-        try:
-            message = json.loads(line.decode("utf-8"))
-            assert message["jsonrpc"] == "2.0"
-            assert "method" in message or ("id" in message and ("result" in message) != ("error" in message))
-        except (ValueError, AssertionError, TypeError, KeyError) as fault:
-            self.faults.append(f"{type(fault).__name__} in {line[:300]!r}")
-            return
-        if "method" in message:
-            self.notifications.append(message)
-        else:
-            self.replies.setdefault(message["id"], []).append(message)
-
-    def send_raw(self, data: bytes) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(data)
-        self.process.stdin.flush()
-
-    def send(self, message: Any) -> None:
-        self.send_raw(json.dumps(message).encode() + b"\n")
-
-    def request(self, method: str, params: Mapping[str, Any] | None = None) -> int:
-        self.count += 1
-        self.send({"jsonrpc": "2.0", "id": self.count, "method": method, "params": dict(params or {})})
-        return self.count
-
-    def begin(self, tool: str = "execute_tests", **arguments: Any) -> int:
-        return self.request("tools/call", {"name": tool, "arguments": arguments})
-
-    def cancel(self, number: int) -> None:
-        params = {"requestId": number, "reason": "enough"}
-        self.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
-
-    def reply(self, number: object, *, limit: float = PATIENCE) -> dict[str, Any]:
-        with self.news:
-            self.news.wait_for(lambda: number in self.replies or not self.listener.is_alive(), limit)
-            assert number in self.replies, f"no answer to {number} within {limit} s; {self.log.read_text()[-2000:]}"
-            return self.replies[number][0]
-
-    def answer(self, number: int, *, limit: float = PATIENCE) -> dict[str, Any] | Failure:
+    def answer(self, number: str, *, limit: float = PATIENCE) -> dict[str, Any] | Failure:
         reply = self.reply(number, limit=limit)
         if "error" in reply:
             return Failure(reply["error"]["code"], reply["error"]["message"], reply["error"].get("data") or {})
@@ -193,15 +121,7 @@ class HostileServer:
                 shutil.rmtree(entry)
             else:
                 entry.unlink()
-        for name, source in files.items():
-            path = self.root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(source, bytes):
-                path.write_bytes(source)
-            elif source.startswith("-> "):
-                path.symlink_to(source.removeprefix("-> "))
-            else:
-                path.write_text(textwrap.dedent(source).lstrip("\n"), encoding="utf-8")
+        write_files(self.root, files)
 
     # --- what is left --------------------------------------------------------------------------
 
@@ -247,16 +167,14 @@ class HostileServer:
 
     def assert_unharmed(self, *, by_a_plain_call: bool = True) -> None:
         """The check of every row: alive, nothing left, the next call right, nothing but JSON-RPC on the wire."""
-        assert self.process.poll() is None, self.log.read_text()[-2000:]
+        assert self.is_alive, self.logged()
         within(GONE_SECONDS, lambda: not (self.leftovers() or self.folders()))
         if by_a_plain_call or not self.spare() or not self.root.is_dir():
             # Nothing can be started ahead in a project that is unusable; the next call brings it back.
             self.answers_a_plain_call()
         self.assert_back_to_before()
         assert self.faults == []
-        assert [
-            number for number, replies in self.replies.items() if isinstance(number, int) and len(replies) > 1
-        ] == []
+        assert [own for own, replies in self.replies.items() if is_own(own) and len(replies) > 1] == []
 
     def assert_back_to_before(self) -> None:
         """One look that fits is the proof; a second one could meet the next waiting child while it is being started."""
@@ -277,20 +195,20 @@ class HostileServer:
         within(GONE_SECONDS, lambda: not self.folders())
         assert self.faults == []
 
-    def close(self) -> None:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.reading.set()
-        with suppress(OSError):
-            self.process.stdin.close()
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(GONE_SECONDS)
-        # Only after a failed test is there anything left to end here.
-        kill([] if self.process.poll() is not None else [self.process.pid])
-        self.process.wait()
+    def close(self, limit: float = GONE_SECONDS) -> int:
+        """After a failed test there may be something left to kill, which could hold stdout open."""
+        code = self.end(limit)
         kill(self.everything())
-        self.listener.join()
-        self.process.stdout.close()
+        self.release()
+        return code
+
+
+# The fixture that starts servers of a test's own.
+NewServer = Callable[..., HostileServer]
+
+
+def is_own(identity: object) -> bool:
+    return isinstance(identity, str) and identity.startswith(OWN_ID)
 
 
 def within(seconds: float, condition: Callable[[], object]) -> None:

@@ -1,12 +1,14 @@
-"""Our server on a wire: the command for a client that starts it itself, or the address of one that is running."""
+"""How tests start the server: its command line, the SDK's parameters for it, and one that serves on HTTP."""
 
 import re
 import select
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+from mcp import StdioServerParameters
 
 from tests.support.waiting import PATIENCE
 
@@ -16,8 +18,17 @@ PYTHON = sys.executable
 PROGRAM = Path(PYTHON).with_name("pytest-mcp")
 
 
-def command(root: Path, python: Path, *flags: str) -> list[str]:
-    return [PYTHON, "-m", "pytest_mcp", f"--root={root}", f"--python={python}", *flags]
+def command(root: Path, python: Path | None = None, *flags: str) -> list[str]:
+    chosen = [] if python is None else [f"--python={python}"]
+    return [PYTHON, "-m", "pytest_mcp", f"--root={root}", *chosen, *flags]
+
+
+def parameters(
+    root: Path, python: Path, *flags: str, environment: Mapping[str, str] | None = None
+) -> StdioServerParameters:
+    """For a client of the SDK, which starts the server itself."""
+    program, *arguments = command(root, python, *flags)
+    return StdioServerParameters(command=program, args=arguments, env=dict(environment or {}))
 
 
 @contextmanager
@@ -36,5 +47,5 @@ def _address(server: "subprocess.Popen[str]") -> str:
     ready, _, _ = select.select([server.stderr], [], [], PATIENCE)
     said = server.stderr.readline() if ready else "nothing"
     found = re.search(r"http://\S+", said)
-    assert found, f"the server should say where it listens, and says {said}"
+    assert found, f"the server should print its address, but printed {said}"
     return found[0]

@@ -3,14 +3,12 @@
 import json
 import re
 import socket
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.client import HTTPResponse
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from tests.hostile.harness import HostileServer, within
+from tests.support.hostile_server import HostileServer, within
 from tests.support.waiting import PATIENCE
 
 LEGACY = "2025-06-18"
@@ -18,6 +16,8 @@ MODERN = "2026-07-28"
 ERAS = (LEGACY, MODERN)
 # Long enough to be taken, and found wherever it should not be.
 TOKEN = "canary-7f3a9b-0123456789abcdef"
+HOST = ("Host", "localhost")
+PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 _ANNOUNCED = re.compile(r"on http://\S+?:(\d+)/mcp\n")
 
 
@@ -79,14 +79,14 @@ class HostileWeb(HostileServer):
         super().__init__(base, "--http=0", *flags, token=token, **more)
         within(PATIENCE, lambda: self._announced() or self.process.poll() is not None)
         announced = self._announced()
-        assert announced is not None, self.log.read_text()
+        assert announced is not None, self.logged()
         self.port = int(announced[1])
 
     def _announced(self) -> re.Match[str] | None:
-        return _ANNOUNCED.search(self.log.read_text())
+        return _ANNOUNCED.search(self.logged())
 
-    def greeted(self) -> "HostileWeb":
-        """Nothing is kept between requests, so there is nobody to greet."""
+    def greeted(self) -> Self:
+        """Nothing is kept between requests, so there is no handshake."""
         return self
 
     # --- the wire ------------------------------------------------------------------------------
@@ -112,13 +112,13 @@ class HostileWeb(HostileServer):
             usual |= {"Mcp-Method": method} | ({"Mcp-Name": name} if method == "tools/call" else {})
         return usual
 
-    def body(self, method: str, params: Mapping[str, Any], number: int = 1) -> bytes:
+    def body(self, method: str, params: Mapping[str, Any], identity: int | str = 1) -> bytes:
         meta: dict[str, Any] = dict(params.get("_meta", {}))
         if self.era == MODERN:
             keys = {"protocolVersion": MODERN, "clientCapabilities": {}}
             meta |= {f"io.modelcontextprotocol/{key}": value for key, value in keys.items()}
         params = {**params, "_meta": meta} if meta else params
-        return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode()
+        return json.dumps({"jsonrpc": "2.0", "id": identity, "method": method, "params": params}).encode()
 
     def post(self, body: bytes, headers: Mapping[str, str] | None = None) -> Reply:
         """With the usual headers, and these."""
@@ -127,29 +127,29 @@ class HostileWeb(HostileServer):
     def open(self, body: bytes, headers: Mapping[str, str]) -> Exchange:
         return Exchange(self.connect(), posted(body, headers))
 
-    def request(self, method: str, params: Mapping[str, Any] | None = None) -> int:
-        self.count += 1
+    def request(self, method: str, params: Mapping[str, Any] | None = None) -> str:
+        identity = self.next_id()
         name = str((params or {}).get("name"))
-        body = self.body(method, params or {}, self.count)
-        self.exchanges[self.count] = self.open(body, self.headers(method, name))
-        return self.count
+        self.exchanges[identity] = self.open(self.body(method, params or {}, identity), self.headers(method, name))
+        return identity
 
-    def cancel(self, number: int) -> None:
-        self.exchanges.pop(number).close()
+    def cancel(self, identity: object) -> None:
+        self.exchanges.pop(identity).close()
 
-    def reply(self, number: object, *, limit: float = PATIENCE) -> dict[str, Any]:
-        exchange = self.exchanges.pop(number)
+    def reply(self, identity: object, *, limit: float = PATIENCE) -> dict[str, Any]:
+        exchange = self.exchanges.pop(identity)
         exchange.connection.settimeout(limit)
         return exchange.answer()
 
-    def close(self) -> None:
+    def close(self, limit: float = PATIENCE) -> int:
         for exchange in self.exchanges.values():
             exchange.close()
-        if self.process.poll() is None:
-            self.process.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(PATIENCE)
-        super().close()
+        self.process.terminate()
+        return super().close(limit)
+
+
+# The fixture that starts servers of a test's own.
+NewWeb = Callable[..., HostileWeb]
 
 
 def posted(body: bytes, headers: Mapping[str, str], *, line: str = "POST /mcp HTTP/1.1") -> bytes:
@@ -164,3 +164,14 @@ def lengthened(headers: Mapping[str, str], body: bytes) -> dict[str, str]:
 
 def written(line: str, headers: Sequence[tuple[str, str]]) -> bytes:
     return "".join([f"{line}\r\n", *(f"{name}: {value}\r\n" for name, value in headers), "\r\n"]).encode("latin-1")
+
+
+def closed(web: HostileWeb, data: bytes) -> bytes:
+    """What comes back before the server closes the connection by itself."""
+    with web.connect() as connection:
+        connection.sendall(data)
+        return connection.makefile("rb").read()
+
+
+def status_of(said: bytes) -> int:
+    return int(said.split()[1])
