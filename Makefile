@@ -47,13 +47,13 @@ environments: $(INSTALLED)
 conformance: $(INSTALLED)
 	@echo "== conformance"
 	@$(BIN)/python scripts/npm.py conformance inspector
-	@$(BIN)/python -m pytest -q -n $(WORKERS) tests/external/interop/conformance.py
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "external(target='conformance')" tests/external
 
 # Other people's clients get the answers that the official SDK gets: minutes. `make test` has the official ones.
 interop: $(INSTALLED) environments
 	@echo "== interop"
 	@$(BIN)/python scripts/environments.py interop
-	@$(BIN)/python -m pytest -q -n $(WORKERS) -rs tests/external/interop/every_client.py
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -rs -m "external(target='interop')" tests/external
 
 # Real agent programs with a stand-in for their model, and docs/clients.md from what was seen: minutes, and gigabytes to
 # fetch. PROGRAMS="codex opencode" names fewer.
@@ -89,7 +89,7 @@ load: $(INSTALLED) environments
 NGINX ?= $(or $(shell command -v nginx),$(CURDIR)/.envs/nginx/usr/sbin/nginx)
 proxy: $(INSTALLED) environments $(NGINX)
 	@echo "== proxy"
-	@NGINX=$(NGINX) $(BIN)/python -m pytest -q tests/external/proxy/nginx.py
+	@NGINX=$(NGINX) $(BIN)/python -m pytest -q -m "external(target='proxy')" tests/external
 
 $(CURDIR)/.envs/nginx/usr/sbin/nginx:
 	@echo "== setting up .envs/nginx"

@@ -1,7 +1,7 @@
 """`make interop`: the other clients, and the other ways of the official ones; `test_clients` has the first of them.
 
-What agent frameworks make of an answer is theirs, so it stands here as they have it. The file's name keeps it out of
-`make test`: these clients take minutes to fetch.
+What an agent framework shows of an answer is asserted as the framework shows it. Deselected by default, since these
+clients take minutes to fetch.
 """
 
 import json
@@ -11,6 +11,8 @@ import pytest
 from tests.external.interop.answers import Answer, check, same
 from tests.external.interop.drivers import Way, driven
 from tests.support.workbench import Workbench
+
+pytestmark = pytest.mark.external(target="interop")
 
 WAYS = [
     Way("python_2.py", "stdio", "legacy"),

@@ -1,6 +1,6 @@
 """`make proxy`: two servers behind the real nginx, with the configuration that examples/nginx.conf shows.
 
-Not among the tests that `make test` finds, since nginx is not on every machine.
+Deselected by default, since nginx is not on every machine.
 """
 
 import os
@@ -23,6 +23,8 @@ from tests.support.hostile_web import ERAS, LEGACY, MODERN, TOKEN, Exchange, Hos
 from tests.support.paths import ROOT
 from tests.support.projects import SLOW_STEPS
 from tests.support.waiting import PATIENCE
+
+pytestmark = pytest.mark.external(target="proxy")
 
 NGINX = os.environ.get("NGINX", "nginx")
 EXAMPLE = ROOT / "examples" / "nginx.conf"

@@ -1,6 +1,6 @@
 """`make conformance`: the official suite and the official inspector find nothing wrong with this server.
 
-The file's name keeps it out of `make test`, which need not fetch them.
+Deselected by default, since both have to be fetched.
 """
 
 import json
@@ -16,6 +16,8 @@ from scripts.npm import PACKAGES, node
 from tests.external.interop import project
 from tests.support import servers
 from tests.support.project_files import write_files
+
+pytestmark = pytest.mark.external(target="conformance")
 
 SUITE = PACKAGES["conformance"].file("@modelcontextprotocol/conformance/dist/index.js")
 INSPECTOR = PACKAGES["inspector"].file(".bin/mcp-inspector")
