@@ -83,6 +83,33 @@ COUNTING = """
         mine.unlink()
 """
 
+# Of every outcome one, or two.
+MIXED = """
+    import pytest
+
+    def test_fine(): pass
+    def test_bad(): assert 1 == 2
+    def test_bad_too(): raise ValueError("no luck")
+    @pytest.mark.skip(reason="no printer here")
+    def test_skipped(): pass
+    @pytest.fixture
+    def broken(): raise OSError("no database")
+    def test_needs_it(broken): pass
+"""
+# A test that never ends, with a process that would like to outlive it; and one before it, and one after it.
+ENDLESS = """
+    import subprocess, sys, time
+
+    def test_bad(): assert 1 == 2
+
+    def test_endless():
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+        open("ready", "w").close()
+        time.sleep(600)
+
+    def test_never(): pass
+"""
+
 
 def numbers_in(file: Path) -> list[int]:
     return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
