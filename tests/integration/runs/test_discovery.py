@@ -100,8 +100,8 @@ async def test_files_that_cannot_be_collected_stand_beside_the_tests_that_can(ev
 
 
 @pytest.mark.anyio
-async def test_path_pattern_markers_and_keywords_each_narrow_the_list(every_bench: Workbench) -> None:
-    every_bench.write(
+async def test_path_pattern_markers_and_keywords_each_narrow_the_list(bench: Workbench) -> None:
+    bench.write(
         {
             "pytest.ini": "[pytest]\nmarkers = slow\n",
             "a/test_one.py": "import pytest\n@pytest.mark.slow\ndef test_slow(): pass\ndef test_quick(): pass\n",
@@ -111,11 +111,11 @@ async def test_path_pattern_markers_and_keywords_each_narrow_the_list(every_benc
     )
 
     async def found(**arguments: str) -> list[str]:
-        return [test["function"] for test in (await every_bench.discover(**arguments))["tests"]]
+        return [test["function"] for test in (await bench.discover(**arguments))["tests"]]
 
     assert await found() == ["test_slow", "test_quick", "test_fine"]
     assert await found(path="b") == ["test_fine"]
-    assert await found(path=str(every_bench.root / "b" / "test_two.py")) == ["test_fine"]
+    assert await found(path=str(bench.root / "b" / "test_two.py")) == ["test_fine"]
     assert await found(pattern="check_*.py") == ["test_checked"]
     assert await found(markers="slow") == ["test_slow"]
     assert await found(keywords="quick or fine") == ["test_quick", "test_fine"]

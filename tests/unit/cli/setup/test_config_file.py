@@ -310,7 +310,7 @@ def differences(path: Path, text: str, keys: tuple[str, str], entry: dict[str, A
 
 
 @given(text=jsonc_documents.documents() | jsonc_documents.layouts(), own=st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_what_neighbours_and_comments_in_json_say_is_never_shown(
     tmp_path_factory: pytest.TempPathFactory, text: str, own: bool
 ) -> None:
