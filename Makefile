@@ -9,6 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE PYTEST_ADDOPTS
 
 # One more than the cores of a small machine: a worker often waits for a process that it has started.
 WORKERS ?= 3
+# Neighbours stay with one worker, so the tests of a module share its one server; who is done early takes from the rest.
+SHARED := -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz load proxy bench tokens
 .PHONY: docs recording package clean
@@ -32,11 +34,11 @@ types: $(INSTALLED)
 # For whoever changes a line: what needs no server and no other pytest, in under two minutes.
 unit: $(INSTALLED) environments
 	@echo "== unit tests"
-	@$(BIN)/python -m pytest -q -n $(WORKERS) tests/unit
+	@$(BIN)/python -m pytest -q $(SHARED) tests/unit
 
 all-tests: $(INSTALLED) environments
 	@echo "== tests"
-	@$(BIN)/python -m pytest -q -n $(WORKERS)
+	@$(BIN)/python -m pytest -q $(SHARED)
 
 # The projects' side: one environment for each pytest that the suite runs against.
 environments: $(INSTALLED)
