@@ -9,6 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE PYTEST_ADDOPTS
 
 # One more than the cores of a small machine, because a worker often waits for a process that it started.
 WORKERS ?= 3
+# Neighbours stay with one worker, so the tests of a module share its one server; who is done early takes from the rest.
+SHARED := -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz load proxy bench tokens
 .PHONY: docs recording package clean
@@ -32,11 +34,11 @@ types: $(INSTALLED)
 # The fast tests, for quick feedback: under two minutes.
 unit: $(INSTALLED) environments
 	@echo "== unit tests"
-	@$(BIN)/python -m pytest -q -n $(WORKERS) tests/unit
+	@$(BIN)/python -m pytest -q $(SHARED) tests/unit
 
 all-tests: $(INSTALLED) environments
 	@echo "== tests"
-	@$(BIN)/python -m pytest -q -n $(WORKERS)
+	@$(BIN)/python -m pytest -q $(SHARED)
 
 # One environment for each pytest version that the suite runs projects with.
 environments: $(INSTALLED)
@@ -47,13 +49,13 @@ environments: $(INSTALLED)
 conformance: $(INSTALLED)
 	@echo "== conformance"
 	@$(BIN)/python scripts/npm.py conformance inspector
-	@$(BIN)/python -m pytest -q -n $(WORKERS) tests/external/interop/conformance.py
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "external(target='conformance')" tests/external
 
 # Other people's clients get the same answers as the official SDK: minutes. `make test` covers the official SDKs.
 interop: $(INSTALLED) environments
 	@echo "== interop"
 	@$(BIN)/python scripts/environments.py interop
-	@$(BIN)/python -m pytest -q -n $(WORKERS) -rs tests/external/interop/every_client.py
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -rs -m "external(target='interop')" tests/external
 
 # Real agent programs with a replaced model; writes docs/clients.md. Takes minutes and fetches gigabytes.
 # PROGRAMS="codex opencode" selects some.
@@ -89,7 +91,7 @@ load: $(INSTALLED) environments
 NGINX ?= $(or $(shell command -v nginx),$(CURDIR)/.envs/nginx/usr/sbin/nginx)
 proxy: $(INSTALLED) environments $(NGINX)
 	@echo "== proxy"
-	@NGINX=$(NGINX) $(BIN)/python -m pytest -q tests/external/proxy/nginx.py
+	@NGINX=$(NGINX) $(BIN)/python -m pytest -q -m "external(target='proxy')" tests/external
 
 $(CURDIR)/.envs/nginx/usr/sbin/nginx:
 	@echo "== setting up .envs/nginx"

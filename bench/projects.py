@@ -1,8 +1,9 @@
 """Generated projects to measure with: a number of tests that all pass or all fail."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.support.project_files import write_files
 
 # As in real projects, tests are in many files; each one is a module that pytest must import.
 TESTS_PER_FILE = 100
@@ -41,12 +42,10 @@ class Suite:
     def write(self, folder: Path) -> Path:
         """Create the project in a folder that does not exist yet, and return the folder."""
         folder.mkdir(parents=True)
-        for first in range(0, self.tests, TESTS_PER_FILE):
-            numbers = range(first, min(first + TESTS_PER_FILE, self.tests))
-            file = folder / f"test_from_{first:06}.py"
-            file.write_text(self._source(numbers), encoding="utf-8")
-        return folder
+        firsts = range(0, self.tests, TESTS_PER_FILE)
+        return write_files(folder, {f"test_from_{first:06}.py": self._source(first) for first in firsts})
 
-    def _source(self, numbers: Iterable[int]) -> str:
+    def _source(self, first: int) -> str:
+        numbers = range(first, min(first + TESTS_PER_FILE, self.tests))
         head, test = (TOTAL, FAILING) if self.failing else ("", PASSING)
         return head + "".join(test.format(number=number) for number in numbers)

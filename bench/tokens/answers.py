@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.servers import LONGEST_CALL, PROGRAM, Message, Server
+from bench.servers import LONGEST_CALL, Server
 from bench.shell import Wrong
+from tests.support.raw_client import Message
 
 
 @dataclass(frozen=True)
@@ -17,17 +18,6 @@ class Question:
     method: str
     params: Message
     read: Callable[[Message], Any] = field(repr=False)
-
-
-class Told(Server):
-    """A server whose errors count as answers."""
-
-    def reply(self, question: Question) -> Any:
-        identity = self.begin(question.method, question.params)
-        while True:
-            message = json.loads(self._line()[1])
-            if message.get("id") == identity and "method" not in message:
-                return question.read(message)
 
 
 def call(tool: str, *, read: Callable[[Message], Any] | None = None, **arguments: Any) -> Question:
@@ -57,9 +47,9 @@ def words_of_tools(message: Message) -> Any:
 
 
 def ask(question: Question, python: Path, project: Path) -> Any:
-    with Told([PROGRAM, f"--python={python}", f"--timeout={LONGEST_CALL}"], project) as server:
+    with Server.ours(python, project) as server:
         server.handshake()
-        return server.reply(question)
+        return question.read(server.reply(server.request(question.method, question.params), limit=LONGEST_CALL))
 
 
 def compact(answer: Any) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bench.tokens import names, sources
 from bench.tokens.sources import CAUSES, Cause
+from tests.support.project_files import write_files
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,8 @@ class Project:
         return 1 if self.failed or self.errors else 0
 
     def write(self, folder: Path) -> Path:
-        """Create the project in a folder that does not exist yet, and return the folder."""
-        for name, source in {**sources.PACKAGE, **self.files}.items():
-            file = folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(source, encoding="utf-8")
-        return folder
+        """Make the project in a folder that is not there yet, and return it."""
+        return write_files(folder, {**sources.PACKAGE, **self.files})
 
 
 def suite(count: int, test: str, *, head: str = sources.HEAD) -> Project:

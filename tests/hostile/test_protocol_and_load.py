@@ -8,18 +8,24 @@ import struct
 import termios
 import threading
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
 from pytest_mcp.tools import TOOLS
-from tests.hostile.conftest import NewServer
-from tests.hostile.harness import ANSWER_SECONDS, GONE_SECONDS, HANDSHAKE, SLACK, HostileServer, within
+from tests.support.hostile_server import (
+    ANSWER_SECONDS,
+    GONE_SECONDS,
+    GROWTH,
+    MEGABYTE,
+    SLACK,
+    HostileServer,
+    NewServer,
+    within,
+)
+from tests.support.projects import COUNTING, numbers_in
+from tests.support.raw_client import INITIALIZE
 from tests.support.workbench import Failure
 
-MEGABYTE = 2**20
-# What the server may grow by, whatever is sent to it.
-GROWTH = 50 * MEGABYTE
 # A pipe holds 64 KiB in pages, and the last page of each write may be half empty.
 FULL_PIPE = 50_000
 
@@ -58,8 +64,9 @@ def test_nonsense_on_the_wire_is_answered_with_an_error_or_not_at_all(server: Ho
 
     server.send_raw(NONSENSE[what])
 
-    assert server.reply(server.request("ping"))["result"] == {}
-    fresh = set(server.replies) - before - {server.count}
+    ping = server.request("ping")
+    assert server.reply(ping)["result"] == {}
+    fresh = set(server.replies) - before - {ping}
     assert fresh <= {None, "old"}
     assert all("error" in reply for number in fresh for reply in server.replies[number])
 
@@ -185,7 +192,7 @@ def test_a_client_that_stops_reading_costs_little_and_gets_everything_later(serv
     source = "import pytest\n@pytest.mark.parametrize('n', range(300))\ndef test_n(n): assert 0, 'x' * 50 + str(n)\n"
     server.project({"test_a.py": source})
     before = server.forget_peak()
-    numbers: list[int] = []
+    numbers: list[str] = []
 
     server.reading.clear()
     # The listener is still waiting for one line: this is it.
@@ -204,7 +211,7 @@ def test_a_client_that_stops_reading_costs_little_and_gets_everything_later(serv
 
 PING: dict[str, object] = {"jsonrpc": "2.0", "id": "x", "method": "ping"}
 # Answered one after the other by the SDK too: what is behind one that blocks stays unread.
-AGAIN: dict[str, object] = {"jsonrpc": "2.0", "id": "x", "method": "initialize", "params": HANDSHAKE}
+AGAIN: dict[str, object] = {"jsonrpc": "2.0", "id": "x", "method": "initialize", "params": INITIALIZE}
 
 
 @pytest.mark.parametrize("when", ["before the SDK is there", "later"])
@@ -214,7 +221,7 @@ def test_a_client_that_leaves_without_having_read_keeps_nothing_alive(new_server
     server = new_server().ready() if is_later else new_server()
     assert server.process.stdin is not None
     server.reading.clear()
-    server.request("initialize", HANDSHAKE)
+    server.request("initialize", INITIALIZE)
     say_until_nobody_hears(server, AGAIN if is_later else PING)
 
     server.process.stdin.close()
@@ -234,7 +241,7 @@ def say_until_nobody_hears(server: HostileServer, message: dict[str, object]) ->
             os.write(client, line)
 
 
-def ask_for_much(server: HostileServer) -> list[int]:
+def ask_for_much(server: HostileServer) -> list[str]:
     calls = [server.begin(detail="tests", max_tokens=100_000) for _ in range(2)]
     lists = [server.request("tools/list") for _ in range(100)]
     return [*calls, *lists, *(server.request("ping") for _ in range(300)), *(server.begin(path="x") for _ in range(3))]
@@ -278,26 +285,6 @@ def test_whatever_our_own_code_raises_costs_one_answer(new_server: NewServer, ki
         assert fault in failure.data["traceback"]
     server.assert_unharmed()
     assert "Traceback" in server.log.read_text()
-
-
-# Each test tells when it begins and ends, and how many others are between the two at that moment.
-COUNTING = """
-    import os, pathlib, time, pytest
-    HERE = pathlib.Path(__file__).parent
-
-    @pytest.mark.parametrize("n", range(200))
-    def test_n(n):
-        with open(HERE / "order", "a") as order: order.write(f"{n}\\n")
-        mine = HERE / "running" / str(n)
-        mine.touch()
-        with open(HERE / "seen", "a") as seen: seen.write(f"{len(list(mine.parent.iterdir()))}\\n")
-        while not (HERE / "go").exists(): time.sleep(0.01)
-        mine.unlink()
-"""
-
-
-def numbers_in(file: Path) -> list[int]:
-    return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
 def test_of_many_calls_a_few_run_and_the_others_wait_in_order_or_are_cancelled(new_server: NewServer) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_mcp.environments import advice
 from pytest_mcp.environments.interpreter import candidates
-from tests.integration.test_projects_python import unhelped
+from tests.support.disk import unhelped
 from tests.support.managed import Home
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import Failure, Workbench, call

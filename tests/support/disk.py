@@ -1,16 +1,15 @@
-"""Projects and environments as far as they can be seen on disk; no Python of these is ever started."""
+"""Projects and environments as files on disk, whose Python is never started, and settings to search them with."""
 
 from pathlib import Path
 
+from pytest_mcp.config.model import Config, configure
 from pytest_mcp.environments.interpreter import Candidate
+from tests.support.managed import Home
+from tests.support.project_files import write_files
+from tests.support.workbench import Workbench
 
-
-def lay(root: Path, files: dict[str, str]) -> Path:
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    return root
+# The unit tests of environments write many small projects.
+lay = write_files
 
 
 def environment(prefix: Path, *packages: str, settings: str = "version = 3.11.7\n") -> Path:
@@ -29,3 +28,28 @@ def lacking(prefix: Path, source: str = ".venv in the project root") -> Candidat
 
 def broken(prefix: Path, source: str = ".venv in the project root") -> Candidate:
     return Candidate(prefix / "bin/python", source, "does not exist (a link to a Python that is gone)")
+
+
+def configured(root: Path, *, python: Path | None = None, environment: dict[str, str] | None = None) -> Config:
+    return configure(
+        root=str(root),
+        python=None if python is None else str(python),
+        timeout=60,
+        max_timeout=60,
+        max_runs=2,
+        errors="jsonrpc",
+        environment=environment or {},
+    )
+
+
+def make_environment(folder: Path) -> Path:
+    python = folder / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\n", encoding="utf-8")
+    python.chmod(0o755)
+    return python
+
+
+def unhelped(bench: Workbench, home: Home, **variables: str) -> Config:
+    """The settings of an operator who has said nothing."""
+    return configured(bench.root, environment={**home.environment, **variables})

@@ -15,61 +15,14 @@ import pytest
 from pytest_mcp.events.run import Exit
 from pytest_mcp.execution import process
 from pytest_mcp.execution.command import Command, Launch
-from pytest_mcp.execution.job import Job
 from pytest_mcp.execution.supervision import SpawnError
+from tests.support.children import JOB, STUBBORN, command, remains
 from tests.support.waiting import processes_in, until
-
-# A child that starts processes which do everything to stay alive, tells that it has, and waits.
-STUBBORN = """
-import os, signal, subprocess, sys, time
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-sleeper = [sys.executable, "-c", "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"]
-subprocess.Popen(sleeper)
-subprocess.Popen(sleeper, start_new_session=True, env={})
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        os.execv(sleeper[0], sleeper)
-    os._exit(0)
-open("ready", "w").close()
-"""
-JOB: Job = {
-    "root": "/project",
-    "args": [],
-    "collect_only": False,
-    "targets": [],
-    "explicit_files": [],
-    "named": [],
-    "covered": [],
-    "full": False,
-    "by_marks": False,
-    "portrait": False,
-    "text_limit": 20_000,
-}
-
-
-def command(folder: Path, source: str) -> Command:
-    launch = Launch(argv=(sys.executable, "-c", source), cwd=folder, env=dict(os.environ))
-    return Command(launch=launch, job=JOB, reproduction=())
 
 
 async def run(folder: Path, source: str, *, time_limit: float = 60, lines: list[bytes] | None = None) -> Exit:
     seen = [] if lines is None else lines
     return await process.run(command(folder, source), time_limit=time_limit, on_line=seen.append)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where a child works. Temporary files go beside it, so that what is left of a run can be counted."""
-    for name in ("work", "tmp"):
-        (tmp_path / name).mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
-    return tmp_path / "work"
-
-
-def remains(folder: Path) -> list[str]:
-    return [entry.name for entry in (folder.parent / "tmp").iterdir()]
 
 
 @pytest.mark.anyio

@@ -6,10 +6,8 @@ import pytest
 
 from pytest_mcp.events.run import Exit
 from pytest_mcp.execution import process, process_tree, supervision
+from tests.support.children import STUBBORN, command, remains
 from tests.support.waiting import processes_in
-from tests.unit.execution.test_process import STUBBORN, command, folder, remains
-
-__all__ = ["folder"]  # a fixture
 
 # The real supervisor, after a change to what it knows of the machine.
 WRAPPER = """

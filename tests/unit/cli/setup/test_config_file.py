@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.cli.setup import jsonc_edit
 from pytest_mcp.cli.setup.config_file import Change, Trouble, added, difference, is_bare, removed, sample, table, write
-from tests.unit.cli.setup import test_jsonc_edit, test_toml_edit
+from tests.support import jsonc_documents, toml_documents
 
 KEYS = ("mcpServers", "pytest")
 ENTRY = {"command": "/bin/pytest-mcp", "args": []}
@@ -309,12 +309,12 @@ def differences(path: Path, text: str, keys: tuple[str, str], entry: dict[str, A
     return shown
 
 
-@given(text=test_jsonc_edit.documents() | test_jsonc_edit.layouts(), own=st.booleans())
-@settings(max_examples=25, deadline=None)
+@given(text=jsonc_documents.documents() | jsonc_documents.layouts(), own=st.booleans())
+@settings(max_examples=12, deadline=None)
 def test_what_neighbours_and_comments_in_json_say_is_never_shown(
     tmp_path_factory: pytest.TempPathFactory, text: str, own: bool
 ) -> None:
-    assume(test_jsonc_edit.has_room(text))
+    assume(jsonc_documents.has_room(text))
     for plain in ("one, two", "/* a"):
         text = text.replace(plain, plain + CANARY)
     for keys in ((CANARY,), ("mcpServers", "other")):
@@ -327,14 +327,14 @@ def test_what_neighbours_and_comments_in_json_say_is_never_shown(
     assert CANARY not in shown
 
 
-@given(before=test_toml_edit.documents(), behind=test_toml_edit.documents())
+@given(before=toml_documents.documents(), behind=toml_documents.documents())
 @settings(max_examples=25, deadline=None)
 def test_what_neighbours_and_comments_in_toml_say_is_never_shown(
     tmp_path_factory: pytest.TempPathFactory, before: str, behind: str
 ) -> None:
     ours = f"[mcp_servers.pytest]\ncommand = 'x'\n\n[{CANARY}]\n[mcp_servers.pytest.env]\nK = '{CANARY}'\n"
     text = f"# {CANARY}\nkey = '{CANARY}'\n{before}\n{ours}\n{behind}"
-    assume(test_toml_edit.is_toml(text))
+    assume(toml_documents.is_toml(text))
     path = tmp_path_factory.getbasetemp() / "neighbours.toml"
 
     shown = differences(path, text, TOML_KEYS, ENTRY | {"env": {"K": CANARY}})

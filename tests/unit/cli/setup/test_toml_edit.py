@@ -9,39 +9,12 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from pytest_mcp.cli.setup.toml_edit import TomlError, drop, put, read
+from tests.support.toml_documents import documents, is_toml
 
 KEYS = ("mcp_servers", "pytest")
 ENTRY = {"command": "/bin/pytest-mcp", "args": ["--root", "a b"], "tool_timeout_sec": 300}
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 ENTRIES = st.fixed_dictionaries({"command": TEXTS, "args": st.lists(TEXTS, max_size=2), "startup": st.integers(0, 99)})
-
-HEADERS = ["[a]", "[[list]]", "[mcp_servers.other]", '[ mcp_servers . "x.y" ]', "[projects.'/p']", "[mcp_servers]  # c"]
-LINES = [
-    *("", "  ", "# words", "# [mcp_servers.pytest]", "x = 1 # c", 'y = "[mcp_servers.pytest]"', "z = '#'"),
-    *(
-        'm = """\n[mcp_servers.pytest]\nx = 1\n""""',
-        "l = '''\n[a]\n'''''",
-        "n = [\n  [1], # ]\n  [2],\n]",
-        "k.a = {b = 1}",
-    ),
-]
-END = st.sampled_from(["\n", "\r\n"])
-
-
-@st.composite
-def documents(draw: st.DrawFn) -> str:
-    parts = draw(st.lists(st.sampled_from(HEADERS + LINES), max_size=8, unique=True))
-    text = "".join(part + draw(END) for part in parts)
-    text += draw(st.sampled_from(["", "# last words", "last = 1"]))
-    return text.replace("\r\n", "\n") if draw(st.booleans()) else text
-
-
-def is_toml(text: str) -> bool:
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return False
-    return True
 
 
 @given(documents(), ENTRIES)

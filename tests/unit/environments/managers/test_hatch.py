@@ -9,6 +9,7 @@ from pytest_mcp.environments import project as manifest
 from pytest_mcp.environments.managers import hatch
 from pytest_mcp.environments.managers.hatch import Kept
 from pytest_mcp.environments.managers.registry import Answer, environments
+from tests.support.disk import environment
 from tests.support.managed import Home, tree
 
 PROJECT = '[project]\nname = "The_Thing"\nversion = "1"\n'
@@ -98,7 +99,7 @@ def test_an_environment_is_looked_for_where_hatch_would_make_it(
     for name in layout.names:
         told = managed_home.run("hatch", "env", "find", name, cwd=project, **variables)
         prefix = Path(told.strip())
-        managed_home.make(prefix)
+        environment(prefix)
         expected.append(Kept(name, prefix))
 
     found = hatch.environments(manifest.read(project), {**managed_home.environment, **variables})
