@@ -260,8 +260,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "text.safe_line": text.safe_line,
     "tokens.estimate": tokens.estimate,
     "transcript.condense": pytest_output.condense,
-    "uncollected.ever_fewer": lambda said: list(collection_errors.ever_fewer([error(said)] * 2)),
-    "uncollected.without_machinery": lambda said: collection_errors.without_machinery(error(said)),
+    "uncollected.reduced": lambda said: list(collection_errors.reduced([error(said)] * 2)),
+    "uncollected.without_outside_frames": lambda said: collection_errors.without_outside_frames(error(said)),
 }
 
 

@@ -56,7 +56,7 @@ def of_error(error: CallError, ink: Ink) -> Lines:
 
 def of_uncollected(error: CollectionError, ink: Ink) -> Lines:
     place = error.file if error.line is None else f"{error.file}:{error.line}"
-    traceback = collection_errors.without_machinery(error).traceback or ""
+    traceback = collection_errors.without_outside_frames(error).traceback or ""
     return [
         ink.paint(safe_line(f"NOT COLLECTED {place}"), "bold", "red"),
         *safe(f"{error.error_type}: {error.message}").split("\n"),
