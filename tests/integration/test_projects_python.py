@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.config.model import Config, configure
+from pytest_mcp.config.model import Config, Options, configure
 from scripts.environments import ENVIRONMENTS
 from tests.support.managed import BASE_PYTHON, Home, Tool
 from tests.support.workbench import Failure, Workbench, call, succeeded
@@ -28,15 +28,8 @@ def give_pytest(prefix: Path) -> None:
 
 def unhelped(bench: Workbench, home: Home, **variables: str) -> Config:
     """The settings of an operator who has said nothing."""
-    return configure(
-        root=str(bench.root),
-        python=None,
-        timeout=60,
-        max_timeout=60,
-        max_runs=2,
-        errors="jsonrpc",
-        environment={**home.environment, **variables},
-    )
+    options = Options(root=str(bench.root), timeout=60, max_timeout=60, max_runs=2)
+    return configure(options, {**home.environment, **variables})
 
 
 def made_by_poetry(home: Home, root: Path) -> Path:

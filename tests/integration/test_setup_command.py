@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.cli.commands.setup import NAMES
+from pytest_mcp.cli.commands.setup import BY_NAME
 from pytest_mcp.cli.setup.clients import CLIENTS
 
 COMMAND = [sys.executable, "-m", "pytest_mcp"]
@@ -104,7 +104,7 @@ def desk(tmp_path: Path) -> Desk:
 
 
 @pytest.mark.parametrize("level", [[], ["--user"]], ids=["project", "user"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BY_NAME)
 def test_every_client_is_set_up_once_and_taken_out_again(desk: Desk, name: str, level: list[str]) -> None:
     first = desk.typed(name, *level, "--yes")
     after_first = desk.files()
@@ -121,7 +121,7 @@ def test_every_client_is_set_up_once_and_taken_out_again(desk: Desk, name: str, 
     # Nobody knows who has made a file, so it stays, with nothing of ours in it.
     ((left, rest),) = desk.files().items()
     assert left == path
-    assert rest in (b"{}\n", b"", NAMES[name].skeleton.encode())
+    assert rest in (b"{}\n", b"", BY_NAME[name].skeleton.encode())
     assert "The file is empty now" in out.stdout
 
 
@@ -323,7 +323,7 @@ def test_an_entry_of_somebody_else_is_neither_replaced_nor_taken_out(desk: Desk,
 
     assert (put_in.returncode, taken_out.returncode, all_taken_out.returncode) == (1, 0, 0)
     for said in (put_in.stderr, taken_out.stdout):
-        assert "left alone" in said
+        assert "It was not changed" in said
         assert str(foreign.get("command", "no command")) in said
         assert "secret" not in said
     assert path.read_bytes() == content
@@ -497,6 +497,6 @@ def test_a_link_among_the_users_own_settings_is_followed_and_told(desk: Desk) ->
     done = desk.typed("gemini", "--user", "--yes")
 
     assert done.returncode == 0
-    assert f"{link}, which is {target}" in done.stdout
+    assert f"{link} (symlink to {target})" in done.stdout
     assert link.is_symlink()
     assert "pytest" in json.loads(target.read_bytes())["mcpServers"]

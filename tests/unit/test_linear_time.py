@@ -230,7 +230,7 @@ def unselected(said: str) -> object:
 
 
 CAPTURED = tracebacks.heading("-", "Captured stdout call")
-ADMITTING = endpoint.settle("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)
+ADMITTING = endpoint.parse("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "causes.masked": lambda said: grouping.masked(said, said),

@@ -48,15 +48,10 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
     if ledger.usage_fault is not None and not _is_of_broken_modules(ledger, ledger.usage_fault):
         return _failed(run, "usage_error", f"pytest execution failed: {_usage_headline(ledger.usage_fault)}")
     if ledger.internal_fault is not None and run.exit.code in (None, 3):
-        cause = ledger.internal_fault.text.strip().splitlines()[-1:] or [""]
-        return _failed(
-            run, "pytest_internal", f"pytest execution failed: internal error in pytest: {in_line(cause[0].strip())}"
-        )
+        last = (ledger.internal_fault.text.strip().splitlines() or [""])[-1].strip()
+        return _failed(run, "pytest_internal", f"pytest execution failed: internal error in pytest: {in_line(last)}")
     if ledger.interrupted is not None and not result.stopped_itself(ledger):
-        why = ledger.interrupted
-        return _failed(
-            run, "interrupted", f"pytest execution failed: interrupted ({in_line(f'{why.error_type}: {why.message}')})"
-        )
+        return interrupted(run, in_line(f"{ledger.interrupted.error_type}: {ledger.interrupted.message}"))
     if ledger.ended is not None and run.exit.code is not None:
         return None
     if ledger.collection_failures and not ledger.session_started and run.exit.code is not None:

@@ -11,21 +11,14 @@ from pytest_mcp.config.model import (
     Bounds,
     Config,
     ConfigError,
+    Options,
     configure,
 )
 
 
 def configured(**given: Any) -> Config:
-    usual: dict[str, Any] = {
-        "root": None,
-        "python": None,
-        "timeout": 240,
-        "max_timeout": 3600,
-        "max_runs": 2,
-        "errors": "jsonrpc",
-        "environment": {},
-    }
-    return configure(**usual | given)
+    environment = given.pop("environment", {})
+    return configure(Options(**{"max_runs": 2} | given), environment)
 
 
 def test_the_root_is_the_folder_that_was_named_with_every_link_followed(tmp_path: Path) -> None:

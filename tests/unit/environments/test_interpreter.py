@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.config.model import Config, configure
+from pytest_mcp.config.model import Config, Options, configure
 from pytest_mcp.environments.interpreter import Candidate, candidates, pointed_at, visible
 
 
@@ -17,15 +17,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def configured(root: Path, *, python: Path | None = None, environment: dict[str, str] | None = None) -> Config:
-    return configure(
-        root=str(root),
-        python=None if python is None else str(python),
-        timeout=60,
-        max_timeout=60,
-        max_runs=2,
-        errors="jsonrpc",
-        environment=environment or {},
-    )
+    return configure(Options(root=str(root), python=None if python is None else str(python)), environment or {})
 
 
 def make_environment(folder: Path) -> Path:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from pytest_mcp.cli.setup.jsonc_edit import DEEPEST, JsoncError, drop, member, put, read
+from pytest_mcp.cli.setup.jsonc_edit import DEEPEST_NESTING, JsoncError, drop, member, put, read
 
 ENTRY = {"command": "/bin/pytest-mcp", "args": ["--root", "${workspaceFolder}"]}
 KEYS = ("mcpServers", "pytest")
@@ -205,7 +205,7 @@ def test_nothing_is_put_into_what_is_no_object(text: str) -> None:
 
 
 def test_depth_without_end_is_a_fault_like_any_other() -> None:
-    deep = DEEPEST * 100
+    deep = DEEPEST_NESTING * 100
 
     with pytest.raises(JsoncError):
         read('{"a": ' + "[" * deep + "]" * deep + "}")
