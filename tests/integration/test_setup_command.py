@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.cli.commands.setup import BY_NAME
+from pytest_mcp.cli.commands.setup import CLIENTS_BY_NAME
 from pytest_mcp.cli.setup.clients import CLIENTS
 
 COMMAND = [sys.executable, "-m", "pytest_mcp"]
@@ -104,7 +104,7 @@ def desk(tmp_path: Path) -> Desk:
 
 
 @pytest.mark.parametrize("level", [[], ["--user"]], ids=["project", "user"])
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("name", CLIENTS_BY_NAME)
 def test_every_client_is_set_up_once_and_taken_out_again(desk: Desk, name: str, level: list[str]) -> None:
     first = desk.typed(name, *level, "--yes")
     after_first = desk.files()
@@ -121,7 +121,7 @@ def test_every_client_is_set_up_once_and_taken_out_again(desk: Desk, name: str, 
     # Nobody knows who has made a file, so it stays, with nothing of ours in it.
     ((left, rest),) = desk.files().items()
     assert left == path
-    assert rest in (b"{}\n", b"", BY_NAME[name].skeleton.encode())
+    assert rest in (b"{}\n", b"", CLIENTS_BY_NAME[name].skeleton.encode())
     assert "The file is empty now" in out.stdout
 
 

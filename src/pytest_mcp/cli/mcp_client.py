@@ -57,10 +57,6 @@ async def call(tool: str, arguments: dict[str, Any], flags: Sequence[str], confi
         return await _answer(client, tool, arguments)
 
 
-def call_blocking(tool: str, arguments: dict[str, Any], flags: Sequence[str], config: Config) -> tuple[Any, bool]:
-    return anyio.run(call, tool, arguments, flags, config)
-
-
 async def examine(tool: str, flags: Sequence[str], config: Config, on_handshake: OnHandshake) -> Examination:
     """A handshake and one call, each with a time limit; `on_handshake` is called before the tool is."""
     found = Examination()
@@ -81,10 +77,6 @@ async def examine(tool: str, flags: Sequence[str], config: Config, on_handshake:
             found = replace(found, problem=f"the server exited or could not be started: {_first(group)}")
         log.seek(0)
         return replace(found, stderr=log.read()[-KEPT_STDERR:])
-
-
-def examine_blocking(tool: str, flags: Sequence[str], config: Config, on_handshake: OnHandshake) -> Examination:
-    return anyio.run(examine, tool, flags, config, on_handshake)
 
 
 def server_command(flags: Sequence[str]) -> list[str]:

@@ -30,7 +30,7 @@ _VERDICTS: dict[Verdict, tuple[str, Colour]] = {
     "no_tests": ("no tests", "yellow"),
 }
 # How a line of a traceback begins, and how it is shown.
-_MARKS: dict[str, tuple[Colour, ...]] = {"E": ("red",), ">": ("bold",)}
+_LINE_COLOURS: dict[str, tuple[Colour, ...]] = {"E": ("red",), ">": ("bold",)}
 
 
 def of_run(result: ExecuteResult, painter: Painter, *, again: str | None) -> Lines:
@@ -124,7 +124,9 @@ def _cause(cause: FailureGroup, message: str, painter: Painter) -> str:
 
 def _traceback(traceback: str, painter: Painter) -> Lines:
     lines = safe(traceback).rstrip("\n").split("\n")
-    return ["", *(painter.paint(line, *_MARKS.get(line.split(" ")[0], ())) for line in lines)] if any(lines) else []
+    return (
+        ["", *(painter.paint(line, *_LINE_COLOURS.get(line.split(" ")[0], ())) for line in lines)] if any(lines) else []
+    )
 
 
 def _left_out(result: ExecuteResult, painter: Painter) -> Lines:

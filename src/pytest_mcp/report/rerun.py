@@ -10,7 +10,7 @@ Arguments = dict[str, Any]
 # Covers every failure.
 EVERYTHING: Arguments = {"path": "."}
 # The parameters that select tests by something other than a path or node id.
-_FILTERS = ("pattern", "markers", "keywords")
+_OTHER_SELECTORS = ("pattern", "markers", "keywords")
 
 
 def of_failures(node_ids: Sequence[str], request: ExecuteTests, *, unaskable: Sequence[str] = ()) -> Arguments | None:
@@ -35,7 +35,7 @@ def _same_selection(request: ExecuteTests) -> Arguments:
     """The same selection again, for failures whose node ids cannot be passed to a call. Empty if it was everything."""
     path = {} if request.path is None else {"path": request.path.relative}
     ids = {} if request.node_ids is None else {"node_ids": [target.node_id for target in request.node_ids]}
-    filters = {name: getattr(request, name) for name in _FILTERS if getattr(request, name) is not None}
+    filters = {name: getattr(request, name) for name in _OTHER_SELECTORS if getattr(request, name) is not None}
     return {**path, **ids, **filters}
 
 

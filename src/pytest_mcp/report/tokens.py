@@ -39,7 +39,7 @@ _LETTER_TOKENS, _IDEOGRAPH_TOKENS = 0.45, 0.8
 # The estimate is too high rather than too low.
 _SAFETY_FACTOR = 1.03
 # A token has at least one character and rarely more than this many. Between these bounds tokens must be counted.
-CHARACTERS_PER_TOKEN = 12
+MOST_CHARACTERS_PER_TOKEN = 12
 
 Fits = Callable[[BaseModel], bool]
 
@@ -50,7 +50,9 @@ def limit(request: Request, ceiling: int) -> Fits:
 
     def fits(answer: BaseModel) -> bool:
         # Serializing shortens no text. So this cheap count rejects most answers that are far too long.
-        if _characters(answer) > (ceiling if request.detail == "full" else min(ceiling, most * CHARACTERS_PER_TOKEN)):
+        if _characters(answer) > (
+            ceiling if request.detail == "full" else min(ceiling, most * MOST_CHARACTERS_PER_TOKEN)
+        ):
             return False
         content = answer.model_dump(mode="json", by_alias=True)
         if len(json.dumps(content)) > ceiling:
@@ -59,7 +61,7 @@ def limit(request: Request, ceiling: int) -> Fits:
         sent = safe(serialize.line(content))
         if request.detail == "full" or len(sent) <= most:
             return True
-        return len(sent) <= most * CHARACTERS_PER_TOKEN and estimate(sent) <= most
+        return len(sent) <= most * MOST_CHARACTERS_PER_TOKEN and estimate(sent) <= most
 
     return fits
 

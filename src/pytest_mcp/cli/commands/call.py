@@ -7,7 +7,9 @@ usage error.
 import argparse
 import json
 
-from pytest_mcp.cli.mcp_client import call_blocking
+import anyio
+
+from pytest_mcp.cli.mcp_client import call
 from pytest_mcp.cli.output import MISUSE, print_message, show
 from pytest_mcp.config.options import LoadConfig, server_flags
 
@@ -29,6 +31,6 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     if not isinstance(arguments, dict):
         print_message('the arguments must be a JSON object, e.g. \'{"path": "tests"}\'')
         return MISUSE
-    reply, failed = call_blocking(options.tool, arguments, server_flags(options, config), config)
+    reply, failed = anyio.run(call, options.tool, arguments, server_flags(options, config), config)
     show(json.dumps(reply, ensure_ascii=False, indent=2))
     return 1 if failed else 0

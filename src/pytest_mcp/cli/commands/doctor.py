@@ -12,9 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import anyio
+
 from pytest_mcp.api.results import ExplainResult
 from pytest_mcp.cli import render_doctor, terminal
-from pytest_mcp.cli.mcp_client import Examination, Handshake, examine_blocking, server_command
+from pytest_mcp.cli.mcp_client import Examination, Handshake, examine, server_command
 from pytest_mcp.cli.output import can_show, show
 from pytest_mcp.cli.render_doctor import Style
 from pytest_mcp.config.options import LoadConfig, server_flags
@@ -38,7 +40,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
         if not options.json:
             show(render_doctor.rendered(render_doctor.of_handshake(handshake), style))
 
-    found = examine_blocking(TOOL, flags, config, on_handshake)
+    found = anyio.run(examine, TOOL, flags, config, on_handshake)
     standing = _standing(found, flags)
     show(_as_json(found, standing) if options.json else _report(found, standing, style))
     return 0 if standing.ready else 1

@@ -23,7 +23,7 @@ from pytest_mcp.config.model import Config, ConfigError, NoProject
 from pytest_mcp.config.options import LoadConfig, changed_flags
 from pytest_mcp.text import safe
 
-BY_NAME = {client.name: client for client in CLIENTS}
+CLIENTS_BY_NAME = {client.name: client for client in CLIENTS}
 # The result for one client. `unconfirmed`: there is no terminal to ask for confirmation.
 Outcome = Literal["in place", "written", "unconfirmed", "failed"]
 
@@ -34,7 +34,10 @@ class NotOurEntryError(ConfigFileError):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "clients", nargs="*", metavar="CLIENT", help=f"{', '.join(BY_NAME)} (default: those found on this machine)"
+        "clients",
+        nargs="*",
+        metavar="CLIENT",
+        help=f"{', '.join(CLIENTS_BY_NAME)} (default: those found on this machine)",
     )
     parser.add_argument("--user", action="store_true", help="use your own settings, not the project's")
     parser.add_argument("--remove", action="store_true", help="remove the entry")
@@ -69,14 +72,14 @@ class Plan:
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
-    unknown = [name for name in options.clients if name not in BY_NAME]
+    unknown = [name for name in options.clients if name not in CLIENTS_BY_NAME]
     if unknown:
-        print_message(f"unknown client: {', '.join(unknown)}; the known clients are {', '.join(BY_NAME)}")
+        print_message(f"unknown client: {', '.join(unknown)}; the known clients are {', '.join(CLIENTS_BY_NAME)}")
         return MISUSE
     plan = _plan(options, _config(options, load_config))
-    clients = [BY_NAME[name] for name in dict.fromkeys(options.clients)] or _default_clients(plan)
+    clients = [CLIENTS_BY_NAME[name] for name in dict.fromkeys(options.clients)] or _default_clients(plan)
     if not clients:
-        show("No client has an entry." if plan.remove else f"Name a client: {', '.join(BY_NAME)}.")
+        show("No client has an entry." if plan.remove else f"Name a client: {', '.join(CLIENTS_BY_NAME)}.")
         return 0 if plan.remove else 1
     return _exit_code({client: _set_up(client, plan) for client in clients}, plan)
 
