@@ -1,4 +1,4 @@
-"""How far a run has come, as one line."""
+"""The progress of a run as one line."""
 
 import re
 

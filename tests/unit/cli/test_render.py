@@ -1,4 +1,4 @@
-"""What a person reads of a run."""
+"""The report of `pytest-mcp run`."""
 
 import re
 from typing import Any

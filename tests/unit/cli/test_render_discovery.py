@@ -1,4 +1,4 @@
-"""What a person, or a program, reads of a discovery."""
+"""The output of `pytest-mcp discover`, for people and for programs."""
 
 from pytest_mcp.api.results import DiscoverResult, FileCount, OmittedTests
 from pytest_mcp.cli import render_discovery

@@ -1,4 +1,4 @@
-"""The report for a person: sections, marks and labels, on terminals that can and on those that cannot."""
+"""The report of `doctor`: sections, marks and labels, with and without colours and Unicode."""
 
 from pathlib import Path
 

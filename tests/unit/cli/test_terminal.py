@@ -35,7 +35,7 @@ def test_a_line_can_be_drawn_again_on_a_terminal_that_says_what_it_is(kind: str 
         environment = {} if kind is None else {"TERM": kind}
 
         assert terminal.is_capable(stream, environment) is capable
-        # A new one has no size yet.
+        # A new terminal has no size yet.
         assert terminal.width(stream) == terminal.DEFAULT_WIDTH
 
 

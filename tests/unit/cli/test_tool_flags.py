@@ -55,7 +55,7 @@ def test_nothing_typed_is_nothing_asked(tool: Tool) -> None:
     ],
 )
 def test_what_is_typed_is_what_an_agent_would_send(typed: str, arguments: dict[str, Any]) -> None:
-    """Also what is wrong: it is refused where an agent's is refused."""
+    """Invalid arguments too: they are refused where an agent's arguments are refused."""
     assert parsed(EXECUTE, *typed.split(" ")) == arguments
 
 

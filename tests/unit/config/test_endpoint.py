@@ -1,4 +1,4 @@
-"""Where the server may answer, and to whom, is settled before it starts."""
+"""The HTTP address, token and host names are checked before the server starts."""
 
 from pathlib import Path
 

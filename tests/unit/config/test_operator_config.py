@@ -61,7 +61,7 @@ def test_a_python_of_a_user_who_does_not_exist_is_refused_with_one_sentence(tmp_
 
 
 def test_the_link_of_a_virtual_environments_python_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Followed, it would be the Python that the environment was made from, without its packages."""
+    """The target of the symlink is the base Python, without the packages of the environment."""
     (tmp_path / "python").symlink_to("/usr/bin/env")
     monkeypatch.chdir(tmp_path)
 

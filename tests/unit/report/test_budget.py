@@ -22,12 +22,12 @@ ALWAYS = ("verdict", "exit_code", "summary", "notices", "collection_errors", "re
 PRINTED = "collected 9 items\n\ntest_a.py .F\n\na plugin speaks\n=== 1 passed in 0.1s ===\n"
 
 
-# Words that no mask hides.
+# Words that are not masked.
 CAUSES = ("no pen", "no ink", "no paper")
 
 
 def word(number: int) -> str:
-    """Another word for every number; digits would be masked."""
+    """A different word for every number, because digits are masked."""
     return "".join(chr(97 + int(digit)) for digit in str(number))
 
 
@@ -42,14 +42,14 @@ def suite(*, passing: int = 0, failing: int = 0, causes: int = 1, skipping: int 
 
 
 def answer(stream: list[Event], stdout: str = PRINTED, **asked: Any) -> tuple[ExecuteResult, ExecuteResult]:
-    """The complete result, and what of it is sent."""
+    """The complete result, and the part of it that is sent."""
     run = execution(stream, stdout=stdout, **asked)
     whole = executed(run)
     return whole, fit_execution(whole, run.request, ceiling=CEILING)
 
 
 def cost(sent: ExecuteResult) -> int:
-    """As it leaves, with everything escaped that nobody could see."""
+    """As it is sent, with invisible characters escaped."""
     return tokens.estimate(safe(json.dumps(dump(sent), ensure_ascii=False, separators=(",", ":"))))
 
 
@@ -139,7 +139,7 @@ def test_a_flood_of_output_is_cut_in_its_middle_and_what_is_missing_is_counted(d
     _, sent = answer(suite(passing=1), flood, detail=detail)
 
     assert sent.omitted is not None
-    # The note that stands in their place may count against them.
+    # The note in the middle counts as text that was sent.
     assert 0 <= len(flood) - TEXT_CHARACTERS - sent.omitted.text_characters < 60
     assert sent.text_output.startswith("the beginning")
     assert sent.text_output.endswith("the end")
@@ -329,7 +329,7 @@ LOUD_WORDS = "many \u200b words\n"
 
 
 def crowded(words: str) -> list[Event]:
-    """All that a run can be told of at once, each in these words."""
+    """A run with every kind of event, all with this text."""
     failed = [one_test(f"{words}{n}", phase(f"{words}{n}", message=words, traceback=words)) for n in range(12)]
     return session(
         ImportedElsewhere(words, words, words),
@@ -362,7 +362,7 @@ def test_the_smallest_budget_is_kept_whatever_a_run_tells(repeated: int, detail:
 
 
 def test_causes_and_files_that_could_not_be_collected_share_the_budget() -> None:
-    """Each of the two is small enough for itself."""
+    """Each of the two fits alone."""
     long_words = "TypeError: " + "many words in one line " * 200
     reasons = ["", long_words, "AssertionError: assert [1] == [2]", "KeyError: 'größe'", "ValueError: no"]
     broken = [uncollected(f"tests/test_broken{n}.py", error_type="E", message=reasons[n % 5]) for n in range(20)]
@@ -383,7 +383,7 @@ def test_as_many_passing_tests_are_listed_as_fit() -> None:
 
 
 def test_a_failure_stands_whole_before_any_test_that_passed() -> None:
-    """Only whole entries are listed while there are others to leave out."""
+    """Entries are left out before any entry is shortened."""
     whole, sent = answer(suite(passing=1000, failing=5, causes=3), detail="tests", max_tokens=2000)
 
     assert [test for test in whole.tests if test.outcome == "failed"] == sent.tests[:5]
@@ -399,7 +399,7 @@ LOUD: dict[str, Any] = {
 
 
 def given_up(sent: ExecuteResult) -> list[bool]:
-    """What is missing, in the order in which it may go."""
+    """What is missing, in the order of the reductions."""
     text = sent.tests[0].traceback if sent.tests else ""
     assert text is not None
     return [
@@ -428,7 +428,7 @@ def test_what_does_not_fit_goes_in_a_fixed_order(detail: str) -> None:
 
 
 def test_what_the_budget_took_can_be_had_back_as_the_hint_says() -> None:
-    """More detail at the same price brings nothing back."""
+    """detail: tests with the same max_tokens would show no more."""
     _, sent = answer(red(failing(traceback="    source\n" * 3000)), max_tokens=500)
 
     assert sent.omitted is not None

@@ -1,4 +1,4 @@
-"""Some texts are real: pytest itself is run, in every generation, and its words are made shorter."""
+"""Shortening tracebacks. Some of them are printed by real pytests, of every supported generation."""
 
 import pytest
 from hypothesis import given
@@ -62,7 +62,7 @@ E   ValueError: no"""
 
 
 def failure(bench: Workbench, name: str) -> str:
-    """What pytest itself prints of this failure."""
+    """pytest's own output for this failure."""
     bench.write({"test_it.py": FAILING})
     printed = bench.shell("-vv", "-p", "no:cacheprovider", f"test_it.py::{name}").stdout
     return printed.partition(f"_ {name} _")[2].partition("\n")[2].partition("\n====")[0]
@@ -155,7 +155,7 @@ def test_the_words_of_the_author_may_be_a_list_and_the_difference_still_stays() 
 
 @pytest.mark.parametrize("indent", ["E       ", "E         ", "E           "])
 def test_a_list_in_the_message_of_an_exception_is_no_comparison(indent: str) -> None:
-    """What is indented below a hyphen there is said only once, and nothing equals it."""
+    """The lines indented below a hyphen occur only once, so none of them is equal."""
     details = [f"{indent}    field {number} is missing" for number in range(20)]
     explanation = "\n".join(
         ["E       ValueError: 2 problems", f"{indent}- the order", *details, f"{indent}- the customer"]
@@ -371,7 +371,7 @@ def test_of_a_real_chain_both_exceptions_and_the_projects_frames_stay(every_benc
     assert "scan_once" not in kept
 
 
-# --- whatever it is ----------------------------------------------------------------------------
+# --- any text ----------------------------------------------------------------------------------
 
 SHRINKING = [tracebacks.plain, tracebacks.slim, tracebacks.without_captured, tracebacks.without_foreign_frames]
 
@@ -383,7 +383,7 @@ def test_a_text_without_anything_to_leave_out_stays_as_it_is(text: str) -> None:
 
 @pytest.mark.parametrize("character", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
 def test_only_a_newline_ends_a_line(character: str) -> None:
-    """Others are escaped on their way out, so that a reader sees them."""
+    """Other characters are escaped when the answer is sent."""
     text = f"E   ValueError: one{character}two"
 
     assert [shrink(text) for shrink in SHRINKING] == [text] * len(SHRINKING)
@@ -407,7 +407,7 @@ def test_no_order_of_lines_breaks_it_and_what_was_raised_stays(lines: list[str])
 
 
 def test_a_forged_count_of_lines_left_out_costs_nothing() -> None:
-    """Python refuses to read a number of so many digits."""
+    """Python refuses to parse an integer with that many digits."""
     forged = f"[... {'9' * 5000} lines left out ...]"
 
     kept = tracebacks.slim("\n".join([tracebacks.heading("-", "Captured stdout call"), forged, *["line"] * 50]))

@@ -1,4 +1,4 @@
-"""The catalogue of clients, by values: where their files are on each system, and what an entry says."""
+"""The table of clients: the paths of their files on each system, and the content of an entry."""
 
 import re
 from pathlib import PurePath, PurePosixPath, PureWindowsPath

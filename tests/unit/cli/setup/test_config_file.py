@@ -1,4 +1,4 @@
-"""Settings files on a real disk: what is changed, what is left alone, and what is refused."""
+"""Settings files on a real disk: what is changed, what is kept, and what is refused."""
 
 import json
 import os
@@ -309,7 +309,7 @@ def test_a_difference_moves_no_cursor(tmp_path: Path) -> None:
 
 
 def differences(path: Path, text: str, keys: tuple[str, str], entry: dict[str, Any]) -> str:
-    """Everything that is shown while an entry is put in, changed and taken out again."""
+    """Everything that is shown while an entry is added, changed and removed."""
     written(path, text.encode())
     shown = ""
     for wanted in (entry, entry | {"command": "other"}, None):
@@ -354,7 +354,7 @@ def test_what_neighbours_and_comments_in_toml_say_is_never_shown(
 
 
 def an_acl() -> bytes:
-    """An access list that lets one more user read: version 2, then tag, permissions and number of each row."""
+    """An access control list that lets one more user read: version 2, then tag, permissions and number of each row."""
     rows = [
         (0x01, 6, 0xFFFFFFFF),
         (0x02, 4, 12345),

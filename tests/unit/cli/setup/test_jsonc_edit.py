@@ -1,4 +1,4 @@
-"""The editor of JSON with comments: `json` is the oracle of what it reads, the old bytes of what it leaves alone."""
+"""Editing JSON with comments: compared with `json` for the values, and with the old bytes for what is kept."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ from pytest_mcp.cli.setup.jsonc_edit import DEEPEST_NESTING, JsoncError, drop, m
 
 ENTRY = {"command": "/bin/pytest-mcp", "args": ["--root", "${workspaceFolder}"]}
 KEYS = ("mcpServers", "pytest")
-# Few, so that they meet each other and the keys of the path.
+# Few keys, so that generated objects often repeat them and contain the keys of the path.
 NAMES = st.sampled_from(["mcpServers", "pytest", "other", "a\nb", 'q"', "ключ", ""])
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 VALUES = st.recursive(
@@ -26,7 +26,7 @@ TRIVIA = st.lists(SPACES | COMMENTS, max_size=2).map("".join)
 
 @st.composite
 def documents(draw: st.DrawFn) -> str:
-    """Any object, as a person may have written it: comments, trailing commas and white space anywhere."""
+    """Any object as people may write it: comments, trailing commas and white space anywhere."""
 
     def written(value: Any) -> str:
         if isinstance(value, dict):
@@ -55,7 +55,7 @@ def layouts(draw: st.DrawFn) -> str:
 
 
 def has_room(text: str) -> bool:
-    """Whether there is an object, or nothing, where the servers belong, and not yet one of ours."""
+    """Whether the servers are an object or missing, and have no entry of ours."""
     servers = read(text).get("mcpServers", {})
     return isinstance(servers, dict) and "pytest" not in servers
 
