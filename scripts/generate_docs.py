@@ -16,7 +16,7 @@ from mcp_types import JSONRPCRequest, JSONRPCResponse
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from pytest_mcp.api.requests import Arguments, Flag
-from pytest_mcp.config.model import DEFAULT_TIMEOUT, MAX_TIMEOUT, configure
+from pytest_mcp.config.model import Options, configure
 from pytest_mcp.server.app import create
 from pytest_mcp.tools import BY_NAME
 
@@ -80,15 +80,7 @@ def initialize(version: str) -> tuple[str, Schema]:
 
 async def asked(*requests: tuple[str, Schema]) -> Answers:
     """The server's results by method, for one client that sends these requests one after the other."""
-    config = configure(
-        root=str(ROOT),
-        python=None,
-        timeout=DEFAULT_TIMEOUT,
-        max_runs=1,
-        max_timeout=MAX_TIMEOUT,
-        errors="jsonrpc",
-        environment={},
-    )
+    config = configure(Options(root=str(ROOT), max_runs=1), {})
     server = create(config)
     results: Answers = {}
     async with create_client_server_memory_streams() as ((heard, said), served), asyncio.TaskGroup() as tasks:

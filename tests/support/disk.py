@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pytest_mcp.config.model import Config, configure
+from pytest_mcp.config.model import Config, Options, configure
 from pytest_mcp.environments.interpreter import Candidate
 from tests.support.managed import Home
 from tests.support.project_files import write_files
@@ -31,15 +31,10 @@ def broken(prefix: Path, source: str = ".venv in the project root") -> Candidate
 
 
 def configured(root: Path, *, python: Path | None = None, environment: dict[str, str] | None = None) -> Config:
-    return configure(
-        root=str(root),
-        python=None if python is None else str(python),
-        timeout=60,
-        max_timeout=60,
-        max_runs=2,
-        errors="jsonrpc",
-        environment=environment or {},
+    options = Options(
+        root=str(root), python=None if python is None else str(python), timeout=60, max_timeout=60, max_runs=2
     )
+    return configure(options, environment or {})
 
 
 def make_environment(folder: Path) -> Path:

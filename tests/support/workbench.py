@@ -9,7 +9,7 @@ from typing import Any
 
 from mcp import Client, MCPError
 
-from pytest_mcp.config.model import Config, configure
+from pytest_mcp.config.model import Config, Options, configure
 from pytest_mcp.server.app import create
 from scripts.environments import ENVIRONMENTS, MATRIX
 from tests.support.project_files import write_files
@@ -40,14 +40,9 @@ class Workbench:
     @property
     def config(self) -> Config:
         return configure(
-            root=str(self.root),
-            python=str(self.python),
-            timeout=60,
-            max_timeout=3600,
-            max_runs=4,
-            errors="jsonrpc",
+            Options(root=str(self.root), python=str(self.python), timeout=60, max_runs=4),
             # What a shell would hand down, without the traces of the pytest that runs this suite.
-            environment={"PATH": "/usr/bin:/bin", "HOME": str(self.root.parent), "LANG": "C.UTF-8"},
+            {"PATH": "/usr/bin:/bin", "HOME": str(self.root.parent), "LANG": "C.UTF-8"},
         )
 
     def using(self, environment: str) -> "Workbench":

@@ -221,7 +221,7 @@ def unselected(said: str) -> object:
 
 
 CAPTURED = tracebacks.heading("-", "Captured stdout call")
-ADMITTING = endpoint.settle("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)
+ADMITTING = endpoint.parse("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "causes.masked": lambda said: grouping.masked(said, said),
@@ -251,8 +251,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "text.safe_line": text.safe_line,
     "tokens.estimate": tokens.estimate,
     "transcript.condense": pytest_output.condense,
-    "uncollected.ever_fewer": lambda said: list(collection_errors.ever_fewer([error(said)] * 2)),
-    "uncollected.without_machinery": lambda said: collection_errors.without_machinery(error(said)),
+    "uncollected.reduced": lambda said: list(collection_errors.reduced([error(said)] * 2)),
+    "uncollected.without_outside_frames": lambda said: collection_errors.without_outside_frames(error(said)),
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 from pytest_mcp import __version__
 from pytest_mcp.cli.commands import call, discover, doctor, run, setup
 from pytest_mcp.cli.main import COMMANDS, Command
-from pytest_mcp.config.options import SETTINGS, Setting, as_typed
+from pytest_mcp.config.options import SETTINGS, Setting, typed_flags
 from tests.support.workbench import Workbench
 
 
@@ -87,7 +87,7 @@ def test_a_home_folder_is_no_project(project: Workbench) -> None:
     done = typed("call", "execute_tests", cwd=project.root, HOME=str(project.root))
 
     assert done.returncode == 2
-    assert "is no project" in done.stderr
+    assert "is not a project" in done.stderr
 
 
 def test_settings_can_come_from_the_environment_and_are_checked_alike(project: Workbench) -> None:
@@ -120,41 +120,41 @@ def test_a_variable_that_is_no_number_is_refused_as_if_it_had_been_typed(project
     assert f"argument {flag}: invalid int value: 'many'" in said.stderr
 
 
-SWITCH = Setting("no_haste", "take your time", {"action": "store_true"})
+SWITCH = Setting("no_spare", "", {"action": "store_true"})
 
 
 def switched(*typed: str, **environment: str) -> bool:
     parser = argparse.ArgumentParser()
     SWITCH.add_to(parser, environment)
-    value = parser.parse_args(typed).no_haste
+    value = parser.parse_args(typed).no_spare
     assert isinstance(value, bool)
     return value
 
 
 def test_a_switch_is_off_until_it_is_typed_or_set() -> None:
     assert not switched()
-    assert switched("--no-haste")
-    assert switched(PYTEST_MCP_NO_HASTE="1")
-    assert switched(PYTEST_MCP_NO_HASTE="True")
-    assert not switched(PYTEST_MCP_NO_HASTE="0")
-    assert switched("--no-haste", PYTEST_MCP_NO_HASTE="0")
+    assert switched("--no-spare")
+    assert switched(PYTEST_MCP_NO_SPARE="1")
+    assert switched(PYTEST_MCP_NO_SPARE="True")
+    assert not switched(PYTEST_MCP_NO_SPARE="0")
+    assert switched("--no-spare", PYTEST_MCP_NO_SPARE="0")
 
 
 def test_a_switch_that_is_set_to_neither_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as refusal:
-        switched(PYTEST_MCP_NO_HASTE="perhaps")
+        switched(PYTEST_MCP_NO_SPARE="perhaps")
 
     assert refusal.value.code == 2
-    assert "argument --no-haste: " in capsys.readouterr().err
+    assert "argument --no-spare: " in capsys.readouterr().err
 
 
 def test_a_setting_is_said_to_another_server_as_a_person_would_type_it() -> None:
     root = Setting("root", "", {})
 
-    assert SWITCH.said(True) == ["--no-haste"]
-    assert SWITCH.said(False) == []
-    assert root.said(Path("/project")) == ["--root=/project"]
-    assert root.said(None) == []
+    assert SWITCH.as_flags(True) == ["--no-spare"]
+    assert SWITCH.as_flags(False) == []
+    assert root.as_flags(Path("/project")) == ["--root=/project"]
+    assert root.as_flags(None) == []
 
 
 def test_what_is_typed_behind_the_command_counts_and_what_is_not_leaves_what_stood_before() -> None:
@@ -162,15 +162,15 @@ def test_what_is_typed_behind_the_command_counts_and_what_is_not_leaves_what_sto
     inner = outer.add_subparsers(dest="command").add_parser("run")
     for setting in SETTINGS:
         setting.add_to(outer, {})
-        setting.add_behind(inner)
+        setting.add_to_command(inner)
 
     before = outer.parse_args(["--root=a", "--no-spare", "run"])
     behind = outer.parse_args(["--root=a", "run", "--root=b", "--no-spare"])
 
     assert (before.root, before.no_spare, before.errors) == ("a", True, "jsonrpc")
     assert (behind.root, behind.no_spare, behind.errors) == ("b", True, "jsonrpc")
-    assert as_typed(before, {}) == ["--root=a", "--no-spare"]
-    assert as_typed(behind, {"PYTEST_MCP_ROOT": "b"}) == ["--no-spare"]
+    assert typed_flags(before, {}) == ["--root=a", "--no-spare"]
+    assert typed_flags(behind, {"PYTEST_MCP_ROOT": "b"}) == ["--no-spare"]
 
 
 def test_version_and_help_speak_without_a_project() -> None:
@@ -216,7 +216,7 @@ def test_a_root_that_may_not_be_read_is_refused_in_one_sentence(tmp_path: Path) 
 
     assert (done.returncode, done.stderr) == (
         4,
-        f"pytest-mcp: The project root {closed} may not be read by this user.\n",
+        f"pytest-mcp: The project root {closed} cannot be read: permission denied.\n",
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.cli.commands.setup import NAMES
+from pytest_mcp.cli.commands.setup import CLIENTS_BY_NAME
 from pytest_mcp.cli.setup.clients import CLIENTS
 from tests.support.desk import SERVER, Desk
 from tests.support.waiting import PATIENCE
@@ -17,23 +17,23 @@ from tests.support.waiting import PATIENCE
 @pytest.mark.parametrize("level", [[], ["--user"]], ids=["project", "user"])
 def test_every_client_is_set_up_once_and_taken_out_again(desk: Desk, level: list[str]) -> None:
     """All clients at once: each has a file of its own."""
-    first = desk.typed(*NAMES, *level, "--yes")
+    first = desk.typed(*CLIENTS_BY_NAME, *level, "--yes")
     after_first = desk.files()
-    second = desk.typed(*NAMES, *level, "--yes")
+    second = desk.typed(*CLIENTS_BY_NAME, *level, "--yes")
     after_second = desk.files()
-    out = desk.typed("--remove", *NAMES, *level, "--yes")
+    out = desk.typed("--remove", *CLIENTS_BY_NAME, *level, "--yes")
     left = desk.files()
 
     assert (first.returncode, second.returncode, out.returncode) == (0, 0, 0)
     assert first.stderr + second.stderr + out.stderr == ""
-    assert len(after_first) == len(NAMES)
+    assert len(after_first) == len(CLIENTS_BY_NAME)
     assert all(str(desk.home.parent / path) in first.stdout for path in after_first)
     assert all(SERVER.encode() in content for content in after_first.values())
     assert after_second == after_first
     # Nobody knows who has made a file, so it stays, with nothing of ours in it.
     assert left.keys() == after_first.keys()
-    assert set(left.values()) <= {b"{}\n", b"", *(client.skeleton.encode() for client in NAMES.values())}
-    assert out.stdout.count("The file is empty now") == len(NAMES)
+    assert set(left.values()) <= {b"{}\n", b"", *(client.skeleton.encode() for client in CLIENTS_BY_NAME.values())}
+    assert out.stdout.count("The file is empty now") == len(CLIENTS_BY_NAME)
 
 
 def test_what_was_in_a_file_stays_byte_for_byte(desk: Desk) -> None:

@@ -48,7 +48,7 @@ def test_an_entry_of_somebody_else_is_neither_replaced_nor_taken_out(desk: Desk,
 
     assert (put_in.returncode, taken_out.returncode, all_taken_out.returncode) == (1, 0, 0)
     for said in (put_in.stderr, taken_out.stdout):
-        assert "left alone" in said
+        assert "It was not changed" in said
         assert str(foreign.get("command", "no command")) in said
         assert "secret" not in said
     assert path.read_bytes() == content
@@ -210,6 +210,6 @@ def test_a_link_among_the_users_own_settings_is_followed_and_told(desk: Desk) ->
     done = desk.typed("gemini", "--user", "--yes")
 
     assert done.returncode == 0
-    assert f"{link}, which is {target}" in done.stdout
+    assert f"{link} (symlink to {target})" in done.stdout
     assert link.is_symlink()
     assert "pytest" in json.loads(target.read_bytes())["mcpServers"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.config.model import configure
+from pytest_mcp.config.model import Options, configure
 from pytest_mcp.environments import interpreter
 from pytest_mcp.environments.nearby import lead, of_tools
 from tests.support.disk import broken, environment, lacking, lay
@@ -14,9 +14,7 @@ from tests.support.disk import broken, environment, lacking, lay
 @pytest.mark.parametrize("name", ["env", ".env", "virtualenv", "my env"])
 def test_an_environment_under_another_name_is_linked_to_and_then_found(tmp_path: Path, name: str) -> None:
     environment(tmp_path / name, "pytest")
-    config = configure(
-        root=str(tmp_path), python=None, timeout=60, max_timeout=60, max_runs=1, errors="jsonrpc", environment={}
-    )
+    config = configure(Options(root=str(tmp_path)), {})
 
     line = lead(tmp_path, tmp_path, [])
     assert line is not None

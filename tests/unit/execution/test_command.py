@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp import text
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
-from pytest_mcp.config.model import Config, configure
+from pytest_mcp.config.model import Config, Options, configure
 from pytest_mcp.execution.command import Command, build
 
 FILES = [
@@ -35,15 +35,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Config:
     for name in FILES:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("", encoding="utf-8")
-    return configure(
-        root=str(root),
-        python=None,
-        timeout=60,
-        max_timeout=600,
-        max_runs=2,
-        errors="jsonrpc",
-        environment={"PATH": "/bin"},
-    )
+    return configure(Options(root=str(root), timeout=60, max_timeout=600), {"PATH": "/bin"})
 
 
 def command_for(config: Config, tool: type[Request], arguments: dict[str, Any], *, collect: bool = False) -> Command:

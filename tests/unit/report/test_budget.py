@@ -104,7 +104,7 @@ def test_a_flood_of_output_is_cut_in_its_middle_and_what_is_missing_is_counted(d
     _, sent = answer(suite(passing=1), flood, detail=detail)
 
     assert sent.omitted is not None
-    # The note that stands in their place may count against them.
+    # The note in the middle counts as text that was sent.
     assert 0 <= len(flood) - TEXT_CHARACTERS - sent.omitted.text_characters < 60
     assert sent.text_output.startswith("the beginning")
     assert sent.text_output.endswith("the end")

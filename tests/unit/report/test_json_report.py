@@ -1,4 +1,4 @@
-"""The simple facts; that the whole equals what the real plugin writes is shown against the plugin itself."""
+"""Simple cases; another test compares the whole report with the real plugin's."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ A = "sub/test_a.py::test_a"
 
 
 def stage(status: str, **told: Any) -> dict[str, Any]:
-    """One phase as the child tells it; its id is pytest's own, without the folder above pytest's root."""
+    """One phase as the child reports it; its id is pytest's own, without the folder above pytest's root."""
     usual = {"nodeid": "test_a.py::test_a", "lineno": 3, "keywords": ["test_a"], "status": status, "properties": []}
     return usual | {"stage": {"duration": 0.1, "outcome": "passed"}} | told
 

@@ -1,4 +1,4 @@
-"""Some texts are real: pytest itself is run, in every generation, and its words are made shorter."""
+"""Shortening tracebacks. Some of them are printed by real pytests, of every supported generation."""
 
 import pytest
 from hypothesis import given
@@ -198,7 +198,7 @@ def test_of_a_real_chain_both_exceptions_and_the_projects_frames_stay(every_benc
     assert "scan_once" not in kept
 
 
-# --- whatever it is ----------------------------------------------------------------------------
+# --- any text ----------------------------------------------------------------------------------
 
 SHRINKING = [tracebacks.plain, tracebacks.slim, tracebacks.without_captured, tracebacks.without_foreign_frames]
 
@@ -210,7 +210,7 @@ def test_a_text_without_anything_to_leave_out_stays_as_it_is(text: str) -> None:
 
 @pytest.mark.parametrize("character", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
 def test_only_a_newline_ends_a_line(character: str) -> None:
-    """Others are escaped on their way out, so that a reader sees them."""
+    """Other characters are escaped when the answer is sent."""
     text = f"E   ValueError: one{character}two"
 
     assert [shrink(text) for shrink in SHRINKING] == [text] * len(SHRINKING)
@@ -234,7 +234,7 @@ def test_no_order_of_lines_breaks_it_and_what_was_raised_stays(lines: list[str])
 
 
 def test_a_forged_count_of_lines_left_out_costs_nothing() -> None:
-    """Python refuses to read a number of so many digits."""
+    """Python refuses to parse an integer with that many digits."""
     forged = f"[... {'9' * 5000} lines left out ...]"
 
     kept = tracebacks.slim("\n".join([tracebacks.heading("-", "Captured stdout call"), forged, *["line"] * 50]))

@@ -1,4 +1,4 @@
-"""The editor of JSON with comments: `json` is the oracle of what it reads, the old bytes of what it leaves alone."""
+"""Editing JSON with comments: compared with `json` for the values, and with the old bytes for what is kept."""
 
 import contextlib
 import json
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from pytest_mcp.cli.setup.jsonc_edit import DEEPEST, JsoncError, drop, member, put, read
+from pytest_mcp.cli.setup.jsonc_edit import DEEPEST_NESTING, JsoncError, drop, member, put, read
 from tests.support.jsonc_documents import (
     OBJECTS,
     VALUES,
@@ -166,7 +166,7 @@ def test_nothing_is_put_into_what_is_no_object(text: str) -> None:
 
 
 def test_depth_without_end_is_a_fault_like_any_other() -> None:
-    deep = DEEPEST * 100
+    deep = DEEPEST_NESTING * 100
 
     with pytest.raises(JsoncError):
         read('{"a": ' + "[" * deep + "]" * deep + "}")

@@ -1,4 +1,4 @@
-"""How another program starts this one again: commands made of what is known of the running program."""
+"""The command that starts this copy again, for every way to install and start it."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The editor of TOML: `tomllib` is the oracle of what is meant, the old bytes of what is left alone."""
+"""Editing TOML: compared with `tomllib` for the values, and with the old bytes for what is kept."""
 
 import tomllib
 from typing import Any
