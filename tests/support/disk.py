@@ -1,7 +1,9 @@
 """Projects and environments as far as they can be seen on disk; no Python of these is ever started."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_mcp.environments import advice
 from pytest_mcp.environments.interpreter import Candidate
 
 
@@ -29,3 +31,7 @@ def lacking(prefix: Path, source: str = ".venv in the project root") -> Candidat
 
 def broken(prefix: Path, source: str = ".venv in the project root") -> Candidate:
     return Candidate(prefix / "bin/python", source, "does not exist (a link to a Python that is gone)")
+
+
+def fix_line(root: Path, rejected: Sequence[Candidate], *, folder: Path | None = None) -> str:
+    return advice.remedy(root, rejected, folder=folder).line

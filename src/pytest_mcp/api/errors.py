@@ -116,6 +116,14 @@ class RefusedByPytest(CallError):
         super().__init__("\n".join(lines), {**_faults_data(faults), **facts.data("usage_error")})
 
 
+@dataclass(frozen=True)
+class Fix:
+    """The one line that solves the problem: a shell command, or a sentence for whoever starts the server."""
+
+    line: str
+    for_operator: bool = False
+
+
 class ExecutionFailed(CallError):
     code = EXECUTION_FAILED
 
@@ -126,10 +134,9 @@ class ExecutionFailed(CallError):
         facts: RunFacts,
         *,
         details: Sequence[str] = (),
-        fix: str | None = None,
+        fix: Fix | None = None,
     ) -> None:
-        """`fix` is the one line that helps, where there is one for certain."""
-        helps = [] if fix is None else [f"fix: {fix}"]
+        helps = [] if fix is None else [f"fix: {fix.line}"]
         lines = [headline, *details, *helps, *_quoted("stderr", facts.stderr)]
         super().__init__("\n".join(lines), facts.data(error_type))
         self.error_type = error_type

@@ -13,7 +13,6 @@ from pytest_mcp import text
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed
 from pytest_mcp.api.requests import Survey
 from pytest_mcp.environments.host import Surroundings
-from pytest_mcp.environments.nearby import LEADING
 from pytest_mcp.events.ledger import Run
 from pytest_mcp.events.model import CollectionFailed
 from pytest_mcp.report import failures
@@ -68,8 +67,8 @@ def _certain_help(error: CallError, run: Run[Survey] | None, around: Surrounding
         return None
     if error.error_type == "spawn_failure" and not around.temporary.writable:
         return "Set TMPDIR to a folder that can be written to."
-    leads_elsewhere = error.fix is not None and error.fix.startswith(LEADING)
-    return error.fix if around.looks_like_a_project or leads_elsewhere else None
+    fix = error.fix
+    return fix.line if fix is not None and (around.looks_like_a_project or fix.for_operator) else None
 
 
 def of_survey(run: Run[Survey], around: Surroundings) -> Standing:
