@@ -30,7 +30,7 @@ def lacking(prefix: Path, source: str = ".venv in the project root") -> Candidat
 
 
 def broken(prefix: Path, source: str = ".venv in the project root") -> Candidate:
-    return Candidate(prefix / "bin/python", source, "does not exist (a link to a Python that is gone)")
+    return Candidate(prefix / "bin/python", source, "does not exist (a symlink to a Python that is gone)")
 
 
 def fix_line(root: Path, rejected: Sequence[Candidate], *, folder: Path | None = None) -> str:

@@ -6,7 +6,7 @@ limit too. Nothing here blocks or raises.
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -40,6 +40,14 @@ def folders(path: Path) -> list[Path]:
             return sorted(Path(entry) for entry in islice(entries, MOST_ENTRIES) if entry.is_dir())
     except (OSError, ValueError):
         return []
+
+
+def upward(folder: Path, last: Path) -> Iterator[Path]:
+    """The folder and its parents up to `last`."""
+    for place in (folder, *folder.parents):
+        yield place
+        if place == last:
+            return
 
 
 def holds(question: Callable[[], bool]) -> bool:

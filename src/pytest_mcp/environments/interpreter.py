@@ -97,16 +97,9 @@ def state(python: Path) -> list[Stamp]:
     return [*stamped((python, *settings, *virtualenv.packages(virtualenv.of(python)))).values()]
 
 
-def _upward(folder: Path, last: Path) -> Iterator[Path]:
-    for place in (folder, *folder.parents):
-        yield place
-        if place == last:
-            return
-
-
 def _of_folders(root: Path, folder: Path, *, whose: str = "the project root") -> Iterator[Candidate]:
     """Nearest first: in a repository of several projects each has its own."""
-    for place in _upward(folder, root):
+    for place in files.upward(folder, root):
         where = whose if place == root else str(place.relative_to(root))
         for name in FOLDERS:
             if os.path.lexists(place / name):
@@ -131,7 +124,7 @@ def _home(manager: Manager, folder: Path, root: Path) -> Path:
 
 
 def _kept_in(root: Path, folder: Path) -> Iterator[Candidate]:
-    for place in _upward(folder, root):
+    for place in files.upward(folder, root):
         for manager in MANAGERS:
             for name, prefix in manager.environments_in(place):
                 yield _inspected(manager.python(prefix), f"{manager.name}'s environment {name}")

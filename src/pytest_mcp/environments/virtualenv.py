@@ -33,10 +33,6 @@ def is_environment(prefix: Path) -> bool:
     return files.holds((prefix / SETTINGS).is_file)
 
 
-def is_there(path: Path) -> bool:
-    return files.holds(path.exists)
-
-
 def starts(prefix: Path) -> bool:
     """Whether its Python exists: it may be a dangling symlink."""
     return files.holds(python(prefix).is_file) and os.access(python(prefix), os.X_OK)

@@ -7,12 +7,11 @@ the project, and writes a settings file if there is none. So its files are read 
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp.environments import requirements, shell, user_dirs, virtualenv
+from pytest_mcp.environments import files, requirements, shell, user_dirs, virtualenv
 from pytest_mcp.environments.managers.protocol import Answers, Manager, Project, Variables
 from pytest_mcp.environments.project import Manifest, strings, table, toml
 from pytest_mcp.environments.requirements import Declaration, Names
@@ -29,12 +28,6 @@ _FLAT = ".virtualenvs"
 _CASE_MATTERS = sys.platform not in ("darwin", "win32")
 
 
-@dataclass(frozen=True)
-class Kept:
-    name: str
-    prefix: Path
-
-
 class Hatch(Manager):
     name = "hatch"
     files = ("hatch.toml",)
@@ -46,7 +39,7 @@ class Hatch(Manager):
             found = kept(manifest, variables)
         except (OSError, RuntimeError, ValueError) as error:
             return self.no_answer(f"the folder of hatch's environments cannot be determined: {error}")
-        return tuple(self.answer(self.python(each.prefix), each.name) for each in found) or self.no_answer()
+        return tuple(self.answer(self.python(prefix), name) for name, prefix in found) or self.no_answer()
 
     def declared(self, project: Project) -> Declaration | None:
         """Only environments in which tests are looked for count."""
@@ -75,17 +68,19 @@ def _options(manifest: Manifest) -> Mapping[str, Any]:
     return table(toml(manifest.folder / "hatch.toml"), "envs") or manifest.table(*Hatch.table)
 
 
-def kept(manifest: Manifest, variables: Variables) -> list[Kept]:
-    """The environments that exist, likeliest first."""
+def kept(manifest: Manifest, variables: Variables) -> list[tuple[str, Path]]:
+    """The environments that exist: name and prefix, likeliest first."""
     options = _options(manifest)
-    found: dict[Path, Kept] = {}
-    for each in chain.from_iterable(_named(name, options, manifest, variables) for name in _NAMES):
+    found: dict[Path, str] = {}
+    for name, prefix in chain.from_iterable(_named(name, options, manifest, variables) for name in _NAMES):
         # Several may share a path.
-        found.setdefault(each.prefix, each)
-    return [*found.values()]
+        found.setdefault(prefix, name)
+    return [(name, prefix) for prefix, name in found.items()]
 
 
-def _named(name: str, options: Mapping[str, Any], manifest: Manifest, variables: Variables) -> Iterable[Kept]:
+def _named(
+    name: str, options: Mapping[str, Any], manifest: Manifest, variables: Variables
+) -> Iterable[tuple[str, Path]]:
     """The environment of this name, or those of its matrix, newest Python first."""
     kind = _option(options, name, "type") or _USUAL_TYPE
     path = variables.get(f"HATCH_ENV_TYPE_{kind.upper().replace('-', '_')}_PATH") or _option(options, name, "path")
@@ -93,9 +88,9 @@ def _named(name: str, options: Mapping[str, Any], manifest: Manifest, variables:
         here = [Path(path) if Path(path).is_absolute() else (manifest.folder / path).resolve()]
     else:
         store = _store(kind, manifest, variables)
-        here = [folder for folder in _folders_in(store) if _is_named(folder.name, name, options, manifest)]
+        here = [folder for folder in files.folders(store) if _is_named(folder.name, name, options, manifest)]
     for prefix in virtualenv.newest_first(filter(virtualenv.is_environment, here)):
-        yield Kept(name if path or prefix.name == _project(manifest) else prefix.name, prefix)
+        yield name if path or prefix.name == _project(manifest) else prefix.name, prefix
 
 
 def _is_named(folder: str, name: str, options: Mapping[str, Any], manifest: Manifest) -> bool:
@@ -141,10 +136,3 @@ def _store(kind: str, manifest: Manifest, variables: Variables) -> Path:
 def _project(manifest: Manifest) -> str:
     name = manifest.table("project").get("name")
     return re.sub(r"[-_.]+", "-", name if isinstance(name, str) else manifest.folder.name).lower()
-
-
-def _folders_in(store: Path) -> list[Path]:
-    try:
-        return [entry for entry in store.iterdir() if entry.is_dir()]
-    except OSError:
-        return []

@@ -6,7 +6,7 @@ of `registry`. Which answer is used is decided in `interpreter`.
 
 from pathlib import Path
 
-from pytest_mcp.environments import project
+from pytest_mcp.environments import files, project
 from pytest_mcp.environments.managers.protocol import Answer, Manager, Variables
 from pytest_mcp.environments.managers.registry import MANAGERS
 from pytest_mcp.environments.project import Manifest
@@ -18,11 +18,8 @@ def used(manifest: Manifest) -> list[Manager]:
 
 def nearest(start: Path, root: Path) -> Manifest:
     """The manifest of the first folder upward that uses a manager, otherwise the root's."""
-    for folder in (start, *start.parents):
-        found = project.read(folder)
-        if folder == root or used(found):
-            return found
-    return project.read(root)
+    manifests = map(project.read, files.upward(start, root))
+    return next(filter(used, manifests), None) or project.read(root)
 
 
 async def environments(manifest: Manifest, variables: Variables, root: Path) -> list[Answer]:

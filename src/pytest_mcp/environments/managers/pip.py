@@ -4,7 +4,7 @@ Environments are found by their usual names and by VIRTUAL_ENV. Pytest may be de
 extra or a group, of the folder that a call points at or of one above it, up to the root.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -32,12 +32,13 @@ class Pip(Manager):
 
     def declared(self, project: Project) -> Declaration | None:
         """In the nearest folder: in a file, an extra or a group, in this order."""
-        return next(filter(None, (_declared(folder, project.root) for folder in _upward(project))), None)
+        homes = files.upward(project.folder, project.root)
+        return next(filter(None, (_declared(folder, project.root) for folder in homes)), None)
 
     def install_line(self, project: Project, declared: Declaration | None) -> str:
         """Into the first environment that works, otherwise into a new one together with the project."""
         if project.lacking:
-            return shell.line(self.install_into(project.lacking[0], project, declared))
+            return shell.line(_steps_into(project.lacking[0], project.root, declared))
         new = project.root / virtualenv.FOLDERS[0]
         options = [*_of_project(project, declared), *_options(declared)]
         return shell.line(
@@ -49,16 +50,14 @@ class Pip(Manager):
             ]
         )
 
-    def install_into(self, python: Path, project: Project, declared: Declaration | None) -> list[Step]:
-        prefix, shown = virtualenv.of(python), shell.shown(python, project.root)
-        if declared is None and conda.is_environment(prefix):
-            return [conda.add_pytest(prefix, project.root)]
-        options = _options(declared)
-        if not lacks_pip(prefix):
-            return _pip_steps(shown, options)
-        if uv.is_made_by_uv(prefix):
-            return [["uv", "pip", "install", "--python", shown, *options]]
-        return [[shown, "-m", "ensurepip"], *_pip_steps(shown, options)]
+
+def _steps_into(python: Path, root: Path, declared: Declaration | None) -> list[Step]:
+    prefix, shown, options = virtualenv.of(python), shell.shown(python, root), _options(declared)
+    if declared is None and conda.is_environment(prefix):
+        return [conda.add_pytest(prefix, root)]
+    if lacks_pip(prefix) and uv.is_made_by_uv(prefix):
+        return [["uv", "pip", "install", "--python", shown, *options]]
+    return [*([[shown, "-m", "ensurepip"]] if lacks_pip(prefix) else []), *_pip_steps(shown, options)]
 
 
 def lacks_pip(prefix: Path) -> bool:
@@ -75,13 +74,6 @@ def _options(declared: Declaration | None) -> tuple[str, ...]:
 def _pip_steps(python: str, options: Sequence[str]) -> list[Step]:
     install = [python, "-m", "pip", "install"]
     return [*([[*install, _WITH_GROUPS]] if "--group" in options else []), [*install, *options]]
-
-
-def _upward(project: Project) -> Iterator[Path]:
-    for folder in (project.folder, *project.folder.parents):
-        yield folder
-        if folder == project.root:
-            return
 
 
 def _place(folder: Path, root: Path) -> str:

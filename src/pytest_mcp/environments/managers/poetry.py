@@ -110,7 +110,7 @@ def _missing(notes: Path, folder: Path) -> str | None:
     ending = f"-{user_dirs.mark(os.path.normcase(folder.resolve()))}"
     for name, minor in _chosen(toml(notes)):
         kept = f"{name}-py{minor}"
-        if name.endswith(ending) and not virtualenv.is_there(notes.parent / kept):
+        if name.endswith(ending) and not files.holds((notes.parent / kept).exists):
             return kept
     return None
 

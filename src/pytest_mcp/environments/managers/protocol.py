@@ -92,7 +92,7 @@ class Manager(ABC):
 
     def answer(self, python: Path, name: str = "") -> Answer:
         source = f"{self.name}'s environment {name}".rstrip()
-        return Answer(self.name, python, source, None if virtualenv.is_there(python) else "does not exist")
+        return Answer(self.name, python, source, None if files.holds(python.exists) else "does not exist")
 
     def no_answer(self, problem: str | None = None) -> Answers:
         return (Answer(self.name, None, f"{self.name}'s environment", problem or self.nothing_yet),)

@@ -3,7 +3,6 @@
 That environment is found like any other `.venv`, so uv is not asked.
 """
 
-from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
@@ -27,7 +26,8 @@ class Uv(Manager):
 
     def declared(self, project: Project) -> Declaration | None:
         """In a workspace, the nearest folder that declares it."""
-        homes = _upward(project) if _workspace_inside(project) else [project.home]
+        shared = _workspace_inside(project)
+        homes = map(read, files.upward(project.folder, shared.folder)) if shared else [project.home]
         return next(filter(None, map(_declared, homes)), None)
 
     def install_line(self, project: Project, declared: Declaration | None) -> str:
@@ -58,10 +58,6 @@ def is_made_by_uv(prefix: Path) -> bool:
 def _declared(home: Manifest) -> Declaration | None:
     legacy = Declaration(("--group", "dev"), requirements.names(home.table("tool", "uv").get("dev-dependencies")))
     return requirements.best([*requirements.standard(home, group="--group", extra="--extra"), legacy])
-
-
-def _upward(project: Project) -> Iterator[Manifest]:
-    return (read(each) for each in (project.folder, *project.folder.parents) if each.is_relative_to(project.root))
 
 
 def workspace(start: Path) -> Manifest | None:

@@ -7,7 +7,6 @@ import pytest
 
 from pytest_mcp.environments import project as manifest
 from pytest_mcp.environments.managers import hatch
-from pytest_mcp.environments.managers.hatch import Kept
 from pytest_mcp.environments.managers.lookup import environments
 from pytest_mcp.environments.managers.protocol import Answer
 from tests.support.disk import fix_line, lay
@@ -101,7 +100,7 @@ def test_an_environment_is_looked_for_where_hatch_would_make_it(
         told = managed_home.run("hatch", "env", "find", name, cwd=project, **variables)
         prefix = Path(told.strip())
         managed_home.make(prefix)
-        expected.append(Kept(name, prefix))
+        expected.append((name, prefix))
 
     found = hatch.kept(manifest.read(project), {**managed_home.environment, **variables})
 
@@ -175,7 +174,7 @@ def test_a_project_may_be_named_like_an_environment_for_builds(managed_home: Hom
 
     found = hatch.kept(manifest.read(project), {**managed_home.environment, **variables})
 
-    assert found == [Kept("default", project / ".hatch" / "a-build")]
+    assert found == [("default", project / ".hatch" / "a-build")]
 
 
 @pytest.mark.anyio

@@ -14,6 +14,8 @@ UV = "[tool.uv]\npackage = false\n"
 
 
 WORKSPACE = {
+    # Above the workspace, so it does not count there.
+    "pyproject.toml": "[dependency-groups]\noutside = ['pytest']\n",
     "mono/pyproject.toml": "[tool.uv.workspace]\nmembers = ['packages/*']\nexclude = ['packages/old']\n",
     "mono/packages/a/pyproject.toml": "[dependency-groups]\nunit = ['pytest']\n",
     "mono/packages/b/pyproject.toml": "[tool.uv]\npackage = false\n",
