@@ -1,8 +1,8 @@
 """Where a project declares pytest: lists of packages, and the options that install each list.
 
-In comes a manifest or a list of requirements; out come `Declaration`s. Values of a wrong type count as empty. Groups
-are always named, also those that are installed by default, so nothing has to be known about defaults or about groups
-that include each other.
+In comes a manifest or a list of requirements; out come `Declaration`s. Values of a wrong type count as empty. Naming a
+group that is installed by default does no harm, so nothing has to be known about defaults or about groups that include
+each other.
 """
 
 import re
@@ -54,8 +54,12 @@ def standard(manifest: Manifest, *, group: str, extra: str) -> list[Declaration]
 
 
 def of_tables(option: str, tables: Mapping[str, object]) -> list[Declaration]:
-    """One declaration for each list. Managers accept no names that would have to be quoted."""
-    return [Declaration((option, name), names(tables[name]), name) for name in tables if _NAME.fullmatch(name)]
+    """One declaration for each list; without an option if it is always installed.
+
+    Managers accept no names that would have to be quoted.
+    """
+    found = [name for name in tables if _NAME.fullmatch(name)]
+    return [Declaration((option, name) if option else (), names(tables[name]), name) for name in found]
 
 
 def names(listed: object) -> Names:

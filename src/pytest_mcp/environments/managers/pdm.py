@@ -36,8 +36,9 @@ class Pdm(Manager):
         return (answer,)
 
     def declared(self, project: Project) -> Declaration | None:
-        own = requirements.of_tables("-G", project.home.table("tool", "pdm", "dev-dependencies"))
-        return requirements.best([*requirements.standard(project.home, group="-G", extra="-G"), *own])
+        """Groups have no option: with one, pdm would leave out the other groups."""
+        own = requirements.of_tables("", project.home.table("tool", "pdm", "dev-dependencies"))
+        return requirements.best([*requirements.standard(project.home, group="", extra="-G"), *own])
 
     def install_line(self, project: Project, declared: Declaration | None) -> str:
         at = project.at("-p")

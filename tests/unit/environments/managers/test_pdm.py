@@ -89,8 +89,8 @@ async def test_a_project_for_which_pdm_has_chosen_nothing_is_told_and_left_alone
     [
         pytest.param("", "pdm add -dG test pytest", id="nowhere"),
         pytest.param("[project]\ndependencies = ['pytest']", "pdm install", id="main"),
-        pytest.param("[dependency-groups]\nt = ['pytest']", "pdm install -G t", id="group"),
-        pytest.param("[tool.pdm.dev-dependencies]\nt = ['pytest']", "pdm install -G t", id="own group"),
+        pytest.param("[dependency-groups]\nt = ['pytest']", "pdm install", id="group"),
+        pytest.param("[tool.pdm.dev-dependencies]\nt = ['pytest']", "pdm install", id="own group"),
         pytest.param("[project.optional-dependencies]\nt = ['pytest']", "pdm install -G t", id="extra"),
     ],
 )
