@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import pytest_mcp
+from pytest_mcp.environments.managers.registry import MANAGERS
 
 PACKAGE = Path(pytest_mcp.__file__).parent
 # A module imports from its own layer or from one to the left of it.
@@ -175,6 +176,18 @@ def test_a_pure_module_neither_waits_nor_touches_files_the_terminal_or_the_clock
     assert not any(isinstance(node, waiting) for node in ast.walk(tree(MODULES[name])))
     assert called(MODULES[name]) & IMPURE_CALLS == set()
     assert packages(MODULES[name]) & IMPURE_MODULES == set()
+
+
+@pytest.mark.parametrize("name", [each for each in modules_of("environments", "report") if ".managers." not in each])
+def test_a_manager_is_known_to_its_own_file_alone(name: str) -> None:
+    """Elsewhere no module imports it, and no string is its name, one of its files or its variable."""
+    known = {word for each in MANAGERS for word in (each.name, each.lock, each.variable, *each.files)}
+    words = {node.value for node in ast.walk(tree(MODULES[name])) if isinstance(node, ast.Constant)}
+    own = {type(each).__module__ for each in MANAGERS}
+
+    assert words & known - {None} == set()
+    assert {each.rpartition(".")[0] for each in imported(MODULES[name])} & own == set()
+    assert imported(MODULES[name]) & own == set()
 
 
 def test_targets_look_at_the_file_system_but_open_nothing() -> None:

@@ -1,8 +1,10 @@
 """Projects and environments as files on disk, whose Python is never started, and settings to search them with."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_mcp.config.model import Config, Options, configure
+from pytest_mcp.environments import advice
 from pytest_mcp.environments.interpreter import Candidate
 from tests.support.managed import Home
 from tests.support.project_files import write_files
@@ -27,7 +29,11 @@ def lacking(prefix: Path, source: str = ".venv in the project root") -> Candidat
 
 
 def broken(prefix: Path, source: str = ".venv in the project root") -> Candidate:
-    return Candidate(prefix / "bin/python", source, "does not exist (a link to a Python that is gone)")
+    return Candidate(prefix / "bin/python", source, "does not exist (a symlink to a Python that is gone)")
+
+
+def fix_line(root: Path, rejected: Sequence[Candidate], *, folder: Path | None = None) -> str:
+    return advice.remedy(root, rejected, folder=folder).line
 
 
 def configured(root: Path, *, python: Path | None = None, environment: dict[str, str] | None = None) -> Config:

@@ -27,6 +27,7 @@ from pytest_mcp.cli import colours
 from pytest_mcp.cli.setup import jsonc_edit
 from pytest_mcp.config import endpoint
 from pytest_mcp.environments import project, requirements
+from pytest_mcp.environments.managers import conda, pip
 from pytest_mcp.events import decode
 from pytest_mcp.events.collection import Marks, NothingSelected
 from pytest_mcp.events.model import Event, Finished, Interrupted, Phase, Started, UsageFault, Warned
@@ -196,14 +197,13 @@ def read_settings(said: str) -> object:
 
 
 def of_files(said: str, folder: Path) -> object:
-    for name in ("pyproject.toml", "setup.cfg", "requirements.txt", "environment.yml"):
+    for name in ("pyproject.toml", "requirements.txt", "environment.yml"):
         (folder / name).write_text(said, encoding="utf-8", errors="replace", newline="")
     found = project.read(folder)
     return (
-        requirements.groups(found),
-        requirements.setup_extras(folder),
-        requirements.of_file(folder / "requirements.txt"),
-        requirements.of_conda(folder / "environment.yml"),
+        requirements.standard(found, group="", extra=""),
+        pip.of_file(folder / "requirements.txt"),
+        conda.listed(folder / "environment.yml"),
     )
 
 
@@ -340,7 +340,7 @@ WRITTEN_IN_PLACE = {
     "targets_not_run": "one character, repeated",
     "ownership": "one class of characters, repeated",
     "hatch": "one class of characters, repeated",
-    "requirements": "classes of characters; `of_files` above",
+    "requirements": "one class of characters, repeated",
     "source_lines": "two colons",
     "nearby": "names of folders, of 255 characters at most",
     "targets": "one character",

@@ -170,6 +170,14 @@ class RefusedByPytest(CallError):
         super().__init__("\n".join(lines), {**_faults_data(faults), **facts.data("usage_error")})
 
 
+@dataclass(frozen=True)
+class Fix:
+    """The one line that solves the problem: a shell command, or a sentence for whoever starts the server."""
+
+    line: str
+    for_operator: bool = False
+
+
 class ExecutionFailed(CallError):
     code = EXECUTION_FAILED
 
@@ -180,10 +188,10 @@ class ExecutionFailed(CallError):
         facts: RunFacts,
         *,
         details: Sequence[str] = (),
-        fix: str | None = None,
+        fix: Fix | None = None,
     ) -> None:
         """`fix` is the command that certainly helps, if there is one."""
-        fixes = [] if fix is None else [f"fix: {fix}"]
+        fixes = [] if fix is None else [f"fix: {fix.line}"]
         sentences = [text.cut_middle(sentence, LONGEST_SENTENCE, separator=" ") for sentence in (headline, *details)]
         lines = [*sentences, *fixes, *_quoted("stderr", facts.stderr)]
         super().__init__("\n".join(lines), facts.data(error_type))

@@ -129,7 +129,7 @@ def test_a_project_without_tests_is_told_what_was_looked_for(bench: Workbench) -
     ("name", "source", "words"),
     [
         ("conftest.py", "import nowhere_to_be_found\n", "conftest.py:1: ModuleNotFoundError"),
-        ("pyproject.toml", "[tool.pytest.ini_options]\nmarkers = [\n", "pytest refuses"),
+        ("pyproject.toml", "[tool.pytest.ini_options]\nmarkers = [\n", "pytest rejects"),
     ],
 )
 def test_a_file_of_the_project_that_keeps_tests_from_running_is_told_without_a_traceback_of_ours(

@@ -10,6 +10,7 @@ from pytest_mcp.api.errors import (
     CallError,
     ExecutionFailed,
     Fault,
+    Fix,
     InternalError,
     InvalidParams,
     NotInitialized,
@@ -166,7 +167,7 @@ def test_the_message_of_a_failed_run_ends_with_the_last_lines_of_stderr_marked_a
 def test_a_headline_and_details_that_quote_foreign_text_are_cut_and_keep_their_ends() -> None:
     headline = f"pytest execution failed: unrecognized arguments: --{'x' * 100_000} (configured in pytest.ini)"
 
-    error = ExecutionFailed("usage_error", headline, RunFacts(), details=["y" * 100_000], fix="install pytest")
+    error = ExecutionFailed("usage_error", headline, RunFacts(), details=["y" * 100_000], fix=Fix("install pytest"))
 
     shown, detail, fix = error.message.splitlines()
     assert max(len(shown), len(detail)) < LONGEST_SENTENCE + 50
