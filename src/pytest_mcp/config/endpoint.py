@@ -99,7 +99,7 @@ def _token(given: str | None, file: str | None) -> Token | None:
     # Never the token itself in a message: it would get into a log.
     where = "PYTEST_MCP_TOKEN" if file is None else f"The token in {file}"
     if len(secret) < SHORTEST_TOKEN:
-        raise ValueError(f"{where} is shorter than {SHORTEST_TOKEN} characters; create one with: openssl rand -hex 32")
+        raise ValueError(f"{where} is shorter than {SHORTEST_TOKEN} characters; `openssl rand -hex 32` creates one.")
     if len(secret) > LONGEST_TOKEN or not re.fullmatch(_BEARER, secret):
         raise ValueError(
             f"{where} is longer than {LONGEST_TOKEN} characters or has characters that are invalid in a bearer token."

@@ -209,7 +209,7 @@ def test_a_server_that_does_not_start_is_told_in_its_own_words(project: Workbenc
 
     assert done.returncode == 1
     assert "no such library" in done.stdout
-    assert closing(done)[0].startswith("Not ready: the server ended")
+    assert closing(done)[0].startswith("Not ready: the server exited")
     assert (answer["ready"], answer["handshake"]["protocol"]) == (False, None)
     assert answer["handshake"]["stderr"] == "no such library"
 
