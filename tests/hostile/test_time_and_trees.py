@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.hostile.harness import ANSWER_SECONDS, SLACK, HostileServer, timed
+from tests.support.hostile_server import ANSWER_SECONDS, SLACK, HostileServer, timed
 from tests.support.waiting import limits_until
 from tests.support.workbench import Failure
 
@@ -48,8 +48,9 @@ def test_a_stuck_test_ends_at_the_limit_with_what_had_finished_and_its_own_stack
 ) -> None:
     """D1."""
     server.project(with_stuck_test(STUCK[how]))
+    mark = "stderr| " if how == DEAF else "stack| "
 
-    for limit in limits_until(server.root / "reached"):
+    for limit in limits_until(server.root / "reached", lambda: mark in failure.message):
         failure = server.failure("timeout", timeout=limit)
 
     assert failure.message.splitlines()[0] == f"pytest execution exceeded timeout of {limit} seconds"
@@ -59,7 +60,6 @@ def test_a_stuck_test_ends_at_the_limit_with_what_had_finished_and_its_own_stack
     partial = failure.data["partial"]
     assert [test["node_id"] for test in partial["tests"]] == ["test_a.py::test_before"]
     assert (partial["running"], partial["not_run"]) == (["test_b.py::test_stuck"], 1)
-    mark = "stderr| " if how == DEAF else "stack| "
     stack = [line for line in failure.message.splitlines() if line.startswith(mark)]
     assert any("test_stuck" in line for line in stack), failure.message
 
@@ -69,7 +69,7 @@ def test_hanging_at_import_is_a_timeout_in_collection(server: HostileServer, whe
     """D2."""
     server.project({"test_a.py": BEFORE, where: f"{REACHED}reach()\nwhile True: time.sleep(600)\n"})
 
-    for limit in limits_until(server.root / "reached"):
+    for limit in limits_until(server.root / "reached", lambda: where in failure.message):
         failure = server.failure("timeout", timeout=limit)
 
     assert "collecting" in failure.message

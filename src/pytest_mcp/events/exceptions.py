@@ -45,7 +45,8 @@ def _raised(link: Any, note: Any, text: Any, frames: Any) -> Raised:
     )
 
 
-def _frame(path: Any, line: Any, function: Any, statement: Any, arguments: Any, variables: Any) -> Frame:
+def _frame(path: Any, line: Any, function: Any, *values: Any) -> Frame:
+    statement, arguments, variables = values
     if type(line) is not int or not 0 <= line < 10**9:
         raise ValueError("not a line number")
     pairs = tuple((_text(name), _text(shown)) for name, shown in map(_list, _list(arguments)))

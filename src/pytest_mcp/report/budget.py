@@ -17,11 +17,11 @@ from pytest_mcp.api.results import (
     Omitted,
     TestResult,
 )
-from pytest_mcp.report import collection_errors, grouping, last_resort, pytest_output, tracebacks
+from pytest_mcp.report import collection_errors, grouping, pytest_output, tracebacks, truncation
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.result import Report
-from pytest_mcp.report.token_limit import Fits, limit
+from pytest_mcp.report.tokens import Fits, limit
 from pytest_mcp.report.tracebacks import Style
 from pytest_mcp.text import cut_middle
 
@@ -125,11 +125,11 @@ class _Answer:
                 return answer
         least = self.answer(head[0])
         for number in range(len(least.notices) - 1, -1, -1):
-            fewer = least.model_copy(update={"notices": last_resort.with_notices(least.notices, number)})
+            fewer = least.model_copy(update={"notices": truncation.first_notices(least.notices, number)})
             if fits(fewer):
                 return fewer
         smallest = least
-        for smallest in last_resort.ever_less(least):
+        for smallest in truncation.truncated(least):
             if fits(smallest):
                 break
         return smallest

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pytest_mcp.api.requests import DiscoverTests
 from pytest_mcp.api.results import DiscoveredTest, DiscoverResult, FileTests, OmittedTests
-from pytest_mcp.report import collection_errors, last_resort
-from pytest_mcp.report.token_limit import Fits, limit
+from pytest_mcp.report import collection_errors, truncation
+from pytest_mcp.report.tokens import Fits, limit
 
 # More tests than this are listed by file, unless every test was asked for.
 MOST_ENTRIES = 40
@@ -102,7 +102,7 @@ def _least(bare: DiscoverResult, result: DiscoverResult, fits: Fits) -> Discover
         update={"files": [FileTests(file="./", count=result.count, tests=None)], "omitted": omitted}
     )
     for number in range(len(counted.notices) - 1, -1, -1):
-        fewer = counted.model_copy(update={"notices": last_resort.with_notices(counted.notices, number)})
+        fewer = counted.model_copy(update={"notices": truncation.first_notices(counted.notices, number)})
         if fits(fewer):
             return fewer
-    return next(filter(fits, last_resort.ever_less(counted)), counted)
+    return next(filter(fits, truncation.truncated(counted)), counted)

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pytest_mcp.api.results import CollectionError, Outcome
+from pytest_mcp.events.collection import CollectionFailed
 from pytest_mcp.events.exceptions import Chain, Frame
-from pytest_mcp.events.ledger import TestRecord
-from pytest_mcp.events.model import CollectionFailed, Phase
+from pytest_mcp.events.model import Phase
+from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.report import places
 
 Section = tuple[str, str]

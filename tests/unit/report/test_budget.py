@@ -1,4 +1,5 @@
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -6,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, ExecuteResult
-from pytest_mcp.events.model import Configured, Deselected, Event, ImportedElsewhere, Started, Warned
+from pytest_mcp.events.collection import Deselected
+from pytest_mcp.events.model import Configured, Event, ImportedElsewhere, Started, Warned
 from pytest_mcp.report import tokens
 from pytest_mcp.report.budget import MOST_CAUSES, MOST_EXAMPLES, TEXT_CHARACTERS, fit_execution
 from pytest_mcp.report.result import Report, executed
@@ -16,9 +18,7 @@ from tests.support.records import absent, execution, frame, one_test, phase, rai
 
 CEILING = 16 * 1024 * 1024
 PRINTED = "collected 9 items\n\ntest_a.py .F\n\na plugin speaks\n=== 1 passed in 0.1s ===\n"
-KEYS = (
-    "verdict exit_code summary notices collection_errors failure_groups tests rerun text_output json_report omitted"
-).split()
+KEYS = list(ExecuteResult.model_fields)
 
 
 def word(number: int) -> str:
@@ -237,9 +237,7 @@ def failed_phases(draw: st.DrawFn, node_id: str) -> Any:
 
 @st.composite
 def runs(draw: st.DrawFn) -> list[Event]:
-    told: list[Event | list[Event]] = [
-        one_test(f"tests/test_a.py::passes{n}") for n in range(draw(st.integers(0, 40)))
-    ]
+    told: list[Event | list[Event]] = [one_test(f"tests/test_a.py::passes{n}") for n in range(draw(st.integers(0, 40)))]
     for number in range(draw(st.integers(0, 15))):
         node_id = f"tests/test_{number % 7}.py::{draw(names)}{number}"
         told.append(one_test(node_id, draw(failed_phases(node_id))))
@@ -274,7 +272,7 @@ def test_a_larger_budget_never_shows_less_and_tests_shows_what_auto_shows(stream
         return [len(sent.tests), len(text), len(sent.text_output)]
 
     budgets = [shown(most, detail) for most in (500, 1000, 2000, 4000, 8000, 100_000)]
-    for less, more in zip(budgets, budgets[1:], strict=False):
+    for less, more in pairwise(budgets):
         assert all(before <= after for before, after in zip(less, more, strict=True))
     for most in (500, 2000, 8000):
         assert all(auto <= tests for auto, tests in zip(shown(most, "auto"), shown(most, "tests"), strict=True))
