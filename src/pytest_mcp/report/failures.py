@@ -177,6 +177,9 @@ def _cause(phase: Phase) -> str:
     if phase.message is not None:
         # pytest leaves the type out of exactly these messages.
         return f"AssertionError: {phase.message}" if phase.message.startswith("assert ") else phase.message
+    if phase.exceptions:
+        # On pytest 7.0 a `pytest.fail(pytrace=False)` has a text and nothing else.
+        return "Failed: " + "\n".join(phase.exceptions[-1].text)
     plain = (phase.traceback or "").strip()
     if fixture := _FIXTURE.search(plain):
         return f"FixtureLookupError: {fixture.group(1)}"

@@ -1,0 +1,151 @@
+"""What an answer shows of real failures, on every generation of pytest: the way to them, their text, their values."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.workbench import Workbench
+
+SHOP = '''import json
+
+class ShopError(Exception):
+    pass
+
+def load(text, strict=True):
+    """A docstring that nobody needs in a traceback."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ShopError(
+            f"cannot load {text}") from error
+
+def price(name, table):
+    return table[name]["price"]
+
+def endless(depth):
+    return endless(depth + 1)
+'''
+TESTS = '''import pytest, shop
+
+@pytest.mark.parametrize(
+    "name, table",
+    [
+        ("pen", {"pencil": {"price": 1}}),
+    ],
+)
+def test_price(name, table):
+    assert shop.price(name, table) == 1
+
+def test_load(tmp_path):
+    shop.load("{")
+
+def test_hidden():
+    __tracebackhide__ = True
+    helper()
+
+def helper():
+    __tracebackhide__ = True
+    assert 1 == 2
+
+def test_without_traceback():
+    pytest.fail("no pens today", pytrace=False)
+
+def test_endless():
+    shop.endless(0)
+'''
+COMPARISONS = '''
+def test_list():
+    assert list(range(100, 140)) == [*range(100, 110), 333, *range(111, 130), 555, *range(131, 140)]
+
+def test_dict():
+    assert {"same": "x" * 40, "name": "y" * 400} == {"same": "x" * 40, "name": "z" * 400}
+
+def test_text():
+    assert "a" * 60 + "b" == "a" * 60 + "c"
+
+def test_lines():
+    left = [f"line {n}" for n in range(60)]
+    right = [*left[:30], "other", *left[31:]]
+    assert "\\n".join(left) == "\\n".join(right)
+
+def test_caught_and_passed():
+    try:
+        assert [1] == [2]
+    except AssertionError:
+        pass
+'''
+
+
+async def shown(bench: Workbench, **asked: Any) -> dict[str, tuple[str, list[str]]]:
+    """Message and traceback of each failed test."""
+    answer = await bench.execute(detail="tests", **asked)
+    return {
+        test["node_id"].rpartition("::")[2].partition("[")[0]: (test["message"], test["traceback"].split("\n"))
+        for test in answer["tests"]
+        if test["outcome"] == "failed"
+    }
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("options", ["", "-n 2"], ids=["alone", "xdist"])
+async def test_a_failure_is_shown_by_its_frames_statements_values_and_text(
+    every_bench: Workbench, options: str
+) -> None:
+    every_bench.write({"shop.py": SHOP, "test_shop.py": TESTS, "pytest.ini": f"[pytest]\naddopts = {options}\n"})
+
+    failed = await shown(every_bench)
+
+    assert failed["test_price"] == (
+        "KeyError: 'pen'",
+        [
+            "test_shop.py:10: in test_price",
+            "    assert shop.price(name, table) == 1",
+            "shop.py:15: in price",
+            '    return table[name]["price"]',
+            "    name = 'pen', table = {'pencil': {'price': 1}}",
+        ],
+    )
+    message, lines = failed["test_load"]
+    assert message == "shop.ShopError: cannot load {"
+    assert lines[:2] == ["shop.py:9: in load", "    return json.loads(text)"]
+    assert any(line.startswith("... ") and line.endswith("/json") for line in lines)
+    assert any(line.startswith("E   json.decoder.JSONDecodeError: ") for line in lines)
+    assert lines[lines.index("raised from the above:") + 1 :] == [
+        "test_shop.py:13: in test_load",
+        '    shop.load("{")',
+        "shop.py:11: in load",
+        '    raise ShopError(f"cannot load {text}") from error',
+        "    text = '{', strict = True",
+    ]
+    assert failed["test_without_traceback"][0] == "Failed: no pens today"
+    assert sum(line == "shop.py:18: in endless" for line in failed["test_endless"][1]) == 1
+
+
+@pytest.mark.anyio
+async def test_all_that_differs_in_a_comparison_is_shown_and_nothing_tells_to_use_an_option(
+    every_bench: Workbench,
+) -> None:
+    every_bench.write({"test_a.py": COMPARISONS})
+
+    failed = await shown(every_bench)
+
+    texts = {name: "\n".join([message, *lines]) for name, (message, lines) in failed.items()}
+    assert all("-v" not in text for text in texts.values()), texts
+    differing = [line.split() for line in failed["test_list"][1] if line.startswith(("E     -", "E     +"))]
+    assert differing == [["E", "-", "333,"], ["E", "+", "110,"], ["E", "-", "555,"], ["E", "+", "130,"]]
+    assert "y" * 400 in texts["test_dict"]
+    assert "z" * 400 in texts["test_dict"]
+    assert "- aaaaaaaaaac" in texts["test_text"]
+    assert "+ line 30" in texts["test_lines"]
+    assert "- other" in texts["test_lines"]
+    assert "line 50" not in texts["test_lines"]
+
+
+@pytest.mark.anyio
+async def test_explaining_a_comparison_changes_nothing_else_that_pytest_prints(every_bench: Workbench) -> None:
+    every_bench.write({"test_a.py": COMPARISONS})
+
+    answer = await every_bench.execute(keywords="caught")
+
+    assert answer["verdict"] == "passed"
+    assert answer["text_output"] == "1 passed, 4 deselected in" + answer["text_output"].partition(" in")[2]
