@@ -40,6 +40,26 @@ OF_HINT: dict[Any, st.SearchStrategy[Any]] = {
     dict[str, Any] | None: st.none() | objects,
 }
 
+maybe_words = st.none() | words
+frames = st.tuples(
+    words,
+    st.integers(min_value=0, max_value=10**9 - 1),
+    maybe_words,
+    maybe_words,
+    st.lists(st.tuples(words, words).map(list), max_size=2),
+    st.lists(words, max_size=2),
+).map(list)
+# As the child writes them: the link to the next exception, a note, the lines of its text, and its frames.
+chains = st.lists(
+    st.tuples(
+        st.sampled_from([None, "cause", "context"]) | words,
+        maybe_words,
+        st.lists(words, max_size=3),
+        st.lists(frames, max_size=3),
+    ).map(list),
+    max_size=3,
+)
+
 
 def fields_of(kind: type[Event]) -> dict[str, Any]:
     return {name: hint for name, hint in get_type_hints(kind).items() if name != "kind"}
@@ -54,6 +74,7 @@ OF_NAME: dict[str, st.SearchStrategy[Any]] = {
     "exit_status": st.sampled_from([0, 1, 5]) | whole,
     "settings": ways_up,
     "conftests": ways_up,
+    "chain": st.none() | chains,
 }
 
 

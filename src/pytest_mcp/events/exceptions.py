@@ -36,26 +36,26 @@ Chain = tuple[Raised, ...]
 
 
 def parse_chain(value: Any) -> Chain:
-    return tuple(_raised(*_list(entry)) for entry in _list(value))
+    return tuple(_raised(*_list(entry, 4)) for entry in _list(value))
 
 
 def _raised(link: Any, note: Any, text: Any, frames: Any) -> Raised:
     return Raised(
-        _optional(link), _optional(note), _texts(text), tuple(_frame(*_list(frame)) for frame in _list(frames))
+        _optional(link), _optional(note), _texts(text), tuple(_frame(_list(each, 6)) for each in _list(frames))
     )
 
 
-def _frame(path: Any, line: Any, function: Any, *values: Any) -> Frame:
-    statement, arguments, variables = values
+def _frame(values: list[Any]) -> Frame:
+    path, line, function, statement, arguments, variables = values
     if type(line) is not int or not 0 <= line < 10**9:
         raise ValueError("not a line number")
-    pairs = tuple((_text(name), _text(shown)) for name, shown in map(_list, _list(arguments)))
+    pairs = tuple((_text(name), _text(shown)) for name, shown in (_list(pair, 2) for pair in _list(arguments)))
     return Frame(_text(path), line, _optional(function), _optional(statement), pairs, _texts(variables))
 
 
-def _list(value: Any) -> list[Any]:
-    if type(value) is not list:
-        raise ValueError("not a list")
+def _list(value: Any, length: int | None = None) -> list[Any]:
+    if type(value) is not list or length not in (None, len(value)):
+        raise ValueError("not a list of this length")
     return value
 
 

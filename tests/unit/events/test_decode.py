@@ -100,6 +100,9 @@ def test_a_record_with_a_field_missing_or_of_another_type_is_no_event(kind: str,
         ("phase", {"sections": [["title", 1]]}),
         ("phase", {"location": []}),
         ("phase", {"location": ["a path alone"]}),
+        ("phase", {"chain": [["no", "exception"]]}),
+        ("phase", {"chain": [[None, None, ["text"], [["a.py", 1]]]]}),
+        ("phase", {"chain": [[None, None, ["text"], [["a.py", True, None, None, [], []]]]]}),
     ],
 )
 def test_a_list_of_the_wrong_things_is_no_event(kind: str, told: dict[str, Any]) -> None:
