@@ -42,6 +42,7 @@ class Part:
     place: str | None
     # What was captured in a subtest alone.
     sections: tuple[Section, ...]
+    is_subtest: bool
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,15 @@ class Failure:
 
     @property
     def message(self) -> str:
-        return "\n".join(part.message for part in self.parts)
+        """All of it, as detail full shows it."""
+        return "\n".join(part.message + (f"\nin {part.title}" if part.is_subtest else "") for part in self.parts)
 
     @cached_property
     def cause(self) -> str:
         """The first line of it. Always begins with the exception's type."""
         first = self.parts[0]
         line = first.message.strip().partition("\n")[0]
-        subtest = f" in {first.title}" if first.title and first.title.startswith("subtest") else ""
+        subtest = f" in {first.title}" if first.is_subtest else ""
         more = len(self.parts) - 1
         return line + subtest + (f" (and {more} more)" if more else "")
 
@@ -83,8 +85,9 @@ class Failure:
     def own_places(self) -> list[str]:
         """The places in the project on the way to the failure, the innermost last."""
         first = self.parts[0]
-        found = [frame.place for raised in first.chain for frame in raised.frames] or places.in_text(first.text)
-        return [place for place in found if not places.is_foreign(place)]
+        told = [] if first.place is None else [first.place]
+        found = [frame.place for raised in first.chain for frame in raised.frames]
+        return [place for place in found or [*places.in_text(first.text), *told] if not places.is_foreign(place)]
 
     @property
     def raised_at(self) -> str | None:
@@ -170,14 +173,15 @@ def _part(phase: Phase, *, first: bool) -> Part:
         text=phase.traceback or "",
         place=None if phase.location is None else "{}:{}".format(*phase.location[:2]),
         sections=() if phase.subtest is None else _sections([phase]),
+        is_subtest=phase.subtest is not None,
     )
 
 
 def _cause(phase: Phase) -> str:
-    if phase.message is not None:
+    if phase.message and phase.message.strip():
         # pytest leaves the type out of exactly these messages.
         return f"AssertionError: {phase.message}" if phase.message.startswith("assert ") else phase.message
-    if phase.exceptions:
+    if phase.exceptions and any(phase.exceptions[-1].text):
         # On pytest 7.0 a `pytest.fail(pytrace=False)` has a text and nothing else.
         return "Failed: " + "\n".join(phase.exceptions[-1].text)
     plain = (phase.traceback or "").strip()

@@ -6,7 +6,8 @@ import pytest
 
 from pytest_mcp.events.model import Phase
 from pytest_mcp.report import failures, tracebacks
-from tests.support.records import ledger, one_test, phase, skipped, uncollected
+from pytest_mcp.report.failures import Failure
+from tests.support.records import frame, ledger, one_test, phase, raised, skipped, uncollected
 
 NODE_ID = "test_a.py::test_one"
 
@@ -44,20 +45,12 @@ E                  ^
 E   SyntaxError: invalid syntax"""
 
 
-def messages(*phases: Phase) -> str | None:
-    return failures.message(ledger(*one_test(NODE_ID, *phases)).tests[NODE_ID])
+def failure(*phases: Phase) -> Failure:
+    return failures.of_record(ledger(*one_test(NODE_ID, *phases)).tests[NODE_ID])
 
 
-def traceback(*phases: Phase, captured: bool) -> str | None:
-    return failures.traceback(ledger(*one_test(NODE_ID, *phases)).tests[NODE_ID], captured=captured)
-
-
-def site(*phases: Phase) -> str | None:
-    return failures.site(ledger(*one_test(NODE_ID, *phases)).tests[NODE_ID])
-
-
-def failed_in(*phases: Phase) -> str:
-    return failures.phase(ledger(*one_test(NODE_ID, *phases)).tests[NODE_ID])
+def in_full(*phases: Phase, captured: bool = False) -> str:
+    return tracebacks.in_full(failure(*phases), captured=captured)
 
 
 @pytest.mark.parametrize(
@@ -70,47 +63,56 @@ def failed_in(*phases: Phase) -> str:
             {"traceback": FIXTURE_IS_MISSING}, "FixtureLookupError: fixture 'nowhere' not found", id="fixture"
         ),
         pytest.param({"traceback": DOCTEST}, "DocTestFailure: Expected:\n    3\nGot:\n    2", id="doctest"),
+        pytest.param({"chain": [[None, None, ["too", "late"], []]]}, "Failed: too\nlate", id="text without a crash"),
         pytest.param({"traceback": "worker 'gw0' crashed"}, "worker 'gw0' crashed", id="only text"),
-        pytest.param({"traceback": None}, "", id="nothing at all"),
+        pytest.param({"traceback": None}, "no message", id="nothing at all"),
         pytest.param({"message": "X: y", "subtest": "[part] (n=1)"}, "X: y\nin subtest [part] (n=1)", id="subtest"),
     ],
 )
 def test_the_message_of_a_failure_begins_with_the_exception(told: dict[str, Any], message: str) -> None:
-    assert messages(phase(**told)) == message
+    assert failure(phase(**told)).message == message
+
+
+@pytest.mark.parametrize("message", ["", "\n", "   \n\n"])
+def test_a_cause_is_never_empty(message: str) -> None:
+    assert failure(phase(message=message)).cause != ""
 
 
 def test_a_test_that_failed_twice_has_both_messages_the_assertion_first() -> None:
-    told = messages(phase(message="assert 0"), phase(when="teardown", message="RuntimeError: late"))
+    told = failure(phase(message="assert 0\n why"), phase(when="teardown", message="RuntimeError: late"))
 
-    assert told == "AssertionError: assert 0\nRuntimeError: late"
+    assert told.message == "AssertionError: assert 0\n why\nRuntimeError: late"
+    assert told.cause == "AssertionError: assert 0 (and 1 more)"
+
+
+def test_a_cause_is_one_line_and_says_in_which_subtest() -> None:
+    part = phase(message="X: y\nz", subtest="[part] (n=1)")
+
+    assert failure(part).cause == "X: y in subtest [part] (n=1)"
+    assert failure(part, phase(message="X: z", subtest="[other]")).cause == "X: y in subtest [part] (n=1) (and 1 more)"
 
 
 def test_pytests_own_summary_of_failed_subtests_is_left_out_because_it_says_nothing_new() -> None:
     part = phase(message="X: y", traceback="whole", subtest="[part]")
-    summary = phase(message=None, traceback="contains 1 failed subtest")
+    as_text = phase(message=None, traceback="contains 1 failed subtest")
+    as_data = phase(message=None, chain=[[None, None, ["contains 1 failed subtest"], []]])
 
-    assert messages(part, summary) == "X: y\nin subtest [part]"
-    assert traceback(part, summary, captured=False) == f"{' subtest [part] '.center(80, '_')}\nwhole"
+    for summary in (as_text, as_data):
+        assert failure(part, summary).message == "X: y\nin subtest [part]"
+        assert in_full(part, summary) == f"{' subtest [part] '.center(80, '_')}\nwhole"
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("told", "reason"),
     [
         pytest.param(skipped(NODE_ID, "not today"), "not today", id="skip"),
         pytest.param(phase(outcome="skipped", xfail="known bug"), "xfailed: known bug", id="xfail"),
         pytest.param(phase(outcome="skipped", xfail="reason: gave up"), "xfailed: gave up", id="xfail on the way"),
-        pytest.param(phase(outcome="skipped", xfail=""), "xfailed: ", id="xfail without a reason"),
+        pytest.param(phase(outcome="skipped", xfail=""), "xfailed", id="xfail without a reason"),
     ],
 )
-def test_the_message_of_a_skipped_test_is_its_reason_and_it_has_no_traceback(told: Phase, message: str) -> None:
-    assert messages(told) == message
-    assert traceback(told, captured=True) is None
-
-
-def test_a_test_that_passed_has_neither_message_nor_traceback() -> None:
-    assert messages() is None
-    assert traceback(captured=True) is None
-    assert messages(phase(outcome="passed", xfail="known")) is None
+def test_the_reason_of_a_skipped_test_is_told(told: Phase, reason: str) -> None:
+    assert failures.skip_reason(ledger(*one_test(NODE_ID, told)).tests[NODE_ID]) == reason
 
 
 def test_captured_output_follows_the_traceback_once_although_it_accumulates_from_phase_to_phase() -> None:
@@ -121,20 +123,18 @@ def test_captured_output_follows_the_traceback_once_although_it_accumulates_from
         sections=[["Captured stdout call", "early\n"], ["Captured stdout teardown", "late\n"], ["Captured log", ""]],
     )
 
-    told = traceback(call, late, captured=True)
-
-    assert told == (
+    assert in_full(call, late, captured=True) == (
         "the call\n"
         "----------------------------- Captured stdout call -----------------------------\n"
         "early\n"
         "--------------------------- Captured stdout teardown ---------------------------\n"
         "late"
     )
-    assert traceback(call, late, captured=False) == "the call"
+    assert in_full(call, late, captured=False) == "the call"
 
 
 def test_the_second_failure_of_a_test_has_a_heading_of_its_own() -> None:
-    told = traceback(phase(traceback="the call"), phase(when="teardown", traceback="the teardown"), captured=False)
+    told = in_full(phase(traceback="the call"), phase(when="teardown", traceback="the teardown"))
 
     assert told == f"the call\n{' ERROR at teardown '.center(80, '_')}\nthe teardown"
 
@@ -166,23 +166,46 @@ E   json.decoder.JSONDecodeError: Expecting value"""
     ],
 )
 def test_the_place_of_a_failure_is_the_last_one_inside_the_project(told: dict[str, Any], place: str | None) -> None:
-    assert site(phase(**told)) == place
+    assert failure(phase(**told)).site == place
+
+
+@pytest.mark.parametrize(
+    ("frames", "site", "raised_at"),
+    [
+        (["test_a.py:3", "src/cart.py:12"], "src/cart.py:12", "src/cart.py:12"),
+        (["test_a.py:3", "src/cart.py:12", "/usr/lib/x.py:9"], "src/cart.py:12", "/usr/lib/x.py:9"),
+        ([".venv/lib/python3.12/site-packages/x.py:9"], *[".venv/lib/python3.12/site-packages/x.py:9"] * 2),
+    ],
+)
+def test_the_place_of_a_failure_is_read_from_its_frames(frames: list[str], site: str, raised_at: str) -> None:
+    told = failure(raised("ValueError: no", *frames))
+
+    assert (told.site, told.raised_at) == (site, raised_at)
+
+
+def test_where_the_last_exception_was_raised_outside_the_first_one_tells_the_place() -> None:
+    first = ["cause", None, ["KeyError: 1"], [frame("src/cart.py:12")]]
+    last = [None, None, ["X: y"], [frame("/usr/lib/x.py:9")]]
+
+    told = failure(phase(message="X: y", chain=[first, last]))
+
+    assert (told.site, told.raised_at) == ("src/cart.py:12", "/usr/lib/x.py:9")
 
 
 def test_an_argument_that_looks_like_a_place_is_none() -> None:
     """Above its source, a frame in full has the arguments of the function."""
     traceback = "src/cart.py:12: \n_ _ _\n\ntext = 'a:3: b'\n\n>   fail()\nE   no\n\n/usr/lib/json.py:3: ValueError"
 
-    assert site(phase(location=["/usr/lib/json.py", 3], traceback=traceback)) == "src/cart.py:12"
+    assert failure(phase(location=["/usr/lib/json.py", 3], traceback=traceback)).site == "src/cart.py:12"
 
 
 @pytest.mark.parametrize("when", ["setup", "call", "teardown"])
 def test_a_failure_has_the_phase_in_which_it_failed(when: str) -> None:
-    assert failed_in(phase(when=when)) == when
+    assert failure(phase(when=when)).when == when
 
 
 def test_a_test_that_failed_twice_failed_in_its_call() -> None:
-    assert failed_in(phase(), phase(when="teardown")) == "call"
+    assert failure(phase(), phase(when="teardown")).when == "call"
 
 
 def test_a_long_name_of_a_subtest_is_a_heading_too() -> None:
@@ -191,11 +214,9 @@ def test_a_long_name_of_a_subtest_is_a_heading_too() -> None:
     first = phase(traceback="first", subtest="[a]", sections=[["Captured stdout call", "printed\n"]])
     second = phase(traceback="second", subtest=name)
 
-    told = traceback(first, second, captured=True)
+    told = in_full(first, second, captured=True)
 
-    assert told is not None
-    assert f"_ subtest {name} _" in told
-    assert tracebacks.without_captured(told).endswith("second")
+    assert f"printed\n_ subtest {name} _\nsecond" in told
 
 
 def test_a_collection_error_that_is_known_whole_is_told_as_it_is() -> None:
@@ -207,6 +228,7 @@ def test_a_collection_error_that_is_known_whole_is_told_as_it_is() -> None:
         "message": "no",
         "line": 3,
         "traceback": "text",
+        "also": 0,
     }
 
 
