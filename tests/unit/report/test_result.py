@@ -4,12 +4,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_mcp.api.requests import MAX_NODE_IDS
-from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
+from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, ExecuteResult, PartialResult
 from pytest_mcp.events.collection import Collected, Selected
 from pytest_mcp.events.decode import Record, parse
 from pytest_mcp.events.model import Event, Interrupted, Started
+from pytest_mcp.report.budget import fit_execution
 from pytest_mcp.report.result import discovered, executed, partial, stopped_itself
+from pytest_mcp.tools import dump
 from tests.support.records import (
     absent,
     discovery,
@@ -20,6 +21,7 @@ from tests.support.records import (
     ledger,
     one_test,
     phase,
+    raised,
     session,
     skipped,
     uncollected,
@@ -27,6 +29,12 @@ from tests.support.records import (
 from tests.support.streams import NODE_IDS, altered_records, damaged_sessions, line_of
 
 A, B, C = NODE_IDS
+CEILING = 16 * 1024 * 1024
+
+
+def answered(stream: list[Event], **asked: Any) -> ExecuteResult:
+    run = execution(stream, **asked)
+    return fit_execution(executed(run), run.request, ceiling=CEILING)
 
 
 @settings(max_examples=100)
@@ -40,28 +48,28 @@ A, B, C = NODE_IDS
 @example([line_of(Collected({"result": ["no collector"]}))], "full")
 def test_no_record_that_a_test_could_write_breaks_the_answer(written: list[bytes | Event], detail: str) -> None:
     records = [parse(record) if isinstance(record, bytes) else Record(1, record) for record in written]
+    stream = [record.event for record in records if record is not None]
 
-    result = executed(execution([record.event for record in records if record is not None], detail=detail))
+    report, sent = executed(execution(stream)), answered(stream, detail=detail)
 
-    summary = result.summary
+    summary = sent.summary
     assert summary.total == summary.passed + summary.failed + summary.skipped + summary.errors
-    bad = [test for test in result.tests if test.outcome in ("failed", "error")]
-    assert summary.failed + summary.errors == len(bad) + len(result.collection_errors)
-    if detail == "full" or summary.passed + summary.skipped <= LISTED_WITHOUT_FAILURE:
-        assert summary.total == len(result.tests) + len(result.collection_errors)
+    assert summary.failed + summary.errors == len(report.failures) + len(report.collection_errors)
+    assert list(dump(sent)) == list(ExecuteResult.model_fields)
+    assert all(test.message for test in sent.tests if test.outcome in ("failed", "error"))
+    if detail == "full":
+        assert summary.total == len(sent.tests) + len(sent.collection_errors)
 
 
 @given(damaged_sessions())
 def test_every_failure_is_in_exactly_one_group_and_in_the_rerun(stream: list[Event]) -> None:
-    result = executed(execution(stream))
+    report = executed(execution(stream))
 
-    failed = [test.node_id for test in result.tests if test.outcome in ("failed", "error")]
-    grouped = [node_id for cause in result.failure_groups for node_id in (cause.example, *cause.node_ids)]
+    failed = [failure.node_id for failure in report.failures]
+    grouped = [failure.node_id for cause in report.groups for failure in cause.members]
     assert sorted(grouped) == sorted(failed)
-    assert [cause.count for cause in result.failure_groups] == sorted(
-        (1 + len(cause.node_ids) for cause in result.failure_groups), reverse=True
-    )
-    assert result.rerun == ({"node_ids": failed} if failed else None)
+    assert [cause.count for cause in report.groups] == [len(cause.members) for cause in report.groups]
+    assert (report.rerun is None) == (not failed and not report.collection_errors)
 
 
 def test_an_answer_holds_each_test_once_with_its_time_and_then_the_modules_that_skipped_themselves() -> None:
@@ -69,7 +77,7 @@ def test_an_answer_holds_each_test_once_with_its_time_and_then_the_modules_that_
         absent("test_gone.py", "no database"), one_test(A, duration=0.12345), one_test(B, skipped(B, "no")), selected=2
     )
 
-    result = executed(execution(stream, stdout="what pytest printed"))
+    result = answered(stream, stdout="what pytest printed")
 
     assert result.model_dump() == {
         "verdict": "passed",
@@ -103,13 +111,15 @@ def test_a_rerun_keeps_the_pattern_without_which_its_files_would_be_refused() ->
 
 
 def test_an_answer_has_each_cause_once_the_largest_first() -> None:
-    one = {"message": "ValueError: x", "location": ["a.py", 3]}
-    elsewhere = {"message": "ValueError: x", "location": ["a.py", 4]}
-    stream = session(phase(A, **elsewhere), phase(B, **one), phase(C, **one), selected=3, exit_status=1)
+    one = [raised("ValueError: x", "tests/test_a.py:3", node_id=node_id) for node_id in (B, C)]
+    stream = session(raised("ValueError: x", "tests/test_a.py:4", node_id=A), *one, selected=3, exit_status=1)
 
-    groups = executed(execution(stream, code=1)).failure_groups
+    groups = executed(execution(stream, code=1)).groups
 
-    assert [(cause.count, cause.location, cause.example) for cause in groups] == [(2, "a.py:3", B), (1, "a.py:4", A)]
+    assert [(cause.count, cause.location, cause.example.node_id) for cause in groups] == [
+        (2, "tests/test_a.py:3", B),
+        (1, "tests/test_a.py:4", A),
+    ]
 
 
 @pytest.mark.parametrize(("detail", "listed"), [("auto", 1), ("tests", 2 + LISTED_WITHOUT_FAILURE), ("full", 7)])
@@ -117,30 +127,22 @@ def test_many_tests_that_passed_are_counted_and_listed_only_when_asked_for(detai
     ids = [f"test_a.py::passes{number}" for number in range(LISTED_WITHOUT_FAILURE + 1)]
     stream = session(*map(one_test, ids), one_test(A, phase(A)), selected=len(ids) + 1, exit_status=1)
 
-    result = executed(execution(stream, code=1, detail=detail))
+    result = answered(stream, code=1, detail=detail)
 
     assert result.summary.passed == len(ids)
     assert len(result.tests) == listed
 
 
-def test_a_rerun_names_every_failure_or_the_files_where_they_are_more_than_a_call_may_name() -> None:
-    few = [f"test_{number % 3}.py::t[{number}]" for number in range(MAX_NODE_IDS)]
-    many = [*few, "test_0.py::one_more"]
-
-    exact, files = (executed(execution([phase(node_id) for node_id in ids], code=1)).rerun for ids in (few, many))
-
-    assert exact == {"node_ids": few}
-    assert files == {"node_ids": ["test_0.py", "test_1.py", "test_2.py"]}
-
-
 def test_a_run_that_was_cut_short_keeps_what_had_been_reported() -> None:
     run = execution([Selected(4), *one_test(A), *one_test(B, phase(B, message="X: y")), Started(C)], code=None)
 
-    kept = partial(run)
+    report = partial(run)
 
-    assert kept is not None
+    assert report is not None
+    kept = fit_execution(report, run.request, ceiling=CEILING)
+    assert isinstance(kept, PartialResult)
     assert (kept.verdict, kept.exit_code) == ("incomplete", None)
-    assert [test.node_id for test in kept.tests] == [A, B]
+    assert [test.node_id for test in kept.tests] == [B, A]
     assert kept.running == [C]
     assert kept.not_run == 1
     assert kept.rerun == {"node_ids": [B]}
