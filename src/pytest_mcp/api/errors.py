@@ -11,6 +11,7 @@
 error is decided by the caller; how an error is cut to the operator's ceiling, in `error_size`.
 """
 
+import json
 import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -63,7 +64,8 @@ class Fault:
 
     @property
     def line(self) -> str:
-        shown = self.received if isinstance(self.received, str) else repr(self.received)
+        # As it was sent: "1" is not 1.
+        shown = json.dumps(self.received, ensure_ascii=False, default=repr)
         return f"{self.field}: {self.message} (received {text.cut_middle(shown, 200, separator=' ')})"
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pytest_mcp import text
+from pytest_mcp.api import near_matches
 
 MAX_LENGTH = 4096
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
@@ -76,6 +77,8 @@ def parse_path(given: str, root: Path) -> Target:
 def parse_node_id(given: str, root: Path) -> Target:
     """`file`, `folder` or `file::…`; what follows the first `::` is not interpreted."""
     path, separator, selector = _below(given, root).partition("::")
+    if separator and not path:
+        raise ValueError("has no file before ::, as in tests/test_user.py::test_login")
     target = replace(parse_path(path, root), selector=selector if separator else None)
     if not text.is_plain(selector):
         raise ValueError("control characters and invisible characters are not allowed")
@@ -116,7 +119,7 @@ def _check_text(given: str) -> None:
     if given[0] in "-@~":
         raise ValueError(f"must not begin with {given[0]}")
     if "::" in given:
-        raise ValueError("must not contain ::")
+        raise ValueError("must not contain ::, which only node_ids takes")
     if "[" in given:
         raise ValueError("must not contain [, which pytest takes for parameters of a test; name the folder above it")
     if _DRIVE.match(given) and os.name != "nt":
@@ -155,8 +158,21 @@ def _why_unreachable(error: Exception, path: Path, root: Path) -> str:
     if not path.is_relative_to(root):
         return f"lies outside the project root {root}"
     if isinstance(error, FileNotFoundError):
-        return f"does not exist in the project root {root}"
+        return _why_missing(path.relative_to(root).as_posix(), root)
     return "cannot be resolved (a loop of symlinks, a file used as a folder, or a path that is too long)"
+
+
+def _why_missing(relative: str, root: Path) -> str:
+    """With the next thing to do, if that can be told from the name."""
+    if near := near_matches.of_path(root, relative):
+        return f"does not exist; did you mean {text.in_line(near)}?"
+    if "\\" in relative:
+        return "does not exist; separate folders with /"
+    if "*" in relative or "?" in relative:
+        return "does not exist; wildcards are not expanded: name a folder or file, or use pattern or keywords"
+    if relative.isidentifier():
+        return "does not exist; to select tests by a name alone, use keywords"
+    return f"does not exist in the project root {root}"
 
 
 def _selects(selector: str, other: str) -> bool:

@@ -1,14 +1,17 @@
 """Decide whether a run has a result.
 
-In comes a run that has ended; out comes the error to answer with, or None if there is a result. Pure.
+In comes a run that has ended; out comes the error to answer with, or None if there is a result. Pure, but
+for the file in which a test of nearly the same name is looked for.
 The events that the child reported decide, above all whether its session finished. The exit code alone decides nothing:
 a test can exit with any code, and a missing plugin gives the same code as a failing test.
 """
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from pytest_mcp.api import near_matches
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
 from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.targets import Target
@@ -50,7 +53,10 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
         too_many = "its report has more records than a test run can write (does a test write to it?)"
         return _failed(run, "crash", f"pytest execution failed: {too_many}; not all of them were read")
     if faults := _refused_arguments(run):
-        return RefusedByPytest(faults, _facts(run).of_refusal())
+        facts = _facts(run).of_refusal()
+        # pytest's own words for a missing test add nothing.
+        unsaid = any(fault.type != "not_found" for fault in faults)
+        return RefusedByPytest(faults, facts if unsaid else replace(facts, stderr=""))
     if ledger.usage_fault is not None and not _is_of_broken_modules(ledger, ledger.usage_fault):
         return _failed(run, "usage_error", f"pytest execution failed: {_usage_headline(ledger.usage_fault)}")
     if ledger.internal_fault is not None and run.exit.code in (None, 3):
@@ -171,7 +177,8 @@ def _why_missing(target: Target, missing: set[str]) -> str:
         return f"exists, but pytest finds no tests in it; {_SEE}"
     if missing.isdisjoint(target.reported[:2]):
         return f"was not found with these parameters; {_SEE}"
-    return f"was not found; {_SEE}"
+    near = near_matches.of_test(target.path, target.selector)
+    return f"was not found; did you mean {target.relative}::{near}?" if near else f"was not found; {_SEE}"
 
 
 def _bad_expressions(run: Run[Request], messages: Sequence[str]) -> list[Fault]:

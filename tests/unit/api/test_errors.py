@@ -69,7 +69,7 @@ def test_refused_arguments_are_described_by_the_first_and_listed_all() -> None:
 
     assert error.message.splitlines() == [
         "Invalid params: maxfail: too small (received 0)",
-        "node_ids.3: is blank (received  )",
+        'node_ids.3: is blank (received " ")',
     ]
     assert error.data == {
         "field": "maxfail",
@@ -102,8 +102,8 @@ def test_one_sentence_about_many_values_is_said_once() -> None:
     error = RefusedByPytest(faults, RunFacts(command=("python", *(f"a.py::t{n}" for n in range(2000)))))
 
     assert error.message.splitlines()[:2] == [
-        f"Invalid params: node_ids.0: {sentence} (received a.py::t0)",
-        "node_ids.1: same as node_ids.0 (received a.py::t1)",
+        f'Invalid params: node_ids.0: {sentence} (received "a.py::t0")',
+        'node_ids.1: same as node_ids.0 (received "a.py::t1")',
     ]
     assert error.message.count(sentence) == 1
     assert json.dumps(error.data["validation_errors"]).count(sentence) == 1

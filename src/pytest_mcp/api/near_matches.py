@@ -1,0 +1,86 @@
+"""What a caller may have meant by a path or a test that does not exist.
+
+In come the root and what was asked for; out comes the nearest name that exists, or None. Lists folders and reads one
+test file, both up to a limit, and imports nothing.
+"""
+
+import difflib
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+# What is read or listed at most; nobody waits for a suggestion.
+MOST_BYTES = 1_000_000
+MOST_ENTRIES = 5_000
+# How alike two names must be, from 0 to 1.
+LIKENESS = 0.7
+
+_DEFINITION = re.compile(rb"^([ \t]*)(class|def|async def) (\w+)", re.MULTILINE)
+_SKIPPED_FOLDERS = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "build", "dist"})
+
+
+def of_path(root: Path, relative: str) -> str | None:
+    """A file or folder of nearly this name in the same folder, or of exactly this name elsewhere in the project."""
+    parent, name = os.path.split(relative.rstrip("/"))
+    if (root / parent).is_dir():
+        found = _nearest(name, (entry.name for entry in _listed(root / parent)))
+        if found is not None:
+            return f"{parent}/{found}" if parent else found
+    return _elsewhere(root, name)
+
+
+def of_test(file: Path, selector: str) -> str | None:
+    """A test of nearly this name in the file."""
+    return _nearest(selector.partition("[")[0], _tests(file))
+
+
+def _nearest(name: str, names: Iterable[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(name, sorted(set(names)), n=1, cutoff=LIKENESS)), None)
+
+
+def _listed(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry for entry, _ in zip(entries, range(MOST_ENTRIES), strict=False)]
+    except OSError:
+        return []
+
+
+def _elsewhere(root: Path, name: str) -> str | None:
+    """Breadth first, without links and without folders of other people's code."""
+    folders, seen = [root], 0
+    while folders and seen < MOST_ENTRIES:
+        below = []
+        for folder in folders:
+            for entry in _listed(folder):
+                seen += 1
+                if entry.name == name:
+                    return os.path.relpath(entry.path, root)
+                if not entry.name.startswith(".") and entry.name not in _SKIPPED_FOLDERS and _is_folder(entry):
+                    below.append(Path(entry.path))
+        folders = below
+    return None
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _tests(file: Path) -> list[str]:
+    """The functions and methods that a file defines, as they stand behind `::` in a node id."""
+    try:
+        source = file.read_bytes()[:MOST_BYTES] if file.is_file() else b""
+    except OSError:
+        return []
+    found, classes = [], list[tuple[int, str]]()
+    for indent, kind, name in _DEFINITION.findall(source):
+        classes = [(depth, each) for depth, each in classes if depth < len(indent)]
+        if kind == b"class":
+            classes.append((len(indent), name.decode()))
+        else:
+            found.append("::".join([*(each for _, each in classes), name.decode()]))
+    return found

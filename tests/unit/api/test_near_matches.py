@@ -1,0 +1,72 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_mcp.api import near_matches
+
+SOURCE = """
+class TestCart:
+    def test_total(self): pass
+    class TestEmpty:
+        async def test_nothing(self): pass
+
+def test_prices(): pass
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "tests" / "shop").mkdir(parents=True)
+    (tmp_path / "tests" / "shop" / "test_cart.py").write_text(SOURCE, encoding="utf-8")
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "test_hidden.py").touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("tests/shop/test_crat.py", "tests/shop/test_cart.py"),
+        ("test", "tests"),
+        ("test_cart.py", "tests/shop/test_cart.py"),
+        ("shop/test_cart.py", "tests/shop/test_cart.py"),
+        ("tests/shop/nowhere.py", None),
+        ("test_hidden.py", None),
+    ],
+)
+def test_a_missing_path_is_compared_with_its_folder_and_then_with_the_project(
+    root: Path, asked: str, meant: str | None
+) -> None:
+    assert near_matches.of_path(root, asked) == meant
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("test_price", "test_prices"),
+        ("test_price[1-2]", "test_prices"),
+        ("TestCart::test_totals", "TestCart::test_total"),
+        ("TestCart::TestEmpty::test_nothin", "TestCart::TestEmpty::test_nothing"),
+        ("test_something_else", None),
+    ],
+)
+def test_a_missing_test_is_compared_with_those_of_its_file(root: Path, asked: str, meant: str | None) -> None:
+    assert near_matches.of_test(root / "tests/shop/test_cart.py", asked) == meant
+
+
+def test_what_cannot_be_read_has_no_near_match(root: Path) -> None:
+    assert near_matches.of_test(root / "tests", "test_a") is None
+    assert near_matches.of_test(root / "nowhere.py", "test_a") is None
+    assert near_matches.of_path(root / "nowhere", "test_a.py") is None
+
+
+@given(st.binary(max_size=300), st.text(max_size=40))
+def test_whatever_a_file_holds_there_is_an_answer(
+    tmp_path_factory: pytest.TempPathFactory, source: bytes, name: str
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "any.py"
+    file.write_bytes(source)
+
+    assert near_matches.of_test(file, name) is None or isinstance(near_matches.of_test(file, name), str)
