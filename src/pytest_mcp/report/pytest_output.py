@@ -1,7 +1,7 @@
 """What pytest printed, less what other keys of the answer hold already.
 
-Pure. Left out are the header, the progress, the failures and their summary; what remains is warnings,
-what plugins and hooks say, raw output of tests under `-s`, and the closing line.
+Pure. Left out are the header, the progress, the failures, the warnings and the summary; what remains is what plugins
+and hooks say, and raw output of tests under `-s`.
 """
 
 import re
@@ -17,6 +17,8 @@ _TIME = re.compile(r"(?<![\d.])[\d.]++s(?: \([^()]*+\))?")
 _HELD_ELSEWHERE = frozenset(
     {"FAILURES", "ERRORS", "PASSES", "XFAILURES", "XPASSES", "short test summary info", "warnings summary"}
 )
+# The last line of the warnings; what plugins say may follow it without a title.
+_END_OF_WARNINGS = "-- Docs: "
 # Counts that the summary of an answer does not have.
 _MORE_COUNTS = re.compile(r"\d (?:xfailed|xpassed|deselected|rerun)")
 _HEADER = re.compile(
@@ -58,7 +60,7 @@ def condense(stdout: str) -> str:
     for line in stdout.splitlines():
         plain = _COLOUR.sub("", line)
         section = _SECTION.match(plain)
-        if _is_closing(plain):
+        if _is_closing(plain) or (skipping and plain.startswith(_END_OF_WARNINGS)):
             skipping = False
             continue
         if section is not None:

@@ -33,15 +33,15 @@ E   SyntaxError: invalid syntax"""
 
 
 def error(file: str = "tests/test_x.py", **told: Any) -> CollectionError:
-    usual: dict[str, Any] = {"error_type": "ImportError", "message": "no x", "line": 1, "traceback": "E   no x"}
+    usual: dict[str, Any] = {"error_type": "ImportError", "message": "no x", "line": 1, "traceback": None, "also": 0}
     return CollectionError(file=file, **usual | told)
 
 
 def remaining(traceback: str | None) -> str | None:
-    return collection_errors.without_outside_frames(error(traceback=traceback)).traceback
+    return collection_errors.without_machinery(error(traceback=traceback)).traceback
 
 
-def test_of_a_failed_import_the_projects_frames_and_what_was_raised_stay() -> None:
+def test_of_a_failed_import_the_projects_frames_stay() -> None:
     assert remaining(IMPORT_FAILED) == "\n".join(IMPORT_FAILED.split("\n")[5:])
 
 
@@ -50,24 +50,25 @@ def test_of_a_syntax_error_the_line_that_could_not_be_read_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    "traceback",
-    [
-        None,
-        "",
-        "could not be collected",
-        "E   ValueError: no",
-        "Error in fixture\nsecond line",
-        "import file mismatch:\nx",
-    ],
+    "traceback", ["could not be collected", "E   ValueError: no", "Error in fixture\nsecond line", "mismatch:\nx"]
 )
-def test_where_there_are_no_frames_nothing_is_left_out(traceback: str | None) -> None:
+def test_where_there_are_no_frames_nothing_is_left_out(traceback: str) -> None:
     assert remaining(traceback) == traceback
+
+
+@pytest.mark.parametrize("traceback", [None, "", "E   ImportError: no x", "E   no x\nE   ImportError: no x"])
+def test_what_the_other_keys_say_is_not_said_again(traceback: str | None) -> None:
+    assert remaining(traceback) is None
+
+
+def test_of_a_text_of_several_lines_the_lines_that_the_message_lacks_stay() -> None:
+    assert remaining("a.py:1: in <module>\nE   no y\nE   ImportError: no x") == "a.py:1: in <module>\nE   no y"
 
 
 def test_only_the_traceback_is_told_in_fewer_words() -> None:
     whole = error(traceback=IMPORT_FAILED)
 
-    assert collection_errors.without_outside_frames(whole).model_copy(update={"traceback": IMPORT_FAILED}) == whole
+    assert collection_errors.without_machinery(whole).model_copy(update={"traceback": IMPORT_FAILED}) == whole
 
 
 def test_what_pytest_says_of_a_real_file_keeps_its_cause(every_bench: Workbench) -> None:
@@ -100,15 +101,7 @@ def test_what_pytest_says_of_a_real_file_keeps_its_cause(every_bench: Workbench)
 def test_hundreds_of_files_with_one_cause_are_told_once_with_how_many() -> None:
     errors = [error(f"tests/test_{number}.py") for number in range(300)]
 
-    (told,) = collection_errors.one_for_each_cause(errors)
-
-    assert told == error("tests/test_0.py", message="no x (and in 299 more files)")
-
-
-def test_two_files_with_one_cause_are_one_more_file_and_not_files() -> None:
-    (told,) = collection_errors.one_for_each_cause([error("a.py"), error("b.py")])
-
-    assert told.message == "no x (and in 1 more file)"
+    assert collection_errors.one_for_each_cause(errors) == [error("tests/test_0.py", also=299)]
 
 
 def test_files_with_causes_of_their_own_stay_apart() -> None:
@@ -117,23 +110,35 @@ def test_files_with_causes_of_their_own_stay_apart() -> None:
     assert collection_errors.one_for_each_cause(errors) == errors
 
 
-@given(st.lists(st.builds(error, message=st.sampled_from(["no a", "no b", "at 1", "at 2"])), max_size=20))
+WORDS = ["no a", "no b", "at 1", "at 2", "no a" * 200]
+
+
+@given(st.lists(st.builds(error, message=st.sampled_from(WORDS)), max_size=20))
 def test_no_cause_is_lost_and_telling_them_twice_changes_nothing(errors: list[CollectionError]) -> None:
     told = collection_errors.one_for_each_cause(errors)
 
-    assert {one.message.partition(" (and")[0].rstrip("12") for one in told} == {
-        one.message.rstrip("12") for one in errors
-    }
-    assert len(told) <= 3
+    assert {one.message.rstrip("12") for one in told} == {one.message.rstrip("12") for one in errors}
+    assert len(told) <= len(WORDS) - 1
+    assert collection_errors.one_for_each_cause(told) == told
+
+
+@given(st.lists(st.builds(error, error_type=st.sampled_from("EF"), message=st.sampled_from(WORDS)), max_size=20))
+def test_each_step_tells_more_and_all_count_every_file(errors: list[CollectionError]) -> None:
+    steps = list(collection_errors.ever_fewer(errors))
+
+    assert [len(step) for step in steps] == sorted(len(step) for step in steps)
+    assert all(sum(1 + one.also for one in step) == len(errors) for step in steps)
+    assert [len(step) for step in steps[:1]] == [1] * bool(errors)
 
 
 def test_an_error_that_came_as_text_alone_is_told_in_fewer_words_too() -> None:
     whole = failures.collection_error(records.uncollected("tests/test_x.py", traceback=IMPORT_FAILED))
 
-    assert collection_errors.without_outside_frames(whole).model_dump() == {
+    assert collection_errors.without_machinery(whole).model_dump() == {
         "file": "tests/test_x.py",
         "error_type": "ModuleNotFoundError",
         "message": "No module named 'nothing_here'",
         "line": 2,
-        "traceback": "\n".join(IMPORT_FAILED.split("\n")[5:]),
+        "traceback": "\n".join(IMPORT_FAILED.split("\n")[5:-1]),
+        "also": 0,
     }
