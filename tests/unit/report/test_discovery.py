@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pytest_mcp.api.results import DiscoverResult
 from pytest_mcp.events.model import Event
 from pytest_mcp.report import tokens
-from pytest_mcp.report.discovery import fit_discovery
+from pytest_mcp.report.discovery import MOST_ENTRIES, fit_discovery
 from pytest_mcp.report.result import discovered
 from pytest_mcp.tools import dump
 from tests.support.records import discovery, item, uncollected
@@ -37,31 +37,85 @@ def counts(answer: DiscoverResult) -> dict[str, int]:
     return {entry.file: entry.count for entry in answer.files}
 
 
-def test_156_tests_are_listed_by_default() -> None:
-    whole, sent = found(156)
+def test_few_tests_are_listed_one_by_one_and_one_more_makes_a_tree() -> None:
+    (whole, few), (_, more) = (found(MOST_ENTRIES + n) for n in (0, 1))
 
-    assert sent == whole
-    assert sent.count == 156
+    assert few == whole
+    assert more.tests == []
+    assert more.count == MOST_ENTRIES + 1
+    assert more.omitted is None
 
 
-def test_more_tests_than_fit_become_counts_per_file_and_the_count_stays_the_truth() -> None:
-    _, sent = found(1000)
+def test_in_the_tree_a_test_has_its_class_its_name_and_its_line() -> None:
+    tests = [item("a/test_a.py::T::U::test_in_class", classes=["T", "U"], line=7), item("b.py::plain", line=None)]
 
+    _, sent = listed([*tests, *(item(f"c.py::test_{n}", line=n + 1) for n in range(MOST_ENTRIES))])
+
+    assert dump(sent)["files"][:2] == [
+        {"file": "a/test_a.py", "count": 1, "tests": ["T::U::test_in_class:7"]},
+        {"file": "b.py", "count": 1, "tests": ["plain"]},
+    ]
+    assert sent.files[2].tests == [f"test_{n}:{n + 1}" for n in range(MOST_ENTRIES)]
+
+
+def test_in_the_tree_a_test_with_parameters_stands_once_with_their_number() -> None:
+    tests = [item(f"a.py::test_it[{n}]", function=f"test_it[{n}]", line=3) for n in range(50)]
+
+    _, sent = listed([*tests, item("a.py::test_other", line=9)])
+
+    (file,) = sent.files
+    assert (sent.count, file.count, file.tests) == (51, 51, ["test_it:3 (50)", "test_other:9"])
+
+
+def test_156_tests_cost_no_more_than_pytest_would_print_of_them() -> None:
+    tests = [
+        item(f"tests/unit/test_{area}.py::Test{area.title()}::test_{verb}_{n}", classes=[f"Test{area.title()}"], line=n)
+        for area in ("cart", "stock", "orders", "invoice")
+        for verb in ("adds", "removes", "finds")
+        for n in range(13)
+    ]
+
+    whole, sent = listed(tests)
+
+    printed = "\n".join([*(test.node_id for test in whole.tests), "", "156 tests collected in 0.05s"])
+    assert sent.count == len(whole.tests) == 156
+    assert cost(sent) <= tokens.estimate(json.dumps(printed))
+    assert sent.omitted is None
+
+
+def test_the_budget_is_filled_file_by_file_and_the_count_stays_the_truth() -> None:
+    many = [item(f"tests/test_{file}.py::test_{n}") for file in range(20) for n in range(50)]
+
+    (_, less), (_, more) = (listed(many, max_tokens=most) for most in (2000, 4000))
+
+    for sent, most in ((less, 2000), (more, 4000)):
+        shown = [file for file in sent.files if file.tests is not None]
+        assert counts(sent) == {f"tests/test_{file}.py": 50 for file in range(20)}
+        assert sent.files[: len(shown)] == shown
+        assert sent.count == 1000
+        assert sent.omitted is not None
+        assert sent.omitted.tests == 1000 - 50 * len(shown)
+        # Not even one more file would fit.
+        assert most - cost(sent) < tokens.estimate(json.dumps(shown[-1].tests))
+    assert less.files[0].tests == more.files[0].tests
+    assert 0 < sum(file.tests is not None for file in less.files) < sum(file.tests is not None for file in more.files)
+
+
+@pytest.mark.parametrize("detail", ["auto", "tests"])
+def test_more_budget_lists_every_test(detail: str) -> None:
+    whole, sent = found(1000, detail=detail, max_tokens=1_000_000)
+
+    names = [name for file in sent.files for name in file.tests or ()]
     assert sent.count == 1000
-    assert sent.tests == []
-    assert counts(sent) == {"tests/test_0.py": 334, "tests/test_1.py": 333, "tests/test_2.py": 333}
-    assert sent.omitted is not None
-    assert sent.omitted.tests == 1000
+    assert sent.omitted is None
+    assert sent.tests == ([] if detail == "auto" else whole.tests)
+    assert len(names) == (1000 if detail == "auto" else 0)
 
 
-def test_the_caller_can_raise_the_budget_or_ask_for_everything() -> None:
-    whole, roomy = found(1000, max_tokens=1_000_000)
-    _, full = found(1000, detail="full", max_tokens=500)
-    _, narrow = found(156, max_tokens=500)
+def test_detail_full_is_bounded_by_no_budget() -> None:
+    whole, full = found(1000, detail="full", max_tokens=500)
 
-    assert roomy == whole
     assert full == whole
-    assert narrow.tests == []
 
 
 def test_more_files_than_fit_become_counts_for_folders_ever_closer_to_the_root() -> None:
@@ -98,11 +152,11 @@ def test_the_budget_is_kept_and_the_counts_add_up(node_ids: list[str], most: int
 
     assert cost(sent) <= most
     assert sent.count == len(node_ids)
-    if sent.omitted is None:
+    assert sum(counts(sent).values()) == (0 if sent.tests else len(node_ids))
+    if sent.tests:
         assert sent == whole
-    else:
-        assert sent.tests == []
-        assert sum(counts(sent).values()) == len(node_ids) == sent.omitted.tests
+    unlisted = sum(file.count for file in sent.files if file.tests is None)
+    assert unlisted == (sent.omitted.tests if sent.omitted else 0)
 
 
 @given(st.lists(paths, max_size=80))
@@ -117,21 +171,21 @@ def test_a_folder_counts_exactly_the_tests_below_it(files: list[str]) -> None:
 
 
 def test_files_that_could_not_be_collected_are_told_even_when_the_tests_do_not_fit() -> None:
-    _, sent = listed([uncollected("test_x.py"), *(item(f"test_a.py::test_{n}") for n in range(1000))])
+    _, sent = listed([uncollected("test_x.py"), *(item(f"test_a.py::test_{n}") for n in range(1000))], max_tokens=500)
 
     assert [error.file for error in sent.collection_errors] == ["test_x.py"]
-    assert cost(sent) < 200
+    assert counts(sent) == {"test_a.py": 1000}
 
 
 def test_frames_of_the_machinery_are_left_out_of_what_could_not_be_collected() -> None:
     traceback = (
-        "/usr/lib/python3.11/importlib/__init__.py:126: in import_module\n    x\ntest_x.py:1: in <module>\nE   no"
+        "/usr/lib/python3.11/importlib/__init__.py:126: in import_module\n    x\ntest_x.py:1: in <module>\nE   X: no"
     )
 
     _, sent = listed([uncollected("test_x.py", traceback=traceback)])
     _, full = listed([uncollected("test_x.py", traceback=traceback)], detail="full")
 
-    assert [error.traceback for error in sent.collection_errors] == ["test_x.py:1: in <module>\nE   no"]
+    assert [error.traceback for error in sent.collection_errors] == ["test_x.py:1: in <module>"]
     assert [error.traceback for error in full.collection_errors] == [traceback]
 
 
@@ -153,8 +207,8 @@ def test_the_budget_is_kept_whatever_could_not_be_collected(broken: list[Event])
     _, sent = listed([*broken, item("test_a.py::test_it")], max_tokens=1000)
 
     assert cost(sent) <= 1000
-    assert sent.collection_errors != []
-    assert sent.omitted is not None
+    assert sum(1 + error.also for error in sent.collection_errors) == len(broken)
+    assert sent.count == 1
 
 
 @pytest.mark.parametrize("detail", ["auto", "full"])
