@@ -1,8 +1,8 @@
 """The report of `pytest-mcp run`, with the most important lines last, where a terminal stops scrolling.
 
 Pure: a result or an error in, lines out. The order: output of pytest that is nowhere else, listed tests without a
-failure, one failure of each cause (the largest group last), files that could not be collected, notices, the command
-that runs the failures again, and one line with the verdict and the counts.
+failure, the failures that the answer shows (the most important cause last), files that could not be collected,
+notices, the command that runs the failures again, and one line with the verdict and the counts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -56,9 +56,10 @@ def of_error(error: CallError, painter: Painter) -> Lines:
 
 def of_collection_error(error: CollectionError, painter: Painter) -> Lines:
     place = error.file if error.line is None else f"{error.file}:{error.line}"
+    more = f" and {error.also} more" if error.also else ""
     traceback = collection_errors.without_machinery(error).traceback or ""
     return [
-        painter.paint(safe_line(f"NOT COLLECTED {place}"), "bold", "red"),
+        painter.paint(safe_line(f"NOT COLLECTED {place}{more}"), "bold", "red"),
         *safe(f"{error.error_type}: {error.message}").split("\n"),
         *_traceback(traceback, painter),
     ]
@@ -94,7 +95,12 @@ def _failures(result: ExecuteResult, painter: Painter) -> Iterator[Lines]:
     for index, test in reversed(list(enumerate(result.tests))):
         if _is_failed(test):
             yield _failure(test, painter)
-            yield _others(groups[index], painter) if index in groups else []
+            yield _others(groups[index], painter) if index in groups and not _shows_every_failure(result) else []
+
+
+def _shows_every_failure(result: ExecuteResult) -> bool:
+    uncollected = sum(1 + error.also for error in result.collection_errors)
+    return sum(map(_is_failed, result.tests)) == result.summary.failed + result.summary.errors - uncollected
 
 
 def _failure(test: TestResult, painter: Painter) -> Lines:
@@ -116,14 +122,15 @@ def _others(cause: FailureGroup, painter: Painter) -> Lines:
 
 
 def _unshown(cause: FailureGroup, painter: Painter) -> Lines:
-    """A cause without an example."""
-    headline = painter.paint(f"FAILED: {cause.count} with one cause", "bold", "red")
-    return [headline, _cause(cause, cause.message, painter), *(f"  {safe_line(name)}" for name in cause.node_ids or [])]
+    """A cause without an example, or all causes that share the last line, which names no tests."""
+    words = "with one cause" if cause.node_ids else "with other causes"
+    headline = painter.paint(f"FAILED: {cause.count} {words}", "bold", "red")
+    return [headline, _cause(cause, painter), *(f"  {safe_line(name)}" for name in cause.node_ids or [])]
 
 
-def _cause(cause: FailureGroup, message: str, painter: Painter) -> str:
+def _cause(cause: FailureGroup, painter: Painter) -> str:
     place = f"{cause.location}: " if cause.location else ""
-    return f"{painter.paint(safe_line(place), 'cyan')}{safe_line(message)}"
+    return f"{painter.paint(safe_line(place), 'cyan')}{safe_line(cause.message)}"
 
 
 def _traceback(traceback: str, painter: Painter) -> Lines:
@@ -134,11 +141,11 @@ def _traceback(traceback: str, painter: Painter) -> Lines:
 
 
 def _left_out(result: ExecuteResult, painter: Painter) -> Lines:
-    if result.omitted is None or not result.omitted.text_characters:
-        return []
-    return [
-        painter.paint(f"{result.omitted.text_characters} characters were left out; --detail full shows all.", "dim")
-    ]
+    characters = result.omitted.text_characters if result.omitted else 0
+    unshown = any(cause.example is None for cause in result.failure_groups)
+    sentences = [f"{characters} characters were left out; --detail full shows all."] if characters else []
+    sentences += ["--detail tests shows every failure."] if unshown else []
+    return [painter.paint(sentence, "dim") for sentence in sentences]
 
 
 def _closing(result: ExecuteResult, painter: Painter) -> str:

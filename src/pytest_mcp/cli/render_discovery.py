@@ -4,15 +4,18 @@ Pure: a result in, lines out. People get the tests under their files, with count
 Programs get one node id per line and nothing else.
 """
 
-from collections.abc import Sequence
+import re
 from itertools import groupby
 
-from pytest_mcp.api.results import DiscoveredTest, DiscoverResult
+from pytest_mcp.api.results import DiscoverResult, FileTests
 from pytest_mcp.cli import render
 from pytest_mcp.cli.colours import Painter
 from pytest_mcp.text import safe_line
 
 Lines = list[str]
+
+# What follows the name of a test in a list by file: its line, and how many parameter sets it has.
+_LINE_AND_NUMBER = re.compile(r"(?::\d+)?(?: \(\d+\))?$")
 
 
 def for_people(result: DiscoverResult, painter: Painter) -> Lines:
@@ -20,8 +23,15 @@ def for_people(result: DiscoverResult, painter: Painter) -> Lines:
 
 
 def for_programs(result: DiscoverResult) -> Lines:
-    """If the tests do not fit, the files and folders that contain them, which can be run instead."""
-    return [safe_line(entry) for entry in [*(test.node_id for test in result.tests), *(f.file for f in result.files)]]
+    """If the tests do not fit, what contains them and can be run instead: functions, files or folders."""
+    names = [*(test.node_id for test in result.tests), *(name for entry in result.files for name in _names(entry))]
+    return [safe_line(name) for name in names]
+
+
+def _names(entry: FileTests) -> Lines:
+    if entry.tests is None:
+        return [entry.file]
+    return list(dict.fromkeys(f"{entry.file}::{_LINE_AND_NUMBER.sub('', name, count=1)}" for name in entry.tests))
 
 
 def remarks(result: DiscoverResult, painter: Painter) -> Lines:
@@ -34,19 +44,24 @@ def remarks(result: DiscoverResult, painter: Painter) -> Lines:
 def _tests(result: DiscoverResult, painter: Painter) -> Lines:
     lines: Lines = []
     for file, tests in groupby(result.tests, key=lambda test: test.file):
-        lines += _file(file, list(tests), painter)
-    lines += [f"{safe_line(entry.file)} ({entry.count})" for entry in result.files]
+        names = [test.node_id.removeprefix(f"{file}::") for test in tests]
+        lines += _file(FileTests(file=file, count=len(names), tests=names), painter)
+    for entry in result.files:
+        lines += _file(entry, painter)
     return [*lines, ""] if lines else []
 
 
-def _file(file: str, tests: Sequence[DiscoveredTest], painter: Painter) -> Lines:
-    names = [safe_line(test.node_id.removeprefix(f"{file}::")) for test in tests]
-    return [f"{painter.paint(safe_line(file), 'bold')} ({len(names)})", *(f"  {name}" for name in names)]
+def _file(entry: FileTests, painter: Painter) -> Lines:
+    headline = f"{painter.paint(safe_line(entry.file), 'bold')} ({entry.count})"
+    return [headline, *(f"  {safe_line(name)}" for name in entry.tests or ())]
 
 
 def _closing(result: DiscoverResult) -> str:
     if not result.count:
         return "no tests"
     tests = "1 test" if result.count == 1 else f"{result.count} tests"
-    files = len({test.file for test in result.tests})
-    return f"{tests} in {'1 file' if files == 1 else f'{files} files'}" if files else tests
+    files = {*(test.file for test in result.tests), *(entry.file for entry in result.files)}
+    # Of folders nobody has counted the files.
+    if not files or any(file.endswith("/") for file in files):
+        return tests
+    return f"{tests} in {'1 file' if len(files) == 1 else f'{len(files)} files'}"

@@ -13,18 +13,16 @@ from pytest_mcp.cli import render
 from pytest_mcp.cli.colours import Painter
 from pytest_mcp.events.model import Event, Started
 from pytest_mcp.report import result as findings
-from pytest_mcp.report.budget import fit_execution
-from tests.support.records import BOUNDS, execution, one_test, phase, session, skipped
+from pytest_mcp.report.budget import MOST_CAUSES, MOST_EXAMPLES, fit_execution
+from tests.support.records import BOUNDS, execution, one_test, phase, raised, session, skipped, uncollected
 
 PLAIN, PAINTED = Painter(has_colours=False), Painter(has_colours=True)
 CEILING = 16 * 1024 * 1024
 
 
 def failed(node_id: str, message: str, line: int, **told: Any) -> list[Event]:
-    traceback = (
-        f"    def {node_id.rpartition(':')[2]}():\n>       run()\nE       {message}\n\ntest_a.py:{line}: ValueError"
-    )
-    return one_test(node_id, phase(node_id, message=message, location=["test_a.py", line], traceback=traceback, **told))
+    function = node_id.rpartition(":")[2]
+    return one_test(node_id, raised(message, (f"test_a.py:{line}", function, "run()"), node_id=node_id, **told))
 
 
 def result(events: list[Event], *, code: int = 1, stdout: str = "", **asked: Any) -> ExecuteResult:
@@ -55,17 +53,15 @@ def test_few_tests_without_a_failure_are_named_with_the_reason_of_a_skip() -> No
 
 
 def test_a_failure_has_its_message_its_place_and_its_traceback() -> None:
-    told = [failed("test_a.py::test_one", "ValueError: no", 3)]
+    told = [failed("test_a.py::test_one", "ValueError: no\nwhy", 3)]
 
     assert lines(*told, selected=1, again="pytest-mcp run x") == [
         "FAILED test_a.py::test_one",
-        "test_a.py:3: ValueError: no",
+        "ValueError: no",
         "",
-        "    def test_one():",
-        ">       run()",
-        "E       ValueError: no",
-        "",
-        "test_a.py:3: ValueError",
+        "test_a.py:3: in test_one",
+        "    run()",
+        "E   why",
         "",
         "To run the failures again: pytest-mcp run x",
         "",
@@ -84,37 +80,54 @@ def test_the_largest_cause_stands_last_and_of_each_one_failure_is_whole() -> Non
         "FAILED test_a.py::test_many[0]",
     ]
     assert said[said.index("and 8 more with the same cause:") + 1 : -2] == [
-        *(f"  test_a.py::test_many[{n}]" for n in range(1, 6)),
-        "  and 3 others",
+        "  test_a.py::test_many[1]",
+        "  test_a.py::test_many[2]",
+        "  and 6 others",
     ]
 
 
-def test_with_every_test_asked_for_every_failure_is_whole() -> None:
+@pytest.mark.parametrize("detail", ["tests", "full"])
+def test_with_every_test_asked_for_every_failure_is_whole(detail: str) -> None:
     told = [failed(f"test_a.py::test_many[{n}]", "ValueError: many", 5) for n in range(3)]
 
-    said = lines(*told, selected=3, detail="tests")
+    said = lines(*told, uncollected(), uncollected("test_b.py"), selected=3, detail=detail)
 
     assert sum(line.startswith("FAILED") for line in said) == 3
     assert not any("same cause" in line for line in said)
 
 
-def test_a_cause_for_which_there_was_no_room_is_still_told() -> None:
-    cut = result(session(failed("test_a.py::test_one", "ValueError: no", 3), selected=1)).model_copy(
-        update={"tests": []}
-    )
+def test_a_cause_that_is_not_shown_has_its_place_its_message_and_a_test() -> None:
+    told = [failed(f"test_a.py::test_{n}", f"ValueError: no {n * 'x'}", n) for n in range(1, MOST_EXAMPLES + 2)]
 
-    said = render.of_run(cut, PLAIN, again=None)
+    said = lines(*told, selected=len(told))
 
-    assert said[:3] == ["FAILED: 1 with one cause", "test_a.py:3: ValueError: no", "  test_a.py::test_one"]
+    assert said[:3] == ["FAILED: 1 with one cause", "test_a.py:6: ValueError: no xxxxxx", "  test_a.py::test_6"]
+    assert said[-3] == "--detail tests shows every failure."
+
+
+def test_the_causes_that_share_one_line_are_not_said_to_be_one() -> None:
+    told = [failed(f"test_a.py::test_{n}", f"ValueError: no {n * 'x'}", n) for n in range(1, MOST_CAUSES + 3)]
+
+    said = lines(*told, selected=len(told))
+
+    assert said[:2] == [
+        "FAILED: 2 with other causes",
+        f"test_a.py: 2 more causes, the first: ValueError: no {'x' * (MOST_CAUSES + 1)}",
+    ]
 
 
 def test_a_file_that_could_not_be_collected_has_its_line_and_its_exception() -> None:
     error = CollectionError(
-        file="test_b.py", error_type="ModuleNotFoundError", message="No module named 'x'", line=3, traceback="E   no"
+        file="test_b.py",
+        error_type="ModuleNotFoundError",
+        message="No module named 'x'",
+        line=3,
+        traceback="E   no",
+        also=2,
     )
 
     assert render.of_collection_error(error, PLAIN) == [
-        "NOT COLLECTED test_b.py:3",
+        "NOT COLLECTED test_b.py:3 and 2 more",
         "ModuleNotFoundError: No module named 'x'",
         "",
         "E   no",
@@ -122,11 +135,9 @@ def test_a_file_that_could_not_be_collected_has_its_line_and_its_exception() -> 
 
 
 def test_what_pytest_printed_besides_comes_first_without_its_closing_line() -> None:
-    printed = "==== warnings summary ====\n  something old\n\n1 passed in 0.05s"
+    said = lines(one_test("a.py::b"), selected=1, code=0, stdout="a hook speaks\n\n1 passed in 0.05s")
 
-    said = lines(one_test("a.py::b"), selected=1, code=0, stdout=printed)
-
-    assert said[:2] == ["==== warnings summary ====", "  something old"]
+    assert said[:2] == ["a hook speaks", ""]
     assert not any("0.05s" in line for line in said)
 
 
@@ -154,16 +165,20 @@ def test_the_last_line_has_the_verdict_and_the_counts(events: list[Event], code:
 
 def test_of_a_run_that_was_cut_short_the_last_line_tells_what_is_missing() -> None:
     events = session(one_test("a.py::b"), [Started("a.py::c")], selected=4)[:-1]
-    partial = findings.partial(execution(events, code=None))
-    assert partial is not None
+    run = execution(events, code=None)
+    report = findings.partial(run)
+    assert report is not None
+
+    partial = fit_execution(report, run.request, ceiling=CEILING)
 
     assert render.of_run(partial, PLAIN, again=None)[-1] == "incomplete: 1 passed, 1 running, 2 not run in 0.70 s"
 
 
 def test_on_a_terminal_what_matters_is_painted() -> None:
-    events = session(failed("test_a.py::test_one", "ValueError: no", 3), selected=1)
+    text = "    def test_one():\n>       run()\nE       ValueError: no\n\ntest_a.py:3: ValueError"
+    events = session(failed("test_a.py::test_one", "ValueError: no", 3, traceback=text), selected=1)
 
-    said = render.of_run(result(events), PAINTED, again=None)
+    said = render.of_run(result(events, detail="full"), PAINTED, again=None)
 
     assert "\x1b[1;31mFAILED test_a.py::test_one\x1b[0m" in said
     assert "\x1b[31mE       ValueError: no\x1b[0m" in said

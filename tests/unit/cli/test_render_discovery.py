@@ -1,6 +1,6 @@
 """The output of `pytest-mcp discover`, for people and for programs."""
 
-from pytest_mcp.api.results import DiscoverResult, FileCount, OmittedTests
+from pytest_mcp.api.results import DiscoverResult, FileTests, OmittedTests
 from pytest_mcp.cli import render_discovery
 from pytest_mcp.cli.colours import Painter
 from pytest_mcp.events.model import Event
@@ -55,18 +55,42 @@ def test_what_went_wrong_stands_between_the_tests_and_the_count() -> None:
     ]
 
 
-def test_where_tests_were_left_out_files_stand_for_them() -> None:
-    files = [FileCount(file="a.py", count=300), FileCount(file="b/", count=20)]
-    omitted = OmittedTests(tests=320, hint="narrow by path")
-    counted = found().model_copy(update={"count": 320, "notices": [], "files": files, "omitted": omitted})
+def counted(*files: FileTests, omitted: OmittedTests | None = None) -> DiscoverResult:
+    count = sum(file.count for file in files)
+    return found().model_copy(update={"count": count, "notices": [], "files": list(files), "omitted": omitted})
 
-    assert render_discovery.for_programs(counted) == ["a.py", "b/"]
-    assert render_discovery.for_people(counted, PLAIN) == [
+
+def test_where_tests_were_left_out_files_and_folders_stand_for_them() -> None:
+    files = [FileTests(file="a.py", count=300, tests=None), FileTests(file="b/", count=20, tests=None)]
+    result = counted(*files, omitted=OmittedTests(tests=320, hint="narrow by path"))
+
+    assert render_discovery.for_programs(result) == ["a.py", "b/"]
+    assert render_discovery.for_people(result, PLAIN) == [
         "a.py (300)",
         "b/ (20)",
         "",
         "note: 320 tests are not listed: narrow by path.",
         "320 tests",
+    ]
+
+
+def test_many_tests_stand_below_their_files_and_a_program_gets_their_functions() -> None:
+    tests = ["T::test_x:3 (2)", "test_y:17", "doc", "test_y:40"]
+    result = counted(
+        FileTests(file="a.py", count=5, tests=tests), FileTests(file="b.py", count=2, tests=["test_z:1 (2)"])
+    )
+
+    assert render_discovery.for_programs(result) == ["a.py::T::test_x", "a.py::test_y", "a.py::doc", "b.py::test_z"]
+    assert render_discovery.for_people(result, PLAIN) == [
+        "a.py (5)",
+        "  T::test_x:3 (2)",
+        "  test_y:17",
+        "  doc",
+        "  test_y:40",
+        "b.py (2)",
+        "  test_z:1 (2)",
+        "",
+        "7 tests in 2 files",
     ]
 
 

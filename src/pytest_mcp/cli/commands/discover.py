@@ -2,7 +2,7 @@
 
 In come the tool's parameters as flags; out come the tests and an exit code. A terminal gets the tests under their
 files. A pipe gets one node id per line; everything else goes to stderr. `--json` prints the tool's answer unchanged.
-Otherwise every test is listed (detail full), unless `--detail` or `--max-tokens` is typed.
+Otherwise every test is listed (detail full), unless `--detail` is typed or they exceed a typed `--max-tokens`.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
 
 
 def _for_people(typed: Arguments, _screen: Screen) -> Arguments:
-    return typed if "max_tokens" in typed else {"detail": "full", **typed}
+    return {"detail": "tests" if "max_tokens" in typed else "full", **typed}
 
 
 def _print(result: DiscoverResult, screen: Screen) -> None:

@@ -20,8 +20,6 @@ from pytest_mcp.config.options import LoadConfig, typed_flags
 from pytest_mcp.tools import BY_NAME
 
 TOOL = BY_NAME["execute_tests"]
-# The command that runs more failures again names their common folder instead.
-IDS_OF_A_COMMAND = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
