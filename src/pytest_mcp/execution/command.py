@@ -47,6 +47,10 @@ _WITHHELD = frozenset(
 )
 
 
+# pytest cuts explanations of assertions by these, newer versions before `comparisons` can see them whole.
+_NO_TRUNCATION = ("--override-ini=truncation_limit_lines=0", "--override-ini=truncation_limit_chars=0")
+
+
 @dataclass(frozen=True)
 class Launch:
     """What is known of a child before its job: calls with an equal launch can use the same spare."""
@@ -115,6 +119,7 @@ def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:
             # Whole diffs, from pytest 8.0 on; older ones ignore this and `phases` raises their verbosity. Without
             # detail full, `comparisons` adds what pytest leaves out.
             f"--override-ini=verbosity_assertions={2 if full else 'auto'}",
+            *([] if full else _NO_TRUNCATION),
             # pytest writes this colour into the text of a failed comparison itself, where messages would have it.
             "--code-highlight=no",
         ]

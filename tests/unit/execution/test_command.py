@@ -68,6 +68,7 @@ executions = st.fixed_dictionaries(
         "verbosity": st.integers(min_value=-2, max_value=2),
         "color": st.booleans(),
         "show_capture": st.booleans(),
+        "locals": st.booleans(),
         "detail": st.sampled_from(["auto", "tests", "full"]),
         "maxfail": st.integers(min_value=1, max_value=100_000),
     },
@@ -87,16 +88,19 @@ def test_pytest_reads_every_run_as_it_was_asked_for(
     args = command_for(config, ExecuteTests, arguments).job["args"]
 
     meant = read_by_pytest(args)
+    whole = asked.get("detail") == "full"
     assert args[0].startswith("--")
     assert meant.file_or_dir == [f"{config.root}/{node_id}" for node_id in ids]
     assert meant.keyword == asked.get("keywords", "")
     assert meant.markexpr == asked.get("markers", "")
     assert meant.maxfail == asked.get("maxfail")
     assert meant.verbose == asked.get("verbosity", 0)
+    assert meant.showlocals == asked.get("locals", False)
     assert meant.color == ("yes" if asked.get("color") else "no")
     assert meant.showcapture == ("all" if asked.get("show_capture", asked.get("verbosity", 0) >= 0) else "no")
     assert meant.override_ini == [
-        "verbosity_assertions=2",
+        f"verbosity_assertions={2 if whole else 'auto'}",
+        *([] if whole else ["truncation_limit_lines=0", "truncation_limit_chars=0"]),
         *([f"python_files={asked['pattern']}"] if "pattern" in asked else []),
     ]
     assert meant.plugins == []
