@@ -223,6 +223,11 @@ class ExecuteTests(Request):
             " Default: yes, unless verbosity is negative."
         ),
     ] = None
+    locals: Annotated[
+        StrictBool,
+        Flag(lambda wanted: "--showlocals" if wanted else None),
+        Field(description="Show the local variables where the project's code failed."),
+    ] = False
     color: Annotated[
         StrictBool,
         Flag(lambda wanted: f"--color={'yes' if wanted else 'no'}"),

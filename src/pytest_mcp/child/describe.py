@@ -152,9 +152,11 @@ def _frame(entry: Any, root: str) -> list[Any]:
     place = entry.reprfileloc
     lines = [line for line in entry.lines if not line.startswith(TEXT_MARK)]
     arguments = entry.reprfuncargs.args if entry.reprfuncargs else []
-    variables = entry.reprlocals.lines if entry.reprlocals else []
+    path = _relative(str(place.path), root)
+    # Of libraries they are never shown.
+    variables = entry.reprlocals.lines if entry.reprlocals and not os.path.isabs(path) else []
     return [
-        _relative(str(place.path), root),
+        path,
         int(place.lineno),
         _function(str(place.message), lines),
         _statement(lines),

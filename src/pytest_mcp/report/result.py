@@ -176,7 +176,7 @@ def _report(run: Run[Request], request: ExecuteTests) -> Report:
         stdout=run.exit.stdout,
         json_report=json_report.build(run) if request.detail == "full" else None,
         captures=request.captures,
-        locals=False,
+        locals=request.locals,
     )
 
 

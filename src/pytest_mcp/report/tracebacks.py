@@ -34,6 +34,7 @@ _EQUAL_LINE = re.compile(r"^ {2}(?! *[-+?] )")
 _DIFFERENCE = re.compile(r"^ *[-+] ", re.MULTILINE)
 # Where the lines of a statement are joined.
 _OPENING = re.compile(r"([(\[{]) ")
+_BREAK = re.compile(r"\n *")
 _LINKS = {"cause": "raised from the above:", "context": "raised while handling the above:"}
 _WIDTH = 80
 
@@ -52,8 +53,9 @@ class Style:
 
 def reductions(style: Style) -> Iterator[Style]:
     """The style with ever less, for an example that alone is too large."""
-    for name in ("equal_lines", "captured", "foreign_frames", "arguments", "outer_frames"):
-        style = replace(style, **{name: False})
+    values = ("arguments", "variables")
+    for names in (("equal_lines",), ("captured",), ("foreign_frames",), values, ("outer_frames",)):
+        style = replace(style, **dict.fromkeys(names, False))
         yield style
 
 
@@ -133,9 +135,19 @@ def _frame(frame: Frame, failure: Failure, style: Style, *, innermost: bool) -> 
     if frame.statement:
         yield f"    {_statement(frame.statement)}"
     if innermost and style.variables and frame.variables:
-        yield from (f"    {_shortened(line, VARIABLE_CHARACTERS)}" for line in frame.variables[:MOST_VARIABLES])
+        yield from _variables(frame.variables)
     elif innermost and style.arguments:
         yield from _arguments(frame, failure.node_id)
+
+
+def _variables(lines: tuple[str, ...]) -> Iterator[str]:
+    """pytest aligns the values, and spreads those of a failed comparison over lines."""
+    for line in lines[:MOST_VARIABLES]:
+        name, _, value = line.partition("=")
+        shown = f"{name.strip()} = {_BREAK.sub(' ', value.strip())}"
+        yield f"    {_shortened(shown, VARIABLE_CHARACTERS)}"
+    if len(lines) > MOST_VARIABLES:
+        yield f"    [{len(lines) - MOST_VARIABLES} more variables]"
 
 
 def _statement(statement: str) -> str:

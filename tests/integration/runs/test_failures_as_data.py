@@ -25,7 +25,7 @@ def price(name, table):
 def endless(depth):
     return endless(depth + 1)
 '''
-TESTS = '''import pytest, shop
+TESTS = """import pytest, shop
 
 @pytest.mark.parametrize(
     "name, table",
@@ -52,8 +52,27 @@ def test_without_traceback():
 
 def test_endless():
     shop.endless(0)
-'''
-COMPARISONS = '''
+"""
+VALUES = """import json
+
+def parse(text):
+    limit = 3
+    words = text.split(",")
+    return json.loads(words[limit])
+
+def test_parse():
+    outer = "unseen"
+    parse("1,2,3,{")
+
+def test_compared():
+    many = [f"{n}" for n in range(40)]
+    assert many == []
+
+def test_crowded():
+    %s
+    raise KeyError
+""" % "; ".join(f"v{n} = {n}" for n in range(23))
+COMPARISONS = """
 def test_list():
     assert list(range(100, 140)) == [*range(100, 110), 333, *range(111, 130), 555, *range(131, 140)]
 
@@ -73,7 +92,7 @@ def test_caught_and_passed():
         assert [1] == [2]
     except AssertionError:
         pass
-'''
+"""
 
 
 async def shown(bench: Workbench, **asked: Any) -> dict[str, tuple[str, list[str]]]:
@@ -119,6 +138,33 @@ async def test_a_failure_is_shown_by_its_frames_statements_values_and_text(
     ]
     assert failed["test_without_traceback"][0] == "Failed: no pens today"
     assert sum(line == "shop.py:18: in endless" for line in failed["test_endless"][1]) == 1
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("options", ["", "-n 1"], ids=["alone", "xdist"])
+async def test_local_variables_of_the_innermost_frame_of_the_project_are_shown_when_they_are_asked_for(
+    every_bench: Workbench, options: str
+) -> None:
+    every_bench.write({"test_a.py": VALUES, "pytest.ini": f"[pytest]\naddopts = {options}\n"})
+
+    without, asked = await shown(every_bench), await shown(every_bench, locals=True)
+
+    _, lines = asked["test_parse"]
+    frame = lines.index("test_a.py:6: in parse")
+    assert lines[frame + 1 : frame + 5] == [
+        "    return json.loads(words[limit])",
+        "    limit = 3",
+        "    text = '1,2,3,{'",
+        "    words = ['1', '2', '3', '{']",
+    ]
+    assert [line for line in lines if "unseen" in line or line.startswith("    idx")] == []
+    (many,) = (line for line in asked["test_compared"][1] if line.startswith("    many = "))
+    assert many.startswith("    many = ['0', '1', '2', '3'")
+    assert len(many) <= 124
+    assert asked["test_crowded"][1][-2:] == ["    v6 = 6", "    [3 more variables]"]
+    assert [
+        line for _, lines in without.values() for line in lines if "limit = " in line or "v6 = 6" in line[:12]
+    ] == []
 
 
 @pytest.mark.anyio
