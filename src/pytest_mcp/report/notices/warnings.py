@@ -1,22 +1,24 @@
-"""Notices on pytest's warnings: a sentence for each kind that matters, and a count of the others.
+"""Notices on pytest's warnings: a sentence for each kind that matters, and one for each category of the others.
 
-Pure. A warning fails no test, so a passed run may hide it. All warnings are in pytest's output and, with detail full,
-in `json_report`.
+Pure. A warning fails no test, so a passed run may hide it. With detail full all warnings are in `text_output` and in
+`json_report`, so only the kinds that matter have a notice.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_mcp.api.requests import Request
+from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.events.model import Warned
 from pytest_mcp.events.run import Run
-from pytest_mcp.text import cut_middle, few, label
+from pytest_mcp.report import grouping, places
+from pytest_mcp.text import cut_middle, few, label, safe_line
 
-# Fewer other warnings than this are not reported.
-MANY_WARNINGS = 20
-# The longest text shown of one exception, in characters.
+# How many categories of other warnings have a sentence, the most frequent first; the rest is counted.
+MOST_CATEGORIES = 5
+# The longest text shown of one exception or message, in characters.
 SHOWN_EXCEPTION = 150
+SHOWN_MESSAGE = 120
 
 _EXCEPTION = r"(?m)^([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\b.*)$"
 
@@ -72,11 +74,33 @@ _KINDS = (
 def of_run(run: Run[Request]) -> list[str]:
     warnings = run.ledger.warnings
     told = {kind: [warned for warned in warnings if _is(kind, warned)] for kind in _KINDS} if warnings else {}
-    others = run.ledger.warned - sum(map(len, told.values()))
     notes = [_sentence(kind, found, run) for kind, found in told.items() if found]
-    if others >= MANY_WARNINGS and run.request.detail != "full":
-        notes.append(f"{others} {'other ' if notes else ''}warnings; detail full lists them.")
-    return notes
+    if isinstance(run.request, ExecuteTests) and run.request.detail == "full":
+        return notes
+    return [*notes, *_others(run)]
+
+
+def _others(run: Run[Request]) -> Iterator[str]:
+    by_category: dict[str, list[Warned]] = {}
+    for warned in run.ledger.warnings:
+        if not any(_is(kind, warned) for kind in _KINDS):
+            by_category.setdefault(warned.category, []).append(warned)
+    most = sorted(by_category.items(), key=lambda entry: -len(entry[1]))
+    yield from (_of_category(category, found, run) for category, found in most[:MOST_CATEGORIES])
+    unlisted = sum(len(found) for _, found in most[MOST_CATEGORIES:])
+    more = unlisted + run.ledger.warned - len(run.ledger.warnings)
+    if more:
+        where = "; detail full lists them" if isinstance(run.request, ExecuteTests) else ""
+        yield f"{more} more warning(s){where}."
+
+
+def _of_category(category: str, found: Sequence[Warned], run: Run[Request]) -> str:
+    first = found[0]
+    different = len({grouping.masked(warned.message[:SHOWN_MESSAGE], warned.id or "") for warned in found})
+    kinds = f" ({different} different)" if different > 1 else ""
+    message = safe_line(" ".join(first.message.split()))
+    shown = message if len(message) <= SHOWN_MESSAGE else f"{message[: SHOWN_MESSAGE - 3]}..."
+    return f"{len(found)} {safe_line(category)}{kinds}, first at {_source(first, run)}: {shown}"
 
 
 def _is(kind: _Kind, warned: Warned) -> bool:
@@ -100,7 +124,15 @@ def _names(kind: _Kind, found: Iterable[Warned]) -> Iterable[str]:
 
 def _place(warned: Warned, run: Run[Request]) -> str:
     """The test, or the line if no test was running."""
-    if warned.id is not None:
-        return label(warned.id)
+    return _line(warned, run) if warned.id is None else label(warned.id)
+
+
+def _source(warned: Warned, run: Run[Request]) -> str:
+    """The line, or the test if the line is not the project's."""
+    line = _line(warned, run)
+    return label(warned.id) if warned.id is not None and places.is_foreign(line) else places.short(line)
+
+
+def _line(warned: Warned, run: Run[Request]) -> str:
     root = f"{run.environment.get('root')}/"
     return f"{label(warned.filename.removeprefix(root))}:{warned.lineno}"

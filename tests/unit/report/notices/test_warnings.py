@@ -7,8 +7,8 @@ import pytest
 
 from pytest_mcp.events.ledger import KEPT_WARNINGS
 from pytest_mcp.events.model import Warned
-from pytest_mcp.report.notices.warnings import MANY_WARNINGS, of_run
-from tests.support.records import execution, green
+from pytest_mcp.report.notices.warnings import MOST_CATEGORIES, SHOWN_MESSAGE, of_run
+from tests.support.records import discovery, execution, green
 from tests.support.workbench import Workbench
 
 A = "test_a.py::a"
@@ -50,21 +50,57 @@ def test_unknown_marks_are_named_once_each_with_the_first_place() -> None:
 def test_warnings_that_a_green_run_may_hide_are_told_one_sentence_a_kind(
     category: str, message: str, shown: str
 ) -> None:
-    (sentence,) = sentences(OTHER, warned(category, message), warned(category, message, id="test_b.py::b"))
+    (sentence,) = sentences(warned(category, message), warned(category, message, id="test_b.py::b"))
 
     assert sentence.startswith("2 ")
     assert shown in sentence
     assert A in sentence
 
 
-def test_other_warnings_are_counted_when_they_are_many_and_not_listed_anyway() -> None:
-    assert sentences(*[OTHER] * (MANY_WARNINGS - 1)) == []
-    assert sentences(*[OTHER] * MANY_WARNINGS, detail="full") == []
-    assert sentences(*[warned("RuntimeWarning", "overflow encountered")] * 3) == []
+def test_other_warnings_are_one_sentence_a_category_the_most_frequent_first() -> None:
+    told = sentences(
+        warned("RuntimeWarning", "overflow encountered"),
+        warned("DeprecationWarning", "since 1.0\n  use  new()", lineno=7),
+        warned("DeprecationWarning", "since 2.0\n  use  new()"),
+        warned("DeprecationWarning", "gone soon"),
+    )
 
-    (many,) = sentences(*[OTHER] * (KEPT_WARNINGS + 7))
+    assert told == [
+        "3 DeprecationWarning (2 different), first at a.py:7: since 1.0 use new()",
+        "1 RuntimeWarning, first at a.py:3: overflow encountered",
+    ]
 
-    assert many.startswith(str(KEPT_WARNINGS + 7))
+
+def test_a_warning_from_outside_the_project_is_told_by_its_test_or_its_library() -> None:
+    library = "/usr/lib/python3.12/json/decoder.py"
+
+    assert sentences(replace(OTHER, filename=library)) == [f"1 UserWarning, first at {A}: old"]
+    assert sentences(replace(OTHER, filename=library, id=None)) == [
+        "1 UserWarning, first at python3.12/json/decoder.py:3: old"
+    ]
+
+
+def test_the_message_of_a_warning_is_cut_to_one_short_line() -> None:
+    (sentence,) = sentences(replace(OTHER, message="long " * 100))
+
+    assert sentence.endswith("...")
+    assert len(sentence.partition("a.py:3: ")[2]) == SHOWN_MESSAGE
+
+
+def test_warnings_of_further_categories_and_those_that_were_not_kept_are_counted() -> None:
+    kinds = [warned(f"Kind{number}Warning") for number in range(MOST_CATEGORIES + 2)]
+
+    *listed, more = sentences(*[OTHER] * KEPT_WARNINGS, *kinds[:4])
+    *_, last = sentences(*kinds)
+
+    assert listed == [f"{KEPT_WARNINGS} UserWarning, first at a.py:3: old"]
+    assert more == "4 more warning(s); detail full lists them."
+    assert last == "2 more warning(s); detail full lists them."
+
+
+def test_detail_full_lists_warnings_itself_but_a_discovery_never_does() -> None:
+    assert sentences(OTHER, detail="full") == []
+    assert of_run(discovery([OTHER], detail="full")) == ["1 UserWarning, first at a.py:3: old"]
 
 
 # --- with real projects ------------------------------------------------------------------------
@@ -149,17 +185,17 @@ async def test_a_test_that_returns_a_value_fails_or_is_told_as_soon_as_pytest_mi
 
     answer = await every_bench.execute()
 
-    warned_of = "PytestReturnNotNoneWarning" in answer["text_output"] and answer["verdict"] == "passed"
+    warned_of = "PytestReturnNotNoneWarning" in every_bench.shell().stdout and answer["verdict"] == "passed"
     assert [notice[:16] for notice in answer["notices"]] == ["1 test(s) return"] * warned_of
 
 
 @pytest.mark.anyio
-async def test_many_other_warnings_are_counted(every_bench: Workbench) -> None:
+async def test_other_warnings_are_told_instead_of_what_pytest_prints_of_them(every_bench: Workbench) -> None:
     source = "import warnings\ndef test_a():\n    for n in range(30): warnings.warn(f'old {n}')\n"
     every_bench.write({"test_a.py": source})
 
     answer = await every_bench.execute()
     full = await every_bench.execute(detail="full")
 
-    assert answer["notices"] == ["30 warnings; detail full lists them."]
+    assert (answer["notices"], answer["text_output"]) == (["30 UserWarning, first at test_a.py:3: old 0"], "")
     assert (full["notices"], len(full["json_report"]["warnings"])) == ([], 30)
