@@ -15,8 +15,12 @@ from pytest_mcp.events.exceptions import Chain, Frame
 from pytest_mcp.events.model import Phase
 from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.report import places
+from pytest_mcp.text import cut_middle
 
 Section = tuple[str, str]
+
+# The most characters of a message whose lines are joined.
+ANNOUNCED = 200
 
 _MARKED = re.compile(r"^E\s+(.*)$", re.MULTILINE)
 _EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?$", re.DOTALL)
@@ -63,9 +67,9 @@ class Failure:
 
     @cached_property
     def cause(self) -> str:
-        """The first line of it. Always begins with the exception's type."""
+        """In one line, which begins with the exception's type."""
         first = self.parts[0]
-        line = first.message.strip().partition("\n")[0]
+        line = _one_line(first.message.strip())
         subtest = f" in {first.title}" if first.is_subtest else ""
         more = len(self.parts) - 1
         return line + subtest + (f" (and {more} more)" if more else "")
@@ -103,6 +107,12 @@ class Failure:
         own = [frame.place for frame in self.frames if not places.is_foreign(frame.place)]
         found = own or self.own_places
         return found[-1] if found else self.raised_at
+
+
+def _one_line(message: str) -> str:
+    """The first line; with those below it where it only announces them (`Expected:`)."""
+    first = message.partition("\n")[0].rstrip()
+    return cut_middle(" ".join(message.split()), ANNOUNCED, separator=" ") if first.endswith(":") else first
 
 
 def of_record(record: TestRecord) -> Failure:

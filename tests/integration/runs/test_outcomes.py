@@ -77,26 +77,33 @@ async def test_counts_equal_the_junit_file_that_pytest_writes(every_bench: Workb
     assert summary["total"] == len(by_name)
 
 
+SETTINGS_THAT_HIDE = "[pytest]\naddopts = --tb=line --show-capture=no -q\n"
+
+
 @pytest.mark.anyio
-async def test_messages_begin_with_the_exception_and_tracebacks_are_pytests_own(every_bench: Workbench) -> None:
-    every_bench.write({"test_zoo.py": ZOO, "pytest.ini": "[pytest]\naddopts = --tb=line --show-capture=no -q\n"})
+async def test_messages_begin_with_the_exception_and_tracebacks_lead_to_it(every_bench: Workbench) -> None:
+    every_bench.write({"test_zoo.py": ZOO, "pytest.ini": SETTINGS_THAT_HIDE})
 
     answer = await every_bench.execute(detail="tests")
 
     tests = {test["node_id"].partition("::")[2]: test for test in answer["tests"]}
     failed = tests["test_fails"]
-    assert failed["message"].startswith("AssertionError: assert [1, 2, 3] == [1, 2, 4]")
-    assert ">       assert [1, 2, 3] == [1, 2, 4]" in failed["traceback"]
-    assert "test_zoo.py:8: AssertionError" in failed["traceback"]
-    assert failed["traceback"].endswith("- Captured stdout call -----------------------------\nseen on stdout")
+    assert failed["message"] == "AssertionError: assert [1, 2, 3] == [1, 2, 4]"
+    assert failed["traceback"].split("\n") == [
+        "test_zoo.py:8: in test_fails",
+        "    assert [1, 2, 3] == [1, 2, 4]",
+        "E     At index 2 diff: 3 != 4",
+        "Captured stdout call:",
+        "seen on stdout",
+    ]
     assert tests["test_setup_fails"]["message"] == "ValueError: no fixture"
     assert tests["test_asks_for_a_fixture_that_is_not_there"]["message"] == (
         "FixtureLookupError: fixture 'nowhere' not found"
     )
     both = tests["test_call_and_teardown_fail"]
-    assert both["message"].startswith("AssertionError: assert 1 == 2")
-    assert both["message"].endswith("RuntimeError: no teardown")
+    assert both["message"] == "AssertionError: assert 1 == 2 (and 1 more)"
     assert both["traceback"].index("assert 1 == 2") < both["traceback"].index("ERROR at teardown")
+    assert both["traceback"].index("ERROR at teardown: RuntimeError: no teardown") < both["traceback"].index("leaky\n")
     assert tests["test_skipped"] == {
         "node_id": "test_zoo.py::test_skipped",
         "outcome": "skipped",
@@ -108,6 +115,24 @@ async def test_messages_begin_with_the_exception_and_tracebacks_are_pytests_own(
     assert tests["test_xfails_on_the_way"]["message"] == "xfailed: gave up"
     assert tests["TestUnit::test_skipped"]["message"] == "unit skip"
     assert tests["test_xpasses_strictly"]["message"] == "[XPASS(strict)] must not pass"
+
+
+@pytest.mark.anyio
+async def test_with_detail_full_messages_are_whole_and_tracebacks_are_pytests_own(every_bench: Workbench) -> None:
+    every_bench.write({"test_zoo.py": ZOO, "pytest.ini": SETTINGS_THAT_HIDE})
+
+    answer = await every_bench.execute(detail="full")
+
+    tests = {test["node_id"].partition("::")[2]: test for test in answer["tests"]}
+    failed = tests["test_fails"]
+    assert failed["message"].startswith("AssertionError: assert [1, 2, 3] == [1, 2, 4]\n")
+    assert ">       assert [1, 2, 3] == [1, 2, 4]" in failed["traceback"]
+    assert "test_zoo.py:8: AssertionError" in failed["traceback"]
+    assert failed["traceback"].endswith("- Captured stdout call -----------------------------\nseen on stdout")
+    both = tests["test_call_and_teardown_fail"]
+    assert both["message"].startswith("AssertionError: assert 1 == 2")
+    assert both["message"].endswith("RuntimeError: no teardown")
+    assert both["traceback"].index("assert 1 == 2") < both["traceback"].index("_ ERROR at teardown _")
 
 
 @pytest.mark.anyio
@@ -125,7 +150,11 @@ async def test_no_diff_is_cut_whatever_the_verbosity(every_bench: Workbench) -> 
 
     told = str([test["message"] + test["traceback"] for test in answer["tests"]])
     assert not re.search(r"use '?-v+'?|Full output truncated|\.\.\.truncated", told, re.IGNORECASE)
-    assert "30" in answer["tests"][0]["message"]
+    lists, text = (test["traceback"] for test in answer["tests"])
+    assert "E     At index 30 diff: 30 != 0" in lists
+    assert [line for line in text.split("\n") if line.startswith(("E     - k", "E     + j"))] == [
+        "E     - ka", "E     + ja", "E     - ka", "E     + ja", "E     - k", "E     + j",
+    ]  # fmt: skip
 
 
 @pytest.mark.anyio
@@ -160,9 +189,10 @@ async def test_a_failed_subtest_makes_its_test_failed_and_the_message_says_which
         "test_sub.py::TestUnit::test_parts": "failed",
         "test_sub.py::test_fine": "passed",
     }
-    assert tests["test_sub.py::test_parts"]["message"].endswith("\nin subtest [part] (number=1)")
-    assert tests["test_sub.py::TestUnit::test_parts"]["message"].endswith("\nin subtest (number=2)")
-    assert "assert 1 != 1" in tests["test_sub.py::test_parts"]["traceback"]
+    plain, unit = (tests[f"test_sub.py::{name}test_parts"] for name in ("", "TestUnit::"))
+    assert plain["message"] == "AssertionError: assert 1 != 1 in subtest [part] (number=1)"
+    assert unit["message"] == "AssertionError: 2 == 2 in subtest (number=2)"
+    assert plain["traceback"] == "test_sub.py:6: in test_parts\n    assert number != 1"
     assert answer["summary"]["failed"] == 2
 
 
@@ -176,12 +206,15 @@ async def test_texts_of_failures_keep_their_indentation_and_name_places_from_the
 
     answer = await every_bench.execute()
 
+    whole = await every_bench.execute(detail="full", node_ids=["test_a.py::test_bad"])
+
     texts = {test["node_id"]: test["traceback"] for test in answer["tests"]}
-    assert texts["test_a.py::test_bad"].startswith("    def test_bad():\n>       assert 0\n")
+    assert whole["tests"][0]["traceback"].startswith("    def test_bad():\n>       assert 0\n")
+    assert texts["test_a.py::test_bad"] == "test_a.py:2: in test_bad\n    assert 0"
     assert texts["src/sums.py::sums.one"].splitlines()[-1] == "src/sums.py:3: DocTestFailure"
     assert texts["test_a.py::test_needs"].splitlines()[-1] == "test_a.py:3"
-    assert {group["location"] for group in answer["failure_groups"]} >= {"src/sums.py:3", "test_a.py:2"}
-    assert str(every_bench.root) not in str(texts)
+    assert str(every_bench.root) not in str(answer)
+    assert str(every_bench.root) not in str(whole["tests"])
 
 
 @pytest.mark.anyio
@@ -214,7 +247,10 @@ async def test_doctests_are_tests(every_bench: Workbench) -> None:
         "sums.py::sums.bad": "failed",
         "test_notes.txt::test_notes.txt": "passed",
     }
-    assert tests["sums.py::sums.bad"]["message"] == "DocTestFailure: Expected:\n    3\nGot:\n    2"
+    assert tests["sums.py::sums.bad"]["message"] == "DocTestFailure: Expected: 3 Got: 2"
+    assert tests["sums.py::sums.bad"]["traceback"].endswith(
+        "Expected:\n    3\nGot:\n    2\n\nsums.py:9: DocTestFailure"
+    )
 
 
 @pytest.mark.anyio
