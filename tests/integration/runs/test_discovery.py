@@ -95,7 +95,9 @@ async def test_files_that_cannot_be_collected_stand_beside_the_tests_that_can(ev
     assert errors["test_syntax.py"]["line"] == 2
     assert errors["test_raises.py"]["line"] == 3
     assert errors["test_raises.py"]["message"] == "at import\nof this file"
-    assert all(error["traceback"] for error in errors.values())
+    assert errors["test_raises.py"]["traceback"].startswith("test_raises.py:3: in <module>\n    raise RuntimeError(")
+    assert "E       return (" in errors["test_syntax.py"]["traceback"].split("\n")
+    assert {error["also"] for error in errors.values()} == {0}
     assert answer["notices"] == ["4 file(s) could not be collected; their tests are not counted."]
 
 
@@ -159,18 +161,36 @@ async def test_why_nothing_was_found_is_said(bench: Workbench) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_suite_too_large_for_the_budget_is_counted_per_file(bench: Workbench) -> None:
-    many = "import pytest\n@pytest.mark.parametrize('n', range(200))\ndef test_each(n): pass\n"
-    bench.write({"a/test_many.py": many, "b/test_more.py": many})
+async def test_files_with_one_cause_are_one_entry_that_says_how_many_more(every_bench: Workbench) -> None:
+    every_bench.write({f"test_{name}.py": "import not_there\n" for name in "abc"})
 
+    brief = await every_bench.discover()
+    whole = await every_bench.discover(detail="full")
+
+    (error,) = brief["collection_errors"]
+    assert (error["file"], error["line"], error["also"]) == ("test_a.py", 1, 2)
+    assert error["traceback"] == "test_a.py:1: in <module>\n    import not_there"
+    assert [error["file"] for error in whole["collection_errors"]] == ["test_a.py", "test_b.py", "test_c.py"]
+    assert brief["notices"] == ["3 file(s) could not be collected; their tests are not counted."]
+
+
+@pytest.mark.anyio
+async def test_many_tests_are_a_tree_by_file_then_counts_and_whole_on_demand(bench: Workbench) -> None:
+    each = "import pytest\n@pytest.mark.parametrize('n', range(200))\ndef test_each(n): pass\n"
+    names = [f"test_which_has_a_long_name_{n}" for n in range(200)]
+    bench.write({"a/test_many.py": each, "b/test_more.py": "".join(f"def {name}(): pass\n" for name in names)})
+
+    tree = await bench.discover()
     brief = await bench.discover(max_tokens=1000)
     whole = await bench.discover(detail="full")
 
-    assert brief["count"] == whole["count"] == 400
-    assert brief["tests"] == []
-    assert brief["files"] == [{"file": "a/test_many.py", "count": 200}, {"file": "b/test_more.py", "count": 200}]
-    assert brief["omitted"]["tests"] == 400
-    assert len(whole["tests"]) == 400
+    first = {"file": "a/test_many.py", "count": 200, "tests": ["test_each:3 (200)"]}
+    listed = [f"{name}:{line}" for line, name in enumerate(names, start=1)]
+    assert (tree["tests"], tree["omitted"]) == ([], None)
+    assert tree["files"] == [first, {"file": "b/test_more.py", "count": 200, "tests": listed}]
+    assert brief["files"] == [first, {"file": "b/test_more.py", "count": 200, "tests": None}]
+    assert brief["omitted"]["tests"] == 200
+    assert tree["count"] == brief["count"] == whole["count"] == len(whole["tests"]) == 400
     assert whole["omitted"] is None
 
 

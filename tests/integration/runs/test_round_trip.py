@@ -85,7 +85,7 @@ async def test_ids_of_a_failing_nested_project_and_their_places_are_relative_to_
 
     answer = await every_bench.execute(path="one")
 
-    assert answer["failure_groups"][0]["location"] == "one/tests/test_bad.py:1"
+    assert answer["tests"][0]["traceback"].startswith("one/tests/test_bad.py:1: in test_bad\n")
     assert answer["rerun"] == {"node_ids": ["one/tests/test_bad.py::test_bad"]}
     again = await every_bench.execute(**answer["rerun"])
     assert again["summary"]["failed"] == 1

@@ -34,7 +34,7 @@ async def test_every_missing_test_is_named(every_bench: Workbench) -> None:
     assert failure.code == -32602
     assert [fault["field"] for fault in failure.data["validation_errors"]] == ["node_ids.0", "node_ids.2"]
     assert failure.message.startswith(
-        f"Invalid params: node_ids.0: was not found; discover_tests lists what there is (received \"{ids[0]}\")"
+        f'Invalid params: node_ids.0: was not found; discover_tests lists what there is (received "{ids[0]}")'
     )
     assert all(wanted in failure.message for wanted in (ids[0], ids[2]))
     assert failure.data["exit_code"] == 4

@@ -21,7 +21,7 @@ async def test_xdist_runs_have_the_same_counts_and_messages(every_bench: Workben
 
     summary = answer["summary"]
     assert (summary["passed"], summary["failed"], summary["skipped"], summary["errors"]) == (5, 1, 1, 1)
-    assert [group["message"] for group in answer["failure_groups"]].count("AssertionError: assert 4 != 4") == 1
+    assert [test["message"] for test in answer["tests"]].count("AssertionError: assert 4 != 4") == 1
     assert answer["verdict"] == "failed"
     # On a busy machine a worker may exit so late that it is ended, and a notice rightly says so.
     assert [notice for notice in answer["notices"] if "process" not in notice] == []
