@@ -38,15 +38,19 @@ from pytest_mcp.report import (
     failures,
     grouping,
     no_result,
+    places,
     pytest_output,
+    rerun,
     result,
     serialize,
     tokens,
     tracebacks,
 )
 from pytest_mcp.report import discovery as listing
+from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.notices import execution as notices
 from pytest_mcp.report.notices import selection, warnings
+from pytest_mcp.report.tracebacks import Style
 from pytest_mcp.server import incoming, progress
 from tests.support.records import absent, discovery, ended, execution, item, ledger, phase, session
 from tests.support.records import uncollected as broken
@@ -142,8 +146,30 @@ def record(node_id: str, *phases: Phase) -> TestRecord:
     return TestRecord(node_id, phases=list(phases), finished=True)
 
 
-def failed(said: str) -> TestRecord:
-    return record(said, phase(said, message=said, traceback=said, location=[said, 1]))
+def failed(said: str) -> Failure:
+    """Told as text alone."""
+    return failures.of_record(record(said, phase(said, message=said, traceback=said, location=[said, 1])))
+
+
+def raised(said: str) -> Failure:
+    """Told as data, with the text wherever a chain of exceptions can have one."""
+    return failures.of_record(record(said, phase(said, message=said, chain=chain(said))))
+
+
+def chain(said: str) -> list[Any]:
+    lines = said.split("\n")
+    frames = [[path, 1, said, said, [[said, said]], lines] for path in (said, f"/usr/lib/{said}", said)]
+    return [[link, said, lines, frames] for link in ("cause", None)]
+
+
+def rendered(said: str) -> object:
+    shown = Style(variables=True)
+    styles = [shown, *tracebacks.reductions(shown)]
+    return [tracebacks.render(failure, style) for failure in (failed(said), raised(said)) for style in styles]
+
+
+def located(said: str) -> object:
+    return [(one.site, one.raised_at, one.own_places, one.cause, one.type) for one in (failed(said), raised(said))]
 
 
 def told(said: str) -> list[Event]:
@@ -151,6 +177,7 @@ def told(said: str) -> list[Event]:
     return session(
         Started(said),
         phase(said, message=said, traceback=said, location=[said, 1], sections=[["Captured stdout call", said]]),
+        phase(f"{said}x", message=said, chain=chain(said)),
         phase(said, outcome="rerun", subtest=said),
         Finished(id=said, duration=1.0, passed=False),
         Warned(said, "RuntimeWarning", "runtest", said, 1, None),
@@ -208,7 +235,7 @@ def of_files(said: str, folder: Path) -> object:
 
 
 def error(said: str) -> CollectionError:
-    return CollectionError(file=said, error_type=said, message=said, line=1, traceback=said)
+    return CollectionError(file=said, error_type=said, message=said, line=1, traceback=said, also=0)
 
 
 def marked(said: str) -> object:
@@ -220,21 +247,15 @@ def unselected(said: str) -> object:
     return selection.of_run(execution(session(NothingSelected([said], [said], [said], 0, 1), selected=0)))
 
 
-CAPTURED = tracebacks.heading("-", "Captured stdout call")
 ADMITTING = endpoint.parse("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "causes.masked": lambda said: grouping.masked(said, said),
-    "causes.group": lambda said: grouping.group([failed(said), failed(said + "x")]),
+    "causes.group": lambda said: grouping.group([failed(said), failed(said + "x"), raised(said), raised(said + "x")]),
     "cautions.of_run": lambda said: warnings.of_run(execution(told(said))),
     "endpoint.admits": lambda said: (ADMITTING.admits_host(said), ADMITTING.admits_origin("http://" + said)),
-    "excerpts.slim": tracebacks.slim,
-    "excerpts.brief": lambda said: tracebacks.brief("assert \n" + said),
-    "excerpts.without_captured": lambda said: tracebacks.without_captured(f"{CAPTURED}\n{said}"),
-    "excerpts.without_foreign_frames": tracebacks.without_foreign_frames,
     "expressions.check": checked,
-    "failures.site": lambda said: failures.site(failed(said)),
-    "failures.of_test": lambda said: (failures.message(failed(said)), failures.traceback(failed(said), captured=True)),
+    "failures.of_record": located,
     "failures.collection_error": lambda said: failures.collection_error(broken(said, traceback=said)),
     "ink.columns": colours.columns,
     "jsonc.read": read_settings,
@@ -242,17 +263,22 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "incoming.admitted": admit,
     "incoming.mended": lambda said: incoming.mended(said.encode("utf-8", "replace")),
     "notices.of_execution": lambda said: notices.of_execution(execution(told(said)), execution([]).request),
+    "places.short": lambda said: (places.short(said), places.package(said), places.is_source(said)),
     "progress.words": lambda said: progress.words(ledger(Started(said))),
     "records.parse": lambda said: decode.parse(said.encode("utf-8", "replace")),
     "replies.safe": lambda said: serialize.line(serialize.safe({said: [said]}, colour=True)),
+    "rerun.of_failures": lambda said: rerun.of_failures([said + "x" * n for n in range(30)], execution([]).request),
     "selection.marks": marked,
     "selection.nothing": unselected,
     "text.safe_with_colour": text.safe_with_colour,
     "text.safe_line": text.safe_line,
     "tokens.estimate": tokens.estimate,
+    "tracebacks.render": rendered,
+    "tracebacks.in_full": lambda said: tracebacks.in_full(failed(said), captured=True),
+    "transcript.closing": pytest_output.telling_closing_line,
     "transcript.condense": pytest_output.condense,
-    "uncollected.reduced": lambda said: list(collection_errors.reduced([error(said)] * 2)),
-    "uncollected.without_outside_frames": lambda said: collection_errors.without_outside_frames(error(said)),
+    "uncollected.ever_fewer": lambda said: list(collection_errors.ever_fewer([error(said)] * 2)),
+    "uncollected.without_machinery": lambda said: collection_errors.without_machinery(error(said)),
 }
 
 

@@ -24,7 +24,7 @@ ANNOUNCED = 200
 
 _MARKED = re.compile(r"^E\s+(.*)$", re.MULTILINE)
 _EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?$", re.DOTALL)
-_TYPE = re.compile(r"[A-Za-z_][\w.]*(?=:|$)")
+_TYPE = re.compile(r"^[A-Za-z_][\w.]*+(?=:|$)")
 _PLACE = re.compile(r"^(\S.*):(\d+): ([A-Za-z_][\w.]*)$", re.MULTILINE)
 _DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
 # Where an error is in a file: what Python says of a syntax error, and pytest's frames.

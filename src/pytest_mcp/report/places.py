@@ -13,7 +13,7 @@ _FRAME = re.compile(
 _FOREIGN = re.compile(r"^(?:/|\.\./|<|[A-Za-z]:\\)|(?:^|/)(?:site-packages|dist-packages|lib/python[\d.]+)/")
 _TEST_FILE = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*$|[^/]*_tests?\.py$)")
 # Where installed packages and Python's own library begin.
-_LIBRARY = re.compile(r"(?:^|.*/)(?:(site-packages|dist-packages)|lib/(python[\d.]+))/(.+)$")
+_LIBRARY = re.compile(r"^(?:.*/)?(?:(site-packages|dist-packages)|lib/(python[\d.]+))/(.+)$")
 
 
 def in_text(traceback: str) -> list[str]:
