@@ -4,7 +4,6 @@ Pure. A small answer that hides a cause is no gain, so a row with complaints is 
 and the order are left to the server: the words of a cause may be anywhere in the answer.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,14 +17,14 @@ EXECUTION = {
     "": "verdict exit_code summary notices collection_errors failure_groups tests rerun text_output json_report"
     " omitted",
     "summary": "total passed failed skipped errors duration",
-    "collection_errors": "file error_type message line traceback",
+    "collection_errors": "file error_type message line traceback also",
     "failure_groups": "count message location example node_ids",
     "tests": "node_id outcome duration message traceback",
 }
 DISCOVERY = {
     "": "count notices collection_errors tests files omitted",
     "tests": "node_id module class function file line",
-    "files": "file count",
+    "files": "file count tests",
 }
 EXPLANATION = {
     "": "ready summary next_step problem notices root interpreter candidates pytest config tests imported_elsewhere git"
@@ -58,13 +57,13 @@ def of_execution(project: Project) -> Truth:
 
 
 def of_listing(project: Project) -> Truth:
-    """Every test is listed."""
+    """Every test is listed, one by one or by file."""
 
     def complaints(answer: Any) -> list[str]:
         lost = missing_keys(answer, DISCOVERY)
         if lost:
             return lost
-        listed = [test["node_id"] for test in answer["tests"]]
+        listed = named_tests(answer)
         told = answer["count"] == len(project.node_ids) and sorted(listed) == sorted(project.node_ids)
         return [
             *(
@@ -78,8 +77,14 @@ def of_listing(project: Project) -> Truth:
     return complaints
 
 
+def named_tests(answer: Any) -> list[str]:
+    """The ids of all tests that an answer names; those of a file are `name:line`."""
+    by_file = [f"{file['file']}::{name.rpartition(':')[0]}" for file in answer["files"] for name in file["tests"] or ()]
+    return [*(test["node_id"] for test in answer["tests"]), *by_file]
+
+
 def of_counting(project: Project) -> Truth:
-    """So many tests that the answer contains only numbers."""
+    """So many tests that some are only counted."""
     count = len(project.node_ids)
 
     def complaints(answer: Any) -> list[str]:
@@ -87,10 +92,13 @@ def of_counting(project: Project) -> Truth:
         if lost:
             return lost
         by_file = sum(file["count"] for file in answer["files"])
+        listed = named_tests(answer)
+        left_out = (answer["omitted"] or {"tests": 0})["tests"]
         return [
             *([] if answer["count"] == count else [f"it counts {answer['count']} of {count} tests"]),
             *([] if by_file == count else [f"its files have {by_file} of {count} tests"]),
-            *([] if answer["omitted"] else ["it does not say that the tests were left out"]),
+            *([] if set(listed) <= set(project.node_ids) else ["it lists tests that do not exist"]),
+            *([] if left_out + len(listed) == count else [f"it lists {len(listed)} tests and omits {left_out}"]),
         ]
 
     return complaints
@@ -164,9 +172,19 @@ def wrong_counts(answer: Any, project: Project) -> list[str]:
         for name, number in expected.items()
         if answer["summary"][name] != number
     ]
-    grouped = sum(group["count"] for group in answer["failure_groups"])
+    counted = sum(group["count"] for group in answer["failure_groups"]) + len(single_failures(answer))
     failures = project.failed + project.errors - len(project.uncollected)
-    return wrong if grouped == failures else [*wrong, f"its groups have {grouped} of {failures} failures"]
+    return wrong if counted == failures else [*wrong, f"it tells the causes of {counted} of {failures} failures"]
+
+
+def single_failures(answer: Any) -> list[Any]:
+    """Failures that are shown and alone with their cause have no group."""
+    examples = {group["example"] for group in answer["failure_groups"]}
+    return [
+        test
+        for index, test in enumerate(answer["tests"])
+        if test["outcome"] in ("failed", "error") and index not in examples
+    ]
 
 
 def unnamed_causes(answer: Any, project: Project) -> list[str]:
@@ -191,7 +209,9 @@ def lines_missing(diff: tuple[str, ...], text: str) -> list[str]:
 
 
 def lost_files(answer: Any, project: Project) -> list[str]:
-    return [
+    told, files = sum(1 + error["also"] for error in answer["collection_errors"]), len(project.uncollected)
+    miscounted = [] if told == files else [f"it counts {told} of {files} files that could not be collected"]
+    return miscounted + [
         f"missing or wrong: {broken.file}, line {broken.line}, {broken.error_type}, {broken.cause}"
         for broken in project.uncollected
         if not any(is_about(error, broken) for error in answer["collection_errors"])
@@ -204,13 +224,10 @@ def is_about(error: Any, broken: Uncollected) -> bool:
 
 
 def silent_omission(answer: Any) -> list[str]:
-    """A test that is neither listed nor counted as omitted is lost."""
-    listed = Counter(test["outcome"] for test in answer["tests"])
-    ran = answer["summary"]["total"] - len(answer["collection_errors"])
-    omitted = answer["omitted"]
-    if listed.total() == ran:
-        return []
-    return [] if omitted and omitted.get("hint") else [f"it lists {listed.total()} of {ran} tests and omits nothing"]
+    """Tests without a failure may be counted only. A cause that is not shown must be said to be left out."""
+    unshown = [group["message"] for group in answer["failure_groups"] if group["example"] is None]
+    hint = (answer["omitted"] or {"hint": ""})["hint"]
+    return [] if hint or not unshown else [f"no failure is shown of: {message}" for message in unshown]
 
 
 def strings(value: Any) -> Iterator[str]:

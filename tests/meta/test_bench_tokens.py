@@ -118,20 +118,31 @@ def executed(project: Project) -> Any:
         "summary": {"total": sum(numbers.values()), **numbers, "duration": 0.1},
         "notices": [],
         "collection_errors": [
-            {"file": it.file, "line": it.line, "error_type": it.error_type, "message": it.cause, "traceback": None}
+            {
+                "file": it.file,
+                "line": it.line,
+                "error_type": it.error_type,
+                "message": it.cause,
+                "traceback": None,
+                "also": 0,
+            }
             for it in project.uncollected
         ],
-        "failure_groups": [group(project.failed + project.errors, told, diff)] if told else [],
-        "tests": [],
+        "failure_groups": [group(project.failed + project.errors - 1, told, diff)] if told else [],
+        "tests": [FAILED] if told else [],
         "rerun": None,
         "text_output": "",
         "json_report": None,
-        "omitted": None if project.uncollected else {"passed": project.passed, "hint": "detail: tests"},
+        "omitted": {"passed": project.passed, "hint": "raise max_tokens"} if told else None,
     }
 
 
+# Alone with its cause, so it has no group.
+FAILED = {"node_id": "", "outcome": "failed", "duration": 0.1, "message": "", "traceback": ""}
+
+
 def group(count: int, told: list[str], diff: str) -> Any:
-    return {"count": count, "message": "\n".join([*told, diff]), "location": None, "example": "", "node_ids": []}
+    return {"count": count, "message": "\n".join([*told, diff]), "location": None, "example": None, "node_ids": []}
 
 
 def without(words: str) -> Doctor:
@@ -157,12 +168,14 @@ def test_a_right_answer_is_not_complained_of(name: str) -> None:
         pytest.param("passing", lambda it: it.update(exit_code=5), id="exit code"),
         pytest.param("passing", lambda it: it["summary"].update(passed=199), id="count"),
         pytest.param("passing", lambda it: it["summary"].update(total=199), id="total"),
-        pytest.param("passing", lambda it: it.update(omitted=None), id="silent omission"),
-        pytest.param("passing", lambda it: it["omitted"].update(hint=""), id="omission without a way out"),
+        pytest.param("mixed", lambda it: it.update(omitted=None), id="silent omission"),
+        pytest.param("mixed", lambda it: it["omitted"].update(hint=""), id="omission without a way out"),
+        pytest.param("mixed", lambda it: it.update(tests=[]), id="failure without a group"),
+        pytest.param("mixed", lambda it: it["failure_groups"][0].update(example=0), id="failure counted twice"),
         pytest.param("passing", lambda it: it.pop("json_report"), id="key"),
         pytest.param("passing", lambda it: it["summary"].pop("duration"), id="key of the summary"),
         pytest.param("mixed", lambda it: it["failure_groups"][0].pop("location"), id="key of a group"),
-        pytest.param("mixed", lambda it: it["failure_groups"][0].update(count=3), id="group"),
+        pytest.param("mixed", lambda it: it["failure_groups"][0].update(count=2), id="group"),
         pytest.param("mixed", lambda it: it.update(failure_groups=[]), id="groups"),
         pytest.param("mixed", without("the warehouse does not answer"), id="fixture's cause"),
         pytest.param("mixed", without("'discount': 5,"), id="line of the diff"),
@@ -170,6 +183,7 @@ def test_a_right_answer_is_not_complained_of(name: str) -> None:
         pytest.param("noisy", without("not what was reserved"), id="one cause of twelve"),
         pytest.param("deep", without("shop/feeds.py"), id="place of a cause"),
         pytest.param("uncollected", lambda it: it["collection_errors"].pop(), id="file"),
+        pytest.param("uncollected", lambda it: it["collection_errors"][0].update(also=1), id="number of files"),
         pytest.param("uncollected", lambda it: it["collection_errors"][0].update(line=1), id="line"),
         pytest.param("uncollected", lambda it: it["collection_errors"][0].update(error_type="Error"), id="type"),
         pytest.param("uncollected", lambda it: it["collection_errors"][1].update(message="no"), id="cause"),
@@ -215,14 +229,35 @@ def test_a_list_that_is_not_whole_is_wrong_and_so_is_one_of_other_tests() -> Non
     assert all(judge(answer) for answer in (shorter, other, miscounted, {**whole, "omitted": {"tests": 1}}))
 
 
-def test_counts_must_add_up_and_say_that_the_tests_are_not_there() -> None:
+def by_file(project: Project) -> Any:
+    files: dict[str, list[str]] = {}
+    for node_id in project.node_ids:
+        file, _, name = node_id.partition("::")
+        files.setdefault(file, []).append(f"{name}:1")
+    return [{"file": file, "count": len(names), "tests": names} for file, names in files.items()]
+
+
+def test_a_list_by_file_is_as_good_if_it_has_every_test() -> None:
     project = projects.passing(30)
-    judge = truth.of_counting(project)
-    files = [{"file": "tests/test_orders.py", "count": 25}, {"file": "tests/test_carts.py", "count": 5}]
-    right = {**listed(project), "tests": [], "files": files, "omitted": {"tests": 30, "hint": "narrow"}}
+    judge = truth.of_listing(project)
+    right = {**listed(project), "tests": [], "files": by_file(project)}
 
     assert judge(right) == []
-    assert all(judge({**right, **change}) for change in ({"count": 31}, {"files": files[1:]}, {"omitted": None}))
+    assert judge({**right, "files": right["files"][1:]}) != []
+    assert judge({**right, "files": [{**file, "tests": None} for file in right["files"]]}) != []
+
+
+def test_counts_must_add_up_and_say_how_many_tests_are_not_listed() -> None:
+    project = projects.passing(30)
+    judge = truth.of_counting(project)
+    first, last = by_file(project)
+    files = [first, {**last, "tests": None}]
+    right = {**listed(project), "tests": [], "files": files, "omitted": {"tests": last["count"], "hint": "narrow"}}
+    invented = [{**first, "tests": ["test_a:1", *first["tests"][1:]]}, files[1]]
+
+    assert judge(right) == []
+    for change in ({"count": 31}, {"files": files[1:]}, {"files": invented}, {"omitted": None}):
+        assert judge({**right, **change}) != []
 
 
 def test_an_explanation_must_be_whole_ready_and_count_every_test() -> None:
