@@ -1,6 +1,8 @@
 import json
+from collections import Counter
 from itertools import pairwise
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import given, settings
@@ -28,7 +30,7 @@ def word(number: int) -> str:
 
 def failing(node_id: str = "test_a.py::fails", message: str = "ValueError: no pen", **told: Any) -> list[Event]:
     """Raised at a place of its own for each message."""
-    place = f"test_a.py:{sum(map(ord, message)) % 10**6}"
+    place = f"test_a.py:{crc32(message.encode()) % 10**9}"
     function = node_id.rpartition("::")[2]
     return one_test(node_id, raised(message, (place, function, "buy()"), node_id=node_id, **told))
 
@@ -55,6 +57,13 @@ def report(stream: list[Event]) -> Report:
 def cost(sent: ExecuteResult) -> int:
     """As it leaves, with everything escaped that nobody could see."""
     return tokens.estimate(safe(json.dumps(dump(sent), ensure_ascii=False, separators=(",", ":"))))
+
+
+def shown_alone(sent: ExecuteResult) -> list[str]:
+    """Failures that are shown and in no group."""
+    examples = {cause.example for cause in sent.failure_groups}
+    failed = ((index, test) for index, test in enumerate(sent.tests) if test.outcome in ("failed", "error"))
+    return [test.node_id for index, test in failed if index not in examples]
 
 
 # --- what detail auto shows when everything fits -----------------------------------------------
@@ -199,8 +208,19 @@ def test_no_answer_exceeds_the_operators_ceiling_and_the_counts_stay_true(detail
 
     assert len(json.dumps(dump(sent))) <= 20_000
     assert (sent.verdict, sent.summary.failed) == ("failed", 300)
-    assert sum(cause.count for cause in sent.failure_groups) == 300
+    assert sum(cause.count for cause in sent.failure_groups) + len(shown_alone(sent)) == 300
     assert sent.omitted is not None
+
+
+def test_causes_by_the_thousand_share_lines_below_the_operators_ceiling() -> None:
+    run = execution(
+        red(*(failing(f"test_a.py::t{n}", f"ValueError: {word(n)}") for n in range(2000))), max_tokens=1_000_000
+    )
+
+    sent = fit_execution(executed(run), run.request, ceiling=50_000)
+
+    assert len(json.dumps(dump(sent), separators=(",", ":"))) <= 50_000
+    assert sum(cause.count for cause in sent.failure_groups) + len(shown_alone(sent)) == 2000
 
 
 # --- the budget --------------------------------------------------------------------------------
@@ -261,21 +281,25 @@ def test_the_budget_is_kept_and_what_matters_most_is_told(stream: list[Event], m
     grouped = sum(cause.count for cause in sent.failure_groups)
     assert grouped <= len(whole.failures) <= grouped + shown
     assert bool(sent.collection_errors) == bool(whole.collection_errors)
+    assert sum(1 + error.also for error in sent.collection_errors) == len(whole.collection_errors)
+    if sent.omitted is not None:
+        listed = Counter(test.outcome for test in sent.tests)
+        assert sent.omitted.passed == whole.summary.passed - listed["passed"]
+        assert sent.omitted.same_cause_failures == len(whole.failures) - listed["failed"] - listed["error"]
 
 
 @settings(max_examples=15)
-@given(runs(), st.sampled_from(["auto", "tests"]))
-def test_a_larger_budget_never_shows_less_and_tests_shows_what_auto_shows(stream: list[Event], detail: str) -> None:
+@given(runs())
+def test_a_larger_budget_never_shows_less_and_tests_shows_what_auto_shows(stream: list[Event]) -> None:
     def shown(most: int, how: str) -> list[int]:
         sent = answer(stream, detail=how, max_tokens=most)
         text = "".join(test.traceback or "" for test in sent.tests[:1])
         return [len(sent.tests), len(text), len(sent.text_output)]
 
-    budgets = [shown(most, detail) for most in (500, 1000, 2000, 4000, 8000, 100_000)]
-    for less, more in pairwise(budgets):
+    auto, tests = ([shown(most, how) for most in (500, 1000, 4000, 100_000)] for how in ("auto", "tests"))
+
+    for less, more in (*pairwise(auto), *pairwise(tests), *zip(auto, tests, strict=True)):
         assert all(before <= after for before, after in zip(less, more, strict=True))
-    for most in (500, 2000, 8000):
-        assert all(auto <= tests for auto, tests in zip(shown(most, "auto"), shown(most, "tests"), strict=True))
 
 
 @settings(max_examples=40)
@@ -336,13 +360,80 @@ def test_the_smallest_budget_is_kept_whatever_a_run_tells(repeated: int, detail:
 
 def test_as_many_passing_tests_are_listed_as_fit() -> None:
     sent = answer(suite(passing=1000), detail="tests", max_tokens=2000)
-    more = report(suite(passing=1000)).not_failed
+    every = answer(suite(passing=1000), detail="tests", max_tokens=1_000_000).tests
 
-    assert 5 < len(sent.tests) < 1000
-    assert cost(sent) <= 2000
+    one_more = sent.model_copy(update={"tests": every[: len(sent.tests) + 2]})
+    assert sent.tests == every[: len(sent.tests)]
+    assert cost(sent) <= 2000 < cost(one_more)
     assert sent.omitted is not None
     assert sent.omitted.passed == 1000 - len(sent.tests)
-    assert more[0] == sent.tests[0]
+
+
+def test_every_failure_stands_whole_before_any_test_that_passed() -> None:
+    stream = suite(passing=1000, failures=9, causes=7)
+
+    sent = answer(stream, detail="tests", max_tokens=2000)
+    every = answer(stream, detail="tests", max_tokens=1_000_000).tests
+
+    assert sent.tests == every[: len(sent.tests)]
+    assert [test.outcome for test in sent.tests[:10]] == ["failed"] * 9 + ["passed"]
+
+
+def test_causes_and_files_that_could_not_be_collected_share_the_budget() -> None:
+    """Each of the two is small enough for itself."""
+    long_words = "TypeError: " + "many words in one line " * 200
+    reasons = ["", long_words, "AssertionError: assert [1] == [2]", "KeyError: 'größe'", "ValueError: no"]
+    broken = [uncollected(f"tests/test_broken{n}.py", error_type="E", message=reasons[n % 5]) for n in range(20)]
+    failed = [failing(f"tests/test_1.py::T::test_long[{'parameter-' * 30}]", long_words)]
+
+    sent = answer(session(*failed, *broken, selected=1, exit_status=1), max_tokens=500)
+
+    assert cost(sent) <= 500
+    assert sent.summary.errors == 20
+    assert len(sent.failure_groups) + len(shown_alone(sent)) == 1
+
+
+LIBRARY = ["/usr/lib/python3.11/a.py:9", "/x/site-packages/b/c.py:1"]
+LOUD = [["Captured stdout call", "a printed line of some more words\n" * 20]]
+DIFFERENCE = [*["    an equal line"] * 20, "  - pen", "  + ink"]
+
+
+def gone(sent: ExecuteResult) -> list[bool]:
+    """What is missing, in the order in which it may go."""
+    text = (sent.tests[0].traceback or "") if sent.tests else ""
+    return [
+        not any(test.outcome == "passed" for test in sent.tests),
+        sent.text_output == "",
+        len(sent.tests) < 2,
+        sent.failure_groups[0].node_ids is None or sent.tests == [],
+        "an equal line" not in text,
+        "a printed line" not in text,
+        "frames in" not in text,
+        "value = " not in text,
+        "src/outer.py" not in text,
+        sent.tests == [],
+    ]
+
+
+@pytest.mark.parametrize("detail", ["auto", "tests"])
+def test_what_does_not_fit_goes_in_a_fixed_order(detail: str) -> None:
+    message = "\n".join(["AssertionError: assert [1] == [2]", *DIFFERENCE])
+    places = [*(f"src/outer.py:{n}" for n in range(40)), *LIBRARY, "src/b.py:2", "src/a.py:3"]
+    frames = [frame(place, value="x" * 90) for place in places]
+    told = {"message": message, "chain": [[None, None, message.split("\n"), frames]], "sections": LOUD}
+    ids = [f"tests/test_a.py::test_it[{n}]" for n in range(4)]
+    stream = red(
+        *(one_test(node_id, phase(node_id, **told)) for node_id in ids),
+        failing("tests/test_b.py::other", "ValueError: ink"),
+        *(one_test(f"tests/test_a.py::passes{n}") for n in range(LISTED_WITHOUT_FAILURE)),
+    )
+
+    steps = [gone(answer(stream, detail=detail, max_tokens=most)) for most in range(3000, 499, -50)]
+
+    assert steps[0] == [False] * 10
+    assert sum(steps[-1]) >= 8
+    for missing in steps:
+        assert missing == sorted(missing, reverse=True)
 
 
 def test_what_the_budget_took_can_be_had_back_as_the_hint_says() -> None:
