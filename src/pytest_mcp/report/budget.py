@@ -198,7 +198,7 @@ class _Answer:
                 node_id=failure.node_id,
                 outcome=failure.outcome,
                 duration=failure.duration,
-                message=failure.cause,
+                message=failure.cause if style.whole_texts else grouping.line(failure.cause),
                 traceback=tracebacks.render(failure, style),
             )
         return self.texts[key]

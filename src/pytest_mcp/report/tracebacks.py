@@ -13,6 +13,7 @@ from itertools import groupby
 from pytest_mcp.events.exceptions import Chain, Frame
 from pytest_mcp.report import places
 from pytest_mcp.report.failures import Failure, Part, Section
+from pytest_mcp.text import cut_middle
 
 # How many of the project's frames have their statement, the innermost.
 FRAMES_WITH_STATEMENT = 2
@@ -26,6 +27,9 @@ CAPTURED_LINES = 20
 # A local variable in one line.
 VARIABLE_CHARACTERS = 120
 MOST_VARIABLES = 20
+
+# What is left of a text that is too long for the budget even without everything else.
+TEXT_CHARACTERS = 600
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 _OBJECT = re.compile(r"^<.*>$", re.DOTALL)
@@ -49,18 +53,21 @@ class Style:
     arguments: bool = True
     outer_frames: bool = True
     variables: bool = False
+    # Otherwise only the first part of a failure is shown, with the middle of its text cut.
+    whole_texts: bool = True
 
 
 def reductions(style: Style) -> Iterator[Style]:
     """The style with ever less, for an example that alone is too large."""
     values = ("arguments", "variables")
-    for names in (("equal_lines",), ("captured",), ("foreign_frames",), values, ("outer_frames",)):
+    for names in (("equal_lines",), ("captured",), ("foreign_frames",), values, ("outer_frames",), ("whole_texts",)):
         style = replace(style, **dict.fromkeys(names, False))
         yield style
 
 
 def render(failure: Failure, style: Style) -> str:
-    lines = [line for part in failure.parts for line in _part(part, failure, style)]
+    parts = failure.parts if style.whole_texts else failure.parts[:1]
+    lines = [line for part in parts for line in _part(part, failure, style)]
     if style.captured:
         lines += _captured(failure.sections)
     return _ADDRESS.sub("0x…", "\n".join(lines))
@@ -82,7 +89,7 @@ def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
     if part.chain:
         yield from _chain(part.chain, part.message, failure, style)
     else:
-        yield from _SEPARATOR.sub("_ _ _", part.text).strip("\n").split("\n")
+        yield from _bounded(_SEPARATOR.sub("_ _ _", part.text).strip("\n"), style).split("\n")
     if style.captured:
         yield from _captured(part.sections)
 
@@ -93,9 +100,9 @@ def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterat
         yield from _frames(raised.frames, failure, style if last else replace(style, arguments=False, variables=False))
         yield from (f"[{note.partition(chr(10))[0].strip('! ')}]" for note in [raised.note] if note)
         text = raised.text if style.equal_lines else tuple(_differing(raised.text))
-        if last and text and message.partition("\n")[0].endswith(text[0]):
+        if last and text and style.whole_texts and message.partition("\n")[0].endswith(text[0]):
             text = text[1:]
-        yield from (f"E   {line}" for line in text if line.strip())
+        yield from (f"E   {line}" for line in _bounded("\n".join(text), style).split("\n") if line.strip())
         if raised.link is not None:
             yield _LINKS.get(raised.link, _LINKS["context"])
 
@@ -115,6 +122,8 @@ def _frames(frames: tuple[Frame, ...], failure: Failure, style: Style) -> Iterat
                 yield from _frame(frame, failure, style, innermost=bool(own) and index == own[-1])
             elif style.outer_frames:
                 yield _place(place, function)
+            else:
+                continue
             if len(repeated) > 1:
                 yield f"    [{len(repeated) - 1} more frames like this]"
 
@@ -180,6 +189,10 @@ def _is_known(frame: Frame, value: str, node_id: str) -> bool:
 def _shortened(value: str, most: int) -> str:
     line = value.replace("\n", "\\n")
     return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def _bounded(text: str, style: Style) -> str:
+    return text if style.whole_texts else cut_middle(text, TEXT_CHARACTERS)
 
 
 def _differing(text: tuple[str, ...]) -> Iterator[str]:
