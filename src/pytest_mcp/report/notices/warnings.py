@@ -98,9 +98,10 @@ def _of_category(category: str, found: Sequence[Warned], run: Run[Request]) -> s
     first = found[0]
     different = len({grouping.masked(warned.message[:SHOWN_MESSAGE], warned.id or "") for warned in found})
     kinds = f" ({different} different)" if different > 1 else ""
-    message = safe_line(" ".join(first.message.split()))
+    message = " ".join(first.message.split())
     shown = message if len(message) <= SHOWN_MESSAGE else f"{message[: SHOWN_MESSAGE - 3]}..."
-    return f"{len(found)} {safe_line(category)}{kinds}, first at {_source(first, run)}: {shown}"
+    # In quotes: a notice speaks for the server, and these are the words of a program.
+    return f"{len(found)} {safe_line(category)}{kinds}, first at {_source(first, run)}: {shown!r}"
 
 
 def _is(kind: _Kind, warned: Warned) -> bool:

@@ -66,25 +66,25 @@ def test_other_warnings_are_one_sentence_a_category_the_most_frequent_first() ->
     )
 
     assert told == [
-        "3 DeprecationWarning (2 different), first at a.py:7: since 1.0 use new()",
-        "1 RuntimeWarning, first at a.py:3: overflow encountered",
+        "3 DeprecationWarning (2 different), first at a.py:7: 'since 1.0 use new()'",
+        "1 RuntimeWarning, first at a.py:3: 'overflow encountered'",
     ]
 
 
 def test_a_warning_from_outside_the_project_is_told_by_its_test_or_its_library() -> None:
     library = "/usr/lib/python3.12/json/decoder.py"
 
-    assert sentences(replace(OTHER, filename=library)) == [f"1 UserWarning, first at {A}: old"]
+    assert sentences(replace(OTHER, filename=library)) == [f"1 UserWarning, first at {A}: 'old'"]
     assert sentences(replace(OTHER, filename=library, id=None)) == [
-        "1 UserWarning, first at python3.12/json/decoder.py:3: old"
+        "1 UserWarning, first at python3.12/json/decoder.py:3: 'old'"
     ]
 
 
 def test_the_message_of_a_warning_is_cut_to_one_short_line() -> None:
     (sentence,) = sentences(replace(OTHER, message="long " * 100))
 
-    assert sentence.endswith("...")
-    assert len(sentence.partition("a.py:3: ")[2]) == SHOWN_MESSAGE
+    assert sentence.endswith("...'")
+    assert len(sentence.partition("a.py:3: ")[2]) == SHOWN_MESSAGE + len("''")
 
 
 def test_warnings_of_further_categories_and_those_that_were_not_kept_are_counted() -> None:
@@ -93,14 +93,14 @@ def test_warnings_of_further_categories_and_those_that_were_not_kept_are_counted
     *listed, more = sentences(*[OTHER] * KEPT_WARNINGS, *kinds[:4])
     *_, last = sentences(*kinds)
 
-    assert listed == [f"{KEPT_WARNINGS} UserWarning, first at a.py:3: old"]
+    assert listed == [f"{KEPT_WARNINGS} UserWarning, first at a.py:3: 'old'"]
     assert more == "4 more warning(s); detail full lists them."
     assert last == "2 more warning(s); detail full lists them."
 
 
 def test_detail_full_lists_warnings_itself_but_a_discovery_never_does() -> None:
     assert sentences(OTHER, detail="full") == []
-    assert of_run(discovery([OTHER], detail="full")) == ["1 UserWarning, first at a.py:3: old"]
+    assert of_run(discovery([OTHER], detail="full")) == ["1 UserWarning, first at a.py:3: 'old'"]
 
 
 # --- with real projects ------------------------------------------------------------------------
@@ -197,5 +197,5 @@ async def test_other_warnings_are_told_instead_of_what_pytest_prints_of_them(eve
     answer = await every_bench.execute()
     full = await every_bench.execute(detail="full")
 
-    assert (answer["notices"], answer["text_output"]) == (["30 UserWarning, first at test_a.py:3: old 0"], "")
+    assert (answer["notices"], answer["text_output"]) == (["30 UserWarning, first at test_a.py:3: 'old 0'"], "")
     assert (full["notices"], len(full["json_report"]["warnings"])) == ([], 30)
