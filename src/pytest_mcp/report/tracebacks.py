@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from pytest_mcp.events.exceptions import Chain, Frame
-from pytest_mcp.report import places
+from pytest_mcp.report import grouping, places
 from pytest_mcp.report.failures import Failure, Part, Section
 from pytest_mcp.text import cut_middle
 
@@ -100,7 +100,7 @@ def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterat
         yield from _frames(raised.frames, failure, style if last else replace(style, arguments=False, variables=False))
         yield from (f"[{note.partition(chr(10))[0].strip('! ')}]" for note in [raised.note] if note)
         text = raised.text if style.equal_lines else tuple(_differing(raised.text))
-        if last and text and style.whole_texts and message.partition("\n")[0].endswith(text[0]):
+        if last and text and _has_whole(message.partition("\n")[0], text[0], style):
             text = text[1:]
         yield from (f"E   {line}" for line in _bounded("\n".join(text), style).split("\n") if line.strip())
         if raised.link is not None:
@@ -189,6 +189,11 @@ def _is_known(frame: Frame, value: str, node_id: str) -> bool:
 def _shortened(value: str, most: int) -> str:
     line = value.replace("\n", "\\n")
     return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def _has_whole(message: str, line: str, style: Style) -> bool:
+    """Whether the message of the test, as it is shown, has this line."""
+    return message.endswith(line) and (style.whole_texts or len(message) <= grouping.CAUSE_CHARACTERS)
 
 
 def _bounded(text: str, style: Style) -> str:
