@@ -34,7 +34,11 @@ TEXT_CHARACTERS = 600
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 _OBJECT = re.compile(r"^<.*>$", re.DOTALL)
 _SEPARATOR = re.compile(r"^(?:_ ){3,}_?$", re.MULTILINE)
-_EQUAL_LINE = re.compile(r"^ {2}(?! *[-+?] )")
+_COMPARISON = re.compile(r"(?:AssertionError: )?assert ")
+# An explanation is indented by two spaces, and equal lines of its difference by two more.
+_EQUAL_LINE = re.compile(r" {4}(?! *[-+?] )")
+# So are lines on a nested attribute.
+_NESTED = "Drill down into differing attribute"
 _DIFFERENCE = re.compile(r"^ *[-+] ", re.MULTILINE)
 # Where the lines of a statement are joined.
 _OPENING = re.compile(r"([(\[{]) ")
@@ -99,7 +103,7 @@ def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterat
         last = raised is chain[-1]
         yield from _frames(raised.frames, failure, style if last else replace(style, arguments=False, variables=False))
         yield from (f"[{note.partition(chr(10))[0].strip('! ')}]" for note in [raised.note] if note)
-        text = raised.text if style.equal_lines else tuple(_differing(raised.text))
+        text = raised.text if style.equal_lines else _differing(raised.text)
         if last and text and _has_whole(message.partition("\n")[0], text[0], style):
             text = text[1:]
         yield from (f"E   {line}" for line in _bounded("\n".join(text), style).split("\n") if line.strip())
@@ -200,11 +204,13 @@ def _bounded(text: str, style: Style) -> str:
     return text if style.whole_texts else cut_middle(text, TEXT_CHARACTERS)
 
 
-def _differing(text: tuple[str, ...]) -> Iterator[str]:
-    """Without lines that are equal on both sides, if anything differs at all."""
-    if not _DIFFERENCE.search("\n".join(text)):
-        return iter(text)
-    return (line for index, line in enumerate(text) if not index or not _EQUAL_LINE.match(line))
+def _differing(text: tuple[str, ...]) -> tuple[str, ...]:
+    """Without lines that are equal on both sides, if it explains a comparison and anything differs there."""
+    start = next((index + 1 for index, line in enumerate(text) if _COMPARISON.match(line)), len(text))
+    explanation = "\n".join(text[start:])
+    if _NESTED in explanation or not _DIFFERENCE.search(explanation):
+        return text
+    return (*text[:start], *(line for line in text[start:] if not _EQUAL_LINE.match(line)))
 
 
 def _captured(sections: Iterable[Section]) -> Iterator[str]:

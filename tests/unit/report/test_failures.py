@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_mcp.events.model import Phase
 from pytest_mcp.report import failures, tracebacks
@@ -76,6 +78,29 @@ def test_the_message_of_a_failure_begins_with_the_exception(told: dict[str, Any]
 @pytest.mark.parametrize("message", ["", "\n", "   \n\n"])
 def test_a_cause_is_never_empty(message: str) -> None:
     assert failure(phase(message=message)).cause != ""
+
+
+@given(st.text())
+def test_the_cause_of_any_message_is_one_line(message: str) -> None:
+    for told in (phase(message=message), phase(traceback=message), phase(chain=[[None, None, [message], []]])):
+        cause = failure(told).cause
+
+        assert cause != ""
+        assert "\n" not in cause
+
+
+@pytest.mark.parametrize(
+    ("told", "cause"),
+    [
+        ({"message": "ValueError: no\n- a\n- b"}, "ValueError: no"),
+        ({"message": "X: Expected:\n  3\nGot:\n  2"}, "X: Expected: 3 Got: 2"),
+        ({"traceback": DOCTEST}, "DocTestFailure: Expected: 3 Got: 2"),
+    ],
+)
+def test_a_cause_is_the_first_line_or_all_where_that_only_announces_the_others(
+    told: dict[str, Any], cause: str
+) -> None:
+    assert failure(phase(**told)).cause == cause
 
 
 def test_a_test_that_failed_twice_has_both_messages_the_assertion_first() -> None:

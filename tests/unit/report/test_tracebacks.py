@@ -1,10 +1,18 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_mcp.events.model import Phase
 from pytest_mcp.report import failures, tracebacks
-from pytest_mcp.report.tracebacks import CAPTURED_LINES, Style
+from pytest_mcp.report.tracebacks import (
+    CAPTURED_LINES,
+    MOST_VARIABLES,
+    TEXT_CHARACTERS,
+    VARIABLE_CHARACTERS,
+    Style,
+)
 from tests.support.records import frame, ledger, phase, raised
 
 TEST = ("tests/test_cart.py:7", "test_total", "assert total(cart) == 3")
@@ -120,6 +128,38 @@ def test_long_values_are_shortened_and_many_are_not_all_shown() -> None:
     assert "value8" not in line
 
 
+def variables(*lines: str) -> Phase:
+    innermost = frame("src/shop/cart.py:12", "total", "return sum(cart)", cart="[1]")
+    innermost[-1] = list(lines)
+    return chained((None, "ValueError: no", [innermost]), message="ValueError: no")
+
+
+def test_local_variables_replace_the_arguments_where_they_are_asked_for() -> None:
+    told = variables("cart       = [1,\n 2]", "rate       = 'a = b'", f"text       = '{'x' * 200}'")
+
+    assert rendered(told)[2:] == ["    cart = [1]"]
+    assert rendered(told, variables=True)[2:4] == ["    cart = [1, 2]", "    rate = 'a = b'"]
+    assert [len(line) for line in rendered(told, variables=True)[4:]] == [len("    ") + VARIABLE_CHARACTERS]
+
+
+def test_of_many_local_variables_the_first_are_shown_and_the_others_counted() -> None:
+    lines = rendered(variables(*(f"v{n} = {n}" for n in range(MOST_VARIABLES + 2))), variables=True)
+
+    assert lines[-2:] == [f"    v{MOST_VARIABLES - 1} = {MOST_VARIABLES - 1}", "    [2 more variables]"]
+
+
+def test_the_last_reduction_cuts_a_long_text_and_drops_local_variables() -> None:
+    long = chained((None, "ValueError: " + "x" * 5000, [frame(*SOURCE)]), message="ValueError: " + "x" * 5000)
+    *_, least = tracebacks.reductions(Style(variables=True))
+
+    lines = rendered(long, **vars(least))
+
+    assert lines[:2] == ["src/shop/cart.py:12: in total", "    return sum(cart)"]
+    assert lines[3] == "E   [... 4412 characters left out ...]"
+    assert sum(map(len, lines)) < 2 * TEXT_CHARACTERS
+    assert not any("= " in line for line in rendered(variables("v = 1"), **vars(least)))
+
+
 def test_addresses_are_not_shown() -> None:
     assert rendered(raised("E: no\nat 0x7f3a5c1e9d90", TEST, node_id=NODE))[-1] == "E   at 0x…"
 
@@ -166,3 +206,53 @@ def test_each_reduction_shows_less_and_all_keep_the_statement_and_the_lines_that
     assert [len(text) for text in texts] == sorted([len(text) for text in texts], reverse=True)
     assert all("-     2," in text and "+     1," in text and "assert total(cart) == 3" in text for text in texts)
     assert "tests/a.py:1" not in texts[-1]
+
+
+def without_equal_lines(*lines: str) -> list[str]:
+    told = phase(NODE, message="X", chain=[[None, None, [*lines], []]])
+    return [line.removeprefix("E   ") for line in rendered(told, equal_lines=False)]
+
+
+differing = st.builds(str.__add__, st.sampled_from(["  - ", "  + "]), st.text("ab ^:", max_size=5))
+equal = st.builds(str.__add__, st.just("    "), st.text("abc[]{},", min_size=1, max_size=5))
+
+
+@given(st.lists(differing | equal, min_size=1, max_size=60))
+def test_without_equal_lines_what_differs_survives_whole_and_in_order(lines: list[str]) -> None:
+    kept = iter(without_equal_lines("assert [1] == [2]", "  At index 0 diff: 1 != 2", *lines))
+
+    assert all(line in kept for line in lines if not line.startswith("    "))
+
+
+def test_words_of_the_author_stay_and_do_not_hide_what_is_equal() -> None:
+    """`assert a == b, "words"` puts the comparison a line lower."""
+    words = ["AssertionError: checked were", "- the price", "  in all shops", "- the stock", "assert [1] == [2]"]
+
+    assert without_equal_lines(*words, *["    same"] * 20, "  - 1", "  + 2") == [*words, "  - 1", "  + 2"]
+
+
+def test_what_pytest_says_of_the_difference_in_words_stays() -> None:
+    said = ["assert {} == {}", "  Differing items:", "  {'a': 1} != {'a': 2}", "  Full diff:", "  -  'a': 2,"]
+
+    assert without_equal_lines(*said, "     'b': 3,") == said
+
+
+def test_what_is_said_of_a_nested_attribute_stays() -> None:
+    said = [
+        "assert Pen() == Pen()",
+        "  Drill down into differing attribute price:",
+        "    price: 1 != 2",
+        "  - 1",
+        "  + 2",
+    ]
+
+    assert without_equal_lines(*said) == said
+
+
+@pytest.mark.parametrize("indent", ["", "  ", "    "])
+def test_a_list_in_the_message_of_an_exception_is_no_comparison(indent: str) -> None:
+    """What is indented below a hyphen there is said only once, and nothing equals it."""
+    details = [f"{indent}    field {number} is missing" for number in range(20)]
+    message = ["ValueError: 2 problems", f"{indent}- the order", *details, f"{indent}- the customer"]
+
+    assert without_equal_lines(*message) == message

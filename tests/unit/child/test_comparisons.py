@@ -1,0 +1,69 @@
+"""What of a comparison is added to pytest's explanation, and what is left out; test_failures_as_data has real ones."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_mcp.child.comparisons import ALWAYS_SHOWN, EQUAL_LINES, shortened, unsaid
+
+HEAD = ["[1] == [2]", "At index 0 diff: 1 != 2", "Full diff:"]
+SHOWN = ["  shown"] * ALWAYS_SHOWN
+differing = st.builds(str.__add__, st.sampled_from(["- ", "+ ", "? "]), st.text("ab ^:", min_size=1, max_size=5))
+equal = st.builds(str.__add__, st.just("  "), st.text("abc[]{},", min_size=1, max_size=5))
+
+
+@given(st.lists(differing | equal, max_size=60))
+def test_what_differs_in_a_comparison_survives_whole_and_in_order(lines: list[str]) -> None:
+    kept = iter(shortened([*HEAD, *lines]))
+
+    assert all(line in kept for line in [*HEAD, *lines] if not line.startswith("  "))
+
+
+@given(st.lists(differing | equal, max_size=60))
+def test_equal_lines_are_left_out_only_where_their_number_is_said(lines: list[str]) -> None:
+    kept = shortened([*HEAD, *lines])
+
+    said = [int(line.split()[1]) for line in kept if line.endswith("equal lines ...]")]
+    assert len(HEAD) + len(lines) == len(kept) + sum(said) - len(said)
+
+
+def test_the_lines_that_pytest_itself_would_show_stay() -> None:
+    assert shortened(SHOWN) == SHOWN
+    assert shortened([*SHOWN, *["  same"] * EQUAL_LINES, "- a"]) == [*SHOWN, *["  same"] * EQUAL_LINES, "- a"]
+
+
+def test_a_long_comparison_keeps_a_line_of_what_is_equal_on_either_side() -> None:
+    lines = ["  first", *["  same"] * 20, "  before", "- a", "+ b", "  ]"]
+
+    assert shortened([*SHOWN, *lines]) == [
+        *SHOWN,
+        "  first",
+        "  [... 20 equal lines ...]",
+        "  before",
+        "- a",
+        "+ b",
+        "  ]",
+    ]
+
+
+def test_the_explanation_of_an_attribute_is_indented_and_stays_whole() -> None:
+    lines = [*SHOWN, "Drill down into differing attribute price:", *["  a line"] * 20]
+
+    assert shortened(lines) == lines
+
+
+def test_empty_lines_at_the_end_are_left_out() -> None:
+    assert shortened([*SHOWN, "- a", "", ""]) == [*SHOWN, "- a"]
+
+
+@pytest.mark.parametrize(
+    ("kept", "added"),
+    [
+        (["At index 17 diff: 'pen' != 'ink'"], []),
+        (["At index 17 diff: 'pen' != 'i...k'"], ["-     'ink',", "+     'pen',"]),
+    ],
+)
+def test_differing_lines_are_added_unless_the_brief_explanation_has_each_of_them(
+    kept: list[str], added: list[str]
+) -> None:
+    assert unsaid(["-     'ink',", "+     'pen',"], kept) == added

@@ -1,0 +1,120 @@
+"""Failures as data, read from what pytest itself makes of an exception."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_mcp.child.describe import LONGEST_VALUE, MOST_FRAMES, chain_of
+from pytest_mcp.events.exceptions import Chain, parse_chain
+
+SHOP = '''
+def price(name, table):
+    """A docstring."""
+    amount = 3
+    return table[name][
+        "price"
+    ] * amount
+
+def sell():
+    try:
+        price("pen", {})
+    except KeyError as error:
+        raise ValueError("no pen\\n  or ink") from error
+
+def give():
+    try:
+        price("pen", {})
+    except KeyError:
+        raise ValueError("no gift")
+
+def endless(depth):
+    return endless(depth + 1) + 1
+
+def boast():
+    price("pen", "x" * 9000)
+'''
+
+
+def explained(folder: Path, call: str, **how: Any) -> Any:
+    """What pytest makes of a failure in code of this folder."""
+    file = folder / "shop.py"
+    file.write_text(SHOP, encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(compile(SHOP, str(file), "exec"), names)
+    with pytest.raises(BaseException) as raised:  # noqa: PT011 - whatever it raises is looked at
+        names[call](*[0] * names[call].__code__.co_argcount)
+    return raised.getrepr(**{"style": "long", "funcargs": True} | how)
+
+
+def told(folder: Path, call: str, **how: Any) -> Chain:
+    """As it arrives, by way of JSON; without the frame of this file."""
+    chain = chain_of(explained(folder, call, **how), str(folder))
+    read = parse_chain(json.loads(json.dumps(chain)))
+    return tuple(
+        each._replace(frames=tuple(f for f in each.frames if not f.path.endswith("test_describe.py"))) for each in read
+    )
+
+
+@pytest.mark.parametrize("style", ["long", "short"])
+def test_a_frame_has_its_place_in_the_project_its_function_and_its_statement(tmp_path: Path, style: str) -> None:
+    first, last = told(tmp_path, "sell", style=style)
+
+    assert [(frame.place, frame.function) for frame in first.frames] == [("shop.py:11", "sell"), ("shop.py:5", "price")]
+    assert [(frame.place, frame.function) for frame in last.frames] == [("shop.py:13", "sell")]
+    assert first.frames[0].statement == 'price("pen", {})'
+    assert (first.frames[1].statement or "").startswith("return table[name][")
+
+
+def test_arguments_have_their_values_and_local_variables_only_when_they_were_asked_for(tmp_path: Path) -> None:
+    (without, _), (asked, _) = (told(tmp_path, "sell", showlocals=shown) for shown in (False, True))
+
+    assert without.frames[-1].arguments == (("name", "'pen'"), ("table", "{}"))
+    assert without.frames[-1].variables == ()
+    assert [line.split()[0] for line in asked.frames[-1].variables] == ["amount", "name", "table"]
+
+
+def test_the_text_of_an_exception_has_its_lines_without_pytests_mark_and_with_their_indentation(tmp_path: Path) -> None:
+    first, last = told(tmp_path, "sell")
+
+    assert first.text == ("KeyError: 'pen'",)
+    assert last.text == ("ValueError: no pen", "  or ink")
+
+
+def test_a_chain_says_how_the_next_exception_came_about(tmp_path: Path) -> None:
+    assert [each.link for each in told(tmp_path, "sell")] == ["cause", None]
+    assert [each.link for each in told(tmp_path, "give")] == ["context", None]
+
+
+def test_a_path_outside_the_root_is_absolute(tmp_path: Path) -> None:
+    inside = tmp_path / "project"
+    inside.mkdir()
+    chain = chain_of(explained(tmp_path, "sell", abspath=True), str(inside))
+
+    assert {frame.path for each in parse_chain(chain) for frame in each.frames} == {str(tmp_path / "shop.py"), __file__}
+
+
+def test_of_a_deep_recursion_the_last_frames_are_told_and_how_many_there_were(tmp_path: Path) -> None:
+    (raised,) = told(tmp_path, "endless", tbfilter=False)
+
+    assert len(raised.frames) <= MOST_FRAMES
+    assert raised.note is not None
+    assert raised.text[0].startswith("RecursionError")
+
+
+def test_a_long_value_is_cut(tmp_path: Path) -> None:
+    (raised,) = told(tmp_path, "boast", truncate_args=False)
+
+    assert len(dict(raised.frames[-1].arguments)["table"]) == LONGEST_VALUE
+
+
+class Odd:
+    @property
+    def reprtraceback(self) -> object:
+        raise RuntimeError("a plugin's own")
+
+
+@pytest.mark.parametrize("longrepr", [None, "only text", ("path", 3, "Skipped: no"), Odd(), object()])
+def test_what_has_another_shape_has_no_chain(longrepr: object) -> None:
+    assert chain_of(longrepr, "/project") is None
