@@ -105,15 +105,16 @@ async def test_json_is_exactly_what_a_client_is_answered(
 
 def test_everything_is_listed_unless_less_is_asked_for(bench: Workbench) -> None:
     many = "import pytest\n@pytest.mark.parametrize('n', range(400))\ndef test_n(n): pass\n"
-    bench.write({"test_many.py": many, "test_more.py": many})
+    names = "".join(f"def test_with_a_long_name_{n}(): pass\n" for n in range(400))
+    bench.write({"test_many.py": many, "test_more.py": names})
 
     whole, parsed = piped(bench, "discover"), piped(bench, "discover", "--json")
     less = piped(bench, "discover", "--max-tokens=600")
 
     assert len(whole.stdout.splitlines()) == json.loads(parsed.stdout)["count"] == 800
     assert json.loads(parsed.stdout)["tests"] == []
-    assert less.stdout.splitlines() == ["test_many.py", "test_more.py"]
-    assert "800 tests are not listed" in less.stderr
+    assert less.stdout.splitlines() == ["test_many.py::test_n", "test_more.py"]
+    assert "400 tests are not listed" in less.stderr
 
 
 def test_on_a_terminal_tests_stand_below_their_files(bench: Workbench) -> None:

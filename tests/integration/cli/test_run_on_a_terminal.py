@@ -87,7 +87,8 @@ def test_a_reader_that_has_seen_enough_changes_nothing(bench: Workbench) -> None
 
 
 def test_on_a_terminal_one_line_tells_how_far_it_is_and_is_gone_in_the_end(bench: Workbench) -> None:
-    bench.write({"test_a.py": ENDLESS.replace("time.sleep(600)", "time.sleep(1)")})
+    source = ENDLESS.replace("time.sleep(600)", "time.sleep(1)").replace("1 == 2", "[1] == [2]")
+    bench.write({"test_a.py": source})
 
     with Terminal(bench, "run") as terminal:
         code = terminal.end()

@@ -1,8 +1,7 @@
 """`pytest-mcp run`: call execute_tests from the command line.
 
 In come the tool's parameters as flags, and node ids; out come a report and pytest's exit code. `--json` prints the
-tool's answer unchanged. The report has one failure of each cause, however many there are: max_tokens is the largest
-that is allowed, unless another one is typed.
+tool's answer unchanged. For the report max_tokens is the largest that is allowed, unless another one is typed.
 """
 
 import argparse
