@@ -71,7 +71,7 @@ FACTS = [
     ("docs/http.md", f"less than {connection.LEAST_TAKEN // MIB} MiB in {connection.STALLED_SECONDS} s"),
     ("docs/logs.md", f"cut to {log_format.LONGEST_MESSAGE:,} characters"),
     ("docs/outcomes.md", f"the first {word(text.SHOWN_NAMES)} names"),
-    ("docs/outcomes.md", f"{word(warnings.MANY_WARNINGS)} or more other warnings"),
+    ("docs/outcomes.md", f"the {word(warnings.MOST_CATEGORIES)} most frequent categories"),
     ("docs/outcomes.md", f"more than {notices.LONG_RUN:.0f} s, and at most {word(notices.FEW_TESTS)} of its"),
     ("docs/outcomes.md", f"of its {word(notices.MANY_TESTS)} or more tests"),
     ("docs/reliability.md", f"`--timeout`, {config.DEFAULT_TIMEOUT} s by default"),

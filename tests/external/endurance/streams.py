@@ -13,7 +13,7 @@ from pytest_mcp.events.decode import parse
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import Event
 from pytest_mcp.events.run import Exit, Run
-from pytest_mcp.report import no_result, result
+from pytest_mcp.report import budget, no_result, result
 from pytest_mcp.tools import dump
 from tests.external.endurance.figures import Tally, part
 from tests.support.records import (
@@ -32,6 +32,7 @@ from tests.support.records import (
 from tests.support.streams import NODE_IDS
 
 FULL = 50_000
+CEILING = 16 * 1024 * 1024
 HELLO = events.Hello(python="3.13.0", executable="python", pytest="9.2.0", error=None)
 CONFIGURED = events.Configured(inifile=None, from_cache=[])
 EXTRAS: list[Event] = [
@@ -103,7 +104,7 @@ def is_passed(lines: list[bytes], true_exit: Exit, request: ExecuteTests) -> boo
     if error is not None:
         json.dumps(error.data)
     elif true_exit.code is not None:
-        answer = dump(result.executed(run))
+        answer = dump(budget.fit_execution(result.executed(run), request, ceiling=CEILING))
         json.dumps(answer)
         assert answer["verdict"] == verdict
     return verdict == "passed"

@@ -1,10 +1,15 @@
 """What of a comparison is added to pytest's explanation, and what is left out; test_failures_as_data has real ones."""
 
+from importlib import import_module
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.child.comparisons import ALWAYS_SHOWN, EQUAL_LINES, shortened, unsaid
+# Modules of the child are not part of the package, so types are not known here.
+comparisons = import_module("pytest_mcp.child.comparisons")
+ALWAYS_SHOWN, EQUAL_LINES = comparisons.ALWAYS_SHOWN, comparisons.EQUAL_LINES
+shortened, unsaid = comparisons.shortened, comparisons.unsaid
 
 HEAD = ["[1] == [2]", "At index 0 diff: 1 != 2", "Full diff:"]
 SHOWN = ["  shown"] * ALWAYS_SHOWN

@@ -1,13 +1,17 @@
 """Failures as data, read from what pytest itself makes of an exception."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_mcp.child.describe import LONGEST_VALUE, MOST_FRAMES, chain_of
 from pytest_mcp.events.exceptions import Chain, parse_chain
+
+# Modules of the child are not part of the package, so types are not known here.
+describe = import_module("pytest_mcp.child.describe")
+chain_of = describe.chain_of
 
 SHOP = '''
 def price(name, table):
@@ -45,7 +49,8 @@ def explained(folder: Path, call: str, **how: Any) -> Any:
     exec(compile(SHOP, str(file), "exec"), names)
     with pytest.raises(BaseException) as raised:  # noqa: PT011 - whatever it raises is looked at
         names[call](*[0] * names[call].__code__.co_argcount)
-    return raised.getrepr(**{"style": "long", "funcargs": True} | how)
+    usual: dict[str, Any] = {"style": "long", "funcargs": True}
+    return raised.getrepr(**usual | how)
 
 
 def told(folder: Path, call: str, **how: Any) -> Chain:
@@ -98,7 +103,7 @@ def test_a_path_outside_the_root_is_absolute(tmp_path: Path) -> None:
 def test_of_a_deep_recursion_the_last_frames_are_told_and_how_many_there_were(tmp_path: Path) -> None:
     (raised,) = told(tmp_path, "endless", tbfilter=False)
 
-    assert len(raised.frames) <= MOST_FRAMES
+    assert len(raised.frames) <= describe.MOST_FRAMES
     assert raised.note is not None
     assert raised.text[0].startswith("RecursionError")
 
@@ -106,7 +111,7 @@ def test_of_a_deep_recursion_the_last_frames_are_told_and_how_many_there_were(tm
 def test_a_long_value_is_cut(tmp_path: Path) -> None:
     (raised,) = told(tmp_path, "boast", truncate_args=False)
 
-    assert len(dict(raised.frames[-1].arguments)["table"]) == LONGEST_VALUE
+    assert len(dict(raised.frames[-1].arguments)["table"]) == describe.LONGEST_VALUE
 
 
 class Odd:
