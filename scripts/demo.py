@@ -93,10 +93,9 @@ def show_tests(answer: Answer) -> None:
 
 def show_failures(answer: Answer) -> None:
     show(answer, "verdict", "exit_code", "summary", "failure_groups", "rerun", "omitted")
-    example = answer["failure_groups"][0]["example"]
-    traceback = next(test["traceback"] for test in answer["tests"] if test["node_id"] == example)
-    print(f"<-- the traceback of {example}, from tests")
-    print("\n".join(f"      {line}".rstrip() for line in traceback.splitlines()))
+    example = answer["tests"][answer["failure_groups"][0]["example"]]
+    print(f"<-- the traceback of {example['node_id']}, from tests")
+    print("\n".join(f"      {line}".rstrip() for line in example["traceback"].splitlines()))
 
 
 def fix(file: Path) -> None:
