@@ -133,4 +133,4 @@ $(INSTALLED): pyproject.toml requirements-dev.txt constraints.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .envs build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .envs .tokens build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bench.report import NOT_YET, NOTHING, table
 from bench.tokens import tokenizer
+from bench.tokens.real import command as real
 from bench.tokens.results import Entry, Results
 from bench.tokens.rows import ROWS, Row
 from bench.tokens.transcripts import WAYS
@@ -53,7 +54,7 @@ def document(results: Results) -> str:
 
 def tables(results: Results) -> str:
     parts = [goals(results), *complaints(results), "## pytest's own words", gains(results)]
-    return "\n\n".join([*parts, "## The server's own estimate", estimates(results)]) + "\n"
+    return "\n\n".join([*parts, "## The server's own estimate", estimates(results), real.table()]) + "\n"
 
 
 def goals(results: Results) -> str:

@@ -7,12 +7,12 @@ import json
 import subprocess
 from collections.abc import Sequence
 
-from scripts.environments import FOLDER as ENVIRONMENTS
+from bench.tokens import cache
 
 PACKAGE = "gpt-tokenizer"
 VERSION = "4.0.0"
 ENCODING = "o200k_base"
-FOLDER = ENVIRONMENTS / "tokenizer"
+FOLDER = cache.FOLDER / "tokenizer"
 DESCRIPTION = FOLDER / "node_modules" / PACKAGE / "package.json"
 
 # Fetching one package takes seconds; a network that needs longer is none.
