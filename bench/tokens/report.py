@@ -63,16 +63,20 @@ def goals(results: Results) -> str:
 
 
 def goal_line(row: Row, entry: Entry | None) -> list[str]:
-    said = [NOT_YET, f"≤ {row.goal:,}", NOTHING, NOTHING]
+    said = [NOT_YET, f"≤ `{USUAL}`" if row.goal is None else f"≤ {row.goal:,}", NOTHING, NOTHING]
     if entry is not None:
-        said = [f"{entry.answer:,}", f"≤ {row.goal:,}", judged(row, entry), entry.date]
+        said = [f"{entry.answer:,}", f"≤ {most(row, entry):,}", judged(row, entry), entry.date]
     return [f"`{row.name}`", row.what, *said]
 
 
 def judged(row: Row, entry: Entry) -> str:
     if entry.complaints:
         return "**wrong**"
-    return "met" if entry.answer <= row.goal else "**missed**"
+    return "met" if entry.answer <= most(row, entry) else "**missed**"
+
+
+def most(row: Row, entry: Entry) -> int:
+    return entry.printed[USUAL] if row.goal is None else row.goal
 
 
 def complaints(results: Results) -> list[str]:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bench.tokens import groups
+
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+|0x…")
 _TEMPORARY = re.compile(r"pytest-of-\w+/pytest-\d+|/tmp/\w+")
 # What pytest says of what it does not show is no evidence.
@@ -34,7 +36,7 @@ class Example:
 
 
 def examples(answer: Any) -> list[Example]:
-    failed = [test for test in answer["tests"] if test["outcome"] in ("failed", "error") and test["traceback"]]
+    failed = [test for test in answer["tests"] if test["outcome"] in groups.FAILED and test["traceback"]]
     return [
         *(Example(error["file"], text_of(error)) for error in answer["collection_errors"] if error["traceback"]),
         *(Example(test["node_id"], text_of(test)) for test in failed),
@@ -45,20 +47,9 @@ def text_of(entry: Any) -> str:
     return f"{entry['message'] or ''}\n{entry['traceback']}"
 
 
-def groups(answer: Any) -> int:
-    """Causes that are told apart: groups, shown failures that are in none, and entries of files not imported."""
-    inside = {example_of(group, answer) for group in answer["failure_groups"]}
-    inside |= {node_id for group in answer["failure_groups"] for node_id in group["node_ids"]}
-    failed = [test["node_id"] for test in answer["tests"] if test["outcome"] in ("failed", "error")]
-    alone = [node_id for node_id in failed if node_id not in inside]
-    return len(answer["failure_groups"]) + len(alone) + len(answer["collection_errors"])
-
-
-def example_of(group: Any, answer: Any) -> str | None:
-    """The node id of a group's example, which is told by its place in `tests`, or as it is."""
-    example = group["example"]
-    node_id: str | None = answer["tests"][example]["node_id"] if isinstance(example, int) else example
-    return node_id
+def causes(answer: Any) -> int:
+    """Causes that are told apart: groups, failures in none, and entries of files that cannot be imported."""
+    return len(answer["failure_groups"]) + len(groups.alone(answer)) + len(answer["collection_errors"])
 
 
 def cuts(answer: Any) -> int:

@@ -85,7 +85,7 @@ def entry(heard: Heard, counts: list[int]) -> Entry:
         library=heard.mutant.library,
         failing=len(short),
         tokens=ours,
-        groups=evidence.groups(answer),
+        groups=evidence.causes(answer),
         examples=len(told),
         cuts=evidence.cuts(answer),
         evidence=evidence.whole_lines(short, evidence.error_lines, told),

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+from bench.tokens import groups
 from bench.tokens.real import evidence, measure, runs
 from bench.tokens.real.checkouts import Checkout
 from bench.tokens.real.libraries import LIBRARIES
@@ -55,12 +56,12 @@ def known_causes(failed: Mapping[str, set[str]]) -> dict[str, str]:
 
 
 def judged(library: str, answer: Any, causes: Mapping[str, str]) -> Pair:
-    groups = answer["failure_groups"]
-    told = [{evidence.example_of(group, answer), *group["node_ids"]} - {None} for group in groups]
+    """Members beyond those that are named cannot be judged."""
+    told = [(group, groups.members(group, answer)) for group in answer["failure_groups"]]
     merged = [
         str(group["message"])
-        for group, members in zip(groups, told, strict=True)
+        for group, members in told
         if len({causes[member] for member in members if member in causes}) > 1
     ]
-    untold = sum(group["count"] - len(members) for group, members in zip(groups, told, strict=True))
-    return Pair(library, evidence.groups(answer), tuple(merged), max(untold, 0))
+    untold = sum(max(group["count"] - len(members), 0) for group, members in told)
+    return Pair(library, evidence.causes(answer), tuple(merged), untold)
