@@ -104,8 +104,9 @@ bench: $(INSTALLED)
 	@$(BIN)/python scripts/environments.py bench
 	@$(BIN)/python -m bench --rounds $(ROUNDS) $(ROWS)
 
-# What an answer costs a model to read, next to what pytest prints, in tokens: a few minutes. Needs node and npm.
-# A goal may be missed; an answer that is wrong fails. ROWS="mixed deep" names fewer rows.
+# What an answer costs a model to read, next to what pytest and other tools print, in tokens: a quarter of an hour, of
+# which most are real bugs in real libraries. Needs node, npm and pip. A goal may be missed; an answer that is wrong
+# fails. ROWS="mixed deep" names fewer rows and no library, ROWS="--real --library toolz" one library and no row.
 tokens: $(INSTALLED)
 	@echo "== tokens"
 	@$(BIN)/python -m bench.tokens $(ROWS)

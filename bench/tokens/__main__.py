@@ -36,15 +36,15 @@ class Heard:
 def main(given: Sequence[str] | None = None) -> int:
     options = parsed(given)
     if options.render:
-        report.write(results.load())
+        report.write(results.load(), real.document())
         return 0
     try:
         right = [part(options) for part in parts(options)]
     except tokenizer.NoTokenizer as error:
         print(error, file=sys.stderr)
         return 1
-    report.write(results.load())
-    print(report.tables(results.load()))
+    report.write(results.load(), real.document())
+    print(real.document() if options.real else report.document(results.load(), real.document()))
     return 0 if all(right) else 1
 
 

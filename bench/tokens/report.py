@@ -7,7 +7,6 @@ from pathlib import Path
 
 from bench.report import NOT_YET, NOTHING, table
 from bench.tokens import tokenizer
-from bench.tokens.real import command as real
 from bench.tokens.results import Entry, Results
 from bench.tokens.rows import ROWS, Row
 from bench.tokens.transcripts import WAYS
@@ -42,19 +41,20 @@ METHOD = f"""\
 """
 
 
-def write(results: Results) -> None:
-    FILE.write_text(document(results), encoding="utf-8")
+def write(results: Results, real: str) -> None:
+    FILE.write_text(document(results, real), encoding="utf-8")
 
 
-def document(results: Results) -> str:
+def document(results: Results, real: str) -> str:
+    """`real` is the part about the real bugs."""
     versions = sorted({entry.versions for entry in results.values()})
     where = f"Counted with {'; '.join(versions)}.\n" if versions else "Nothing is counted yet.\n"
-    return "\n".join([HEAD, where, tables(results), METHOD])
+    return "\n".join([HEAD, where, tables(results), real, METHOD])
 
 
 def tables(results: Results) -> str:
     parts = [goals(results), *complaints(results), "## pytest's own words", gains(results)]
-    return "\n\n".join([*parts, "## The server's own estimate", estimates(results), real.table()]) + "\n"
+    return "\n\n".join([*parts, "## The server's own estimate", estimates(results)]) + "\n"
 
 
 def goals(results: Results) -> str:

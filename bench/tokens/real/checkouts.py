@@ -133,4 +133,4 @@ def prepare_tools() -> None:
 
 
 def pip(python: Path | str, *arguments: str) -> None:
-    subprocess.run([python, *PIP, *arguments], check=True, cwd=FOLDER, stderr=subprocess.DEVNULL)
+    subprocess.run([python, *PIP, *arguments], check=True, cwd=FOLDER)

@@ -53,7 +53,7 @@ def find(names: Sequence[str]) -> None:
     """Each library is kept as soon as it is searched."""
     for name in names:
         others = [mutant for mutant in mutants.load() if mutant.library != name]
-        mutants.save(sorted([*others, *search.found(LIBRARIES[name])], key=lambda mutant: mutant.name))
+        mutants.save(sorted([*others, *search.found(LIBRARIES[name])]))
 
 
 def mixed(bugs: Sequence[Mutant]) -> dict[str, Pair]:
@@ -83,5 +83,5 @@ def dump(heard: Heard, folder: Path) -> None:
         (folder / f"{heard.mutant.name}.{name}").write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def table() -> str:
+def document() -> str:
     return report.document(results.load(), mutants.load())

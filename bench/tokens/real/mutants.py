@@ -10,7 +10,7 @@ from bench.tokens.real.mutation import Edit
 FILE = Path(__file__).with_name("mutants.json")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Mutant:
     """`failing` is the number of failed tests when it was found, or of files that could not be imported."""
 

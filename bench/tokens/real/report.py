@@ -33,7 +33,7 @@ def document(results: Results, mutants: Sequence[Mutant]) -> str:
         for title, holdout in (("The libraries that answers are tuned on", False), ("The holdout", True))
         for part in chapter(title, results, {n: m for n, m in named.items() if is_holdout(m.library) == holdout})
     ]
-    return "\n\n".join(["## Real bugs", *parts, METHOD])
+    return "\n\n".join(["## Real bugs", *parts, METHOD]) + "\n"
 
 
 def is_holdout(library: str) -> bool:

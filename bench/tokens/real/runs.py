@@ -53,11 +53,12 @@ def run_all(checkout: Checkout) -> Runs:
     return Runs(printed, short.failures, probed(checkout, "-vv", "--tb=short", tests).failures)
 
 
-def probed(checkout: Checkout, *arguments: str) -> Shown:
+def probed(checkout: Checkout, *arguments: str, seconds: float = LONGEST_RUN) -> Shown:
     with tempfile.TemporaryDirectory(prefix="pytest-mcp-probe-") as folder:
         (Path(folder) / "tokens_probe.py").write_bytes(PROBE.read_bytes())
         file = Path(folder) / "shown.json"
-        printed = pytest(checkout, {"PYTHONPATH": folder, "PROBE_FILE": str(file)}, "-ptokens_probe", *arguments)
+        argv: list[str | Path] = [checkout.python, "-m", "pytest", "-ptokens_probe", *arguments]
+        printed = output(checkout, argv, {"PYTHONPATH": folder, "PROBE_FILE": str(file)}, seconds=seconds)
         return Shown(printed, json.loads(file.read_bytes()) if file.exists() else {})
 
 
@@ -73,7 +74,9 @@ def rtk(checkout: Checkout, tests: str) -> str:
         return output(checkout, [TOOLS / "bin" / "rtk", "pytest", tests], variables)
 
 
-def output(checkout: Checkout, argv: list[str | Path], variables: Mapping[str, str]) -> str:
+def output(
+    checkout: Checkout, argv: list[str | Path], variables: Mapping[str, str], *, seconds: float = LONGEST_RUN
+) -> str:
     """Both streams."""
     done = subprocess.run(
         argv,
@@ -82,7 +85,7 @@ def output(checkout: Checkout, argv: list[str | Path], variables: Mapping[str, s
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=LONGEST_RUN,
+        timeout=seconds,
         check=False,
     )
     return done.stdout.decode(errors="replace")
