@@ -56,7 +56,7 @@ def test_what_runs_at_import_is_told_apart() -> None:
 def test_every_kept_bug_is_one_of_a_pinned_library() -> None:
     kept = mutants.load()
 
-    assert {mutant.library for mutant in kept} <= set(LIBRARIES)
+    assert {mutant.library for mutant in kept} == set(LIBRARIES)
     assert all(mutant.version == pins()[mutant.library] for mutant in kept)
     assert len({mutant.name for mutant in kept}) == len(kept)
     assert all(mutant.edit.before != mutant.edit.after for mutant in kept)

@@ -1,7 +1,6 @@
 """Each library's source, and an environment for its suite: fetched by pip once, into a folder that git does not see.
 
-`changed` applies mutants for a while. Files are always written from the fetched archive, so a run that was killed
-leaves nothing behind.
+`changed` applies mutants for a while. Files are restored from the fetched archive, also after a run that was killed.
 """
 
 import subprocess
@@ -104,15 +103,26 @@ class Checkout:
 
     @contextmanager
     def changed(self, mutants: Sequence[Mutant]) -> Iterator[None]:
-        """The project with these bugs in it."""
-        originals = {mutant.file: self.original(mutant.file) for mutant in mutants}
+        """The project with these bugs in it. Their files are noted first, for the next run if this one is killed."""
+        self.restore()
+        broken = self.broken(mutants)
+        self.note.write_text("\n".join(broken), encoding="utf-8")
         try:
-            for file, source in self.broken(mutants).items():
+            for file, source in broken.items():
                 self.write(file, source)
             yield
         finally:
-            for file, source in originals.items():
-                self.write(file, source)
+            self.restore()
+
+    @property
+    def note(self) -> Path:
+        return self.folder / "changed.txt"
+
+    def restore(self) -> None:
+        if self.note.exists():
+            for file in self.note.read_text(encoding="utf-8").splitlines():
+                self.write(file, self.original(file))
+            self.note.unlink()
 
     def write(self, file: str, source: str) -> None:
         """Byte code is kept by size and second of its source, which an edit need not change."""

@@ -63,7 +63,7 @@ LIBRARIES = {
             "wtforms",
             "plain asserts, fixtures, strings of HTML",
             "src/wtforms",
-            needs=("markupsafe",),
+            needs=("babel", "email-validator", "markupsafe"),
             import_root="src",
             holdout=True,
         ),

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from bench.tokens import answers, tokenizer
 from bench.tokens.cache import FOLDER
 from bench.tokens.real import evidence, runs
-from bench.tokens.real.checkouts import Checkout
+from bench.tokens.real.checkouts import TOOL_PACKAGES, Checkout
 from bench.tokens.real.libraries import LIBRARIES, pins
 from bench.tokens.real.mutants import Mutant
 from bench.tokens.real.results import Entry, Other
@@ -60,13 +60,18 @@ def recall(mutant: Mutant) -> Runs | None:
     if not file.exists():
         return None
     kept = _SHAPE.validate_json(file.read_bytes())
-    return kept.runs if (kept.mutant, kept.pins) == (mutant, pins()) else None
+    return kept.runs if (kept.mutant, kept.pins) == (mutant, used_pins(mutant)) else None
 
 
 def keep(mutant: Mutant, heard: Runs) -> Runs:
     TEXTS.mkdir(parents=True, exist_ok=True)
-    (TEXTS / f"{mutant.name}.json").write_bytes(_SHAPE.dump_json(Kept(mutant, pins(), heard), indent=2))
+    (TEXTS / f"{mutant.name}.json").write_bytes(_SHAPE.dump_json(Kept(mutant, used_pins(mutant), heard), indent=2))
     return heard
+
+
+def used_pins(mutant: Mutant) -> dict[str, str]:
+    """The versions that decide what the other tools print."""
+    return {name: pins()[name] for name in ("pytest", *LIBRARIES[mutant.library].needs, *TOOL_PACKAGES)}
 
 
 def measured(heard: Sequence[Heard]) -> dict[str, Entry]:
