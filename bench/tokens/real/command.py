@@ -40,7 +40,9 @@ def run(options: argparse.Namespace) -> bool:
         for each in heard:
             dump(each, options.dump)
     new = measure.measured(heard)
-    keep(new, {} if options.no_pairs else mixed(bugs))
+    keep(new, {})
+    if not options.no_pairs:
+        keep({}, mixed(bugs))
     return not any(entry.complaints for entry in new.values())
 
 

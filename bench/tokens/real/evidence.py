@@ -10,8 +10,10 @@ from typing import Any
 
 from bench.tokens import groups
 
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]+|0x…")
-_TEMPORARY = re.compile(r"pytest-of-\w+/pytest-\d+|/tmp/\w+")
+_ADDRESS = re.compile(r"0x(?:[0-9a-fA-F]+|\\u2026)")
+_TEMPORARY = re.compile(r"/tmp/pytest-of-\w+/pytest-\d+|/tmp/\w+")
+# A digest that a test makes of the time or of a random key.
+_DIGEST = re.compile(r"\b[0-9a-f]{16,}\b")
 # What pytest says of what it does not show is no evidence.
 _NOTE = re.compile(r"\.\.\.Full output truncated|Use -v|Omitting \d+ identical|\.\.\. +$|\.\.\.$|-vv? to (show|get)")
 _CUT = re.compile(r"\[\.\.\. [^\n\]]{0,60}left out[^\n\]]{0,20}\]")
@@ -97,8 +99,11 @@ def is_in(wanted: str, lines: list[str]) -> bool:
 
 
 def even(line: str) -> str:
-    """Without what differs from run to run, and without layout."""
-    return " ".join(_TEMPORARY.sub("/tmp/#", _ADDRESS.sub("0x#", line)).split())
+    """Without what differs from run to run, and without layout. pytest escapes letters with `-vv` alone."""
+    line = line.encode("ascii", "backslashreplace").decode("ascii")
+    for pattern in (_ADDRESS, _TEMPORARY, _DIGEST):
+        line = pattern.sub("#", line)
+    return " ".join(line.split())
 
 
 def names_file(text: str, file: str) -> bool:
