@@ -14,7 +14,7 @@ def example(group: Any, answer: Any) -> str | None:
 
 def members(group: Any, answer: Any) -> set[str]:
     """Those that are named; `count` says how many there are."""
-    return {*group["node_ids"], example(group, answer)} - {None}
+    return {*(group["node_ids"] or ()), example(group, answer)} - {None}
 
 
 def alone(answer: Any) -> list[str]:
