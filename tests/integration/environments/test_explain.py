@@ -175,7 +175,7 @@ BROKEN = {
     "an unknown option": ({"pytest.ini": "[pytest]\naddopts = --no-such-option\n"}, "--no-such-option"),
     "a bad expression": ({"pytest.ini": "[pytest]\naddopts = -k 'a(('\n", "test_a.py": FINE}, "'-k'"),
     "a bad pyproject": ({"pyproject.toml": "[tool.pytest.ini_options]\naddopts = {\n"}, "pyproject.toml"),
-    "a dying test module": ({"test_a.py": "import os; os._exit(9)\n"}, "exit code 9"),
+    "a dying test module": ({"test_a.py": "import os; os._exit(9)\n"}, "exited with code 9"),
     "a hook that gives up": (
         {"conftest.py": "import pytest\ndef pytest_collection(): pytest.exit('not today')\n", "test_a.py": FINE},
         "not today",
