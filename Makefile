@@ -1,14 +1,16 @@
-# Two commands need no flags and set everything up: `make demo` and `make test`.
+# `make demo` and `make test` need no flags and set up everything they need.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-# Both would change what the children write and how fast they start.
+# Both change what the test runs do: which files they write, and which options they have.
 unexport PYTHONDONTWRITEBYTECODE PYTEST_ADDOPTS
 
-# One more than the cores of a small machine: a worker often waits for a process that it has started.
+# One more than the cores of a small machine, because a worker often waits for a process that it started.
 WORKERS ?= 3
+# Neighbours stay with one worker, so the tests of a module share its one server; who is done early takes from the rest.
+SHARED := -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz load proxy bench tokens
 .PHONY: docs recording package clean
@@ -29,75 +31,75 @@ types: $(INSTALLED)
 	@echo "== types"
 	@$(BIN)/mypy
 
-# For whoever changes a line: what needs no server and no other pytest, in under two minutes.
+# The fast tests, for quick feedback: under two minutes.
 unit: $(INSTALLED) environments
 	@echo "== unit tests"
-	@$(BIN)/python -m pytest -q -n $(WORKERS) tests/unit
+	@$(BIN)/python -m pytest -q $(SHARED) tests/unit
 
 all-tests: $(INSTALLED) environments
 	@echo "== tests"
-	@$(BIN)/python -m pytest -q -n $(WORKERS)
+	@$(BIN)/python -m pytest -q $(SHARED)
 
-# The projects' side: one environment for each pytest that the suite runs against.
+# One environment for each pytest version that the suite runs projects with.
 environments: $(INSTALLED)
 	@$(BIN)/python scripts/environments.py
-	@$(BIN)/python scripts/npm.py interop-typescript || echo "== going on without it: its tests are skipped"
+	@$(BIN)/python scripts/npm.py interop-typescript || echo "== continuing; the tests of the TypeScript SDK are skipped"
 
-# The official suite and the official inspector find nothing wrong: a minute, of which most is fetching them.
+# The official conformance suite and inspector: a minute, most of it for fetching them.
 conformance: $(INSTALLED)
 	@echo "== conformance"
 	@$(BIN)/python scripts/npm.py conformance inspector
-	@$(BIN)/python -m pytest -q -n $(WORKERS) tests/external/interop/conformance.py
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "external(target='conformance')" tests/external
 
-# Other people's clients get the answers that the official SDK gets: minutes. `make test` has the official ones.
+# Other people's clients get the same answers as the official SDK: minutes. `make test` covers the official SDKs.
 interop: $(INSTALLED) environments
 	@echo "== interop"
 	@$(BIN)/python scripts/environments.py interop
-	@$(BIN)/python -m pytest -q -n $(WORKERS) -rs tests/external/interop/every_client.py
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -rs -m "external(target='interop')" tests/external
 
-# Real agent programs with a stand-in for their model, and docs/clients.md from what was seen: minutes, and gigabytes to
-# fetch. PROGRAMS="codex opencode" names fewer.
+# Real agent programs with a replaced model; writes docs/clients.md. Takes minutes and fetches gigabytes.
+# PROGRAMS="codex opencode" selects some.
 clients: $(INSTALLED) environments
 	@echo "== clients"
 	@$(BIN)/python -m tests.external.programs $(PROGRAMS)
 
-# The real runs again, with every Python and every generation of pytest that this machine has; TESTS="..." names fewer.
+# The tests with real runs, on every Python and pytest that this machine has. TESTS="..." selects some.
 matrix: $(INSTALLED) environments
 	@echo "== matrix"
 	@$(BIN)/python scripts/environments.py matrix
 	@$(BIN)/python -m tests.external.endurance.matrix $(TESTS)
 
-# A long life, a crowd and sudden deaths: most of an hour, of which `make test` has a taste.
+# A thousand calls, many callers at once and random kills: most of an hour. `make test` runs a small part.
 SHARE ?= 1.0
 SEED ?= 7
 soak: $(INSTALLED) environments
 	@echo "== soak"
 	@$(BIN)/python -m tests.external.endurance.soak --share $(SHARE) --seed $(SEED)
 
-# What nobody thought of, by the hundred thousand; `make test` has a hundredth of it.
+# Hundreds of thousands of random inputs; `make test` runs a hundredth.
 fuzz: $(INSTALLED) environments
 	@echo "== fuzz"
 	@$(BIN)/python -m tests.external.endurance.fuzz --share $(SHARE) --seed $(SEED)
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m hypothesis --hypothesis-profile=fresh
 
-# Fifty clients on one server on HTTP and twenty servers on stdio at once: minutes; `make test` has a taste.
+# Fifty clients on one HTTP server and twenty stdio servers at once: minutes. `make test` runs a small part.
 load: $(INSTALLED) environments
 	@echo "== load"
 	@$(BIN)/python -m tests.external.endurance.load --share $(SHARE)
 
-# Two servers behind the real nginx, by the example: the one on PATH, or Debian's, unpacked beside the environments.
+# Two servers behind a real nginx with examples/nginx.conf: the nginx on PATH, or Debian's package unpacked into .envs.
 NGINX ?= $(or $(shell command -v nginx),$(CURDIR)/.envs/nginx/usr/sbin/nginx)
 proxy: $(INSTALLED) environments $(NGINX)
 	@echo "== proxy"
-	@NGINX=$(NGINX) $(BIN)/python -m pytest -q tests/external/proxy/nginx.py
+	@NGINX=$(NGINX) $(BIN)/python -m pytest -q -m "external(target='proxy')" tests/external
 
 $(CURDIR)/.envs/nginx/usr/sbin/nginx:
 	@echo "== setting up .envs/nginx"
 	@mkdir -p .envs/nginx && cd .envs/nginx && apt-get download --quiet nginx && dpkg -x nginx_*.deb . \
-	|| { echo "There is no nginx: put it on PATH, or say make NGINX=... proxy"; exit 1; }
+	|| { echo "No nginx found: put it on PATH, or use make NGINX=... proxy"; exit 1; }
 
-# What a call costs next to pytest in a shell, as ratios: most of half an hour. ROWS="one-test start" names fewer
-# rows, ROUNDS=0.5 halves the rounds.
+# The time of a call as a ratio to pytest in a shell: half an hour. ROWS="one-test start" selects rows, ROUNDS=0.5
+# halves the rounds.
 ROUNDS ?= 1.0
 bench: $(INSTALLED)
 	@echo "== bench"
@@ -115,20 +117,21 @@ docs: $(INSTALLED)
 	@$(BIN)/python scripts/generate_docs.py
 	@$(BIN)/python scripts/generate_figures.py
 
-# The moving picture of the README, docs/demo.svg, filmed from the real commands.
+# Records docs/demo.svg, the picture in the README, from the real commands.
 recording: $(INSTALLED)
 	@$(BIN)/python scripts/environments.py recording
 	@.envs/recording/bin/python -m scripts.record_demo
 
-# Everything that is handed out, built into dist/ and checked; publishes nothing. Needs node and npm.
+# Builds everything that is published into dist/ and checks it; publishes nothing.
 package: $(INSTALLED)
 	@echo "== package"
 	@$(BIN)/python scripts/environments.py package
+	@$(BIN)/python scripts/npm.py mcpb
 	@$(BIN)/python scripts/package.py
 
 $(INSTALLED): pyproject.toml requirements-dev.txt constraints.txt
 	@echo "== setting up $(VENV)"
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-mcp needs Python 3.11 or newer; say make PYTHON=...")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-mcp needs Python 3.11 or newer; use make PYTHON=...")'
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-dev.txt -e .
 	@touch $@

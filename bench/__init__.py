@@ -1,1 +1,1 @@
-"""`make bench`: what a call through the server costs, next to pytest as it is typed in a shell."""
+"""`make bench`: the time of a call through the server, compared with pytest in a shell."""

@@ -1,6 +1,6 @@
-"""`python -m bench [ROW ...]`: measure, keep what was measured, and say it; see `--help`.
+"""`python -m bench [ROW ...]`: measure, save the results and print them; see `--help`.
 
-Every row is kept as soon as it is there, so that an interrupted run has lost only its last one.
+Every row is saved as soon as it is measured, so an interrupted run loses only its last row.
 """
 
 import argparse
@@ -43,15 +43,21 @@ def main(given: Sequence[str] | None = None) -> int:
 
 
 def parsed(given: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="What a call costs, as ratios.")
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"only these; there are {', '.join(ROWS)}")
-    parser.add_argument("--rounds", type=float, default=1.0, help="a factor for the rounds of every row (default: 1)")
-    parser.add_argument("--render", action="store_true", help="measure nothing; write the documents again")
-    parser.add_argument("--trial", action="store_true", help="one round with tiny suites; print, and keep nothing")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="Measure the time of calls as a ratio to pytest in a shell."
+    )
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"measure only these rows: {', '.join(ROWS)}")
+    parser.add_argument(
+        "--rounds", type=float, default=1.0, help="multiply the rounds of every row by this (default: 1)"
+    )
+    parser.add_argument(
+        "--render", action="store_true", help="measure nothing; write the documents from the saved results"
+    )
+    parser.add_argument("--trial", action="store_true", help="one round with tiny suites; print, and save nothing")
     options = parser.parse_args(given)
     unknown = [name for name in options.rows if name not in ROWS]
     if unknown:
-        parser.error(f"no such row: {', '.join(unknown)}; there are {', '.join(ROWS)}")
+        parser.error(f"no such row: {', '.join(unknown)}; the rows are {', '.join(ROWS)}")
     return options
 
 
@@ -65,13 +71,13 @@ def measure(row: Row, scale: Scale) -> tuple[str, Entry]:
 
 
 def machine() -> str:
-    """What the figures depend on, and nothing that tells whose machine it was."""
+    """What the figures depend on, and nothing that identifies the machine."""
     versions = subprocess.run([BARE.python, "-c", VERSIONS], capture_output=True, text=True, check=True).stdout.strip()
     return f"{versions}, {len(os.sched_getaffinity(0))} cores"
 
 
 def publish(kept: Results) -> None:
-    """RESULTS.md and, where there is anything to draw and something to draw it with, the plot."""
+    """Write RESULTS.md and, if the row was measured and matplotlib is installed, the plot."""
     plotter = BENCH["bench-plot"]
     if "cost" in kept and plotter.is_complete:
         subprocess.run([plotter.python, "-I", PLOTTER, results.FILE, report.PLOT], check=True)

@@ -1,4 +1,4 @@
-"""What Linux knows of a server and of everything below it: processor time used, memory held."""
+"""Processor time and memory of a server and its descendants, from Linux's /proc."""
 
 import os
 import threading
@@ -12,26 +12,26 @@ from typing import Literal
 from pytest_mcp.execution.process_tree import descendants
 
 PROC = Path("/proc")
-# Now, or the most that it ever was.
+# The resident set now, and its peak.
 Memory = Literal["VmRSS", "VmHWM"]
 
-# The kernel counts processor time in hundredths of a second; nothing in ten of them is rest.
+# The kernel counts processor time in hundredths of a second. A process that uses none for ten of them is idle.
 QUIET_SECONDS = 0.1
 PAUSE_SECONDS = 0.02
-# A server that keeps a spare has begun to start it by then; others need not be waited for.
+# By then a server that uses a spare has started it.
 SPARE_SECONDS = 0.5
-# Starting a spare takes a second at most; who is still busy then is busy with something else.
+# Starting a spare takes a second at most. After this, do not wait any longer.
 REST_SECONDS = 10.0
-# Each look at the memory costs a few milliseconds of one core. A child's peak is near its end and lasts longer.
+# Reading the memory takes a few milliseconds of one core. A child's peak lasts longer than this interval.
 LOOK_SECONDS = 0.1
 
 
 def ticks(pids: Iterable[int]) -> int:
-    """Processor time of these processes so far, their own and the kernel's for them."""
+    """Processor time of these processes so far, user and system."""
     total = 0
     for pid in pids:
         with suppress(OSError):
-            # After the program's name, which may hold anything, come the fields from the third on.
+            # The third field follows the program's name, which may contain anything, in parentheses.
             fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
             total += int(fields[11]) + int(fields[12])
     return total
@@ -47,12 +47,12 @@ def megabytes(pid: int, memory: Memory) -> float:
 
 
 def megabytes_below(pid: int) -> float:
-    """All processes below this one. Pages that they share are counted for each."""
+    """All descendants of this process. Shared pages are counted for each of them."""
     return sum(megabytes(child, "VmRSS") for child in descendants(pid))
 
 
 def wait_for_rest(pid: int) -> None:
-    """Return when the server has a spare and neither of them computes any more, or when it seems to have none."""
+    """Return when the server has started its spare and both are idle, or when it seems to have none."""
     started = quiet_since = now = time.monotonic()
     seen: tuple[set[int], int] | None = None
     while now - started < REST_SECONDS:
@@ -67,7 +67,7 @@ def wait_for_rest(pid: int) -> None:
 
 
 def wait_for_ends(pids: Iterable[int]) -> None:
-    """What a server leaves to its supervisors to end must not compute while something else is measured."""
+    """Wait until these processes are gone: they must not use a core while something else is measured."""
     end = time.monotonic() + REST_SECONDS
     while time.monotonic() < end and any(is_running(pid) for pid in pids):
         time.sleep(PAUSE_SECONDS)
@@ -83,7 +83,7 @@ def is_running(pid: int) -> bool:
 
 @dataclass
 class Peaks:
-    """The largest memory of a server and of any one process below it, while it was watched."""
+    """The peak memory of a server, and of any one of its descendants, while it was watched."""
 
     pid: int
     server: float = 0.0

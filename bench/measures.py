@@ -1,6 +1,6 @@
-"""How each row is measured: in comes a new folder and how much to do, out come figures.
+"""How each row is measured: in come a new folder and a number of rounds, out come figures.
 
-What the rows are called, what they should reach and how large they are is told in `rows`.
+Names, goals and sizes of the rows are in `rows`.
 """
 
 import os
@@ -24,7 +24,7 @@ ONE, ONE_FAILING = Suite(1), Suite(1, failing=True)
 def warm(
     folder: Path, suite: Suite, rounds: int, *, environment: Environment = BARE, discovers: bool = False
 ) -> Measurement:
-    """One server for all rounds, which has its spare ready before every sample."""
+    """One server for all rounds. Its spare is ready before every sample."""
     shell = Shell(environment.python, suite.write(folder))
     flags = ["--collect-only"] if discovers else []
     with Server.ours(shell.python, shell.project) as server:
@@ -52,7 +52,7 @@ def first_call(folder: Path, rounds: int, *, at_once: bool = False) -> Measureme
 
 
 def start(folder: Path, rounds: int) -> Measurement:
-    """Until the tools are listed, which is when a client's user can go on."""
+    """The time until the tools are listed, which is when the user of a client can start."""
     project = ONE.write(folder)
 
     def ours() -> float:
@@ -72,7 +72,7 @@ def compared(rounds: Rounds, against: str) -> Measurement:
 
 
 def memory_after(folder: Path, few: int, many: int, rounds: int) -> Measurement:
-    """A new server for every round; what it holds at rest after a few calls, and after many."""
+    """A new server for every round: its memory when idle, after a few calls and after many."""
     project = ONE_FAILING.write(folder)
     early, late = [], []
     for _ in range(rounds):
@@ -86,7 +86,7 @@ def memory_after(folder: Path, few: int, many: int, rounds: int) -> Measurement:
 
 
 def resident_after(server: Server, calls: int) -> float:
-    """Both tools in turn, one call after the other, as fast as they are answered."""
+    """Call both tools in turn, each as soon as the last one is answered."""
     for number in range(calls):
         if number % 2:
             server.discover(ONE_FAILING)
@@ -115,7 +115,7 @@ def idle(folder: Path, rounds: int) -> Measurement:
 
 
 def growth(folder: Path, sizes: Iterable[int], rounds: int) -> Measurement:
-    """Time and memory of large suites, each with a server of its own, next to pytest in a shell."""
+    """Time and memory of large suites, each with its own server, compared with pytest in a shell."""
     figures: list[Figure] = []
     for size in sizes:
         suite = Suite(size)
@@ -139,7 +139,7 @@ def grown(shell: Shell, suite: Suite, rounds: int, *, discovers: bool) -> list[F
         return seconds
 
     def theirs() -> float:
-        # Nothing else runs below this process meanwhile.
+        # This process has no other descendants at that time.
         with kernel.watched(os.getpid()) as seen:
             seconds = shell.run(suite, *(["--collect-only"] if discovers else []))
         peaks[PYTEST].append(seen.child)
@@ -152,7 +152,7 @@ def grown(shell: Shell, suite: Suite, rounds: int, *, discovers: bool) -> list[F
 
 
 def cost(folder: Path, rounds: Mapping[int, int]) -> Measurement:
-    """Passing tests by every way to have them told to a program; how many rounds for how many tests is given."""
+    """Passing tests, with every reporter for programs; `rounds` maps numbers of tests to numbers of rounds."""
     figures: list[Figure] = []
     for size, count in rounds.items():
         suite = Suite(size)

@@ -1,4 +1,4 @@
-"""The least that the official SDK makes a server of: one tool, on stdio. What starting with it costs."""
+"""The smallest server with the official SDK: one tool, on stdio. It shows how long the SDK takes to start."""
 
 from typing import Any
 

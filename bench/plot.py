@@ -1,6 +1,6 @@
-"""`plot.py RESULTS.json PICTURE.png`: the row `cost` as a picture.
+"""`plot.py RESULTS.json PICTURE.png`: draw the row `cost`.
 
-A script for the environment that has matplotlib, which has nothing of ours: it reads the file as it is.
+It runs in an environment with matplotlib and without our package, so it parses the file itself.
 """
 
 import json
@@ -15,7 +15,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.ticker import StrMethodFormatter
 
-# In the order of the legend: what a figure is of, its words, its colour and its mark (all told apart without colours).
+# In the order of the legend: name, label, colour and marker (so that nobody needs the colours).
 STYLES = {
     "pytest": ("python -m pytest -q", "#555555", "o"),
     "pytest-json-report": ("with pytest-json-report", "#d55e00", "s"),
@@ -51,7 +51,7 @@ def draw_seconds(axes: Any, figures: Figures) -> None:
 
 
 def draw_ratios(axes: Any, figures: Figures) -> None:
-    """With the quartiles as bars; ours with its numbers."""
+    """With the quartiles as bars; the points of this server have numbers."""
     axes.axhline(1.0, color=STYLES["pytest"][1], linewidth=1)
     for name, (label, colour, mark) in STYLES.items():
         own = [figure for figure in figures if figure["of"] == name and figure["ratio"]]

@@ -1,19 +1,20 @@
-"""Generated projects to measure with: so many tests, all of which pass or all of which fail."""
+"""Generated projects to measure with: a number of tests that all pass or all fail."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-# Suites of real projects have many files too; each one costs pytest a module to import.
+from tests.support.project_files import write_files
+
+# As in real projects, tests are in many files; each one is a module that pytest must import.
 TESTS_PER_FILE = 100
-# Short, because pytest's rewriting of asserts is no part of what is compared.
+# Short, because pytest's rewriting of asserts is the same on both sides.
 PASSING = """\
 def test_{number:06}():
     assert {number} >= 0
 
 
 """
-# Each has a call in its traceback and a cause of its own: nothing can be told once for many.
+# Each has a call in its traceback and its own cause, so failures cannot be grouped.
 FAILING = """\
 def test_{number:06}():
     assert total([{number}, 1]) == {number}
@@ -35,18 +36,16 @@ class Suite:
 
     @property
     def exit_code(self) -> int:
-        """What pytest exits with when it runs this."""
+        """pytest's exit code for this suite."""
         return 1 if self.failing else 0
 
     def write(self, folder: Path) -> Path:
-        """Make the project in a folder that is not there yet, and return it."""
+        """Create the project in a folder that does not exist yet, and return the folder."""
         folder.mkdir(parents=True)
-        for first in range(0, self.tests, TESTS_PER_FILE):
-            numbers = range(first, min(first + TESTS_PER_FILE, self.tests))
-            file = folder / f"test_from_{first:06}.py"
-            file.write_text(self._source(numbers), encoding="utf-8")
-        return folder
+        firsts = range(0, self.tests, TESTS_PER_FILE)
+        return write_files(folder, {f"test_from_{first:06}.py": self._source(first) for first in firsts})
 
-    def _source(self, numbers: Iterable[int]) -> str:
+    def _source(self, first: int) -> str:
+        numbers = range(first, min(first + TESTS_PER_FILE, self.tests))
         head, test = (TOTAL, FAILING) if self.failing else ("", PASSING)
         return head + "".join(test.format(number=number) for number in numbers)

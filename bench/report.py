@@ -1,6 +1,6 @@
-"""Results become words: the tables that `make bench` prints, and RESULTS.md around them.
+"""The tables that `make bench` prints, and RESULTS.md around them.
 
-Pure, but for `write`. What was measured is in `results`, what it should be is in `rows`.
+Pure, except `write`. The measured values are in `results`, the goals in `rows`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from bench.rows import REASONS, ROWS, Row
 FILE = Path(__file__).with_name("RESULTS.md")
 PLOT = Path(__file__).with_name("cost.png")
 NOTHING = "-"
-# By unit; a ratio has none.
+# By unit; a ratio has no unit.
 DIGITS = {"MB": 1, "s": 3, "": 3}
 NOT_YET = "not measured yet"
 
@@ -25,18 +25,18 @@ Written by `make bench` from `results.json`; `python -m bench --render` writes i
 METHOD = """\
 ## How it was measured
 
-- A time on a shared machine proves nothing, so every row is a ratio. Its variants run in turns, each once in a round,
-  in an order that moves on by one. Measured is the median of the ratios of all rounds, with their quartiles.
-  One round before them is not counted; by number of tests (`growth`, `cost`), collecting them once stands in for it.
-- The server is spoken to over real stdio in raw lines: one process for all rounds of a row, or a new one for every
-  sample where the row is about a start. The clock runs from writing the request to having read the whole answer.
-  Every answer is checked.
-- Warm means that the server has the process for its next call ready. Before every sample, also before one of the
-  shell, the server and everything below it must have stopped computing.
-- The shell's side is `python -m pytest -q` in the same folder, with the same Python, pytest and variables, its output
-  read through pipes.
-- Memory is the resident set as Linux counts it. A peak is the most that one process held at any moment; a child's is
-  looked at ten times a second.
+- Times on a shared machine are not comparable, so every row is a ratio. Its variants run in turns, each once in a
+  round, in a rotating order. The result is the median of the ratios of all rounds, with quartiles. One round before
+  them is not counted; for `growth` and `cost` the tests are collected once instead.
+- The server is called over real stdio with raw lines: one process for all rounds of a row, or a new one for every
+  sample if the row measures a start. The clock runs from writing the request until the whole answer is read. Every
+  answer is checked.
+- Warm means that the process for the next call is ready. Before every sample, also before one of the shell, the server
+  and its descendants must be idle.
+- The shell is `python -m pytest -q` in the same folder, with the same Python, pytest and variables, its output read
+  through pipes.
+- Memory is the resident set as Linux counts it. A peak is the largest memory of one process; a child's is read ten
+  times a second.
 """
 
 
@@ -86,7 +86,7 @@ def goal_line(row: Row, entry: Entry | None) -> list[str]:
 
 
 def is_met(row: Row, entry: Entry | None) -> bool | None:
-    """None where there is no goal, or nothing to hold against it."""
+    """None if there is no goal or no result."""
     if row.goal is None or entry is None or entry.measurement.result is None:
         return None
     return entry.measurement.result.median <= row.goal

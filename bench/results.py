@@ -1,4 +1,4 @@
-"""What was measured, and the file that keeps it: one entry for each row, whenever that was measured last."""
+"""The measured values and their file: one entry for each row, from its last measurement."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ Unit = Literal["s", "MB"]
 
 @dataclass(frozen=True)
 class Figure:
-    """One variant of a row. Where a row has several sizes of suites, it has one for each, maybe with its ratio."""
+    """One variant of a row. If a row has several sizes of suites, there is one for each, perhaps with a ratio."""
 
     of: str
     unit: Unit
@@ -26,7 +26,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Measurement:
-    """`result` is what a goal is held against: a ratio, or a difference in the unit of the figures."""
+    """`result` is compared with the goal: a ratio, or a difference in the unit of the figures."""
 
     figures: tuple[Figure, ...]
     result: Spread | None = None

@@ -1,17 +1,17 @@
-"""Samples of several variants, taken in turns, and what they say.
+"""Take samples of several variants in turns, and compare them.
 
-The machine is shared and its speed changes from minute to minute. So a time proves nothing; what counts
-is the ratio of two times of the same round, and the median of these ratios over all rounds.
+The machine is shared and its speed changes from minute to minute. So times are not compared; the result is the ratio
+of two times of the same round, and the median of these ratios over all rounds.
 """
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-# Enough for every figure that is shown, and short in the file that keeps them.
+# Digits in the results file; enough for every figure that is shown.
 DIGITS = 4
 
-# Takes one sample and returns its seconds; what must happen before its clock starts is its own affair.
+# Takes one sample and returns its seconds. Preparation before the clock starts is its own task.
 Sample = Callable[[], float]
 
 
@@ -25,7 +25,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Spread":
-        # Quartiles of one value are that value; the standard library asks for two.
+        # The standard library needs two values; the quartiles of one value are that value.
         low, median, high = statistics.quantiles([*values, *values] if len(values) == 1 else values, method="inclusive")
         return cls(round(median, DIGITS), round(low, DIGITS), round(high, DIGITS))
 
@@ -55,10 +55,10 @@ def race(
     before: Callable[[], object] = lambda: None,
     warm_up: Callable[[], object] | None = None,
 ) -> Rounds:
-    """Every variant once in each round, with `before` run ahead of each sample.
+    """Run every variant once in each round, and `before` before each sample.
 
-    The first round is not counted: it writes byte code, fills caches and warms the server. Where a round
-    takes minutes, `warm_up` does so in less time instead.
+    The first round is not counted: it writes bytecode, fills caches and warms the server. If a round takes
+    minutes, `warm_up` does this in less time instead.
     """
     if warm_up is None:
         turn(variants, 0, before)
@@ -77,6 +77,6 @@ def turn(variants: Mapping[str, Sample], number: int, before: Callable[[], objec
 
 
 def rotated(names: Sequence[str], by: int) -> list[str]:
-    """Nobody is always first: who comes after a slow one may find the machine warm, or tired."""
+    """Change the order in every round, because a variant may be affected by the one before it."""
     start = by % len(names)
     return [*names[start:], *names[:start]]

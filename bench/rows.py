@@ -1,4 +1,4 @@
-"""The rows of the benchmark: what each is, what it is held against, and its goal."""
+"""The rows of the benchmark: what is measured, what it is compared with, and its goal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from scripts.environments import BENCH
 
 @dataclass(frozen=True)
 class Scale:
-    """How large the suites are, and by what the rounds of every row are multiplied."""
+    """The sizes of the suites, and a factor for the rounds of every row."""
 
     rounds: float = 1.0
     passing: int = 10_000
@@ -20,14 +20,14 @@ class Scale:
     few_calls: int = 10
     many_calls: int = 1_000
     growth: tuple[int, ...] = (10_000, 100_000)
-    # Tests and rounds: a large suite takes long, and is hardly disturbed by what else the machine does.
+    # Tests and rounds. A large suite takes long and varies little, so fewer rounds are enough.
     cost: tuple[tuple[int, int], ...] = ((1, 9), (10, 9), (100, 9), (1_000, 5), (10_000, 3), (30_000, 2))
 
     def times(self, rounds: int) -> int:
         return max(1, round(rounds * self.rounds))
 
 
-# To see that everything works: every row within seconds, and no figure that means anything.
+# To check that everything works: every row takes seconds, and the figures mean nothing.
 TRIAL = Scale(
     rounds=0.0, passing=20, failing=20, few_calls=2, many_calls=6, growth=(20, 200), cost=((1, 1), (10, 1), (100, 1))
 )
@@ -35,7 +35,7 @@ TRIAL = Scale(
 
 @dataclass(frozen=True)
 class Row:
-    """`goal` is the most that the result may be: a ratio or, where `unit` names one, a difference."""
+    """`goal` is the largest accepted result: a ratio or, if there is a `unit`, a difference."""
 
     name: str
     what: str
@@ -162,5 +162,5 @@ ROWS = {
     )
 }
 
-# Why a goal is missed, in one sentence, by the name of its row. Shown only while it is missed.
+# Why a goal is missed, in one sentence, by the name of the row. Shown only while it is missed.
 REASONS: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""pytest as a person or an agent would type it in a shell: the other side of every ratio."""
+"""pytest as a person or an agent would start it in a shell: the other side of every ratio."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.projects import Suite
 
-# What both sides are started with. Nothing in it changes what pytest does or how Python keeps its byte code.
+# The environment of both sides. Nothing in it changes pytest or Python's bytecode.
 ENVIRONMENT = {
     "PATH": os.environ.get("PATH", os.defpath),
     "HOME": os.environ.get("HOME", os.sep),
@@ -17,7 +17,7 @@ ENVIRONMENT = {
 
 
 class Wrong(Exception):
-    """Something ended otherwise than it must; its time would mean nothing."""
+    """A wrong exit code or answer; its time would mean nothing."""
 
 
 @dataclass(frozen=True)

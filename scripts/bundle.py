@@ -1,7 +1,7 @@
-"""The bundle for desktop clients: put together, packed by the official program, and tried out.
+"""Build the bundle for desktop clients, pack it with the official program, and test it.
 
-In come the manifest in `packaging/mcpb` and the sources; out comes one `.mcpb` file. Nothing that is compiled is in
-it, and no dependency: the client's uv installs those for its own system.
+In come the manifest in `packaging/mcpb` and the sources; out comes one `.mcpb` file. It contains no dependencies and
+nothing compiled: the client's uv installs the dependencies for its own system.
 """
 
 import asyncio
@@ -16,17 +16,19 @@ from typing import Any
 from mcp import Client, MCPError, StdioServerParameters
 
 from scripts.demo import copy_example
-from scripts.environments import MCPB, PACKAGE
+from scripts.environments import PACKAGE
+from scripts.npm import PACKAGES, node
 
 ROOT = Path(__file__).resolve().parent.parent
 MANIFEST = ROOT / "packaging" / "mcpb" / "manifest.json"
-# What uv installs the server from, beside the manifest.
+MCPB = PACKAGES["mcpb"]
+# What uv installs the server from, in addition to the manifest.
 CONTENT = ("LICENSE", "README.md", "pyproject.toml", "src/pytest_mcp")
-# Node starts and packs in a second; this only ends one that hangs.
+# Node packs in a second; this only ends a process that hangs.
 STEP_SECONDS = 60
 # Before the first answer uv may have to download every dependency.
 TRIAL_SECONDS = 300
-# How a client makes a command of a manifest and its user's settings, by the official library.
+# The official library's way to turn a manifest and the user's settings into a command.
 RESOLUTION = """\
 import { getMcpConfigForManifest } from "@anthropic-ai/mcpb";
 const [manifest, extensionPath, userConfig] = JSON.parse(process.argv[1]);
@@ -36,11 +38,11 @@ console.log(JSON.stringify(await getMcpConfigForManifest(options)));
 
 
 class Unfit(Exception):
-    """The packed server is not what the manifest says; the message tells the difference."""
+    """The packed server does not match the manifest; the message says how."""
 
 
 def pack(into: Path) -> Path:
-    """Validate and pack; the file is named after what it holds."""
+    """Validate and pack; the file name has the name and the version of the manifest."""
     said = manifest(MANIFEST.parent)
     file = into / f"{said['name']}-{said['version']}.mcpb"
     with tempfile.TemporaryDirectory(prefix="pytest-mcp-bundle-") as folder:
@@ -62,7 +64,7 @@ def put_together(folder: Path) -> None:
 
 
 def try_out(file: Path) -> str:
-    """Unpack the bundle, start it as a client would, and ask it; raises Unfit."""
+    """Unpack the bundle, start it as a client would, and call it; raises Unfit."""
     with tempfile.TemporaryDirectory(prefix="pytest-mcp-bundle-") as folder:
         unpacked = Path(folder) / "bundle"
         mcpb("unpack", file, unpacked)
@@ -80,11 +82,11 @@ async def ask(unpacked: Path, project: Path) -> str:
             answer = (await client.call_tool("discover_tests", {})).structured_content
             version = client.server_info and client.server_info.version
     except (MCPError, TimeoutError) as error:
-        raise Unfit(f"the packed server does not answer to {command}: {error!r}") from error
+        raise Unfit(f"the packed server, started with {command}, does not answer: {error!r}") from error
     if (version, tools) != (said["version"], said["tools"]):
         raise Unfit(f"the manifest has {said['version']} with {said['tools']}, the server is {version} with {tools}")
     if not isinstance(answer, dict) or not answer["count"]:
-        raise Unfit(f"it finds no tests in the example: {answer}")
+        raise Unfit(f"the packed server finds no tests in the example: {answer}")
     return f"version {version} answers and finds {answer['count']} tests in the example"
 
 
@@ -93,23 +95,24 @@ def manifest(folder: Path) -> Any:
 
 
 def mcpb(*arguments: str | Path) -> None:
-    run(MCPB.file, *arguments)
+    run(MCPB.file(".bin/mcpb"), *arguments)
 
 
 def resolved(said: Any, folder: Path, settings: dict[str, str]) -> Any:
-    return json.loads(run("node", "--input-type=module", "-e", RESOLUTION, json.dumps([said, str(folder), settings])))
+    return json.loads(run("--input-type=module", "-e", RESOLUTION, json.dumps([said, str(folder), settings])))
 
 
 def run(*argv: str | Path) -> str:
-    """What it prints; raises Unfit with it. Started where node finds the library, so with whole paths."""
+    """What Node prints; raises Unfit if it fails. Imports are resolved in its working folder, so paths are absolute."""
+    command = [node(), *argv]
     done = subprocess.run(
-        argv, cwd=MCPB.folder, capture_output=True, encoding="utf-8", check=False, timeout=STEP_SECONDS
+        command, cwd=MCPB.folder, capture_output=True, encoding="utf-8", check=False, timeout=STEP_SECONDS
     )
     if done.returncode != 0:
-        raise Unfit(f"{Path(argv[0]).name} {argv[1]} failed: {done.stdout}{done.stderr}")
+        raise Unfit(f"node {Path(argv[0]).name} {argv[1]} failed: {done.stdout}{done.stderr}")
     return done.stdout
 
 
 def environment() -> dict[str, str]:
-    """As it is, with uv on the PATH: a desktop client brings one."""
+    """The current environment with uv on PATH: a desktop client has its own uv."""
     return os.environ | {"PATH": f"{PACKAGE.python.parent}{os.pathsep}{os.environ['PATH']}"}

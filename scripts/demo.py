@@ -1,7 +1,7 @@
-"""`make demo`: one bug found and mended through the real server, the way an agent would do it.
+"""`make demo`: find and fix one bug through the real server, as an agent would.
 
-The example project is copied into a temporary folder, so that nothing here changes. Exits with 0 only
-if the last run says "passed".
+The example project is copied into a temporary folder, so the original does not change. Exits with 0 only
+if the verdict of the last run is "passed".
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from typing import Any
 
 from mcp import Client, StdioServerParameters
 
-# Started as a file, a script finds only its own folder, and the scripts are a package of the one above.
+# Python puts only the folder of a script on its path; `scripts` is a package of the folder above.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scripts.environments import ENVIRONMENTS, make
@@ -25,14 +25,14 @@ EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "shop"
 FAULTY_FILE = "shop/cart.py"
 BUG, FIX = "VAT = 0.2\n", 'VAT = Decimal("0.2")\n'
 
-# The longest line of JSON that is printed unbroken.
+# Longer JSON is broken into several lines.
 WIDE = 150
 
 Answer = dict[str, Any]
 
 
 def main() -> int:
-    say("Setting up: a copy of examples/shop in a temporary folder, with an environment that has pytest")
+    say("Setting up: a copy of examples/shop in a temporary folder, and an environment with pytest")
     prepare_environment()
     with tempfile.TemporaryDirectory(prefix="pytest-mcp-demo-") as folder:
         project = copy_example(Path(folder))
@@ -44,9 +44,9 @@ def main() -> int:
 def prepare_environment() -> None:
     environment = ENVIRONMENTS["demo"]
     if environment.is_complete:
-        print(f".envs/{environment.name} is there already")
+        print(f".envs/{environment.name} exists already")
         return
-    print(f"making .envs/{environment.name} with {', '.join(environment.packages)} (only the first time)", flush=True)
+    print(f"creating .envs/{environment.name} with {', '.join(environment.packages)} (only the first time)", flush=True)
     make(environment)
 
 
@@ -59,7 +59,7 @@ def copy_example(folder: Path) -> Path:
 
 
 async def walk_through(project: Path) -> str:
-    """Every answer below comes from the server; nothing is prepared."""
+    """Every answer that is printed comes from the server."""
     say("Starting the server in that folder, on stdio: python -m pytest_mcp")
     server = StdioServerParameters(command=sys.executable, args=["-m", "pytest_mcp"], cwd=project)
     async with Client(server) as client:
@@ -68,9 +68,9 @@ async def walk_through(project: Path) -> str:
         say("2. Run all of them")
         failing = await call(client, "execute_tests", {})
         show_failures(failing)
-        say("3. The cause is one line. Mend it")
-        mend(project / FAULTY_FILE)
-        say("4. Run only what failed, with the arguments that the answer gave as rerun")
+        say("3. The cause is one line. Fix it")
+        fix(project / FAULTY_FILE)
+        say("4. Run only the failed tests, with the arguments in the answer's rerun")
         show(await call(client, "execute_tests", failing["rerun"] or {}), "verdict", "summary", "tests")
         say("5. Run all of them again")
         last = await call(client, "execute_tests", {})
@@ -99,7 +99,7 @@ def show_failures(answer: Answer) -> None:
     print("\n".join(f"      {line}".rstrip() for line in traceback.splitlines()))
 
 
-def mend(file: Path) -> None:
+def fix(file: Path) -> None:
     before = file.read_text(encoding="utf-8")
     after = before.replace(BUG, FIX)
     file.write_text(after, encoding="utf-8")
@@ -109,14 +109,14 @@ def mend(file: Path) -> None:
 
 
 def show(answer: Answer, *keys: str) -> None:
-    """These keys as they came, one on a line, and the names of the others."""
+    """Print these keys unchanged, one on a line, and the names of the others."""
     print(f"<-- {', '.join(keys)}; not shown here: {', '.join(key for key in answer if key not in keys)}")
     for key in keys:
         print(textwrap.indent(f"{key}: {pretty(answer[key])}", " " * 6))
 
 
 def pretty(value: Any) -> str:
-    """JSON that is broken into lines only where a line would be too long to read."""
+    """JSON that is broken into lines only if a line would be too long."""
     compact = json.dumps(value)
     if len(compact) <= WIDE or not isinstance(value, (dict, list)):
         return compact

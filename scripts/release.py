@@ -1,7 +1,7 @@
-"""Whether this version may be published: `release.py TAG OWNER`, before anything is built or uploaded.
+"""Check whether this version may be published: `release.py TAG OWNER`, before anything is built or uploaded.
 
-The Python index takes every version once. So what would be wrong there for ever is looked at first: the tag, the
-change log, and the name under which the MCP registry will look for this package. Needs the standard library alone.
+The Python index accepts every version only once. So the tag, the change log and the name in the MCP registry are
+checked first. Standard library only.
 """
 
 import json
@@ -16,7 +16,7 @@ MISUSE = 2
 
 def main(arguments: list[str]) -> int:
     if len(arguments) != 2:
-        print("Say release.py TAG OWNER, such as: release.py v1.2.3 octocat", file=sys.stderr)
+        print("Usage: release.py TAG OWNER, for example: release.py v1.2.3 octocat", file=sys.stderr)
         return MISUSE
     complaints = list(find_complaints(*arguments, root=ROOT))
     for complaint in complaints:
@@ -33,13 +33,13 @@ def find_complaints(tag: str, owner: str, *, root: Path) -> Iterator[str]:
         yield f"CHANGELOG.md has no section for {version}."
     name = json.loads(text(root / "server.json"))["name"]
     if name.partition("/")[0] != f"io.github.{owner}":
-        yield f"server.json is named {name}, but {owner} may publish io.github.{owner}/... alone."
+        yield f"The name in server.json is {name}, but {owner} may publish only io.github.{owner}/..."
     if f"<!-- mcp-name: {name} -->" not in text(root / "README.md").splitlines():
-        yield f"README.md does not say mcp-name: {name}, as server.json does."
+        yield f"README.md does not contain mcp-name: {name}, the name in server.json."
 
 
 def version_of(root: Path) -> str:
-    """Read, not imported: nothing is installed yet."""
+    """Parsed, not imported: nothing is installed yet."""
     found = re.search(r'^__version__ = "(.+)"$', text(root / "src" / "pytest_mcp" / "__init__.py"), re.MULTILINE)
     assert found
     return found[1]

@@ -1,7 +1,7 @@
-"""Screens of a terminal, each with the time it is shown, as one animated SVG.
+"""Draw screens of a terminal as one animated SVG.
 
-In come frames of styled cells; out comes the text of the image. Pure. The frames stand side by side and the
-picture steps along them; a line that several frames share is drawn once.
+In come frames of styled cells, each with its duration; out comes the text of the image. Pure. The frames are drawn
+side by side and the animation steps along them. A line that several frames share is defined once.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from itertools import accumulate, groupby
 COLUMN = 8.4
 LINE = 19
 MARGIN = 14
-# The bar on top with its three dots.
+# The title bar with its three dots.
 BAR = 26
 BACKGROUND = "#14181f"
 FOREGROUND = "#d7dce2"
@@ -96,7 +96,7 @@ def _placed(frame: Frame, x: float, shared: dict[Row, str]) -> str:
 
 
 def _text(row: Row) -> str:
-    """One element for each stretch of one style, placed by its column: fonts differ in the width of some characters."""
+    """One element for each run of one style, placed by column, because fonts differ in the width of some characters."""
     column, parts = 0, []
     for style, cells in groupby(row, key=lambda cell: cell.style):
         words = "".join(cell.character for cell in cells)

@@ -1,1 +1,1 @@
-"""`make tokens`: what an answer costs a model to read, next to what pytest prints for the same project."""
+"""`make tokens`: the size of answers in tokens, compared with what pytest prints for the same project."""

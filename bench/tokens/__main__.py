@@ -1,6 +1,6 @@
-"""`python -m bench.tokens [ROW ...]`: ask, count, keep what was counted, and say it; see `--help`.
+"""`python -m bench.tokens [ROW ...]`: call the server, count, save the counts and print them; see `--help`.
 
-A missed goal is a result. A wrong answer is a bug, so the exit code tells it.
+A missed goal is a result. A wrong answer is a bug, and the exit code is 1.
 """
 
 import argparse
@@ -20,13 +20,14 @@ from bench.tokens.results import Entry
 from bench.tokens.rows import ROWS, Row
 from pytest_mcp import __version__
 from scripts.environments import ENVIRONMENTS, make_if_needed
+from scripts.npm import NotFetched, prepare
 
 ENVIRONMENT = ENVIRONMENTS["demo"]
 
 
 @dataclass(frozen=True)
 class Heard:
-    """One row's texts, to be counted with all others at once."""
+    """The texts of one row. All rows are counted together."""
 
     answer: str
     printed: dict[str, str]
@@ -40,7 +41,7 @@ def main(given: Sequence[str] | None = None) -> int:
         return 0
     try:
         right = [part(options) for part in parts(options)]
-    except tokenizer.NoTokenizer as error:
+    except NotFetched as error:
         print(error, file=sys.stderr)
         return 1
     report.write(results.load(), real.document())
@@ -55,7 +56,7 @@ def parts(options: argparse.Namespace) -> list[Callable[[argparse.Namespace], bo
 
 def rows(options: argparse.Namespace) -> bool:
     """Whether every answer was right."""
-    tokenizer.prepare()
+    prepare([tokenizer.INSTALLED.name])
     new = counted({name: hear(ROWS[name]) for name in options.rows or ROWS})
     results.save(results.load() | new)
     return not any(entry.complaints for entry in new.values())
@@ -69,7 +70,7 @@ def parsed(given: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(given)
     unknown = [name for name in options.rows if name not in ROWS]
     if unknown:
-        parser.error(f"no such row: {', '.join(unknown)}; there are {', '.join(ROWS)}")
+        parser.error(f"no such row: {', '.join(unknown)}; the rows are {', '.join(ROWS)}")
     return options
 
 
@@ -112,7 +113,7 @@ def estimator() -> Callable[[str], int] | None:
 
 
 def used_versions() -> str:
-    """What the counts depend on, and nothing that tells whose machine it was."""
+    """What the counts depend on, and nothing that identifies the machine."""
     told = subprocess.run([ENVIRONMENT.python, "-c", VERSIONS], capture_output=True, text=True, check=True)
     return f"pytest-mcp {__version__}, {told.stdout.strip()}"
 

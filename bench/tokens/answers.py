@@ -1,4 +1,4 @@
-"""What the real server answers over real stdio: a question in, and out what of its answer a model reads."""
+"""Ask the real server over real stdio: in comes a question, out comes the part of the answer that a model reads."""
 
 import json
 from collections.abc import Callable
@@ -6,28 +6,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.servers import LONGEST_CALL, PROGRAM, Message, Server
+from bench.servers import LONGEST_CALL, Server
 from bench.shell import Wrong
+from tests.support.raw_client import Message
 
 
 @dataclass(frozen=True)
 class Question:
-    """`read` takes from the whole message what is counted."""
+    """`read` takes the counted part from the whole message."""
 
     method: str
     params: Message
     read: Callable[[Message], Any] = field(repr=False)
-
-
-class Told(Server):
-    """A server whose errors are answers too."""
-
-    def reply(self, question: Question) -> Any:
-        identity = self.begin(question.method, question.params)
-        while True:
-            message = json.loads(self._line()[1])
-            if message.get("id") == identity and "method" not in message:
-                return question.read(message)
 
 
 def call(tool: str, *, read: Callable[[Message], Any] | None = None, **arguments: Any) -> Question:
@@ -35,7 +25,7 @@ def call(tool: str, *, read: Callable[[Message], Any] | None = None, **arguments
 
 
 def structured(message: Message) -> Any:
-    """Clients show a model one or the other, so both must say the same."""
+    """Clients show a model either the text or the structured content, so both must be the same."""
     if "result" not in message:
         raise Wrong(f"an error instead of a result: {json.dumps(message)[:500]}")
     answer = message["result"]["structuredContent"]
@@ -52,14 +42,14 @@ def error(message: Message) -> Any:
 
 
 def words_of_tools(message: Message) -> Any:
-    """Output schemas and hints are for clients; models are shown the rest."""
+    """Without output schemas and hints, which are for clients only."""
     return [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in message["result"]["tools"]]
 
 
 def ask(question: Question, python: Path, project: Path) -> Any:
-    with Told([PROGRAM, f"--python={python}", f"--timeout={LONGEST_CALL}"], project) as server:
+    with Server.ours(python, project) as server:
         server.handshake()
-        return server.reply(question)
+        return question.read(server.reply(server.request(question.method, question.params), limit=LONGEST_CALL))
 
 
 def compact(answer: Any) -> str:

@@ -1,4 +1,4 @@
-"""What the tests of the generated shop are called and where they stand: ids of ten tokens, as many are."""
+"""Names and files of the tests in the generated shop. Ids have about ten tokens, as in many real projects."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -19,11 +19,11 @@ TESTS = tuple(f"test_{deed}_if_{case}" for deed in DEEDS for case in CASES)
 
 
 def files() -> Iterator[str]:
-    """One file for each area; after those, one for each aspect of each."""
+    """One file for each area, then one for each aspect of each area."""
     yield from (f"tests/test_{area}.py" for area in AREAS)
     yield from (f"tests/{area}/test_{area}_{aspect}.py" for area in AREAS for aspect in ASPECTS)
 
 
 def tests(count: int) -> list[tuple[str, str]]:
-    """The file and the name of each of the first so many tests."""
+    """File and name of the first `count` tests."""
     return list(islice(((file, test) for file in files() for test in TESTS), count))

@@ -1,6 +1,6 @@
-"""The generated projects: a small shop, its tests, and what is known of them because they were made so.
+"""The generated projects: a small shop, its tests, and the facts about them that an answer must contain.
 
-Nothing is run here. What an answer must say of these facts is decided in `truth`.
+Nothing is run here. `truth` compares an answer with these facts.
 """
 
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bench.tokens import names, sources
 from bench.tokens.sources import CAUSES, Cause
+from tests.support.project_files import write_files
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Uncollected:
 
 @dataclass(frozen=True)
 class Project:
-    """`skipped` has the expected failures too, as the server counts them."""
+    """`skipped` includes expected failures, as the server counts them."""
 
     files: Mapping[str, str]
     node_ids: tuple[str, ...]
@@ -38,22 +39,18 @@ class Project:
 
     @property
     def exit_code(self) -> int:
-        """What pytest exits with when it runs this."""
+        """pytest's exit code for this project."""
         if self.uncollected:
             return 2
         return 1 if self.failed or self.errors else 0
 
     def write(self, folder: Path) -> Path:
         """Make the project in a folder that is not there yet, and return it."""
-        for name, source in {**sources.PACKAGE, **self.files}.items():
-            file = folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(source, encoding="utf-8")
-        return folder
+        return write_files(folder, {**sources.PACKAGE, **self.files})
 
 
 def suite(count: int, test: str, *, head: str = sources.HEAD) -> Project:
-    """So many tests, each made of this source; nothing is said of their outcomes."""
+    """`count` tests, each from this source; the outcomes are not set."""
     files: dict[str, str] = {}
     named = names.tests(count)
     for number, (file, name) in enumerate(named):
@@ -70,7 +67,7 @@ def one_failing() -> Project:
 
 
 def mixed() -> Project:
-    """Of everything a little, beside two hundred tests that pass."""
+    """A few failures of each kind, and two hundred tests that pass."""
     green = passing(200)
     return replace(
         green,
@@ -85,7 +82,7 @@ def mixed() -> Project:
 
 
 def uncollected() -> Project:
-    """The same with two files that cannot be imported; pytest then runs nothing at all."""
+    """The same with two files that cannot be imported; pytest then runs no test."""
     broken = (
         Uncollected(
             "tests/test_gifts.py", line_of(sources.SYNTAX, "assert wrapped("), "SyntaxError", "was never closed"
@@ -102,7 +99,7 @@ def uncollected() -> Project:
 
 
 def one_fixture(count: int) -> Project:
-    """Tests that need one fixture, which is broken."""
+    """Tests that need the same broken fixture."""
     bare = suite(count, sources.NEEDING)
     return replace(
         bare, files={**bare.files, "tests/conftest.py": sources.CONFTEST}, errors=count, causes=(sources.NO_DATABASE,)
@@ -110,13 +107,13 @@ def one_fixture(count: int) -> Project:
 
 
 def deep(count: int) -> Project:
-    """Tests that fail far below, in one place, each after many words."""
+    """Tests that fail in one place, many calls deep, each after much output."""
     loud = suite(count, sources.DEEP, head="from shop import checkout\n")
     return replace(loud, files={**loud.files, **sources.chain()}, failed=count, causes=(sources.NO_RATE,))
 
 
 def noisy(count: int) -> Project:
-    """Failures of a dozen causes, hardly two of which say the same."""
+    """Failures of twelve causes, with messages that differ from test to test."""
     loud = suite(count, sources.NOISY, head="from shop import noise\n")
     return replace(loud, files={**loud.files, "shop/noise.py": sources.NOISE}, failed=count, causes=CAUSES)
 

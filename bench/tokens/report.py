@@ -1,6 +1,6 @@
-"""Counts become words: the tables that `make tokens` prints, and TOKENS.md around them.
+"""The tables that `make tokens` prints, and TOKENS.md around them.
 
-Pure, but for `write`. What was counted is in `results`, what it should be is in `rows`.
+Pure, except `write`. The counts are in `results`, the goals in `rows`.
 """
 
 from pathlib import Path
@@ -12,32 +12,31 @@ from bench.tokens.rows import ROWS, Row
 from bench.tokens.transcripts import WAYS
 
 FILE = Path(__file__).resolve().parent.parent / "TOKENS.md"
-# What the gain is held against: the shortest way that is in everyone's fingers.
+# The gain is compared with this: the shortest command that many people use.
 USUAL = "pytest -q"
-# An estimate that is too low by more than this breaks the promise of max_tokens.
+# A lower ratio of estimate to count breaks the promise of max_tokens.
 LOWEST_RATIO = 0.97
-NO_ESTIMATE = "The server makes no estimate of its own yet."
+NO_ESTIMATE = "The server has no estimate yet."
 
 HEAD = """\
 # Tokens
 
-What an answer costs a model to read, next to what pytest prints for the same project.
+The size of answers in tokens, compared with what pytest prints for the same project.
 Written by `make tokens` from `tokens/results.json`; `python -m bench.tokens --render` writes it again without counting.
 """
 METHOD = f"""\
 ## How it was counted
 
 - Tokens are those of {tokenizer.ENCODING}, counted by npm's `{tokenizer.PACKAGE}` {tokenizer.VERSION}.
-- An answer is the whole `structuredContent` as compact JSON, every key present, asked for without any parameter, from
-  the real server over real stdio. The text block of `content` holds the same; it is counted once. An error is its
-  code, message and data.
-- What pytest prints is both streams of `python -m pytest` in the same folder and environment, as wide as it is without
-  a terminal; for discovery with `--collect-only`, for the missing test with its id.
-- The projects are a generated shop with a package and several files of tests, so what is true of them is known. Every
-  answer is held against that: verdict, counts, every cause and its file, whole diffs, every file that cannot be
-  imported with line and type, every key, and `omitted` where something was left out. An answer that fails there is
-  wrong, whatever it costs.
-- Durations, addresses and the names of temporary folders differ from run to run, and the counts with them by a few.
+- An answer is the whole `structuredContent` as compact JSON with every key, for a call without parameters to the real
+  server over real stdio. The text block of `content` is the same object; it is counted once. An error is its code,
+  message and data.
+- pytest's output is both streams of `python -m pytest` in the same folder and environment, without a terminal; for
+  discovery with `--collect-only`, for the missing test with its id.
+- The projects are a generated shop with a package and several files of tests, so the truth is known. Every answer
+  is compared with it: verdict, counts, every cause and its file, whole diffs, every file that cannot be imported with
+  line and type, every key, and `omitted` if something was left out. An answer that differs is wrong, however small.
+- Durations, addresses and the names of temporary folders differ from run to run, so the counts vary by a few tokens.
 """
 
 
@@ -53,7 +52,7 @@ def document(results: Results, real: str) -> str:
 
 
 def tables(results: Results) -> str:
-    parts = [goals(results), *complaints(results), "## pytest's own words", gains(results)]
+    parts = [goals(results), *complaints(results), "## pytest's own output", gains(results)]
     return "\n\n".join([*parts, "## The server's own estimate", estimates(results)]) + "\n"
 
 
@@ -96,7 +95,7 @@ def gains(results: Results) -> str:
         if (entry := results.get(name)) is not None and entry.printed
     ]
     head = ["row", "answer", *(f"`{way}`" for way in WAYS), f"`{USUAL}` : answer"]
-    return table(head, lines) + "\n\nThe last column says how many times the answer's tokens pytest prints."
+    return table(head, lines) + "\n\nThe last column is the tokens of `pytest -q` divided by those of the answer."
 
 
 def gain(entry: Entry) -> str:

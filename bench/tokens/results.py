@@ -1,4 +1,4 @@
-"""What was counted, and the file that keeps it: one entry for each row, whenever that was counted last."""
+"""The counts and their file: one entry for each row, from its last count."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ FILE = Path(__file__).with_name("results.json")
 
 @dataclass(frozen=True)
 class Entry:
-    """`estimate` is the server's own, None where it makes none; `printed` is what pytest's words cost, by way."""
+    """`estimate` is the server's, None if it has none; `printed` has the tokens of pytest's output by command."""
 
     date: str
     versions: str

@@ -1,4 +1,4 @@
-"""The rows: a project, what is asked about it, what the answer may cost, and what it must say."""
+"""The rows: a project, a question, the largest answer in tokens, and what the answer must contain."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from bench.tokens.projects import Project
 from bench.tokens.transcripts import Typed
 from bench.tokens.truth import Truth
 
-# One letter away from a test that is there.
+# Differs by one letter from an existing test.
 MISSING = "tests/test_orders.py::test_refund_is_rejected_for_a_canceled_order"
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What a row is made of, as soon as it is wanted: ten thousand tests are not written at import."""
+    """The parts of a row. Created on demand, because ten thousand tests take time."""
 
     project: Project
     question: Question
@@ -89,7 +89,7 @@ ROWS = {
             4000,
             lambda: executed(projects.noisy(500)),
         ),
-        Row("missing-id", "a node id that is not there", 150, lambda: refused(projects.passing(200), MISSING)),
+        Row("missing-id", "a node id that does not exist", 150, lambda: refused(projects.passing(200), MISSING)),
         Row("listed", "discovery of 156 tests, all listed", None, lambda: listed(projects.passing(156))),
         Row("counted", "discovery of 10,000 tests, counted", 8000, lambda: counted(projects.passing(10_000))),
         Row("explained", "the environment of 200 tests", 500, lambda: explained(projects.passing(200))),

@@ -1,7 +1,6 @@
-"""The sources that the generated projects are put together from, and the words of each failure in them.
+"""The source code of the generated projects, and the messages of the failures in them.
 
-A shop as many are: a package, its tests beside it. Whatever varies from test to test is computed, so that two runs
-say the same.
+A shop: a package and its tests. What varies from test to test is computed, so that two runs give the same output.
 """
 
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from itertools import pairwise
 
 @dataclass(frozen=True)
 class Cause:
-    """Words that only this cause has, and the file where it comes up."""
+    """Words that occur only in this cause, and the file that raises it."""
 
     words: str
     file: str
@@ -46,7 +45,7 @@ def {name}():
     assert total == 4
 """
 
-# One broken fixture, and what needs it.
+# One broken fixture, and the tests that need it.
 NO_DATABASE = Cause("no database answers at db.test:5432", "tests/conftest.py")
 CONFTEST = """\
 import pytest
@@ -63,7 +62,7 @@ def {name}(database):
     assert orders.total(database.prices({number})) > 0
 """
 
-# A little of everything.
+# A few failures of each kind.
 CHECKOUT_FILE = "tests/unit/environments/test_git.py"
 CHECKOUT = """\
 import pytest
@@ -166,7 +165,7 @@ CHECKOUT_CAUSES = (
     Cause("a quantity must be positive, not -2", CHECKOUT_FILE),
     Cause("the warehouse does not answer", CHECKOUT_FILE),
 )
-# Of pytest's whole diff the lines that differ: what was expected, and what came.
+# The lines of pytest's diff that differ.
 RECEIPT_DIFF = (
     *("- 'city': 'Hamburg',", "+ 'city': 'Bremen',"),
     *("- 'discount': 5,", "+ 'discount': 0,"),
@@ -197,7 +196,7 @@ def test_the_nearest_store_has_the_order():
     assert nearest("28195").has(orders.total([1, 2]))
 """
 
-# From the test down to the place that fails, each call in a file of its own: ten frames with the test's.
+# From the test to the place that fails, each call in its own file: ten frames including the test's.
 CALLS = (
     *("checkout.finish", "ledger.close", "baskets.amount", "prices.of_basket", "taxes.added"),
     *("rates.for_country", "currencies.converted", "exchanges.rate", "feeds.latest"),
@@ -214,7 +213,7 @@ def {{name}}():
 
 
 def chain() -> dict[str, str]:
-    """Modules whose functions call each other, down to one that fails."""
+    """Modules whose functions call each other; the last one fails."""
     files = {}
     for caller, called in pairwise(CALLS):
         module, function = caller.split(".")
@@ -226,7 +225,7 @@ def chain() -> dict[str, str]:
     return files
 
 
-# A dozen causes that never say the same twice: numbers, ids, addresses, folders.
+# Twelve causes with messages that differ from test to test: numbers, ids, addresses, folders.
 NOISY = """
 
 def {name}(tmp_path):

@@ -1,4 +1,4 @@
-"""What pytest prints when it is typed in a shell, in the ways that people and agents type it."""
+"""pytest's output in a shell, for the commands that people and agents use."""
 
 import subprocess
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ WAYS = {
 
 @dataclass(frozen=True)
 class Typed:
-    """What stands behind the flags, and what pytest exits with then."""
+    """The arguments after the flags, and pytest's exit code for them."""
 
     arguments: tuple[str, ...]
     exit_code: int
 
     def printed(self, flags: tuple[str, ...], python: Path, project: Path) -> str:
-        """Both streams, as a terminal shows them: a wrong argument is told on the second alone."""
+        """Both streams, as on a terminal, because pytest reports a wrong argument on stderr only."""
         done = subprocess.run(
             [python, "-m", "pytest", *flags, *self.arguments],
             cwd=project,

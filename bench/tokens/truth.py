@@ -1,7 +1,7 @@
-"""What an answer must say of a project, whatever it costs: complaints come out, none if it is right.
+"""Check an answer against the facts of its project: out comes a list of complaints, empty if it is right.
 
-Pure. A cheap answer that hides a cause is no gain, so a row with complaints is wrong, not merely missed.
-How an answer words and arranges things is left to the server: words are looked for wherever it puts them.
+Pure. A small answer that hides a cause is no gain, so a row with complaints is wrong, whatever its size. The wording
+and the order are left to the server: the words of a cause may be anywhere in the answer.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from pytest_mcp.api.errors import INVALID_PARAMS
 
 Truth = Callable[[Any], list[str]]
 
-# Every key is always there; what is cheaper without them does not count. By the key that an object stands under.
+# The keys of each object, by the key that holds it. Every key must be present, even if the answer were smaller without.
 EXECUTION = {
     "": "verdict exit_code summary notices collection_errors failure_groups tests rerun text_output json_report"
     " omitted",
@@ -90,7 +90,7 @@ def listed_ids(answer: Any) -> list[str]:
 
 
 def of_counting(project: Project) -> Truth:
-    """So many tests that only their numbers are told."""
+    """So many tests that the answer contains only numbers."""
     count = len(project.node_ids)
 
     def complaints(answer: Any) -> list[str]:
@@ -125,7 +125,7 @@ def of_explanation(project: Project) -> Truth:
 
 def of_refusal(node_id: str) -> Truth:
     def complaints(error: Any) -> list[str]:
-        lost = [f"the key {key} is not there" for key in ("code", "message", "data") if key not in error]
+        lost = [f"the key {key} is missing" for key in ("code", "message", "data") if key not in error]
         if lost:
             return lost
         return [
@@ -146,7 +146,7 @@ def of_tools(tools: Any) -> list[str]:
 
 def missing_keys(answer: Any, shape: dict[str, str]) -> list[str]:
     return [
-        f"the key {key} of {under or 'the answer'} is not there"
+        f"the key {key} of {under or 'the answer'} is missing"
         for under, keys in shape.items()
         for key in keys.split()
         if any(key not in found for found in objects(answer, under))
@@ -154,7 +154,7 @@ def missing_keys(answer: Any, shape: dict[str, str]) -> list[str]:
 
 
 def objects(answer: Any, under: str) -> list[Any]:
-    """The objects that stand under this key; an absent key has none, and is complained of by itself."""
+    """The objects under this key; none if the key is missing, which is a complaint of its own."""
     if not under:
         return [answer]
     found = answer.get(under) or []
@@ -192,9 +192,9 @@ def unnamed_causes(answer: Any, project: Project) -> list[str]:
 
 
 def cut_diff(answer: Any, diff: tuple[str, ...]) -> list[str]:
-    """The changed lines must follow each other in one text; others may stand between them."""
+    """The changed lines must be in one text in this order; other lines may be between them."""
     fewest = min((lines_missing(diff, text) for text in strings(answer)), key=len, default=list(diff))
-    return [f"a line of the diff is not there: {line}" for line in fewest]
+    return [f"a line of the diff is missing: {line}" for line in fewest]
 
 
 def lines_missing(diff: tuple[str, ...], text: str) -> list[str]:
@@ -205,7 +205,7 @@ def lines_missing(diff: tuple[str, ...], text: str) -> list[str]:
 
 def lost_files(answer: Any, project: Project) -> list[str]:
     return [
-        f"not told as it is: {broken.file}, line {broken.line}, {broken.error_type}, {broken.cause}"
+        f"missing or wrong: {broken.file}, line {broken.line}, {broken.error_type}, {broken.cause}"
         for broken in project.uncollected
         if not any(is_about(error, broken) for error in answer["collection_errors"])
     ]
@@ -228,7 +228,7 @@ def silent_omission(answer: Any) -> list[str]:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every text in an answer, wherever it stands."""
+    """Every text in an answer, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (dict, list)):

@@ -1,20 +1,20 @@
-"""The program: `python -m pytest_mcp`, and the command `pytest-mcp`.
+"""The entry point: `python -m pytest_mcp`, and the command `pytest-mcp`.
 
-A client starts it in a project's folder, and that one's `json.py` must not be taken for Python's. So before anything
-else is imported, the current folder goes from the places where Python looks.
+A client starts it in a project's folder, and a `json.py` there must not shadow the standard library's. So the current
+folder is removed from sys.path before anything else is imported.
 """
 
 import os
 import sys
 
 
-def _leave_out_current_folder() -> None:
-    """Take out what `-m` puts there without `-P`, and an empty entry of PYTHONPATH.
+def _remove_current_folder() -> None:
+    """Remove the entry that `-m` adds without `-P`, and the one for an empty part of PYTHONPATH.
 
-    `PYTHONPATH=$PYTHONPATH:/lib` has one where the variable was not set before; Python reads it as the current folder.
+    `PYTHONPATH=$PYTHONPATH:/lib` has an empty part if the variable was not set; Python reads it as the current folder.
     """
     try:
-        folder = os.getcwd()  # noqa: PTH109 - pathlib is not to be imported yet
+        folder = os.getcwd()  # noqa: PTH109 - pathlib must not be imported yet
     except OSError:
         return
     named = [os.path.abspath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]  # noqa: PTH100
@@ -23,9 +23,9 @@ def _leave_out_current_folder() -> None:
         sys.path[:] = [entry for entry in sys.path if entry not in ("", folder)]
 
 
-_leave_out_current_folder()
+_remove_current_folder()
 
-from pytest_mcp.cli.main import main  # noqa: E402 - not before the line above
+from pytest_mcp.cli.main import main  # noqa: E402 - only after the line above
 
 if __name__ == "__main__":
     sys.exit(main())

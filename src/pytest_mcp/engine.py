@@ -1,16 +1,16 @@
-"""The spine: request → command → process → events → result.
+"""The order of things in one call: request, command, process, events, result.
 
-One call from its validated request to its answer, or to the error it is answered with. Everything
-here is the order of things; each thing itself is done in the module that is named for it.
+In comes a validated request; out comes its answer, or the error it is answered with. Every step is done in the
+module that is named for it.
 """
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
 
 import anyio
 
@@ -22,23 +22,25 @@ from pytest_mcp.environments import advice, ambiguity, host, interpreter
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events import decode
 from pytest_mcp.events import model as events
-from pytest_mcp.events.ledger import Ledger, Run
+from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.run import Asked_co, Exit, Run, RunEnvironment
 from pytest_mcp.execution import command, process
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
+from pytest_mcp.execution.supervision import SpawnError
 from pytest_mcp.report import budget, discovery, no_result, result
 from pytest_mcp.report.environment import explain as environment
 from pytest_mcp.report.environment.attempt import Trial
 
-LAUNCHER = Path(__file__).parent / "child" / "launcher.py"
-
 Asked = TypeVar("Asked", bound=Request)
 OnProgress = Callable[[Ledger], None]
+# An interpreter that cannot be executed, as if it had exited at once.
+_NOT_STARTED = Exit(code=None, signal=None, reason="exited", duration=0.0, stdout="", stderr="", report="unwritten")
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """When a call is to be over, and the limit that was asked for: an error names that one, not what was left."""
+    """When a call must be over, and the limit that was asked for: an error names that one, not what was left."""
 
     limit: int
     moment: float
@@ -52,131 +54,147 @@ class Deadline:
         return math.ceil(self.moment - anyio.current_time())
 
 
+@dataclass(frozen=True)
+class Call(Generic[Asked_co]):
+    """What was asked, with the settings it is answered by, the spare child and whoever follows the progress."""
+
+    request: Asked_co
+    config: Config
+    spare: Spare
+    on_progress: OnProgress
+
+    @property
+    def places(self) -> list[Path]:
+        return [target.path for _, target in self.request.targets]
+
+
+class Attempt(Generic[Asked_co]):
+    """One run of a call in one interpreter: what the child has reported so far, and how it ends."""
+
+    def __init__(self, call: Call[Asked_co], chosen: Candidate, deadline: Deadline, *, collect_only: bool) -> None:
+        self.call = call
+        self.chosen = chosen
+        self.deadline = deadline
+        self.ledger = Ledger()
+        self.finished = anyio.Event()
+        self.command = command.build(
+            call.request, call.config, chosen.python, own_prefix=Path(sys.prefix), collect_only=collect_only
+        )
+
+    async def run(self, rejected: Sequence[Candidate]) -> Run[Asked_co]:
+        """Raises ExecutionFailed if the machine cannot start processes."""
+        try:
+            ended = self._as_finished(await self._process())
+        except SpawnError as error:
+            if not error.unusable:
+                facts = RunFacts(command=self.command.reproduction, environment=dict(self._environment(rejected)))
+                raise ExecutionFailed("spawn_failure", f"Failed to spawn pytest subprocess: {error}", facts) from error
+            ended = replace(_NOT_STARTED, stderr=str(error))
+        environment = self._environment(rejected)
+        return Run(self.call.request, self.ledger, ended, self.command.reproduction, self.deadline.limit, environment)
+
+    async def _process(self) -> Exit:
+        started = await self.call.spare.take(self.command.launch)
+        return await process.run(
+            self.command,
+            time_limit=self.deadline.left,
+            on_line=self._take,
+            finished=self.finished,
+            spare=started,
+        )
+
+    def _take(self, line: bytes) -> None:
+        record = decode.parse(line)
+        if record is None:
+            return
+        self.ledger.take(record)
+        self.call.on_progress(self.ledger)
+        if isinstance(record.event, events.Hello) and record.event.pytest is not None:
+            self.call.spare.prefer(self.command.launch)
+        if self.ledger.returned is not None and anyio.current_time() < self.deadline.moment:
+            self.finished.set()
+
+    def _as_finished(self, ended: Exit) -> Exit:
+        """If it had nothing more to do, in time, and did not exit: with the code that it would have exited with."""
+        returned = self.ledger.returned
+        if returned is None or not self.finished.is_set() or ended.reason not in ("stopped", "timeout"):
+            return ended
+        return replace(ended, reason="stopped", code=returned.exit_status & 0xFF, signal=None)
+
+    def _environment(self, rejected: Sequence[Candidate]) -> RunEnvironment:
+        return _environment(self.call.config, self.chosen, self.ledger, rejected)
+
+
 async def execute(request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress) -> ExecuteResult:
-    run = await _run(request, config, spare, request.timeout or config.default_timeout, on_progress)
+    run = await _run(Call(request, config, spare, on_progress), request.timeout or config.default_timeout)
     ceiling = config.max_reply_bytes
     return await in_thread(lambda: budget.fit_execution(result.executed(run), request, ceiling=ceiling))
 
 
 async def discover(request: DiscoverTests, config: Config, spare: Spare, on_progress: OnProgress) -> DiscoverResult:
-    run = await _run(request, config, spare, config.default_timeout, on_progress)
+    run = await _run(Call(request, config, spare, on_progress), config.default_timeout)
     ceiling = config.max_reply_bytes
     return await in_thread(lambda: discovery.fit_discovery(result.discovered(run), request, ceiling=ceiling))
 
 
 def interrupted(request: Request, config: Config, ledger: Ledger, *, seconds: float, by: str) -> ExecutionFailed:
     """What is known of a run that was cancelled by whoever had asked for it."""
-    ended = events.Exit(code=None, signal=None, reason="stopped", duration=seconds, stdout="", stderr="")
+    ended = Exit(code=None, signal=None, reason="stopped", duration=seconds, stdout="", stderr="")
     run = Run(request, ledger, ended, (), config.default_timeout, _environment(config, None, ledger, []))
     return no_result.interrupted(run, by)
 
 
 async def explain(_request: ExplainEnvironment, config: Config, spare: Spare, on_progress: OnProgress) -> ExplainResult:
-    """Whatever keeps the tests from running is what was asked for, so here it is no error."""
-    trial = await _try(Survey(), config, spare, config.default_timeout, on_progress)
+    """What keeps the tests from running is the answer here, not an error."""
+    trial = await _try(Call(Survey(), config, spare, on_progress), config.default_timeout)
     return await in_thread(lambda: environment.explained(trial, host.look(config)))
 
 
-async def _run(request: Asked, config: Config, spare: Spare, time_limit: int, on_progress: OnProgress) -> Run[Asked]:
+async def _run(call: Call[Asked], time_limit: int) -> Run[Asked]:
     """The run has a result, or this raises why not."""
-    trial = await _try(request, config, spare, time_limit, on_progress)
+    trial = await _try(call, time_limit)
     if trial.error is not None:
         raise trial.error
     assert trial.run is not None
     assert trial.chosen is not None
     if no_result.lost_its_targets(trial.run):
-        await _look_for_targets(trial.run, config, spare, trial.chosen)
+        await _look_for_targets(call, trial.run, trial.chosen)
     return trial.run
 
 
-async def _try(request: Asked, config: Config, spare: Spare, time_limit: int, on_progress: OnProgress) -> Trial[Asked]:
+async def _try(call: Call[Asked], time_limit: int) -> Trial[Asked]:
     """Run in the first interpreter that has pytest."""
     rejected: list[Candidate] = []
-    places = [target.path for _, target in request.targets]
-    folder = interpreter.pointed_at(places, config.root)
+    folder = interpreter.pointed_at(call.places, call.config.root)
     deadline = Deadline.after(time_limit)
-    async for candidate in interpreter.candidates(config, folder):
-        # One limit for all of them: a repository may bring many that do nothing but take their time.
+    collect_only = isinstance(call.request, DiscoverTests)
+    async for candidate in interpreter.candidates(call.config, folder):
+        # One limit for all of them: a repository may bring many that only take time.
         if candidate.problem is not None or deadline.left <= 0:
             rejected.append(candidate.rejected(candidate.problem or "was not tried: the time limit had passed"))
             continue
         try:
-            run = await _attempt(request, config, spare, candidate, deadline, on_progress, rejected)
+            run = await Attempt(call, candidate, deadline, collect_only=collect_only).run(rejected)
         except ExecutionFailed as error:
             return Trial(candidate, tuple(rejected), None, error)
         if problem := _unusable(run):
             rejected.append(candidate.rejected(problem, lacks_pytest=run.ledger.hello is not None))
             continue
-        return await in_thread(partial(_judged, run, candidate, rejected, places, config))
-    nothing = await in_thread(partial(_no_interpreter, rejected, config, folder))
+        return await in_thread(partial(_judged, call, run, candidate, rejected))
+    nothing = await in_thread(partial(_no_interpreter, rejected, call.config, folder))
     return Trial(None, tuple(rejected), None, nothing)
 
 
-def _judged(
-    run: Run[Asked], candidate: Candidate, rejected: list[Candidate], places: list[Path], config: Config
-) -> Trial[Asked]:
-    doubted = replace(run, doubts=tuple(ambiguity.of_choice(candidate, rejected, places, config)))
+def _judged(call: Call[Asked], run: Run[Asked], candidate: Candidate, rejected: list[Candidate]) -> Trial[Asked]:
+    doubted = replace(run, doubts=tuple(ambiguity.of_choice(candidate, rejected, call.places, call.config)))
     return Trial(candidate, tuple(rejected), doubted, no_result.diagnose(run))
 
 
-async def _attempt(
-    request: Asked,
-    config: Config,
-    spare: Spare,
-    candidate: Candidate,
-    deadline: Deadline,
-    on_progress: OnProgress,
-    rejected: list[Candidate],
-    *,
-    collect_only: bool = False,
-) -> Run[Asked]:
-    built = command.build(
-        request,
-        config,
-        candidate.python,
-        launcher=LAUNCHER,
-        own_prefix=Path(sys.prefix),
-        collect_only=collect_only or isinstance(request, DiscoverTests),
-    )
-    ledger = Ledger()
-    finished = anyio.Event()
-
-    def on_line(line: bytes) -> None:
-        if (record := decode.parse(line)) is not None:
-            ledger.take(record)
-            on_progress(ledger)
-            if isinstance(record.event, events.Hello) and record.event.pytest is not None:
-                spare.prefer(built.launch)
-            if ledger.returned is not None and anyio.current_time() < deadline.moment:
-                finished.set()
-
-    try:
-        started = await spare.take(built.launch)
-        ended = await process.run(built, time_limit=deadline.left, on_line=on_line, finished=finished, spare=started)
-    except process.SpawnError as error:
-        if not error.unusable:
-            facts = RunFacts(command=built.reproduction, environment=_environment(config, candidate, ledger, rejected))
-            raise ExecutionFailed("spawn_failure", f"Failed to spawn pytest subprocess: {error}", facts) from error
-        ended = events.Exit(
-            code=None,
-            signal=None,
-            reason="exited",
-            duration=0.0,
-            stdout="",
-            stderr=str(error),
-            report="unwritten",
-        )
-    if ended.reason in ("stopped", "timeout") and finished.is_set() and ledger.returned is not None:
-        # It had nothing more to do, in time, and did not exit: the code is the one that it would have exited with.
-        ended = replace(ended, reason="stopped", code=ledger.returned.exit_status & 0xFF, signal=None)
-    environment = _environment(config, candidate, ledger, rejected)
-    return Run(request, ledger, ended, built.reproduction, deadline.limit, environment)
-
-
-async def _look_for_targets(run: Run[Asked], config: Config, spare: Spare, candidate: Candidate) -> None:
+async def _look_for_targets(call: Call[Asked], run: Run[Asked], candidate: Candidate) -> None:
     """Collect once more in one process. Raises if a target is not there, else adds what left it out to the ledger."""
     deadline = Deadline.after(max(1, run.time_limit - math.ceil(run.exit.duration)), named=run.time_limit)
-    again = await _attempt(run.request, config, spare, candidate, deadline, lambda _: None, [], collect_only=True)
+    quiet = replace(call, on_progress=lambda _: None)
+    again = await Attempt(quiet, candidate, deadline, collect_only=True).run([])
     if error := await in_thread(partial(no_result.diagnose, again)):
         raise error
     run.ledger.left_out.update(again.ledger.left_out)
@@ -203,15 +221,15 @@ def _no_interpreter(rejected: list[Candidate], config: Config, folder: Path) -> 
     return ExecutionFailed(
         "environment",
         f"pytest execution failed: no usable Python with pytest was found for the project in {config.root}",
-        RunFacts(environment=_environment(config, None, Ledger(), rejected)),
+        RunFacts(environment=dict(_environment(config, None, Ledger(), rejected))),
         details=tried,
         fix=advice.remedy(config.root, rejected, folder=folder),
     )
 
 
 def _environment(
-    config: Config, candidate: Candidate | None, ledger: Ledger, rejected: list[Candidate]
-) -> dict[str, Any]:
+    config: Config, candidate: Candidate | None, ledger: Ledger, rejected: Sequence[Candidate]
+) -> RunEnvironment:
     return {
         "root": str(config.root),
         "interpreter": None if candidate is None else str(candidate.python),

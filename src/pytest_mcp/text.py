@@ -1,18 +1,18 @@
-"""Any text in, text that is safe to send out.
+"""Make text safe to send, and format it for our sentences.
 
-Pure. Nothing is dropped: what could move a cursor, hide or reorder words, or break the wire is
-replaced by a visible escape. Which text may keep its colours is decided by the caller.
+Pure: any text in, safe text out. No character is dropped: those that could move a cursor, hide or reorder words, or
+break the protocol are replaced by a visible escape. Callers decide which text may keep its colours.
 """
 
 import re
 from collections.abc import Iterable
 
-# The names that a sentence lists; of the others it tells the number.
+# How many names a sentence lists; further ones are counted.
 SHOWN_NAMES = 3
-# What is shown of one of them, in characters.
+# A longer name is cut in its middle, in characters.
 LONGEST_NAME = 200
-# Control characters but tab and newline; lone surrogates; bidi and zero-width controls; the line and
-# paragraph separators; the byte order mark; tag characters. All of them are invisible to a person.
+# Control characters except tab and newline; lone surrogates; bidi and zero-width controls; the line and
+# paragraph separators; the byte order mark; tag characters. All of them are invisible.
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e01ef]"
@@ -22,28 +22,28 @@ _BREAKS = str.maketrans({"\n": "\\n", "\t": "\\t"})
 
 
 def safe(text: str) -> str:
-    """Escape every character that a reader could not see."""
+    """Escape every invisible character."""
     return _UNSAFE.sub(_escape, text) if _UNSAFE.search(text) else text
 
 
 def safe_with_colour(text: str) -> str:
-    """Escape as `safe` does, but let colour sequences through."""
+    """Escape as `safe` does, but keep colour sequences."""
     parts = _COLOUR.split(text)
     return "".join(part if index % 2 else safe(part) for index, part in enumerate(parts))
 
 
 def safe_line(text: str) -> str:
-    """Escape also what would begin another line or jump to another column."""
+    """Escape newlines and tabs too."""
     return safe(text).translate(_BREAKS)
 
 
 def is_plain(text: str) -> bool:
-    """Whether a caller may say it: one line, all of it visible, nothing that was no text on the wire."""
+    """Whether it is one line of visible characters, without U+FFFD (bytes that were not valid UTF-8)."""
     return safe(text) == text and not any(character in text for character in "\n\t\ufffd")
 
 
 def cut_middle(text: str, limit: int, *, separator: str = "\n") -> str:
-    """At most about `limit` characters: the beginning and the end, and how much is missing between."""
+    """At most about `limit` characters: the beginning, a note of how much is left out, and the end."""
     if len(text) <= limit:
         return text
     half = limit // 2
@@ -52,12 +52,12 @@ def cut_middle(text: str, limit: int, *, separator: str = "\n") -> str:
 
 
 def in_line(words: str) -> str:
-    """Words that are not ours, so that they fit into a sentence of ours: one line, and not too long."""
+    """Text from outside, for use inside one of our sentences: one line of limited length."""
     return cut_middle(safe_line(words), LONGEST_NAME, separator=" ")
 
 
 def label(name: str) -> str:
-    """The same for the name of a test or a file; in quotes where it could be taken for our own words."""
+    """The same for the name of a test or a file; in quotes if it contains a space."""
     shown = in_line(name)
     return f"'{shown}'" if " " in shown else shown
 
@@ -75,7 +75,7 @@ def few(names: Iterable[str]) -> str:
 
 
 def span(seconds: float) -> str:
-    """How long something took, as a person would say it."""
+    """A duration for people: 0.25 s, 4.2 s, 3 min 20 s."""
     if seconds < 60:
         return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.1f} s"
     return f"{int(seconds) // 60} min {int(seconds) % 60} s"

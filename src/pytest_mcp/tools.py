@@ -1,6 +1,6 @@
-"""The catalogue: one row per tool, with its words, its hints, its request, its result and its handler.
+"""One row per tool: its texts, its hints, its request, its result and its handler.
 
-What a client sees in `tools/list` is derived from these rows. How MCP carries it is decided in `server/app.py`.
+What a client sees in `tools/list` is derived from these rows. How it is sent over MCP is decided in `server/app.py`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -50,21 +50,28 @@ class Tool:
     open_world: bool
 
     def accept(self, arguments: dict[str, Any], bounds: Bounds) -> Arguments:
-        """The request that these arguments make, or InvalidParams with everything that is wrong with them."""
+        """The validated request; raises InvalidParams with everything that is wrong with the arguments."""
         try:
             return self.request.model_validate(arguments, context=bounds)
         except ValidationError as error:
             raise InvalidParams([self._fault(details) for details in error.errors(include_url=False)]) from error
 
     def _fault(self, details: ErrorDetails) -> Fault:
-        unknown = f"is not a parameter of {self.name}; there are {', '.join(self.request.model_fields) or 'none'}"
-        is_unknown = details["type"] == "extra_forbidden"
         return Fault(
             field=".".join(str(part) for part in details["loc"]),
-            message=unknown if is_unknown else details["msg"].removeprefix("Value error, "),
+            message=self._message(details),
             type=details["type"],
             received=details["input"],
         )
+
+    def _message(self, details: ErrorDetails) -> str:
+        match details["type"]:
+            case "extra_forbidden":
+                return f"is not a parameter of {self.name}; there are {', '.join(self.request.model_fields) or 'none'}"
+            case "value_error":
+                # Our own words, without what pydantic puts in front of them.
+                return str(details["ctx"]["error"])
+        return details["msg"]
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -98,7 +105,7 @@ TOOLS = (
         request=ExecuteTests,
         result=ExecuteResult,
         handler=engine.execute,
-        # Tests are the project's own code and may do whatever it does.
+        # Tests are the project's own code and can do anything.
         destructive=True,
         idempotent=False,
         open_world=True,
@@ -121,7 +128,7 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 def _plain(schema: Any, *, optional: bool) -> Any:
-    """pydantic's schema without what a model need not read: titles and, where null only means unset, null."""
+    """pydantic's schema without what an agent need not read: titles and, where null only means unset, null."""
     if isinstance(schema, list):
         return [_plain(entry, optional=optional) for entry in schema]
     if not isinstance(schema, dict):

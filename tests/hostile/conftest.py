@@ -1,12 +1,9 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
-from tests.hostile.harness import HostileServer
-from tests.hostile.web import LEGACY, HostileWeb
-
-NewServer = Callable[..., HostileServer]
-NewWeb = Callable[..., HostileWeb]
+from tests.support.hostile_server import HostileServer, NewServer
+from tests.support.hostile_web import LEGACY, HostileWeb, NewWeb
 
 # Whether a test is the last case of its row. The cases before it have their next call in the next case.
 LAST_CASE = pytest.StashKey[bool]()

@@ -1,12 +1,13 @@
 """Group A: hostile arguments. Nothing starts, nothing is written, nothing is read."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.hostile.harness import ANSWER_SECONDS, HostileServer
+from tests.support.hostile_server import ANSWER_SECONDS, HostileServer
 from tests.support.workbench import Failure
 
 # Importing anything of this project leaves a file.
@@ -220,6 +221,20 @@ def test_every_missing_id_among_valid_ones_is_named(server: HostileServer) -> No
     assert [fault["field"] for fault in failure.data["validation_errors"]] == [f"node_ids.{n}" for n in (1, 2, 3)]
     assert all(missing in failure.message for missing in ids[1:4])
     assert not (server.root / "ran").exists()
+
+
+@pytest.mark.parametrize("name", ["gone", "漢" * 4000])
+def test_many_missing_ids_are_a_small_error_that_says_why_once(server: HostileServer, name: str) -> None:
+    """A9."""
+    server.project({"test_a.py": "def test_a(): pass\n"})
+    ids = [f"test_a.py::{name}{number}" for number in range(500 if name == "gone" else 100)]
+
+    reply = server.reply(server.begin(node_ids=ids))
+
+    data = reply["error"]["data"]
+    assert len(json.dumps(reply, ensure_ascii=False).encode()) < 20_000
+    assert (reply["error"]["code"], data["error_type"], data["field"]) == (-32602, "usage_error", "node_ids.0")
+    assert json.dumps(data["validation_errors"]).count(data["detail"]) == 1
 
 
 def test_nothing_above_the_root_is_used(server: HostileServer) -> None:

@@ -10,40 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.conftest import NewServer
-from tests.hostile.harness import GONE_SECONDS, HANDSHAKE, HostileServer, within
-from tests.hostile.leftovers import children, kill
+from tests.support.hanging import MOMENTS, STUBBORN, hanging
+from tests.support.hostile_server import GONE_SECONDS, HostileServer, NewServer, within
+from tests.support.leftovers import children, kill
+from tests.support.raw_client import INITIALIZE
 from tests.support.waiting import PATIENCE
-
-# Started by every project here: processes that will not go by themselves, one of them in another session.
-STUBBORN = """
-import os, pathlib, pytest, signal, subprocess, sys, time
-SLEEPER = [sys.executable, "-c", "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"]
-
-def hang():
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    subprocess.Popen(SLEEPER)
-    subprocess.Popen(SLEEPER, start_new_session=True)
-    pathlib.Path(__file__).with_name("there").touch()
-    time.sleep(600)
-"""
-
-MOMENTS = {
-    "collection": "hang()\ndef test_a(): pass\n",
-    "a test": "def test_a(): hang()\n",
-    "teardown": "@pytest.fixture\ndef slow():\n    yield\n    hang()\ndef test_a(slow): pass\n",
-    "after the session": "import atexit\natexit.register(hang)\ndef test_a(): pass\n",
-}
-
-
-def hanging(server: HostileServer, source: str = MOMENTS["a test"]) -> int:
-    """The number of a call that has reached the point where it hangs."""
-    server.project({"test_a.py": f"{STUBBORN}\n{source}"})
-    number = server.begin()
-    within(PATIENCE, (server.root / "there").exists)
-    assert server.leftovers()
-    return number
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -82,7 +53,7 @@ def test_cancelling_what_was_answered_or_never_asked_changes_nothing(server: Hos
     server.reply(number)
 
     server.cancel(number)
-    server.cancel(987654)
+    server.cancel("never-asked")
 
     assert len(server.replies[number]) == 1
 
@@ -211,7 +182,7 @@ def client(new_server: NewServer) -> Iterator[tuple[HostileServer, "subprocess.P
     close_stdin(watcher)
     watcher.process.wait()
     messages = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HANDSHAKE},
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "execute_tests", "arguments": {}}},
     ]

@@ -3,8 +3,7 @@
 import pytest
 
 from scripts.environments import ENVIRONMENTS
-from tests.hostile.conftest import NewServer
-from tests.hostile.harness import HostileServer
+from tests.support.hostile_server import HostileServer, NewServer
 from tests.support.workbench import NEWEST, Failure
 
 BEFORE = "def test_before(): pass\n"

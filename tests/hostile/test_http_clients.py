@@ -13,12 +13,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.conftest import NewWeb
-from tests.hostile.harness import GONE_SECONDS, within
-from tests.hostile.test_cancelling_and_ending import hanging
-from tests.hostile.test_http import HOST, PING, closed, status_of
-from tests.hostile.test_protocol_and_load import COUNTING, GROWTH, MEGABYTE, numbers_in
-from tests.hostile.web import ERAS, LEGACY, Exchange, HostileWeb, posted, written
+from tests.support.hanging import hanging
+from tests.support.hostile_server import GONE_SECONDS, GROWTH, MEGABYTE, within
+from tests.support.hostile_web import (
+    ERAS,
+    HOST,
+    LEGACY,
+    PING,
+    Exchange,
+    HostileWeb,
+    NewWeb,
+    closed,
+    posted,
+    status_of,
+    written,
+)
+from tests.support.projects import COUNTING, numbers_in
 from tests.support.waiting import PATIENCE
 
 # Our own limits, so that nobody has to wait for them; little space for those who do not read; and a bug while a

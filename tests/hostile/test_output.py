@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.hostile.harness import GONE_SECONDS, SECRET, HostileServer, within
+from tests.support.hostile_server import GONE_SECONDS, SECRET, HostileServer, within
 from tests.support.waiting import limits_until
 from tests.support.workbench import Failure
 

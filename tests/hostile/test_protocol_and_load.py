@@ -8,18 +8,24 @@ import struct
 import termios
 import threading
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
 from pytest_mcp.tools import TOOLS
-from tests.hostile.conftest import NewServer
-from tests.hostile.harness import ANSWER_SECONDS, GONE_SECONDS, HANDSHAKE, SLACK, HostileServer, within
+from tests.support.hostile_server import (
+    ANSWER_SECONDS,
+    GONE_SECONDS,
+    GROWTH,
+    MEGABYTE,
+    SLACK,
+    HostileServer,
+    NewServer,
+    within,
+)
+from tests.support.projects import COUNTING, numbers_in
+from tests.support.raw_client import INITIALIZE
 from tests.support.workbench import Failure
 
-MEGABYTE = 2**20
-# What the server may grow by, whatever is sent to it.
-GROWTH = 50 * MEGABYTE
 # A pipe holds 64 KiB in pages, and the last page of each write may be half empty.
 FULL_PIPE = 50_000
 
@@ -58,8 +64,9 @@ def test_nonsense_on_the_wire_is_answered_with_an_error_or_not_at_all(server: Ho
 
     server.send_raw(NONSENSE[what])
 
-    assert server.reply(server.request("ping"))["result"] == {}
-    fresh = set(server.replies) - before - {server.count}
+    ping = server.request("ping")
+    assert server.reply(ping)["result"] == {}
+    fresh = set(server.replies) - before - {ping}
     assert fresh <= {None, "old"}
     assert all("error" in reply for number in fresh for reply in server.replies[number])
 
@@ -92,6 +99,10 @@ WAITING: dict[str, tuple[bytes, int, object]] = {
     "a float id": (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600, None),
     "a truth value as id": (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', -32600, None),
     "no JSON": (b'{"jsonrpc":', -32700, None),
+    "an error too": (b'{"jsonrpc":"2.0","id":"both","method":"ping","error":{"code":1,"message":""}}', -32600, "both"),
+    "half a character as id": (rb'{"jsonrpc":"2.0","id":"\ud800","method":"ping"}', -32600, None),
+    "half a character as id, and 5,000 levels": (call(rb"\ud800", b"[" * 5000 + b"]" * 5000), -32600, None),
+    "no params": (b'{"jsonrpc":"2.0","id":"none","method":"tools/call"}', -32602, "none"),
 }
 
 
@@ -114,18 +125,23 @@ def test_nobody_who_asks_waits_for_ever_and_memory_stays_bounded(server: Hostile
         ({"name": "run_shell", "arguments": {"command": "id"}}, "name"),
         ({"name": 7}, "name"),
         ({}, "name"),
+        (None, "params"),
         ({"name": "execute_tests", "arguments": "x"}, "arguments"),
         ({"name": "execute_tests", "arguments": {"timeout": "x"}}, "timeout"),
     ],
 )
 def test_unknown_tools_and_wrong_arguments_are_errors_that_name_the_field(
-    server: HostileServer, params: dict[str, object], field: str
+    server: HostileServer, params: dict[str, object] | None, field: str
 ) -> None:
     """F1."""
-    error = server.reply(server.request("tools/call", params))["error"]
+    request: dict[str, object] = {"jsonrpc": "2.0", "id": f"{params}", "method": "tools/call"}
+    server.send(request if params is None else {**request, "params": params})
+
+    error = server.reply(f"{params}")["error"]
 
     assert error["code"] == -32602
     assert error["message"].startswith(f"Invalid params: {field}: ")
+    assert "jsonrpc" not in error["message"]
     assert set(error["data"]) == {"field", "detail", "received_value", "validation_errors"}
     assert error["data"]["field"] == field
 
@@ -148,13 +164,19 @@ def test_an_id_that_is_used_twice_costs_nobody_else_an_answer(server: HostileSer
     assert 1 <= len(server.replies["same"]) <= 3
 
 
-def test_requests_before_the_handshake_do_no_harm(new_server: NewServer) -> None:
+def test_requests_before_the_handshake_are_told_to_send_it_first(new_server: NewServer) -> None:
     """F1."""
     server = new_server()
 
-    early = server.reply(server.request("tools/call", {"name": "execute_tests", "arguments": {}}))
+    early = [
+        server.reply(server.request("tools/call", {"name": "execute_tests", "arguments": {}})),
+        server.reply(server.request("tools/list")),
+    ]
 
-    assert "error" in early or early["result"]["isError"] is False
+    for reply, method in zip(early, ["tools/call", "tools/list"], strict=True):
+        assert (reply["error"]["code"], reply["error"]["data"]["error_type"]) == (-32602, "not_initialized")
+        assert reply["error"]["data"]["received_value"] == method
+        assert "send initialize" in reply["error"]["message"]
     server.ready()
 
 
@@ -170,7 +192,7 @@ def test_a_client_that_stops_reading_costs_little_and_gets_everything_later(serv
     source = "import pytest\n@pytest.mark.parametrize('n', range(300))\ndef test_n(n): assert 0, 'x' * 50 + str(n)\n"
     server.project({"test_a.py": source})
     before = server.forget_peak()
-    numbers: list[int] = []
+    numbers: list[str] = []
 
     server.reading.clear()
     # The listener is still waiting for one line: this is it.
@@ -189,7 +211,7 @@ def test_a_client_that_stops_reading_costs_little_and_gets_everything_later(serv
 
 PING: dict[str, object] = {"jsonrpc": "2.0", "id": "x", "method": "ping"}
 # Answered one after the other by the SDK too: what is behind one that blocks stays unread.
-AGAIN: dict[str, object] = {"jsonrpc": "2.0", "id": "x", "method": "initialize", "params": HANDSHAKE}
+AGAIN: dict[str, object] = {"jsonrpc": "2.0", "id": "x", "method": "initialize", "params": INITIALIZE}
 
 
 @pytest.mark.parametrize("when", ["before the SDK is there", "later"])
@@ -199,7 +221,7 @@ def test_a_client_that_leaves_without_having_read_keeps_nothing_alive(new_server
     server = new_server().ready() if is_later else new_server()
     assert server.process.stdin is not None
     server.reading.clear()
-    server.request("initialize", HANDSHAKE)
+    server.request("initialize", INITIALIZE)
     say_until_nobody_hears(server, AGAIN if is_later else PING)
 
     server.process.stdin.close()
@@ -219,7 +241,7 @@ def say_until_nobody_hears(server: HostileServer, message: dict[str, object]) ->
             os.write(client, line)
 
 
-def ask_for_much(server: HostileServer) -> list[int]:
+def ask_for_much(server: HostileServer) -> list[str]:
     calls = [server.begin(detail="tests", max_tokens=100_000) for _ in range(2)]
     lists = [server.request("tools/list") for _ in range(100)]
     return [*calls, *lists, *(server.request("ping") for _ in range(300)), *(server.begin(path="x") for _ in range(3))]
@@ -263,26 +285,6 @@ def test_whatever_our_own_code_raises_costs_one_answer(new_server: NewServer, ki
         assert fault in failure.data["traceback"]
     server.assert_unharmed()
     assert "Traceback" in server.log.read_text()
-
-
-# Each test tells when it begins and ends, and how many others are between the two at that moment.
-COUNTING = """
-    import os, pathlib, time, pytest
-    HERE = pathlib.Path(__file__).parent
-
-    @pytest.mark.parametrize("n", range(200))
-    def test_n(n):
-        with open(HERE / "order", "a") as order: order.write(f"{n}\\n")
-        mine = HERE / "running" / str(n)
-        mine.touch()
-        with open(HERE / "seen", "a") as seen: seen.write(f"{len(list(mine.parent.iterdir()))}\\n")
-        while not (HERE / "go").exists(): time.sleep(0.01)
-        mine.unlink()
-"""
-
-
-def numbers_in(file: Path) -> list[int]:
-    return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
 def test_of_many_calls_a_few_run_and_the_others_wait_in_order_or_are_cancelled(new_server: NewServer) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_mcp.environments import advice
 from pytest_mcp.environments.interpreter import candidates
-from tests.integration.test_projects_python import unhelped
+from tests.support.disk import unhelped
 from tests.support.managed import Home
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import Failure, Workbench, call
@@ -133,7 +133,7 @@ async def test_what_a_repository_calls_its_python_must_be_one(bench: Workbench, 
     found = [one async for one in candidates(unhelped(bench, home), bench.root)]
 
     assert len(found) == 2
-    assert all("is no Python" in (one.problem or "") for one in found)
+    assert all("is not a Python" in (one.problem or "") for one in found)
 
 
 @pytest.mark.anyio
@@ -186,4 +186,4 @@ def test_a_line_that_names_made_too_long_is_not_given(tmp_path: Path) -> None:
         f'[project.optional-dependencies]\n{extra} = ["pytest"]\n', encoding="utf-8"
     )
 
-    assert extra not in advice.remedy(tmp_path, [])
+    assert extra not in advice.remedy(tmp_path, []).line

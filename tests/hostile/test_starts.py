@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from tests.hostile.conftest import NewServer
-from tests.hostile.harness import GONE_SECONDS, within
+from tests.support.hostile_server import GONE_SECONDS, NewServer, within
 from tests.support.workbench import Workbench
 
 # As a background shell, nohup and a careless service would start it, and worse.

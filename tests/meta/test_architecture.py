@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import pytest_mcp
+from pytest_mcp.environments.managers.registry import MANAGERS
 
 PACKAGE = Path(pytest_mcp.__file__).parent
 # A module imports from its own layer or from one to the left of it.
@@ -32,7 +33,7 @@ PURE += ["cli.render", "cli.render_discovery", "cli.render_doctor", "cli.setup.c
 PURE += ["cli.setup.jsonc_edit", "cli.setup.toml_edit"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "cli.output", "config", "execution.signals", "server.fast_start"]
-SUPERVISOR = ["supervisor", "watcher", "process_tree", "time_budget", "captured_output", "signals"]
+SUPERVISOR = ["supervisor", "supervisor_input", "messages", "watcher", "process_tree", "time_budget", "signals"]
 
 
 def tree(path: Path) -> ast.Module:
@@ -124,21 +125,21 @@ def test_the_token_is_read_in_one_place_and_compared_in_a_time_that_tells_nothin
     assert "compare_digest" in called(MODULES["server.http.guard"])
 
 
-def test_only_process_and_supervisor_start_processes_and_one_asks_ps() -> None:
+def test_only_supervision_and_supervisor_start_processes_and_one_asks_ps() -> None:
     starting = {
         name
         for name, path in MODULES.items()
         if packages(path) & {"subprocess", "multiprocessing"} or called(path) & PROCESS_CALLS
     }
 
-    assert starting == {"execution.process", "execution.process_tree", "execution.supervisor"}
+    assert starting == {"execution.supervision", "execution.process_tree", "execution.supervisor"}
 
 
 def test_nothing_imports_the_child_or_the_supervisor_because_they_are_run_elsewhere() -> None:
-    supervisor = "pytest_mcp.execution.supervisor"
+    supervisor = "pytest_mcp.execution.supervisor."
 
     assert not any("child" in layers_used(path) for path in MODULES.values())
-    assert not any(name.startswith(supervisor) for path in MODULES.values() for name in imported(path))
+    assert not any(f"{name}.".startswith(supervisor) for path in MODULES.values() for name in imported(path))
 
 
 @pytest.mark.parametrize("script", CHILD, ids=lambda script: script.name)
@@ -175,6 +176,18 @@ def test_a_pure_module_neither_waits_nor_touches_files_the_terminal_or_the_clock
     assert not any(isinstance(node, waiting) for node in ast.walk(tree(MODULES[name])))
     assert called(MODULES[name]) & IMPURE_CALLS == set()
     assert packages(MODULES[name]) & IMPURE_MODULES == set()
+
+
+@pytest.mark.parametrize("name", [each for each in modules_of("environments", "report") if ".managers." not in each])
+def test_a_manager_is_known_to_its_own_file_alone(name: str) -> None:
+    """Elsewhere no module imports it, and no string is its name, one of its files or its variable."""
+    known = {word for each in MANAGERS for word in (each.name, each.lock, each.variable, *each.files)}
+    words = {node.value for node in ast.walk(tree(MODULES[name])) if isinstance(node, ast.Constant)}
+    own = {type(each).__module__ for each in MANAGERS}
+
+    assert words & known - {None} == set()
+    assert {each.rpartition(".")[0] for each in imported(MODULES[name])} & own == set()
+    assert imported(MODULES[name]) & own == set()
 
 
 def test_targets_look_at_the_file_system_but_open_nothing() -> None:

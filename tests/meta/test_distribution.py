@@ -21,7 +21,8 @@ from pytest_mcp.api.results import ExecuteResult, ExplainResult, FailureGroup, O
 from pytest_mcp.config.options import SETTINGS
 from pytest_mcp.tools import TOOLS
 from scripts import bundle
-from scripts.environments import MCPB, PACKAGE
+from scripts.environments import PACKAGE
+from scripts.npm import PACKAGES
 from tests.support.paths import ROOT
 
 SOURCES = ROOT / "src" / "pytest_mcp"
@@ -296,4 +297,4 @@ def test_what_is_packed_is_built_with_the_tools_that_are_tested() -> None:
     origins = (RULES / "README.md").read_text(encoding="utf-8")
 
     assert {line for line in PACKAGE.packages if line.startswith("hatchling")} <= set(pinned)
-    assert f"`{MCPB.package}` {MCPB.version}" in origins
+    assert f"`@anthropic-ai/mcpb` {PACKAGES['mcpb'].version('@anthropic-ai/mcpb')}" in origins

@@ -129,6 +129,6 @@ def test_setup_says_of_each_program_what_it_was_seen_to_ask() -> None:
             1: f"asks before it calls `{asks[0]}`" if asks else "",
             2: "asks before it calls a tool",
         }
-        assert words[len(asks)] in client.then
+        assert words[len(asks)] in client.next_step
     assert len(named) == len(seen)
     assert set(asked_for) <= set(BY_NAME)

@@ -6,6 +6,8 @@ A dialogue is a list of turns: bytes that are sent, and how many answers to wait
 import json
 from typing import Any, NamedTuple
 
+from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+
 from pytest_mcp.server import fast_start
 
 Message = dict[str, Any]
@@ -242,3 +244,11 @@ LEFT: dict[str, list[Turn]] = {
     "after a stateless list": [DISCOVERED, ENVELOPED_LIST],
     "within the opening": [said(line(initialize())[:-1])],
 }
+
+# What each version of the protocol can ask before its first call.
+HANDSHAKES = [[initialize(version=version), INITIALIZED, request(1, "ping")] for version in KNOWN_PROTOCOL_VERSIONS]
+OPENINGS = [[enveloped(0, "server/discover", version=version)] for version in MODERN_PROTOCOL_VERSIONS]
+LISTS = [
+    *[[*messages, request(2, "tools/list")] for messages in HANDSHAKES],
+    *[[*messages, enveloped(2, "tools/list")] for messages in OPENINGS],
+]

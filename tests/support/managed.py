@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pytest_mcp.environments import project as manifest
+from pytest_mcp.environments.managers.lookup import environments
+from pytest_mcp.environments.managers.protocol import Answer
 from scripts.environments import ENVIRONMENTS
 
 TOOLS = ("poetry", "pdm", "hatch", "pipenv", "virtualenv", "uv")
@@ -86,6 +89,30 @@ def home_with_managers(folder: Path) -> Home:
     for name in TOOLS:
         (home.bin / name).symlink_to(_MANAGERS / name)
     return home
+
+
+async def ask(project: Path, home: Home, **variables: str) -> list[Answer]:
+    return await environments(manifest.read(project), {**home.environment, **variables}, project)
+
+
+async def ask_in_vain(project: Path, home: Home, **variables: str) -> str:
+    """Why there is no Python."""
+    (answer,) = await ask(project, home, **variables)
+    assert answer.problem is not None
+    return answer.problem
+
+
+def asked(home: Home) -> int:
+    """How many questions have been noted."""
+    notes = home.folder / "asked"
+    return len(notes.read_text(encoding="utf-8").splitlines()) if notes.exists() else 0
+
+
+def touched(path: Path) -> None:
+    """Another time for a file that is there, or a file that was not."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    os.utime(path, ns=(1, 1))
 
 
 def tree(*folders: Path) -> dict[str, tuple[object, ...]]:

@@ -15,15 +15,15 @@ from pytest_mcp.cli import main
 from pytest_mcp.config.model import Config
 from pytest_mcp.server import incoming, stdio
 from pytest_mcp.server.app import create
+from tests.support import servers
 from tests.support.dialogues import Turn
 from tests.support.waiting import PATIENCE
 
 
 def told_by_process(config: Config, turns: Sequence[Turn]) -> list[str]:
     """What `pytest-mcp` answers; it must end well, and say nothing else to anybody."""
-    command = [sys.executable, "-m", "pytest_mcp", f"--root={config.root}"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+    with subprocess.Popen(servers.command(config.root), stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None

@@ -5,22 +5,19 @@ from typing import Any
 
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests
 from pytest_mcp.config.model import Bounds
-from pytest_mcp.events.ledger import Ledger, Run
-from pytest_mcp.events.model import (
-    CollectionFailed,
-    CollectionSkipped,
-    Event,
-    Exit,
-    Finished,
-    Item,
-    Items,
-    Phase,
-    Selected,
-    SessionEnded,
-    SessionStarted,
-    Started,
-)
+from pytest_mcp.events.collection import CollectionFailed, CollectionSkipped, Item, Items, Selected
+from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.model import Event, Finished, Phase, SessionEnded, SessionStarted, Started
+from pytest_mcp.events.run import Exit, Run, RunEnvironment
 
+ENVIRONMENT: RunEnvironment = {
+    "root": "/project",
+    "interpreter": None,
+    "candidates": [],
+    "python": None,
+    "pytest": None,
+    "config_file": None,
+}
 BOUNDS = Bounds(root=Path("/project"), max_timeout=3600, max_tokens=1_000_000)
 
 
@@ -103,9 +100,9 @@ def ledger(*events: Event) -> Ledger:
 
 def execution(events: list[Event], *, code: int | None = 0, stdout: str = "", **asked: Any) -> Run[ExecuteTests]:
     request = ExecuteTests.model_validate(asked, context=BOUNDS)
-    return Run(request, ledger(*events), exited(code, stdout=stdout), ("python", "-m", "pytest"), 60, {})
+    return Run(request, ledger(*events), exited(code, stdout=stdout), ("python", "-m", "pytest"), 60, ENVIRONMENT)
 
 
 def discovery(events: list[Event], *, code: int = 0, **asked: Any) -> Run[DiscoverTests]:
     request = DiscoverTests.model_validate(asked, context=BOUNDS)
-    return Run(request, ledger(*events), exited(code), ("python", "-m", "pytest"), 60, {})
+    return Run(request, ledger(*events), exited(code), ("python", "-m", "pytest"), 60, ENVIRONMENT)

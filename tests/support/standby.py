@@ -9,7 +9,7 @@ from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.config.model import Config
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.execution.spare import Spare
-from tests.hostile.leftovers import children
+from tests.support.leftovers import children
 from tests.support.workbench import Workbench
 
 

@@ -6,7 +6,9 @@ from typing import Any, get_type_hints
 
 from hypothesis import strategies as st
 
-from pytest_mcp.events.model import Event, Phase, Selected, Started
+from pytest_mcp.events.collection import Selected
+from pytest_mcp.events.decode import KINDS
+from pytest_mcp.events.model import Event, Phase, Started
 from tests.support.records import absent, ended, finished, one_test, phase, session, skipped, uncollected
 
 NODE_IDS = ["test_a.py::a", "test_a.py::b", "tests/test_c.py::T::c[1]"]
@@ -37,7 +39,6 @@ OF_HINT: dict[Any, st.SearchStrategy[Any]] = {
     dict[str, Any]: objects,
     dict[str, Any] | None: st.none() | objects,
 }
-KINDS = {kind.kind: kind for kind in Event.__subclasses__()}
 
 
 def fields_of(kind: type[Event]) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import Survey
 from pytest_mcp.environments.host import Itself, Surroundings, TemporaryFolder
 from pytest_mcp.environments.interpreter import Candidate
-from pytest_mcp.events.ledger import Run
 from pytest_mcp.events.model import Event, Hello, Portrait
+from pytest_mcp.events.run import Run
 from pytest_mcp.report.environment.attempt import Trial
-from tests.support.records import exited, item, ledger, session
+from tests.support.records import ENVIRONMENT, exited, item, ledger, session
 
 ROOT = Path("/project")
 VENV = "/project/.venv"
@@ -52,7 +52,7 @@ def surveyed(*told: Event | list[Event], selected: int = 1) -> Run[Survey]:
 
 
 def survey(*told: Event) -> Run[Survey]:
-    return Run(Survey(), ledger(*told), exited(), ("python", "-m", "pytest", "--collect-only"), 60, {})
+    return Run(Survey(), ledger(*told), exited(), ("python", "-m", "pytest", "--collect-only"), 60, ENVIRONMENT)
 
 
 def trial(run: Run[Survey] | None, *rejected: Candidate, error: CallError | None = None) -> Trial[Survey]:

@@ -2,16 +2,17 @@
 
 import os
 import subprocess
-import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from mcp import Client, MCPError
 
-from pytest_mcp.config.model import Config, configure
+from pytest_mcp.config.model import Config, Options, configure
 from pytest_mcp.server.app import create
 from scripts.environments import ENVIRONMENTS, MATRIX
+from tests.support.project_files import write_files
 
 # Every pytest generation that the suite runs projects with; `make matrix` names others.
 PYTESTS = tuple(os.environ.get("PYTEST_MCP_TEST_ENVIRONMENTS", "pytest-7.0,pytest-8.4,pytest-9").split(","))
@@ -39,24 +40,16 @@ class Workbench:
     @property
     def config(self) -> Config:
         return configure(
-            root=str(self.root),
-            python=str(self.python),
-            timeout=60,
-            max_timeout=3600,
-            max_runs=4,
-            errors="jsonrpc",
+            Options(root=str(self.root), python=str(self.python), timeout=60, max_runs=4),
             # What a shell would hand down, without the traces of the pytest that runs this suite.
-            environment={"PATH": "/usr/bin:/bin", "HOME": str(self.root.parent), "LANG": "C.UTF-8"},
+            {"PATH": "/usr/bin:/bin", "HOME": str(self.root.parent), "LANG": "C.UTF-8"},
         )
 
     def using(self, environment: str) -> "Workbench":
         return replace(self, environment=environment)
 
-    def write(self, files: dict[str, str]) -> None:
-        for name, source in files.items():
-            path = self.root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(textwrap.dedent(source).lstrip("\n"), encoding="utf-8")
+    def write(self, files: Mapping[str, str | bytes]) -> None:
+        write_files(self.root, files)
 
     def shell(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """What a person would have typed: the oracle."""

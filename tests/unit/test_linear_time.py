@@ -27,19 +27,11 @@ from pytest_mcp.cli import colours
 from pytest_mcp.cli.setup import jsonc_edit
 from pytest_mcp.config import endpoint
 from pytest_mcp.environments import project, requirements
+from pytest_mcp.environments.managers import conda, pip
 from pytest_mcp.events import decode
-from pytest_mcp.events.ledger import TestRecord
-from pytest_mcp.events.model import (
-    Event,
-    Finished,
-    Interrupted,
-    Marks,
-    NothingSelected,
-    Phase,
-    Started,
-    UsageFault,
-    Warned,
-)
+from pytest_mcp.events.collection import Marks, NothingSelected
+from pytest_mcp.events.model import Event, Finished, Interrupted, Phase, Started, UsageFault, Warned
+from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.report import (
     budget,
     collection_errors,
@@ -205,14 +197,13 @@ def read_settings(said: str) -> object:
 
 
 def of_files(said: str, folder: Path) -> object:
-    for name in ("pyproject.toml", "setup.cfg", "requirements.txt", "environment.yml"):
+    for name in ("pyproject.toml", "requirements.txt", "environment.yml"):
         (folder / name).write_text(said, encoding="utf-8", errors="replace", newline="")
     found = project.read(folder)
     return (
-        requirements.groups(found),
-        requirements.setup_extras(folder),
-        requirements.of_file(folder / "requirements.txt"),
-        requirements.of_conda(folder / "environment.yml"),
+        requirements.standard(found, group="", extra=""),
+        pip.of_file(folder / "requirements.txt"),
+        conda.listed(folder / "environment.yml"),
     )
 
 
@@ -230,7 +221,7 @@ def unselected(said: str) -> object:
 
 
 CAPTURED = tracebacks.heading("-", "Captured stdout call")
-ADMITTING = endpoint.settle("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)
+ADMITTING = endpoint.parse("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "causes.masked": lambda said: grouping.masked(said, said),
@@ -260,8 +251,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "text.safe_line": text.safe_line,
     "tokens.estimate": tokens.estimate,
     "transcript.condense": pytest_output.condense,
-    "uncollected.ever_fewer": lambda said: list(collection_errors.ever_fewer([error(said)] * 2)),
-    "uncollected.without_machinery": lambda said: collection_errors.without_machinery(error(said)),
+    "uncollected.reduced": lambda said: list(collection_errors.reduced([error(said)] * 2)),
+    "uncollected.without_outside_frames": lambda said: collection_errors.without_outside_frames(error(said)),
 }
 
 
@@ -349,7 +340,7 @@ WRITTEN_IN_PLACE = {
     "targets_not_run": "one character, repeated",
     "ownership": "one class of characters, repeated",
     "hatch": "one class of characters, repeated",
-    "requirements": "classes of characters; `of_files` above",
+    "requirements": "one class of characters, repeated",
     "source_lines": "two colons",
     "nearby": "names of folders, of 255 characters at most",
     "targets": "one character",

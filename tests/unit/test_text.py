@@ -36,7 +36,7 @@ def test_every_escape_can_be_read_back_so_nothing_is_lost() -> None:
     assert read_back == escaped
 
 
-# Letters and marks by their category, but with nothing to see: fillers, joiners, variation selectors.
+# Letters and marks by category, but invisible: fillers, joiners, variation selectors.
 INVISIBLE_LETTERS = {
     *"\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0",
     *(chr(code) for code in (*range(0xFE00, 0xFE0F), *range(0xE0100, 0xE01F0))),
@@ -69,7 +69,7 @@ def test_characters_that_reorder_or_break_lines_are_escaped() -> None:
 
 
 def test_format_characters_without_any_width_are_escaped() -> None:
-    """Unicode calls them boundary neutral: they take no part in a line, so nobody sees them."""
+    """Unicode calls them boundary neutral: they are not rendered in a line."""
     invisible = [c for c in EVERY_CHARACTER if unicodedata.category(c) == "Cf" and unicodedata.bidirectional(c) == "BN"]
 
     assert [hex(ord(c)) for c in invisible if safe(c) == c] == []

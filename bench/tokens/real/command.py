@@ -12,6 +12,7 @@ from bench.tokens.real.libraries import LIBRARIES
 from bench.tokens.real.measure import Heard
 from bench.tokens.real.mutants import Mutant
 from bench.tokens.real.results import Entry, Pair, Results
+from scripts.npm import prepare
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> bool:
     """Whether every answer was right."""
-    tokenizer.prepare()
+    prepare([tokenizer.INSTALLED.name])
     prepare_tools()
     names = chosen(options)
     if options.search:

@@ -1,17 +1,20 @@
-"""Everything that makes a call fail, each with its JSON-RPC code and its data.
+"""Every error that a call can be answered with: its JSON-RPC code, its message and its data.
 
     CallError
     ├── InvalidParams        -32602  the caller's arguments; nothing was started
+    ├── NotInitialized       -32602  a request before the handshake
     ├── RefusedByPytest      -32602  the caller's arguments, as pytest judged them; carries a run's data too
     ├── ExecutionFailed      -32000  the run did not come to its end; `error_type` says why
     └── InternalError        -32603  our own bug
 
-`message` alone must be enough to act on, because many clients show the model nothing else.
+`message` alone must be enough to act on, because many clients show the model nothing else. Which cause becomes which
+error is decided by the caller; how an error is cut to the operator's ceiling, in `error_size`.
 """
 
 import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import accumulate
 from typing import Any, ClassVar, Literal
 
 from pytest_mcp import text
@@ -24,8 +27,18 @@ ErrorType = Literal["interrupted", "pytest_internal", "usage_error", "crash", "t
 
 # What a validation error repeats of a value that was refused.
 MAX_RECEIVED = 500
-# How many further faults, and how many lines of stderr, a message shows; data has all of them.
+# How many further faults, and how many lines of stderr, a message shows.
 MAX_SHOWN = 8
+# How many faults data lists.
+MAX_LISTED = 50
+# In characters. Names of parameters can be the caller's own, and sentences can quote pytest.
+LONGEST_FIELD = 100
+LONGEST_SENTENCE = 500
+# A message has a few short lines; only foreign text makes it longer.
+LONGEST_MESSAGE = 8_000
+# Characters of the command that data repeats, and of stderr where pytest refused an argument.
+LONGEST_COMMAND = 4_000
+LONGEST_REFUSAL = 2_000
 
 
 class CallError(Exception):
@@ -34,8 +47,8 @@ class CallError(Exception):
     code: ClassVar[int]
 
     def __init__(self, message: str, data: dict[str, Any]) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = text.cut_middle(message, LONGEST_MESSAGE)
+        super().__init__(self.message)
         self.data = data
 
 
@@ -54,13 +67,30 @@ class Fault:
         return f"{self.field}: {self.message} (received {text.cut_middle(shown, 200, separator=' ')})"
 
 
+def _said_once(faults: Sequence[Fault]) -> list[Fault]:
+    """Each fault in short words; one whose sentence was said before refers to where."""
+    first: dict[str, str] = {}
+    short = []
+    for fault in faults:
+        field = text.cut_middle(fault.field, LONGEST_FIELD, separator=" ")
+        sentence = text.cut_middle(fault.message, LONGEST_SENTENCE, separator=" ")
+        reference = f"same as {first.setdefault(sentence, field)}"
+        is_repeated = first[sentence] != field and len(reference) < len(sentence)
+        short.append(replace(fault, field=field, message=reference if is_repeated else sentence))
+    return short
+
+
 def _faults_data(faults: Sequence[Fault]) -> dict[str, Any]:
-    first = faults[0]
+    first, *_ = listed = _said_once(faults[:MAX_LISTED])
+    errors = [{"field": fault.field, "message": fault.message, "type": fault.type} for fault in listed]
+    if hidden := faults[MAX_LISTED:]:
+        field = hidden[0].field.partition(".")[0]
+        errors.append({"field": field, "message": f"{len(hidden)} more faults are not listed", "type": "more"})
     return {
         "field": first.field,
         "detail": first.message,
         "received_value": _bounded(first.received),
-        "validation_errors": [{"field": f.field, "message": f.message, "type": f.type} for f in faults],
+        "validation_errors": errors,
     }
 
 
@@ -72,9 +102,9 @@ def _bounded(value: Any) -> Any:
 
 
 def _fault_lines(faults: Sequence[Fault]) -> list[str]:
-    lines = [f"Invalid params: {faults[0].line}", *(f.line for f in faults[1 : MAX_SHOWN + 1])]
+    first, *others = (fault.line for fault in _said_once(faults[: MAX_SHOWN + 1]))
     hidden = len(faults) - MAX_SHOWN - 1
-    return [*lines, f"and {hidden} more"] if hidden > 0 else lines
+    return [f"Invalid params: {first}", *others, *([f"and {hidden} more"] if hidden > 0 else [])]
 
 
 class InvalidParams(CallError):
@@ -82,6 +112,15 @@ class InvalidParams(CallError):
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__("\n".join(_fault_lines(faults)), _faults_data(faults))
+
+
+class NotInitialized(CallError):
+    code = INVALID_PARAMS
+
+    def __init__(self, method: str) -> None:
+        what_to_do = "came before initialize; send initialize first, then notifications/initialized, then this again"
+        faults = [Fault("method", what_to_do, "not_initialized", method)]
+        super().__init__("\n".join(_fault_lines(faults)), {**_faults_data(faults), "error_type": "not_initialized"})
 
 
 @dataclass(frozen=True)
@@ -100,12 +139,27 @@ class RunFacts:
     environment: dict[str, Any] | None = None
 
     def of_refusal(self) -> "RunFacts":
-        """For a refused argument: the message says what stdout would, and the environment is not to blame."""
-        return replace(self, stdout="", environment=None)
+        """For a refused argument: the message says what pytest printed, and the environment is not the cause."""
+        return replace(self, stdout="", stderr=text.cut_middle(self.stderr, LONGEST_REFUSAL), environment=None)
 
     def data(self, error_type: ErrorType) -> dict[str, Any]:
         facts = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
-        return {"error_type": error_type, **facts}
+        return {"error_type": error_type, **facts, "command": _without_middle(self.command)}
+
+
+def _without_middle(command: Sequence[str]) -> list[str]:
+    """The command, without the arguments in its middle if it is too long."""
+    if sum(map(len, command)) <= LONGEST_COMMAND:
+        return list(command)
+    head = _within(command, LONGEST_COMMAND // 2)
+    tail = _within(command[::-1], LONGEST_COMMAND // 2)[::-1]
+    return [*head, f"[... {len(command) - len(head) - len(tail)} arguments left out ...]", *tail]
+
+
+def _within(arguments: Sequence[str], characters: int) -> list[str]:
+    """As many of the first arguments as have so many characters together."""
+    totals = accumulate(map(len, arguments))
+    return list(arguments[: sum(total <= characters for total in totals)])
 
 
 class RefusedByPytest(CallError):
@@ -114,6 +168,14 @@ class RefusedByPytest(CallError):
     def __init__(self, faults: Sequence[Fault], facts: RunFacts) -> None:
         lines = _fault_lines(faults)
         super().__init__("\n".join(lines), {**_faults_data(faults), **facts.data("usage_error")})
+
+
+@dataclass(frozen=True)
+class Fix:
+    """The one line that solves the problem: a shell command, or a sentence for whoever starts the server."""
+
+    line: str
+    for_operator: bool = False
 
 
 class ExecutionFailed(CallError):
@@ -126,24 +188,25 @@ class ExecutionFailed(CallError):
         facts: RunFacts,
         *,
         details: Sequence[str] = (),
-        fix: str | None = None,
+        fix: Fix | None = None,
     ) -> None:
-        """`fix` is the one line that helps, where there is one for certain."""
-        helps = [] if fix is None else [f"fix: {fix}"]
-        lines = [headline, *details, *helps, *_quoted("stderr", facts.stderr)]
+        """`fix` is the command that certainly helps, if there is one."""
+        fixes = [] if fix is None else [f"fix: {fix.line}"]
+        sentences = [text.cut_middle(sentence, LONGEST_SENTENCE, separator=" ") for sentence in (headline, *details)]
+        lines = [*sentences, *fixes, *_quoted("stderr", facts.stderr)]
         super().__init__("\n".join(lines), facts.data(error_type))
         self.error_type = error_type
         self.fix = fix
 
 
 def _quoted(name: str, output: str) -> list[str]:
-    """What a person would look at first, marked so that nobody takes it for our words.
+    """The last lines of the output, marked so that nobody takes them for our words.
 
-    That is the end of the output, but a dying Python prints its newest frame at the top.
+    After a fatal error of Python the first lines: it prints the innermost frame at the top.
     """
     lines = [line for line in output.splitlines() if line.strip()]
-    dying = next((index for index, line in enumerate(lines) if line.startswith("Fatal Python error")), None)
-    shown = lines[-MAX_SHOWN:] if dying is None else lines[dying : dying + MAX_SHOWN]
+    fatal = next((index for index, line in enumerate(lines) if line.startswith("Fatal Python error")), None)
+    shown = lines[-MAX_SHOWN:] if fatal is None else lines[fatal : fatal + MAX_SHOWN]
     return [f"{name}| {text.cut_middle(line, 300, separator=' ')}" for line in shown]
 
 

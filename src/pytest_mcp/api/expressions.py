@@ -7,7 +7,7 @@
     argument:   name "=" (string | integer | True | False | None)
 
 Pure. Deep and long expressions that pytest accepts but then fails on (its own parser recurses, and
-so does Python's compiler) are refused here by caps. Only `-m` takes arguments, from pytest 8.3 on.
+so does Python's compiler) are refused by limits. Only `-m` takes arguments, from pytest 8.3 on.
 """
 
 import keyword
@@ -31,7 +31,7 @@ _END = "end of expression"
 
 
 class ExpressionError(ValueError):
-    """The expression is not one pytest would take; `column` is 1-based."""
+    """pytest would not accept the expression; `column` is 1-based."""
 
     def __init__(self, column: int, why: str) -> None:
         super().__init__(f"at column {column}: {why}")
@@ -46,7 +46,7 @@ class _Token:
 
 
 def check(expression: str, *, arguments: bool) -> None:
-    """Raise ExpressionError unless pytest's parser takes this expression.
+    """Raise ExpressionError unless pytest's parser accepts this expression.
 
     One pass without recursion. `want_operand` tells which half of the grammar we are in; `enclosing`
     holds, for every open parenthesis, how many `not` stand before it.
@@ -56,8 +56,8 @@ def check(expression: str, *, arguments: bool) -> None:
     if not text.is_plain(expression.replace("\t", " ")):
         raise ExpressionError(1, "control characters and invisible characters are not allowed")
     if expression == "--":
-        # argparse takes this value for its own separator, even where it is glued to an option.
-        raise ExpressionError(1, "-- is not a name that pytest can be asked for")
+        # argparse takes this value for its own separator, even joined to an option with =.
+        raise ExpressionError(1, "-- is not a valid name")
     tokens = _tokens(expression)
     token = previous = next(tokens)
     if token.kind == _END:
@@ -105,7 +105,7 @@ def names(expression: str) -> list[str]:
 
 def _end_of_arguments(tokens: Iterator[_Token]) -> _Token:
     """Read `name=value, …)` and return the closing parenthesis."""
-    taken = {"__debug__"}  # the one identifier that Python lets nobody assign
+    taken = {"__debug__"}  # the one identifier that cannot be assigned in Python
     while True:
         name = next(tokens)
         if name.kind != "name":

@@ -1,8 +1,8 @@
-"""What an agent may ask: every parameter once, with its limits, its words and its pytest option.
+"""The parameters of every tool: each once, with its limits, its description and its pytest option.
 
 In come the raw arguments of a call and the operator's bounds; out comes a frozen request whose every
-value has been proven, or pydantic's list of all that is wrong with it. The schemas that clients see
-are derived from here. Which command line a request becomes is decided in `command`.
+value is validated, or pydantic's list of all faults. The schemas that clients see are derived from
+here. Which command line a request becomes is decided in `command`.
 """
 
 import re
@@ -33,13 +33,13 @@ from pytest_mcp.config.model import LEAST_TOKENS, MAX_TOKENS, Bounds
 MAX_NODE_IDS = 2000
 _PATTERN_CHARACTERS = r"^[A-Za-z0-9_*?.\-\[\]]+$"
 _PATTERN_WORDS = re.compile("test|spec|check", re.IGNORECASE)
-# What of a glob stands for more than itself. A class as fnmatch reads it: a ] right behind [ or [! is a member.
+# The wildcards of a glob. A class as fnmatch parses it: a ] right after [ or [! is a member.
 _WILDCARD = re.compile(r"\[!?+\]?+[^\]]*+\]|[*?]")
 
 
 @dataclass(frozen=True)
 class Flag:
-    """How a field's value is said to pytest, glued into one token."""
+    """How a field's value is passed to pytest, as one token of its command line."""
 
     say: Callable[[Any], str | None]
 
@@ -71,7 +71,7 @@ def _check_expression(*, arguments: bool) -> Callable[[str], str]:
 
 
 def _check_pattern(pattern: str) -> str:
-    """Only literal text is in every name that a glob matches: so the word must stand whole between its wildcards."""
+    """Every name that a glob matches contains its literal parts: so one of them must contain the whole word."""
     literals = _WILDCARD.split(pattern)
     if any("[" in literal for literal in literals):
         raise ValueError("has a [ that is not closed")
@@ -81,7 +81,7 @@ def _check_pattern(pattern: str) -> str:
 
 
 def _check_node_ids(given: Any) -> Any:
-    """Before the ids themselves, so that a list of bad ids is not called empty as well."""
+    """Runs before the ids are checked, so that a list of bad ids is not called empty as well."""
     if not isinstance(given, list):
         raise ValueError("must be a list of node ids")
     if not 1 <= len(given) <= MAX_NODE_IDS:
@@ -109,7 +109,7 @@ Detail = Literal["auto", "tests", "full"]
 
 
 class Arguments(BaseModel):
-    """What a tool takes: nothing, unless it says what."""
+    """The parameters of a tool; none by default."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
@@ -119,11 +119,11 @@ class ExplainEnvironment(Arguments):
 
 
 class Request(Arguments):
-    """What the tools that go through tests take: which tests, and how much of the answer."""
+    """The parameters that both `discover_tests` and `execute_tests` have."""
 
-    # Which of the operator's settings holds for a call that names no `max_tokens`.
+    # The operator's setting that is the default of `max_tokens`.
     tokens_setting: ClassVar[Literal["execute_tokens", "discover_tokens"]]
-    # Whether the child is to tell what it runs with, which takes time.
+    # Whether the child reports its environment, which takes time.
     wants_portrait: ClassVar[bool] = False
 
     path: Annotated[
@@ -160,7 +160,7 @@ class Request(Arguments):
     @field_validator("*", mode="before")
     @classmethod
     def _null_is_unset(cls, value: Any, info: ValidationInfo) -> Any:
-        """Some clients fill in every optional parameter with null."""
+        """Some clients send null for every parameter that is not set."""
         return cls.model_fields[info.field_name or ""].default if value is None else value
 
     _default_max_tokens: int = PrivateAttr()
@@ -175,7 +175,7 @@ class Request(Arguments):
 
     @property
     def targets(self) -> tuple[tuple[str, Target], ...]:
-        """What was pointed at, each with the name of its parameter."""
+        """Every path and node id, each with the name of its parameter."""
         return () if self.path is None else (("path", self.path),)
 
 
@@ -184,7 +184,7 @@ class DiscoverTests(Request):
 
 
 class Survey(DiscoverTests):
-    """What `explain_environment` has done: everything is discovered. No caller asks for it by itself."""
+    """The run of `explain_environment`: it discovers everything. It is not a tool of its own."""
 
     wants_portrait: ClassVar[bool] = True
 
@@ -240,7 +240,7 @@ class ExecuteTests(Request):
     @classmethod
     def _one_way_to_stop(cls, value: int | None, info: ValidationInfo) -> int | None:
         if value is not None and info.data.get("failfast"):
-            raise ValueError("cannot stand beside failfast: true, which means maxfail 1; give one of them")
+            raise ValueError("is mutually exclusive with failfast: true, which means maxfail 1; set one of them")
         return value
 
     @property
@@ -250,5 +250,5 @@ class ExecuteTests(Request):
 
     @property
     def captures(self) -> bool:
-        """Whether captured output follows a traceback."""
+        """Whether a traceback is followed by captured output."""
         return self.verbosity >= 0 if self.show_capture is None else self.show_capture

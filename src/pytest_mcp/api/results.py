@@ -12,7 +12,7 @@ Verdict = Literal["passed", "failed", "no_tests", "incomplete"]
 Outcome = Literal["passed", "failed", "skipped", "error"]
 
 
-# With detail auto, tests without a failure are listed up to here: a targeted run shows each, a suite counts.
+# With detail auto, up to so many tests without a failure are listed: a targeted run shows each, a suite only counts.
 LISTED_WITHOUT_FAILURE = 5
 
 

@@ -1,7 +1,7 @@
-"""What a caller may point at: a file or folder inside the root, or a test in such a file.
+"""Paths and node ids: a file or folder inside the root, or a test in such a file.
 
-In comes a string of the caller's and the root; out comes a `Target` whose path exists inside the
-root, or a ValueError that says why not. Looks at the file system (resolve and stat), opens nothing.
+In come a string of the caller's and the root; out comes a `Target` whose path exists inside the
+root, or a ValueError that says why not. Resolves and stats paths, opens no file.
 """
 
 import os
@@ -31,15 +31,15 @@ class Target:
 
     @property
     def argument(self) -> str:
-        """The one token for pytest: it begins with our own words, so that it is never an option or a file of options.
+        """The token of pytest's command line: it begins with / or ./, so it is never an option or a file of options.
 
-        Absolute, but for a root whose own name pytest would take for the beginning of a test's name.
+        Absolute, unless the root's own path has characters that pytest takes for the beginning of a test's name.
         """
         return self._with_selector(f"./{self.relative}" if is_misread(str(self.root)) else str(self.path))
 
     @property
     def reported(self) -> tuple[str, ...]:
-        """The words by which pytest may call this target; 9.2 leaves out the parameters of one that it did not find."""
+        """The names that pytest may report for this target; 9.2 omits the parameters of one that it did not find."""
         absolute = self._with_selector(str(self.path))
         plain = replace(self, selector=self.selector.partition("[")[0]) if self.selector else self
         return (self.argument, absolute, plain.argument, plain._with_selector(str(self.path)))
@@ -60,7 +60,7 @@ class Target:
 
 
 def is_misread(path: str) -> bool:
-    """Whether pytest would end the path early: it takes what follows for a test or its parameters."""
+    """Whether pytest would take a part of the path for a test or its parameters."""
     return "[" in path or "::" in path
 
 
@@ -74,20 +74,20 @@ def parse_path(given: str, root: Path) -> Target:
 
 
 def parse_node_id(given: str, root: Path) -> Target:
-    """`file`, `folder` or `file::…`; after the first `::` everything is the project's own naming."""
+    """`file`, `folder` or `file::…`; what follows the first `::` is not interpreted."""
     path, separator, selector = _below(given, root).partition("::")
     target = replace(parse_path(path, root), selector=selector if separator else None)
     if not text.is_plain(selector):
         raise ValueError("control characters and invisible characters are not allowed")
     if separator and not selector:
-        raise ValueError("nothing stands after ::")
+        raise ValueError("has nothing after ::")
     if separator and not target.is_file:
         raise ValueError("is not a file, so no test can be selected in it with ::")
     return target
 
 
 def can_be_asked(node_id: str) -> bool:
-    """Whether an id that was reported would pass as text, if it were given back."""
+    """Whether the text of a reported id would be accepted if it were passed back."""
     path, _, selector = node_id.partition("::")
     return _is_askable(path) and len(node_id) <= MAX_LENGTH and text.is_plain(selector)
 
@@ -98,12 +98,12 @@ def _is_askable(path: str) -> bool:
         _check_text(path)
     except ValueError:
         return False
-    # What lies outside the root is reported with its whole path.
+    # Files outside the root are reported with absolute paths.
     return not path.startswith("/")
 
 
 def _below(given: str, root: Path) -> str:
-    """An absolute path inside the root, without the root: its name may hold what no other may."""
+    """An absolute path inside the root, relative to it: the root's own path may have any characters."""
     inside = given == str(root) or given.startswith(f"{root}/")
     return (given[len(str(root)) :].lstrip("/") or ".") if inside else given
 
@@ -126,7 +126,7 @@ def _check_text(given: str) -> None:
 
 
 def _locate(given: str, root: Path) -> str:
-    """Check the text, then where it really leads. Return it relative to the root, with forward slashes."""
+    """Check the text, then the resolved path. Return it relative to the root, with forward slashes."""
     _check_text(given)
     path = root / given
     try:
@@ -135,10 +135,10 @@ def _locate(given: str, root: Path) -> str:
         raise ValueError(_why_unreachable(error, path, root)) from error
     if not real.is_relative_to(root):
         raise ValueError(f"lies outside the project root {root}")
-    # A symlink inside the root keeps its own name, so that ids read as the project has them.
+    # A symlink inside the root keeps its own name, so that ids match the project's file names.
     inside = path if path.is_relative_to(root) else real
     if inside != real and _leaves(inside, root):
-        raise ValueError(f"leads out of the project root {root} by a link, and back")
+        raise ValueError(f"goes through a symlink out of the project root {root}")
     relative = inside.relative_to(root).as_posix()
     if relative[0] in "-@":
         raise ValueError(f"must not begin with {relative[0]}")
@@ -146,7 +146,7 @@ def _locate(given: str, root: Path) -> str:
 
 
 def _leaves(path: Path, root: Path) -> bool:
-    """Whether a folder on the way lies elsewhere: settings, conftests and environments are looked for in each."""
+    """Whether a parent folder resolves to a place outside: settings, conftests and environments are read from each."""
     on_the_way = path.parents[: len(path.parts) - len(root.parts)]
     return any(not place.resolve().is_relative_to(root) for place in on_the_way)
 
@@ -156,7 +156,7 @@ def _why_unreachable(error: Exception, path: Path, root: Path) -> str:
         return f"lies outside the project root {root}"
     if isinstance(error, FileNotFoundError):
         return f"does not exist in the project root {root}"
-    return "is not a path that can be followed (a loop of links, a file used as a folder, or too long)"
+    return "cannot be resolved (a loop of symlinks, a file used as a folder, or a path that is too long)"
 
 
 def _selects(selector: str, other: str) -> bool:

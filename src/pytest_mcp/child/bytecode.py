@@ -29,9 +29,9 @@ SAFELY_LATER = 1_000_000_000
 # A source that has changed since then may change again within the same second.
 SETTLED = 2_000_000_000
 CACHES = "__pycache__"
-# What stands between the name of a source and the rest of its cache's name, for this Python.
+# The part of a cache's file name that names this Python.
 TAG = "." + (sys.implementation.cache_tag or "")
-# Folders that hold no code of a person's.
+# Folders without source code that people edit.
 UNEDITED = (CACHES, ".git", "node_modules")
 PACKAGES = tuple(os.sep + name + os.sep for name in INSTALLED)
 LIBRARIES = (STANDARD_LIBRARY + os.sep, os.path.dirname(os.__file__) + os.sep)
@@ -48,7 +48,7 @@ class FreshBytecode:
         self.guard_rewriting()
 
     def guard_imports(self) -> None:
-        """Only functions that call no code of the project: nothing of this stands in its tracebacks."""
+        """Wraps only functions that call no code of the project, so none of this is in its tracebacks."""
         source_loader: Any = SourceFileLoader
         get_data, cache_bytecode = source_loader.get_data, getattr(source_loader, "_cache_bytecode", None)
         if cache_bytecode is None:
@@ -79,7 +79,7 @@ class FreshBytecode:
 
         @wraps(write)
         def write_settled_pyc(state: Any, code: Any, source: Any, *rest: Any) -> Any:
-            # Newer versions of pytest keep a hash of the source, which needs no care.
+            # Newer versions of pytest store a hash of the source, which cannot be stale.
             timed = isinstance(source, os.stat_result)
             if timed and not self.is_settled(getattr(code, "co_filename", None)):
                 return False
@@ -99,7 +99,7 @@ class FreshBytecode:
         self.discard_all()
 
     def discard_all(self) -> None:
-        """A run that is to leave no trace starts no interpreters, and would remove nothing."""
+        """A discovery starts no interpreters, and must not remove anything."""
         if sys.dont_write_bytecode:
             return
         try:
@@ -111,13 +111,13 @@ class FreshBytecode:
     # --- one cache -----------------------------------------------------------------------------
 
     def discarded(self, source: str, cache: str) -> bool:
-        """Whether this cache must not be used. It is removed then, unless the run is to leave no trace."""
+        """Whether this cache must not be used. If so it is removed, unless this is a discovery."""
         try:
             if is_installed(source) or stat(cache).st_mtime_ns > last_change(source) + SAFELY_LATER:
                 return False
             if is_checked_by_hash(cache):
                 return False
-        except Exception:  # noqa: BLE001 - no cache or no source: what follows from that is Python's to say
+        except Exception:  # noqa: BLE001 - no cache or no source: Python handles that itself
             return False
         try:
             if not sys.dont_write_bytecode:
@@ -138,7 +138,7 @@ def is_installed(path: str) -> bool:
 
 
 def is_cache_of(loader: Any, path: Any) -> bool:
-    """Whatever its tag: loaders that change code keep it under names of their own."""
+    """Whatever its tag: loaders that change code use file names of their own."""
     source = getattr(loader, "path", None)
     if not isinstance(path, str) or not isinstance(source, str) or not path.endswith(".pyc"):
         return False
@@ -146,7 +146,7 @@ def is_cache_of(loader: Any, path: Any) -> bool:
 
 
 def last_change(source: str) -> int:
-    """Whoever edits may set the time of modification, but not that of the inode's change."""
+    """An editor can set the modification time, but not the time of the inode's last change."""
     found = stat(source)
     return max(found.st_mtime_ns, found.st_ctime_ns)
 

@@ -1,8 +1,9 @@
-"""The private way back to the server: one JSON record per line, appended to a file the server opened.
+"""Writes records for the server: one line of JSON each, appended to a file that the server has opened.
 
-Tests may close every descriptor, fork, and patch half the standard library. So a channel keeps what it
-needs from before any test code was loaded, checks that its descriptor is still the report file and
-reopens it by path when it is not, and stays silent in forked children.
+Tests may close every descriptor, fork, and patch the standard library. So a channel keeps the functions it needs from
+before any test code was loaded, checks that its descriptor is still the report file, reopens it by path if not, and
+writes nothing in forked children. The fields of each kind of record are in `events/model.py` and
+`events/collection.py` of the server; a test compares them with what is written here.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ class Channel:
         self.held = ""
 
     def emit(self, kind: str, **fields: Any) -> bool:
-        """Write one whole record, and say whether that was possible."""
+        """Write one whole record; False if that was not possible."""
         if self.os_getpid() != self.owner:
             return False
         try:
             line = self.encode({"k": kind, "n": self.count + 1, **fields})
-            # Counted from here on: a record that cannot be written leaves a gap that the server sees.
+            # Counted before it is written: a record that cannot be written leaves a gap that the server sees.
             self.count += 1
             self.write(line)
             return True
@@ -42,12 +43,12 @@ class Channel:
         self.emit_of_test('{"k":"started","n":%d,"id":%s}', node_id, ())
 
     def finished(self, node_id: str, duration: float, passed: bool, *, hold: bool) -> None:
-        """The end of a test. Held back, it is written with the next record: half as many writes."""
+        """The end of a test. With `hold` it is written together with the next record, which halves the writes."""
         line = '{"k":"finished","n":%d,"id":%s,"duration":%r,"passed":%s}'
         self.emit_of_test(line, node_id, (float(duration), "true" if passed else "false"), hold=hold)
 
     def emit_of_test(self, line: str, node_id: str, more: tuple[Any, ...], *, hold: bool = False) -> None:
-        """What every test causes twice, so not by way of a dictionary."""
+        """Every test writes two of these, so they are formatted without a dictionary."""
         if self.os_getpid() != self.owner:
             return
         try:
@@ -57,7 +58,7 @@ class Channel:
                 self.held += "\n" + record + "\n"
             else:
                 self.write(record)
-        except Exception:  # noqa: BLE001, S110 - as above; the server sees the gap, and `suppress` takes time
+        except Exception:  # noqa: BLE001, S110 - as above; the server sees the gap, and `suppress` is slower
             pass
 
     def flush(self) -> None:

@@ -1,4 +1,4 @@
-"""What pytest's objects say, as text for a record.
+"""Text for records, made from pytest's objects.
 
 In come reasons, contexts of subtests and tracebacks; out come strings. Standard library and pytest's public names only.
 """
@@ -13,14 +13,14 @@ import pytest
 
 Clip = Callable[[str], str]
 
-# Frames of the machinery, which tell nobody where a test is stuck.
+# Frames of pytest itself, which do not show where a test is stuck.
 MACHINERY = ("_pytest", "pytest", "pluggy", "__main__")
-# How a line ends that is a place. pytest gives those of doctests and of missing fixtures with the whole path.
+# The end of a line that is a location. For doctests and missing fixtures pytest writes an absolute path.
 PLACE = re.compile(r"(?::\d+(?:: [A-Za-z_][\w.]*)?|, line \d+)$")
 
 
 class Clipper:
-    """Cuts the middle out of every text longer than the limit, says there how much it was, and counts."""
+    """Cuts the middle of every text that is longer than the limit, says there how much was cut, and counts it."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -37,7 +37,7 @@ class Clipper:
 
 
 def told(what: str, make: Callable[..., object], *given: object) -> str:
-    """The text of something, or that it cannot be shown: objects of the project may raise anything, even a skip."""
+    """The text of something, or a sentence that it cannot be shown: objects of the project may raise anything."""
     try:
         return str(make(*given))
     except KeyboardInterrupt:
@@ -51,7 +51,7 @@ def unshown(what: str, error: BaseException) -> str:
 
 
 class Marked:
-    """A report whose text begins with a mark: pytest strips texts, which would cost the first line its indentation."""
+    """A report whose text begins with a marker: pytest strips texts, and the first line would lose its indentation."""
 
     MARK = "|"
 
@@ -64,7 +64,7 @@ class Marked:
 
 
 def text_of(report: Any, root: str) -> str:
-    """What pytest prints of a failure, without colour, with places in the project relative to its root."""
+    """What pytest prints for a failure, without colour and with paths relative to the project's root."""
     text: str = pytest.TestReport.longreprtext.fget(Marked(report))[len(Marked.MARK) :].lstrip("\n")  # type: ignore[attr-defined]
     if root + os.sep not in text:
         return text

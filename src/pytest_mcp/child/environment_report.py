@@ -1,4 +1,4 @@
-"""The pytest plugin that tells what pytest runs with: environment, plugins, the settings that matter.
+"""The pytest plugin that reports what pytest runs with: environment, plugins, the settings that matter.
 
 It is handed to `pytest.main` beside the reporter, only where the job asks for it. It tells everything before
 any code of the project is loaded, which may hang, and once more after: a conftest registers marks too.
@@ -17,17 +17,18 @@ from selection_facts import mark_of, registered_marks
 
 if TYPE_CHECKING:
     from channel import Channel
+    from launcher import Job
 
 
 class Portrait:
-    def __init__(self, channel: Channel, job: Any) -> None:
+    def __init__(self, channel: Channel, job: Job) -> None:
         self.emit = channel.emit
         self.root = job["root"]
         self.marks: list[str] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_load_initial_conftests(self, early_config: Any) -> None:
-        # What only explains may be missing; it must never raise into pytest.
+        # Only explains, so it may be missing; it must never raise into pytest.
         with suppress(Exception):
             # No plugin has been configured yet, so these are the marks of the settings file alone.
             self.marks = registered_marks(early_config)
@@ -70,7 +71,7 @@ class Portrait:
 
 
 def plugins_of(config: Any) -> list[str]:
-    """Each distribution once, as the header of a run names it: its own name without the word that most begin with."""
+    """Each distribution once, as in the header of a run: its name without the prefix `pytest-`."""
     names = ["%s-%s" % (found.project_name, found.version) for _, found in config.pluginmanager.list_plugin_distinfo()]
     return list(dict.fromkeys(name[len("pytest-") :] if name.startswith("pytest-") else name for name in names))
 

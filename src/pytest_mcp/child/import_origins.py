@@ -1,7 +1,7 @@
 """Which of the project's own packages and modules were imported from somewhere else.
 
-In come the root and what Python has loaded; out come names with both places. Nothing is imported, and
-each folder is listed once. Standard library only.
+In come the root and the loaded modules; out come names with both paths. Nothing is imported, and each folder is
+listed once. Standard library only.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import os
 import sys
 from typing import Any, Iterator
 
-# Names that many projects have, and none for what it tests.
+# Names that many projects have, but not for the code under test.
 NOT_THE_CODE = frozenset(
     ("setup", "conftest", "noxfile", "tasks", "fabfile", "manage", "docs", "doc", "examples", "example", "scripts")
     + ("tests", "test", "testing", "benchmarks", "build", "dist", "tools", "site", "typings")
 )
-# Where installed copies lie, also those in an environment inside the root.
+# Folders of installed copies, also in an environment inside the root.
 INSTALLED = ("site-packages", "dist-packages")
 STANDARD_LIBRARY = os.path.dirname(os.path.realpath(os.__file__))
 
 
 def imported_elsewhere(root: str) -> Iterator[dict[str, str]]:
-    """What is both in the project and loaded, and not loaded from the project."""
+    """Modules that are in the project and loaded, but not loaded from the project."""
     for folder in homes(root):
         for entry in sorted(os.listdir(folder)):
             name = entry[: -len(".py")] if entry.endswith(".py") else entry
@@ -38,7 +38,7 @@ def imported_elsewhere(root: str) -> Iterator[dict[str, str]]:
 def homes(root: str) -> list[str]:
     """The folders whose packages are the project's own distribution.
 
-    `lib` often holds copies of other people's packages instead; so it is one only if it is imported from.
+    `lib` often has copies of other packages, so it counts only if it is in sys.path.
     """
     lib = os.path.join(root, "lib")
     folders = [root, os.path.join(root, "src")] + ([lib] if lib in sys.path else [])
@@ -51,9 +51,9 @@ def is_code(name: str) -> bool:
 
 
 def is_foreign(path: str, own: str, root: str, module: Any) -> bool:
-    """Whether this file, which was loaded, is none of the project's."""
+    """Whether this loaded file is not part of the project."""
     ours = os.path.realpath(own)
-    # A package of several places, as namespaces were made before Python had them, may begin in any of them.
+    # An old-style namespace package has several folders, and its `__init__` may be in any of them.
     places = [path] + [os.path.realpath(place) for place in list(getattr(module, "__path__", []))]
     if any(place == ours or place.startswith(ours + os.sep) for place in places):
         return False
@@ -61,7 +61,7 @@ def is_foreign(path: str, own: str, root: str, module: Any) -> bool:
     if below is not None:
         return any(part in INSTALLED for part in below)
     of_python = relative_parts(path, STANDARD_LIBRARY)
-    # A project may have a module of the same name as one of Python's, and not mean it.
+    # A project may have a module with the name of one of Python's own, and import Python's.
     return of_python is None or any(part in INSTALLED for part in of_python)
 
 

@@ -1,9 +1,9 @@
-"""Which file configures pytest for this call, and the options that keep everything above the root out of it.
+"""Which file configures pytest for this call, and what keeps everything above the root out of it.
 
-pytest looks for its settings from the folder that all targets share up to the root of the file system. The same
-search is done here twice: once up to the project's root, once as far as pytest would go. Where both find the
-same, pytest is left to itself; otherwise it is told what the first one found. Which file counts is decided by
-pytest's own parser. Standard library and pytest only; Python 3.8 and newer.
+pytest searches for settings from the common folder of all targets up to the root of the file system. The same
+search is done here twice: once up to the project's root, once as far as pytest would go. If both find the same,
+pytest gets no options; otherwise it gets options that lead to what the first search found. pytest's own parser
+decides which file has settings. Standard library and pytest only; Python 3.8 and newer.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ import importlib
 import os
 import stat
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, NamedTuple
+from typing import Any, Callable, Generator, Iterable, Iterator, NamedTuple
 
 import pytest
 
 VERSION = pytest.version_tuple[:2]
 NAMES = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
-# What else lets pytest take notice of a folder.
+# Other files that make pytest use a folder.
 SIGNS = ("setup.py", "conftest.py", "__init__.py")
-# More is not read of a file above the root. TOML of this size takes a second at worst.
+# The most that is read of a file above the root. Parsing TOML of this size takes a second at worst.
 MOST_BYTES = 128 * 1024
 
 Judge = Callable[[str], bool]
 
 
 class Found(NamedTuple):
-    """Where pytest's rootdir is, the file that it names as its own, and whether that file has settings for it."""
+    """pytest's rootdir, its settings file, and whether that file has settings for pytest."""
 
     rootdir: str
     file: str | None
@@ -35,7 +35,7 @@ class Found(NamedTuple):
 
 
 class Confinement(NamedTuple):
-    """Options for pytest, and what it would have used above the root, as seen from there."""
+    """Options for pytest, and what it would have used above the root, as paths relative to the root."""
 
     options: list[str]
     settings: list[str]
@@ -62,13 +62,13 @@ def confinement(targets: list[str], root: str, run_dir: str) -> Confinement:
 
 
 def settings_file(targets: list[str], root: str) -> str | None:
-    """The file inside the root that has pytest's settings, also where pytest cannot read it."""
+    """The file inside the root that has pytest's settings, even if pytest cannot read it."""
     found = search(targets, root, root, has_settings)
     return found.file if found.counts else None
 
 
 def options(own: Found, root: str) -> list[str]:
-    """What makes pytest end up with this, and look no further."""
+    """Options with which pytest uses exactly these settings and searches no further."""
     if own.file is not None:
         return ["-c", own.file]
     name_no_file()
@@ -82,8 +82,45 @@ def conftest_limit(found: Found, last: str) -> str:
     return found.rootdir if VERSION >= (7, 4) else last
 
 
+class ConftestLimit:
+    """The pytest plugin that keeps a --confcutdir of the project's addopts from reaching above the root."""
+
+    def __init__(self, emit: Callable[..., Any], root: str, confined: Confinement) -> None:
+        self.emit = emit
+        self.root = root
+        self.confined = confined
+
+    # A wrapper, so that it runs before pytest loads the first conftest.
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> Generator[None, None, None]:
+        options = early_config.known_args_namespace
+        # pytest takes a relative one from where it was started. None is left only where nothing lies above.
+        limit = os.path.abspath(os.path.join(str(early_config.invocation_params.dir), options.confcutdir or self.root))
+        if not os.path.join(limit, "").startswith(os.path.join(self.root, "")):
+            options.confcutdir = self.root
+            args.append("--confcutdir=" + self.root)
+            early_config.invocation_params = with_argument(early_config, args[-1])
+            self.report(limit)
+        yield
+
+    def report(self, limit: str) -> None:
+        """Repeats the record of the launcher, with what this limit would have let in."""
+        kept_out = Path(limit).parents
+        paths = [str(folder / "conftest.py") for folder in Path(self.root).parents if folder not in kept_out]
+        found = [os.path.relpath(path, self.root) for path in paths if os.path.isfile(path)]
+        conftests = list(dict.fromkeys([*self.confined.conftests, *found]))
+        if conftests:
+            self.emit("above_root", settings=self.confined.settings, conftests=conftests)
+
+
+def with_argument(config: Any, argument: str) -> Any:
+    """The arguments that xdist hands to its workers, which parse them and the project's addopts anew, and one more."""
+    given = config.invocation_params
+    return type(given)(args=(*given.args, argument), plugins=given.plugins, dir=given.dir)
+
+
 def name_no_file() -> None:
-    """Let the one search of this run say that there is no file: plugins look for their own settings beside it."""
+    """Make pytest's search in this run report no file: plugins would look for their settings beside the null device."""
     config: Any = importlib.import_module("_pytest.config")
     determine = getattr(config, "determine_setup", None)
     if determine is None:
@@ -101,7 +138,7 @@ def name_no_file() -> None:
 
 
 def search(targets: list[str], root: str, last: str, judge: Judge) -> Found:
-    """What pytest finds for these targets when it is started in the root and goes no further than the last folder."""
+    """What pytest finds for these targets if it is started in the root and stops at the last folder."""
     folders = [target if os.path.isdir(target) else os.path.dirname(target) for target in targets]
     shared = os.path.commonpath(folders) if folders else root
     found = located([shared], last, judge)
@@ -114,12 +151,12 @@ def search(targets: list[str], root: str, last: str, judge: Judge) -> Found:
 
 
 def located(folders: Iterable[str], last: str, judge: Judge) -> Found | None:
-    """The first file with settings; without any, the first pyproject.toml, from pytest 8.1 on."""
+    """The first file with settings. If there is none: the first pyproject.toml, from pytest 8.1 on."""
     projects = []
     for start in folders:
         for folder in upward(start, last):
             for path in (os.path.join(folder, name) for name in names()):
-                # Nothing but regular files is opened, neither here nor by pytest.
+                # Only regular files are opened, here and by pytest.
                 if not os.path.isfile(path):
                     continue
                 if judge(path):
@@ -130,7 +167,7 @@ def located(folders: Iterable[str], last: str, judge: Judge) -> Found | None:
 
 
 def names() -> tuple[str, ...]:
-    """The files in which this pytest looks for settings, the first ones first."""
+    """The files in which this version of pytest looks for settings, in order."""
     loaders = getattr(findpaths(), "CONFIG_LOADERS_BY_NAME", None)
     if loaders is not None:
         return tuple(loaders)
@@ -153,20 +190,20 @@ def upward(folder: str, last: str) -> Iterator[str]:
 
 
 def findpaths() -> Any:
-    """No public name of pytest tells what counts as settings."""
+    """pytest has no public function for this."""
     return importlib.import_module("_pytest.config.findpaths")
 
 
 def has_settings(path: str) -> bool:
-    """What pytest cannot read counts as well: its search ends there, with an error."""
+    """A file that pytest cannot read counts too: its search ends there, with an error."""
     try:
         return findpaths().load_config_dict_from_file(Path(path)) is not None
-    except (Exception, pytest.fail.Exception):  # noqa: BLE001 - whatever it is, pytest says it when it gets there
+    except (Exception, pytest.fail.Exception):  # noqa: BLE001 - pytest reports it when it reads the file
         return True
 
 
 def judging(root: str, run_dir: str) -> Judge:
-    """Each file is judged once; one above the root, which others may change, as a copy of bounded length."""
+    """Check each file once. One above the root, which other users may change, is checked as a copy of bounded size."""
     known: dict[str, bool] = {}
 
     def judge(path: str) -> bool:
@@ -190,7 +227,7 @@ def copy_has_settings(path: str, run_dir: str) -> bool:
 
 
 def read(path: str) -> bytes:
-    """A pipe that took the place of the file would be waited for."""
+    """Does not block if the file has been replaced by a pipe."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with open(descriptor, "rb") as handle:
         return handle.read(MOST_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""

@@ -1,4 +1,4 @@
-"""Reports in the shape that the pytest-json-report plugin gives them. Only asked for with detail full.
+"""Reports in the format of the pytest-json-report plugin. Used only with detail full.
 
 In come pytest's reports; out come plain dicts, which the server puts together. Standard library only.
 """
@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from typing import Any, Iterator
 
 from describe import Clip, told, unshown
-from phase_record import crash_of, sections_of
+from phases import crash_of, sections_of
 
-# Captured at the start, as all that tests could replace.
+# Kept from before test code is loaded, as tests could replace it.
 ENCODE = json.JSONEncoder(allow_nan=False, default=str).encode
 
 
@@ -57,7 +57,7 @@ class Stages:
         return stage
 
     def described(self, report: Any, config: Any) -> dict[str, Any]:
-        """The stage, with what the plugin says of the test that it belongs to."""
+        """The stage, with what the plugin reports of its test."""
         status = config.hook.pytest_report_teststatus(report=report, config=config)
         return {
             "nodeid": report.nodeid,
@@ -99,13 +99,13 @@ def collected(node: Any) -> dict[str, Any]:
 def properties_of(report: Any) -> list[list[Any]]:
     try:
         pairs = [(str(name), value) for name, value in report.user_properties]
-    except Exception as error:  # noqa: BLE001 - the project's own objects; the rest is told without them
+    except Exception as error:  # noqa: BLE001 - the project's own objects; the rest is reported without them
         return [["user_properties", unshown("what they are", error)]]
     return [[name, writable("the property", value)] for name, value in pairs]
 
 
 def writable(what: str, value: Any) -> Any:
-    """The value, or a text in its place where JSON cannot say it."""
+    """The value, or a text in its place if it cannot be written as JSON."""
     try:
         ENCODE(value)
     except KeyboardInterrupt:

@@ -1,9 +1,9 @@
 """Runs in the project's own interpreter and becomes `python -m pytest`: `python launcher.py RUN_DIR [GO]`.
 
-Comes in: `RUN_DIR/job.json`. Goes out: records in `RUN_DIR/report`. It is also the probe of the
-interpreter: its first record names Python and pytest, or says that pytest is missing. With GO, the
-number of a pipe, it is started ahead of its job: it makes itself ready, waits for the pipe's end, and
-only then looks for the job. Standard library and pytest only; Python 3.8 and newer.
+Input: `RUN_DIR/job.json`. Output: records in `RUN_DIR/report`. The first record has the versions of Python and
+pytest, or says that pytest is missing, so the launcher also checks the interpreter. With GO, the file descriptor
+of a pipe, it is started ahead of its job: it imports pytest, waits until the pipe is closed, and then reads the job.
+Standard library and pytest only; Python 3.8 and newer.
 """
 
 from __future__ import annotations
@@ -14,14 +14,32 @@ import os
 import sys
 import traceback
 from importlib.util import find_spec, module_from_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-Job = Any
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class Job(TypedDict):
+        """What RUN_DIR/job.json holds. The server's copy, which says what each key means, is in execution/job.py."""
+
+        root: str
+        args: list[str]
+        collect_only: bool
+        targets: list[str]
+        explicit_files: list[str]
+        named: list[str]
+        covered: list[list[str]]
+        full: bool
+        by_marks: bool
+        portrait: bool
+        text_limit: int
+
 
 OURS = os.path.dirname(os.path.abspath(__file__))
-# Nothing to take out of the path where Python was told not to put it there.
+# With this flag Python does not put the script's folder into the path.
 SAFE_PATH = getattr(sys.flags, "safe_path", False)
 
+# Our own modules by name. Only `ours` fills it. They are kept nowhere else: test code may have modules of these names.
 loaded: dict[str, Any] = {}
 
 
@@ -33,7 +51,7 @@ def main(run_dir: str, go: int | None) -> int:
     if not SAFE_PATH:
         sys.path.insert(0, root)
     with open(os.path.join(run_dir, "job.json"), encoding="utf-8") as handle:
-        job = json.load(handle)
+        job: Job = json.load(handle)
     channel = ours("channel").Channel(os.path.join(run_dir, "report"))
     facts = {"python": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable}
     try:
@@ -46,20 +64,20 @@ def main(run_dir: str, go: int | None) -> int:
 
 
 def wait_for_job(run_dir: str, root: str, go: int) -> Any:
-    """Make ready and wait. Returns pytest, or does not return: not needed, or not fit to be used any more."""
+    """Prepare and wait. Returns pytest; exits if there is no job, or restarts if what was prepared is out of date."""
     try:
         ahead = ours("preload").Ahead(root)
         ours("reporter")
         ours("admission")
         ours("bytecode")
-    except Exception:  # noqa: BLE001 - whatever is wrong is told by a start that has a job to answer
+    except Exception:  # noqa: BLE001 - the restart below reports it, as it has a job
         ahead = None
-    # Nothing of the project is held while waiting, not even its folder.
+    # Keep nothing of the project open while waiting, not even its folder.
     os.chdir(os.sep)
     os.read(go, 1)
     os.close(go)
     if not os.path.exists(os.path.join(run_dir, "job.json")):
-        # Without a farewell: the exit handlers of an environment's own start-up code would write files.
+        # Skips exit handlers: those of an environment's own start-up code could write files.
         os._exit(0)
     os.chdir(root)
     if ahead is None or ahead.is_void():
@@ -69,7 +87,7 @@ def wait_for_job(run_dir: str, root: str, go: int) -> Any:
 
 
 def ours(name: str) -> Any:
-    """A module of this folder. It is kept here alone: test code must be able to have modules of these names."""
+    """A module of this folder. It does not stay in sys.modules: test code may have modules of the same names."""
     if name not in loaded:
         before = set(sys.modules)
         sys.path.insert(0, OURS)
@@ -90,7 +108,8 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         channel.emit("above_root", settings=confined.settings, conftests=confined.conftests)
     caches = ours("bytecode").FreshBytecode(job["root"])
     caches.install()
-    plugins = [ours("reporter").Reporter(channel, job), ours("admission").Admission(channel, job), caches]
+    limit = ours("ini_files").ConftestLimit(channel.emit, job["root"], confined)
+    plugins = [ours("reporter").Reporter(channel, job), ours("admission").Admission(channel, job), limit, caches]
     if job["portrait"]:
         plugins.append(ours("environment_report").Portrait(channel, job))
     args = confined.options + traceless(job, run_dir) + job["args"]
@@ -100,7 +119,7 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     except BaseException as error:
         report_escape(channel, error)
         raise
-    # Its hooks are over, those of `pytest_unconfigure` too: from here on the process has nothing to do but exit.
+    # All hooks have run, also `pytest_unconfigure`: the process only has to exit now.
     channel.emit("returned", exit_status=status)
     return status
 
@@ -109,38 +128,38 @@ def report_escape(channel: Any, error: BaseException) -> None:
     text = traceback.format_exc()
     try:
         message = str(error)
-    except Exception:  # noqa: BLE001 - the error is the project's, and so is its text
+    except Exception:  # noqa: BLE001 - the project's own exception class can raise here
         message = text.rstrip().rpartition("\n")[2]
     channel.emit("escaped", error_type=type(error).__name__, message=message, traceback=text)
     channel.emit("returned", exit_status=exit_status_of(error))
 
 
 def exit_status_of(error: BaseException) -> int:
-    """What Python would exit with."""
+    """The exit status that Python would use."""
     if not isinstance(error, SystemExit):
         return 1
     return error.code if isinstance(error.code, int) else int(error.code is not None)
 
 
 def become_pytest(args: list[str]) -> None:
-    """What test code finds as the program is pytest's own: `__main__`, which new processes import, and argv."""
+    """Make `__main__` (which new processes import) and argv those of `python -m pytest`."""
     spec = find_spec("pytest.__main__")
     assert spec is not None
     assert spec.loader is not None
     program = module_from_spec(spec)
     spec.loader.exec_module(program)
-    # Only now: by this name it would have begun to run. Replaced, not refilled: our functions live in the old one.
+    # Only now: executed under this name, it would run pytest. Replaced, not refilled: our functions need the old one.
     program.__name__ = "__main__"
     sys.modules["__main__"] = program
-    # Looked into by Python itself, whether it is an archive.
+    # Python made this entry when it checked whether the script is an archive.
     sys.path_importer_cache.pop(__file__, None)
     sys.argv = [str(spec.origin), *args]
 
 
 def traceless(job: Job, run_dir: str) -> list[str]:
-    """Discovery leaves no trace in the project: no bytecode, and pytest's cache elsewhere.
+    """Options for a discovery, which writes nothing into the project: no bytecode, and pytest's cache elsewhere.
 
-    Elsewhere, not switched off: without the cache plugin its options in addopts would be errors.
+    The cache is not disabled: without its plugin, its options in addopts would be errors.
     """
     if not job["collect_only"]:
         return []

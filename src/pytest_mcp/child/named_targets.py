@@ -1,7 +1,7 @@
-"""The targets that a call named, compared with the tests that pytest found and those that it kept.
+"""Compares the targets that a call named with the tests that pytest found and kept.
 
-In come names, pytest's items and who deselected them; out come the names without a test, with what left their
-tests out. Standard library and pytest's public names only.
+In come names, pytest's items and what deselected them; out come the names of which no test is left, and why.
+Standard library and pytest's public names only.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import Any, Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 import pytest
 from import_origins import INSTALLED, relative_parts
 from selection_facts import OPTIONS, said
 from source_lines import ends_of_names
+
+if TYPE_CHECKING:
+    from launcher import Job
 
 # Which option deselects in which function of pytest's own modules; None stands for any function of the module.
 OPTION_OF = {
@@ -24,22 +27,22 @@ OPTION_OF = {
     ("_pytest.cacheprovider", None): "--lf",
     ("_pytest.stepwise", None): "--stepwise",
 }
-# Those that choose by what failed last time.
+# Options that select by what failed last time.
 BY_CACHE = ("--lf", "--stepwise")
 
 
 class Comparison:
-    def __init__(self, job: Any, relocate: Callable[[str], str]) -> None:
-        self.named: list[str] = job["named"]
-        self.covered: list[Sequence[str]] = job["covered"]
-        self.root: str = job["root"]
+    def __init__(self, job: Job, relocate: Callable[[str], str]) -> None:
+        self.named = job["named"]
+        self.covered = job["covered"]
+        self.root = job["root"]
         self.relocate = relocate
         self.found: Sequence[Any] = ()
         self.deselected: list[tuple[list[str], Sequence[Any]]] = []
         self.by: set[str] = set()
 
     def keep(self, items: Sequence[Any]) -> None:
-        """What pytest found, before anything is taken from it."""
+        """Keep what pytest found, before anything is deselected."""
         if self.named:
             self.found = list(items)
 
@@ -59,23 +62,23 @@ class Comparison:
             for told in self.left_out(kept, config):
                 emit("left_out", **told)
             emit("compared")
-            # Nothing that pytest would let go of is held while the tests run.
+            # Keep no reference to items while the tests run: pytest would free them.
             self.found, self.deselected = (), []
 
     def tell_of_workers(self, config: Any, emit: Callable[..., Any]) -> None:
-        """What xdist's workers left out is not known here; that they can have is: the cache is the same."""
+        """What xdist's workers deselected is not known here. With --lf they can have: they share the cache."""
         known_failures = getattr(config.pluginmanager.get_plugin("lfplugin"), "lastfailed", None)
         options = ["--lf"] if config.getoption("lf", False) and known_failures else []
         if options:
             emit("from_cache", options=options, certain=False)
 
     def uncovered(self, items: Iterable[Any]) -> list[str]:
-        """Ids that another argument covers were not said to pytest; those of them that are not there, as arguments."""
+        """Ids that another argument covers were not passed to pytest; returns those that do not exist, as arguments."""
         missing = self.without_test([node_id for node_id, _ in self.covered], items)
         return [argument for node_id, argument in self.covered if node_id in missing]
 
     def further_missing(self, session: pytest.Session, messages: Sequence[object]) -> Sequence[object]:
-        """Nothing will run, so there is time to look for the ids that pytest was not told of as well."""
+        """Nothing will run, so also look for the ids that were not passed to pytest."""
         missing = {str(message).partition("\n")[0] for message in messages}
         arguments = session.config.args
         rest = [argument for argument in arguments if "not found: " + argument not in missing]
@@ -87,7 +90,7 @@ class Comparison:
         return []
 
     def left_out(self, kept: Iterable[Any], config: Any) -> Iterator[dict[str, Any]]:
-        """The targets of which no test is kept, for a record each."""
+        """The fields of one record for each target of which no test is left."""
         left = self.without_test(self.named, kept)
         if not left:
             return
@@ -113,7 +116,7 @@ class Comparison:
         return left
 
     def names_of(self, item: Any) -> Iterator[str]:
-        """Everything that this test can be named by. Plugins give ids that do not begin with the file."""
+        """Every name that selects this test. Ids made by plugins may not begin with the file."""
         path, _, names = self.relocate(item.nodeid).partition("::")
         yield "."
         for place in {path, self.relocate(str(item.path))}:
@@ -122,7 +125,7 @@ class Comparison:
         yield from (path + "::" + names[:end] for end in ends_of_names(names))
 
     def place_of(self, path: str, module: str) -> str:
-        """A file of the project's, or the name of a plugin."""
+        """A path in the project, or the name of a plugin."""
         below = relative_parts(path, self.root)
         if below is None or any(part in INSTALLED for part in below):
             return module.partition(".")[0] or "unknown"
@@ -130,7 +133,7 @@ class Comparison:
 
 
 def who_deselects(config: Any, place_of: Callable[[str, str], str]) -> list[str]:
-    """Whoever called the hook `pytest_deselected`: the first frame that is neither pluggy's nor ours."""
+    """What called the hook `pytest_deselected`: the first frame that is neither pluggy's nor ours."""
     frame: Any = sys._getframe(1)
     while frame.f_globals.get("__name__", "").partition(".")[0] == "pluggy" or is_ours(frame.f_code):
         frame = frame.f_back
@@ -142,7 +145,7 @@ def who_deselects(config: Any, place_of: Callable[[str, str], str]) -> list[str]
 
 
 def changers(config: Any, place_of: Callable[[str, str], str]) -> Iterator[str]:
-    """Whoever may have removed an item without a word: each that sees all items and is not pytest itself."""
+    """What may have removed an item without reporting it: every hook of others that gets all items."""
     for found in config.hook.pytest_collection_modifyitems.get_hookimpls():
         module = getattr(found.function, "__module__", None) or ""
         code = getattr(found.function, "__code__", None)

@@ -1,8 +1,8 @@
-"""What a child does ahead of its job, and whether that was still right when the job came.
+"""What a child does before it has a job, and whether that is still valid when the job arrives.
 
-It imports pytest and the modules that every run of pytest imports, nothing of the project and nothing of
-its plugins, and remembers what that rested on. Anything that changes until the job comes, or that the
-project's own folder would have put in front, makes the work void; then the child starts anew.
+It imports pytest and the modules that every run of pytest imports, but nothing of the project and none of its
+plugins, and records the state of all files that this depends on. If any of them changes before the job arrives, or
+the project's folder has a module that would have been imported instead, the child restarts.
 Standard library and pytest only; Python 3.8 and newer.
 """
 
@@ -17,7 +17,7 @@ import time
 from importlib.machinery import all_suffixes
 from typing import Any, Iterator, Optional, Tuple
 
-# Imported by every run before it loads anything of the project; those of pytest's list of plugins come on top.
+# Imported by every run before it loads anything of the project, besides pytest's default plugins.
 ALWAYS_IMPORTED = ("_pytest._argcomplete", "faulthandler")
 SUFFIXES = tuple(sorted(all_suffixes(), key=len, reverse=True))
 
@@ -25,7 +25,7 @@ Stamp = Optional[Tuple[int, int, int]]
 
 
 class Ahead:
-    """Work done ahead, and the state of the world that it rests on."""
+    """What was imported ahead, and the state of the files that it depends on."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -36,7 +36,7 @@ class Ahead:
         self.offers = {folder: self.offered(folder) for folder in self.folders_of_the_project()}
 
     def is_void(self) -> bool:
-        """Whether a start at this moment could have imported anything else."""
+        """Whether a start now could import anything else."""
         return (
             bool(self.offered(self.root))
             or any(stamp(path) != before for path, before in self.stamps.items())
@@ -44,7 +44,7 @@ class Ahead:
         )
 
     def begin(self) -> None:
-        """Let no clock and no memory of folders be older than the job."""
+        """Reset clocks and import caches, so that none is older than the job."""
         importlib.invalidate_caches()
         started = getattr(logging, "_startTime", None)
         if started is not None:
@@ -52,8 +52,8 @@ class Ahead:
             logging._startTime = time.time_ns() if isinstance(started, int) else time.time()  # type: ignore[attr-defined]
 
     def foundations(self) -> Iterator[str]:
-        """Every file that was loaded, and the folders and files that decided which ones were."""
-        # Not where Python found one: an environment that was being replaced had none to be found.
+        """Every file that was loaded, and the folders and files that decided which files were loaded."""
+        # Whether or not Python found one: an environment that was being replaced may have had none.
         for folder in (os.path.dirname(sys.executable), os.path.dirname(os.path.dirname(sys.executable))):
             yield os.path.join(folder, "pyvenv.cfg")
         yield sys.executable
@@ -73,17 +73,17 @@ class Ahead:
         return (folder for folder in sys.path if self.is_of_the_project(folder))
 
     def is_of_the_project(self, folder: str) -> bool:
-        """The project's folders change all the time; there only the names matter. An environment in it is none."""
+        """The project's folders change all the time, so only names matter there. An environment does not count."""
         return is_inside(folder, self.root) and not is_inside(folder, sys.prefix)
 
     def offered(self, folder: str) -> set[str]:
-        """The loaded modules that this folder has a module or a package for."""
+        """The loaded modules for which this folder has a module or a package."""
         loaded = {name.partition(".")[0] for name in sys.modules}
         return {name for entry in listed(folder) for name in [stem(entry)] if name in loaded and hides(folder, entry)}
 
 
 def import_pytest() -> Any:
-    """pytest and what it imports in every run, without a pause for garbage, of which there is none yet."""
+    """pytest and what it imports in every run, with garbage collection off: there is no garbage yet."""
     gc.disable()
     try:
         import pytest
@@ -92,7 +92,7 @@ def import_pytest() -> Any:
         for name in ALWAYS_IMPORTED + tuple("_pytest." + name for name in getattr(config, "default_plugins", ())):
             importlib.import_module(name)
     finally:
-        # Modules live as long as the process; searching them for garbage again and again is most of its cost.
+        # Modules live as long as the process; scanning them again and again is most of the cost of a collection.
         gc.freeze()
         gc.enable()
     return pytest
@@ -114,13 +114,13 @@ def listed(folder: str) -> tuple[str, ...]:
 
 
 def stem(entry: str) -> str:
-    """The name that a file or a folder would be imported by."""
+    """The name under which a file or a folder would be imported."""
     suffix = next((suffix for suffix in SUFFIXES if entry.endswith(suffix)), "")
     return entry[: len(entry) - len(suffix)]
 
 
 def hides(folder: str, entry: str) -> bool:
-    """A file does; a folder only as a package: others are found only where nothing else has the name."""
+    """Whether this entry shadows an installed module: a file does; a folder only if it is a regular package."""
     path = os.path.join(folder, entry)
     return not os.path.isdir(path) or any(os.path.exists(os.path.join(path, "__init__" + end)) for end in SUFFIXES)
 

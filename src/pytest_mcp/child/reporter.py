@@ -1,7 +1,7 @@
-"""The pytest plugin that tells the server what happens, one record per event, as it happens.
+"""The pytest plugin that reports what happens, one record per event, as it happens.
 
-It is handed to `pytest.main` as an object, so it has no name that addopts could switch off. It only
-observes: what a record means is decided in the server. Node ids leave relative to the server's root.
+It is passed to `pytest.main` as an object, so it has no name by which addopts could disable it. It only observes:
+the server decides what a record means. Node ids are made relative to the server's root.
 Standard library and pytest's public names only; pytest 7.0 and newer.
 """
 
@@ -19,22 +19,22 @@ from import_origins import imported_elsewhere
 from ini_files import settings_file
 from json_report import Stages
 from named_targets import Comparison
-from phase_observer import Observer
-from phase_record import fields_of
+from phases import Observer, fields_of
 from selection_facts import marks_of, reasons, registered_marks
 from source_lines import broken_conftest, definition_line, line_of
 
 if TYPE_CHECKING:
     from channel import Channel
+    from launcher import Job
 
-# Records are for what happens one by one; a finished collection is told in larger pieces.
+# Collected tests are reported in batches, as they are all known at once.
 ITEMS_IN_A_RECORD = 500
-# Errors of pytest's own whose text, not whose type, tells what happened.
+# Errors of pytest's own whose text says what happened; their type does not.
 PYTEST_WRAPPERS = ("CollectError", "ConftestImportFailure", "ImportPathMismatchError")
 
 
 class Reporter:
-    def __init__(self, channel: Channel, job: Any) -> None:
+    def __init__(self, channel: Channel, job: Job) -> None:
         self.channel = channel
         self.emit = channel.emit
         self.root = job["root"]
@@ -42,7 +42,7 @@ class Reporter:
         self.full = job["full"]
         self.clip = Clipper(job["text_limit"])
         self.comparison = Comparison(job, self.relocate)
-        # Looking at the marks of every test takes time; so only where marks choose the tests.
+        # Reading the marks of every test takes time, so it is done only if the call selects by marks.
         self.marks: set[str] | None = set() if job["by_marks"] else None
         self.targets = job["targets"]
         self.clock = time.perf_counter
@@ -89,7 +89,7 @@ class Reporter:
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
         self.config = config
-        # There is nobody at the keyboard: a debugger that reads the end of its input lets tests pass unrun.
+        # No debugger: stdin is at its end, and a debugger that reads that lets tests pass without running them.
         config.option.usepdb = config.option.trace = False
         if self.full or not hasattr(config, "get_verbosity"):
             config.pluginmanager.register(Observer(config.option, self.stages if self.full else None))
@@ -106,7 +106,7 @@ class Reporter:
         self.session = session
         self.started = self.clock()
         self.emit("session_started")
-        # Known only now: pytest-randomly makes it while it is configured.
+        # Known only now: pytest-randomly sets it in pytest_configure.
         seed = session.config.getoption("randomly_seed", None)
         if type(seed) is int:
             self.emit("seeded", seed=seed)
@@ -124,7 +124,7 @@ class Reporter:
         elif outcome.excinfo is None and self.collected is not None:
             self.emit_collected(self.collected)
 
-    # A wrapper, so that nobody has taken an item away yet.
+    # A wrapper, so that it runs before any other plugin removes an item.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> Generator[None, None, None]:
         missing = self.comparison.uncovered(items)
@@ -170,7 +170,7 @@ class Reporter:
                 self.marks |= marks_of(items)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        # Called after a broken collection too, and never in xdist's controller: so only remembered here.
+        # Also called after a failed collection, and never in xdist's controller, so it is only kept here.
         self.collected = session.items
 
     def emit_collected(self, items: Sequence[pytest.Item]) -> None:
@@ -178,7 +178,7 @@ class Reporter:
             for start in range(0, len(items), ITEMS_IN_A_RECORD):
                 self.emit("items", rows=[self.described(item) for item in items[start : start + ITEMS_IN_A_RECORD]])
         self.emit("selected", count=len({item.nodeid for item in items}))
-        # What only explains may be missing; it must never raise into pytest.
+        # Only explains, so it may be missing; it must never raise into pytest.
         with suppress(Exception):
             self.explain_selection(items)
             self.comparison.tell(items, self.config, self.emit)
@@ -192,7 +192,7 @@ class Reporter:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        # xdist's controller never collects; each worker tells it what it found.
+        # xdist's controller never collects; each worker sends it what it found.
         self.emit("selected", count=len(set(ids)))
         with suppress(Exception):
             self.comparison.tell_of_workers(self.config, self.emit)
@@ -235,7 +235,7 @@ class Reporter:
         fields = {"id": self.relocate(report.nodeid), **fields_of(report, context, self.clip, self.relative, self.root)}
         stage = None
         if self.full:
-            # What only the report of another plugin has; the rest is told without it.
+            # This part is only for json_report; the phase is reported without it too.
             with suppress(Exception):
                 stage = self.stages.described(report, self.config)
         if not self.emit("phase", stage=stage, **fields) and not self.emit("phase", stage=None, **fields):
@@ -244,7 +244,7 @@ class Reporter:
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         duration = self.durations.pop(nodeid, 0.0)
         plain = nodeid in self.called and nodeid not in self.failed and nodeid not in self.skipped
-        # The next test begins at once, unless others run the tests, as under xdist, where nothing is collected here.
+        # The next test starts at once, unless xdist's workers run the tests; then nothing is collected here.
         self.channel.finished(self.relocate(nodeid), duration, plain, hold=self.collected is not None)
         for seen in (self.failed, self.skipped, self.called):
             seen.discard(nodeid)
@@ -288,7 +288,7 @@ class Reporter:
         self.emit_end()
 
     def report_origins(self) -> None:
-        """Told of this process alone: what xdist's workers have imported is not known here."""
+        """Covers this process only: what xdist's workers have imported is not known here."""
         # Modules can be anything, and a reporter must never raise into pytest.
         with suppress(Exception):
             for found in imported_elsewhere(self.root):
@@ -296,7 +296,7 @@ class Reporter:
                 self.emit("imported_elsewhere", name=found["name"], **places)
 
     def pytest_unconfigure(self) -> None:
-        # For the case that another plugin's error kept the wrapper above from coming back.
+        # In case an error of another plugin kept the wrapper above from finishing.
         self.emit_end()
 
     def emit_end(self) -> None:

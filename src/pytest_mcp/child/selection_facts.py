@@ -1,4 +1,4 @@
-"""What is known, where pytest runs, of why no test was selected, or others than were meant.
+"""Facts that explain a selection: options that exclude tests, where pytest searched, which marks there are.
 
 In come pytest's configuration and its items; out come plain values for a record. Standard library only.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from typing import Any, Callable, Iterable, Iterator
 
-from project_collection import Collection
+from project_collection import matches
 
-# The options that leave tests out, each with the name that pytest keeps its value under.
+# The options that exclude tests, each with the name of its value in pytest's configuration.
 OPTIONS = (
     ("-m", "markexpr"),
     ("-k", "keyword"),
@@ -18,14 +18,14 @@ OPTIONS = (
     ("--ignore", "ignore"),
     ("--ignore-glob", "ignore_glob"),
 )
-# Folders that nobody means when looking for tests.
+# Folders in which nobody keeps tests.
 UNSEARCHED = ("node_modules", "site-packages", "__pycache__")
-# Files that are looked at for tests that were not found; a larger project is counted up to here.
+# The most files that are counted.
 MOST_FILES = 20_000
 
 
 def reasons(config: Any, relative: Callable[[str], str]) -> dict[str, Any]:
-    """Options that leave tests out, where was looked, and what there is."""
+    """Options that exclude tests, where pytest searched, and how many Python files are there."""
     places = [str(argument).partition("::")[0] for argument in config.args]
     matching, others = count_files(config, places)
     return {
@@ -43,10 +43,10 @@ def said(name: str, value: Any) -> list[str]:
 
 
 def count_files(config: Any, places: Iterable[str]) -> tuple[int, int]:
-    """Python files that are test files, and Python files that are not."""
-    counts, collection = [0, 0], Collection(config, config.option)
+    """Python files that match python_files, and Python files that do not."""
+    counts, patterns = [0, 0], config.getini("python_files")
     for path in python_files(places):
-        counts[0 if collection.takes(path) else 1] += 1
+        counts[0 if matches(path, patterns) else 1] += 1
         if sum(counts) >= MOST_FILES:
             break
     return counts[0], counts[1]

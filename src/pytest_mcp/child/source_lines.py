@@ -1,4 +1,4 @@
-"""Where things in the project's files are: errors, the `def` of a test.
+"""Locations in the project's files: of errors, and of the `def` of a test.
 
 In come paths, exceptions and pytest's items; out come answers and 1-based lines. Standard library only.
 """
@@ -11,17 +11,17 @@ import os
 import re
 from typing import Any, Iterable
 
-# Reading further than this for the `def` below a decorator means the source does not match the code.
+# If the `def` is not this close below a decorator, the source does not match the code.
 LONGEST_DECORATION = 200
 
 
 def is_misread(path: str) -> bool:
-    """Whether pytest takes a part of this path for a test or its parameters, when it is an argument."""
+    """Whether pytest would parse a part of this path as a test or its parameters if it were an argument."""
     return "[" in path or "::" in path
 
 
 def out_of_reach(paths: Iterable[str], root: str) -> list[str]:
-    """Files inside the root that no call can name: a link on the way leads out of it, or `::` stands in the path."""
+    """Files inside the root that no call can name: a symlink in the path leads out of it, or the path contains `::`."""
     known = {root: True}
 
     def is_inside(path: str) -> bool:
@@ -72,7 +72,7 @@ def definition_line(item: Any) -> int | None:
         function: Any = getattr(item, "function", None)
         code = getattr(inspect.unwrap(function), "__code__", None)
         if code is not None and code.co_filename == str(item.path):
-            # What pytest would say, at a tenth of the time.
+            # The same as pytest's location, in a tenth of the time.
             return _line_of_def(code.co_name, code.co_filename, code.co_firstlineno)
         path, line, _ = item.reportinfo()
         return None if line is None else _line_of_def(getattr(function, "__name__", ""), str(path), int(line) + 1)

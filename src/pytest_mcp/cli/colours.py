@@ -1,6 +1,6 @@
-"""Colour for a person's eyes, and how many columns of a terminal a text takes.
+"""Colour text for a terminal, and count the columns that a text takes.
 
-Pure. Whether there is to be any colour is decided in `terminal`; what is painted must be safe already.
+Pure. Whether colours are used is decided in `terminal`. Text must be made safe before it is painted.
 """
 
 import unicodedata
@@ -10,31 +10,31 @@ from typing import Literal, NamedTuple
 Colour = Literal["bold", "dim", "red", "green", "yellow", "cyan"]
 _CODES: dict[Colour, int] = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33, "cyan": 36}
 RESET = "\x1b[0m"
-# Makes an emoji of the character before it, which is twice as wide.
+# Turns the character before it into an emoji, which is one column wider.
 _EMOJI = "\ufe0f"
-CUT = "..."
+ELLIPSIS = "..."
 
 
-class Ink(NamedTuple):
-    colours: bool
+class Painter(NamedTuple):
+    has_colours: bool
 
     def paint(self, text: str, *colours: Colour) -> str:
-        if not (self.colours and colours and text):
+        if not (self.has_colours and colours and text):
             return text
         return f"\x1b[{';'.join(str(_CODES[colour]) for colour in colours)}m{text}{RESET}"
 
 
 def columns(text: str) -> int:
-    """Rather one too many: a line that is too long for its terminal breaks."""
+    """The columns of a text. In doubt one too many: a line that is too long for its terminal wraps."""
     return sum(map(_width, text))
 
 
 def last_columns(text: str, most: int) -> str:
-    """The end of a text, since the end of a path tells more than its beginning."""
+    """The end of a text, because the end of a path says more than its beginning."""
     if columns(text) <= most:
         return text
-    kept = "".join(_from_the_end(text, most - len(CUT)))[::-1]
-    return CUT + kept if kept else ""
+    kept = "".join(_from_the_end(text, most - len(ELLIPSIS)))[::-1]
+    return ELLIPSIS + kept if kept else ""
 
 
 def _from_the_end(text: str, most: int) -> Iterator[str]:

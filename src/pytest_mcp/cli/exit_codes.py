@@ -1,13 +1,13 @@
-"""The exit codes of `pytest-mcp run` and `pytest-mcp discover`. They are pytest's, and only success is 0.
+"""The exit codes of `pytest-mcp run` and `pytest-mcp discover`. They are pytest's; only success is 0.
 
 Pure: an answer or an error in, a number out.
 
-    0  everything selected ran and nothing failed; or tests were listed, and every file could be collected
-    1  tests failed, or it is not known whether they did
-    2  it did not come to its end: files that could not be collected, an interruption, the time limit
-    3  something broke that is not the tests' affair: pytest, the process, the machine, pytest-mcp itself
-    4  what was asked for, or the project's set-up, cannot be run
-    5  there are no tests
+    0  every selected test ran and none failed; or tests were listed, and every file could be collected
+    1  tests failed, or it is unknown whether they failed
+    2  the run did not finish: files could not be collected, an interruption, the time limit
+    3  an error outside the tests: in pytest, the process, the machine or pytest-mcp itself
+    4  usage error: the arguments or the project's configuration are invalid
+    5  no tests
 """
 
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ BROKEN = 3
 NO_TESTS = 5
 
 OF_VERDICTS: Mapping[Verdict, int] = {"passed": PASSED, "failed": FAILED, "incomplete": FAILED, "no_tests": NO_TESTS}
-# Of these, pytest's own code tells more, unless it is 0.
-PYTEST_KNOWS_MORE: frozenset[Verdict] = frozenset({"failed", "incomplete"})
+# For these, pytest's own code is more precise, unless it is 0.
+PREFER_PYTESTS_CODE: frozenset[Verdict] = frozenset({"failed", "incomplete"})
 OF_ERROR_TYPES: Mapping[ErrorType, int] = {
     "interrupted": INTERRUPTED,
     "timeout": INTERRUPTED,
@@ -38,7 +38,7 @@ OF_OTHER_ERRORS: Mapping[int, int] = {INVALID_PARAMS: USAGE_ERROR, INTERNAL_ERRO
 
 
 def of_execution(result: ExecuteResult) -> int:
-    own = result.exit_code if result.verdict in PYTEST_KNOWS_MORE else 0
+    own = result.exit_code if result.verdict in PREFER_PYTESTS_CODE else 0
     return own or OF_VERDICTS[result.verdict]
 
 

@@ -1,11 +1,12 @@
-"""One tool, called in this process by the person or the script that typed its command.
+"""Call one tool in this process, for `pytest-mcp run` and `pytest-mcp discover`.
 
-In come the tool, what was typed and the project; out come an answer on standard output and an exit code. The road is
-that of a client's call, without MCP. `--json` keeps to the budgets of a client; for a person there is no budget of
-tokens, unless it is asked for.
+In come the tool, the parsed command line and the settings; out come an answer on stdout and an exit code. The call
+goes through the same code as a client's call, without MCP. `--json` keeps to the same token limits as a client's call;
+for people there is no limit unless one is typed.
 """
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,9 +18,9 @@ from pytest_mcp import engine
 from pytest_mcp.api.errors import CallError, InternalError
 from pytest_mcp.api.requests import Request
 from pytest_mcp.api.results import PartialResult, Shape
-from pytest_mcp.cli import exit_codes, interruption, render, terminal, tool_flags
-from pytest_mcp.cli.output import remark, show
-from pytest_mcp.cli.progress_bar import Meter
+from pytest_mcp.cli import exit_codes, render, terminal, tool_flags
+from pytest_mcp.cli.output import show, show_on_stderr
+from pytest_mcp.cli.progress_bar import ProgressBar
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import Config
@@ -30,69 +31,85 @@ from pytest_mcp.execution.spare import Spare
 from pytest_mcp.report import serialize
 from pytest_mcp.tools import Tool, dump
 
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+
 
 @dataclass(frozen=True)
-class Errand:
+class ToolCommand:
     tool: Tool
-    # The arguments for a person's eyes, made of those that were typed.
-    for_a_person: Callable[[Arguments, Screen], Arguments]
-    tell: Callable[[Any, Screen], None]
+    # The arguments for output that people read, made from those that were typed.
+    for_people: Callable[[Arguments, Screen], Arguments]
+    print_result: Callable[[Any, Screen], None]
     exit_code: Callable[[Any], int]
 
 
 def add_arguments(parser: argparse.ArgumentParser, tool: Tool) -> None:
     tool_flags.add_to(parser, tool)
-    parser.add_argument("--json", action="store_true", help=f"print what {tool.name} answers, as one line of JSON")
+    parser.add_argument("--json", action="store_true", help=f"print the answer of {tool.name} as one line of JSON")
 
 
-def fulfil(errand: Errand, options: argparse.Namespace, config: Config) -> int:
-    typed = tool_flags.arguments(options)
-    screen = terminal.screen(config.environment, colour=typed.get("color"))
+def run(command: ToolCommand, options: argparse.Namespace, config: Config) -> int:
+    arguments = tool_flags.arguments(options)
+    screen = terminal.screen(config.environment, colour=arguments.get("color"))
     if not options.json:
-        typed, config = errand.for_a_person(typed, screen), config._replace(max_reply_bytes=sys.maxsize)
+        arguments = command.for_people(arguments, screen)
+        config = config._replace(max_reply_bytes=sys.maxsize)
     try:
-        request = errand.tool.accept(typed, config.bounds)
-        assert isinstance(request, Request)  # the tool that has no tests to choose is asked by `doctor`
-        result = _carried_out(errand.tool, request, config, screen)
+        request = command.tool.accept(arguments, config.bounds)
+        assert isinstance(request, Request)  # explain_environment is called by `doctor` only
+        result = _called(command.tool, request, config, screen)
     except CallError as error:
-        _tell_error(error, errand, screen, as_json=options.json)
+        _print_error(error, command, screen, as_json=options.json)
         return exit_codes.of_error(error)
     if options.json:
         show(serialize.line(serialize.safe(dump(result), colour=getattr(request, "color", False))))
     else:
-        errand.tell(result, screen)
-    return errand.exit_code(result)
+        command.print_result(result, screen)
+    return command.exit_code(result)
 
 
-def _tell_error(error: CallError, errand: Errand, screen: Screen, *, as_json: bool) -> None:
+def _print_error(error: CallError, command: ToolCommand, screen: Screen, *, as_json: bool) -> None:
     if as_json:
         show(serialize.line(serialize.of_error(error)))
         return
-    if (finished := error.data.get("partial")) is not None:
-        errand.tell(PartialResult.model_validate(finished), screen)
-    remark("\n".join(render.of_error(error, screen.err)))
+    if (partial := error.data.get("partial")) is not None:
+        command.print_result(PartialResult.model_validate(partial), screen)
+    show_on_stderr("\n".join(render.of_error(error, screen.err)))
 
 
-def _carried_out(tool: Tool, request: Request, config: Config, screen: Screen) -> Shape:
+def _called(tool: Tool, request: Request, config: Config, screen: Screen) -> Shape:
     process.prepare()
     try:
-        return anyio.run(_attended, tool, request, config, Meter(screen))
+        return anyio.run(_call, tool, request, config, ProgressBar(screen))
     except CallError:
         raise
     except Exception as bug:
         raise InternalError(bug) from bug
 
 
-async def _attended(tool: Tool, request: Request, config: Config, meter: Meter) -> Shape:
-    """The result, unless somebody loses patience."""
-    heard: list[str] = []
+async def _call(tool: Tool, request: Request, config: Config, bar: ProgressBar) -> Shape:
+    """The result of the tool; the first signal cancels the call and raises the error `interrupted`."""
+    received: list[str] = []
 
-    async def heed() -> None:
-        heard.append((await interruption.first_signal()).name)
-        meter.stop()
-        patience.cancel()
+    async def cancel_on_signal() -> None:
+        received.append((await _first_signal()).name)
+        bar.stop()
+        scope.cancel()
 
-    with anyio.CancelScope() as patience:
-        async with alongside(heed()), alongside(meter.keep_drawn()):
-            return await tool.handler(request, config, Spare(wanted=False, fingerprint=interpreter.state), meter.update)
-    raise engine.interrupted(request, config, meter.ledger, seconds=meter.seconds, by=heard[0])
+    with anyio.CancelScope() as scope:
+        async with alongside(cancel_on_signal()), alongside(bar.keep_drawn()):
+            return await tool.handler(request, config, Spare(wanted=False, fingerprint=interpreter.state), bar.update)
+    raise engine.interrupted(request, config, bar.ledger, seconds=bar.seconds, by=received[0])
+
+
+async def _first_signal() -> signal.Signals:
+    """Wait for the first signal; the next one ends this process, and its supervisor then ends the run."""
+    try:
+        with anyio.open_signal_receiver(*INTERRUPTS) as signals:
+            async for number in signals:
+                return number
+    finally:
+        # Also if no signal came: Python's default handler would print a traceback.
+        for number in INTERRUPTS:
+            signal.signal(number, signal.SIG_DFL)
+    raise AssertionError("the iterator of signals does not end")

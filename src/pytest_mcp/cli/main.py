@@ -1,6 +1,6 @@
-"""What a person types: `pytest-mcp` alone serves on stdio, and every other command has a module in `commands`.
+"""The command line: `pytest-mcp` without a command serves; every command has a module in `commands`.
 
-In come the command line and the environment; out comes an exit code. What a flag means is decided in
+In come the arguments and the environment; out comes an exit code. What a flag means is decided in
 `config/options.py` and `config/model.py`.
 """
 
@@ -14,45 +14,45 @@ from importlib import import_module
 from typing import Any, NoReturn, Protocol, cast
 
 from pytest_mcp import __version__
-from pytest_mcp.cli.output import MISUSE, USAGE_ERROR, complain, open_closed_streams
+from pytest_mcp.cli.output import MISUSE, USAGE_ERROR, open_closed_streams, print_message
 from pytest_mcp.config.endpoint import Endpoint
 from pytest_mcp.config.model import PREFIX, Config, ConfigError
-from pytest_mcp.config.options import SETTINGS, Settle, settle
+from pytest_mcp.config.options import SETTINGS, LoadConfig, load
 from pytest_mcp.execution import signals
 from pytest_mcp.server import fast_start
 
 COMMANDS = {
-    "run": "run tests and print what a person wants to know of them",
+    "run": "run tests and print a report for people",
     "discover": "list tests",
-    "call": "call one tool through a real client and print the reply",
-    "setup": "write the server into the settings of the clients on this machine, or take it out",
-    "doctor": "say whether the server works and the project's tests can be run",
+    "call": "call one tool through an MCP client and print the reply",
+    "setup": "add the server to the settings of the MCP clients on this machine, or remove it",
+    "doctor": "check whether the server works and the project's tests can run",
 }
-# Exit codes of a mistake in typing, where they are not argparse's own.
+# The exit code of a usage error, for commands that do not use argparse's.
 MISUSES = {"run": USAGE_ERROR, "discover": USAGE_ERROR}
 
 
 class Command(Protocol):
-    """What a module of `commands` is."""
+    """The interface of a module in `commands`."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
-    def main(self, options: argparse.Namespace, project: Settle) -> int: ...
+    def main(self, options: argparse.Namespace, load_config: LoadConfig) -> int: ...
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     open_closed_streams()
-    # The default ends the process at once, whatever it is doing; its supervisors then end the rest. SIGHUP may
-    # stay ignored, as nohup wants it.
+    # The default action ends the process at once; its supervisors then end everything that it started. SIGHUP is not
+    # restored: nohup ignores it on purpose.
     signals.restore((signal.SIGINT, signal.SIGTERM, signal.SIGCHLD))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     environment = dict(os.environ)
     typed = sys.argv[1:] if arguments is None else arguments
     options = _parser(typed, environment).parse_args(typed)
-    project = partial(settle, options, environment)
+    load_config = partial(load, options, environment)
     try:
-        return _serve(project()) if options.command is None else _module(options.command).main(options, project)
+        return _serve(load_config()) if options.command is None else _module(options.command).main(options, load_config)
     except ConfigError as error:
-        complain(str(error))
+        print_message(str(error))
         return MISUSES.get(options.command, MISUSE)
 
 
@@ -60,7 +60,7 @@ def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.Ar
     parser = _Parser(
         prog="pytest-mcp",
         description="An MCP server that lets AI agents discover and run this project's tests, and nothing else.",
-        epilog=f"Every option can also be set in the environment, as {PREFIX}ROOT and so on.",
+        epilog=f"Every option can also be set by an environment variable: {PREFIX}ROOT and so on.",
         allow_abbrev=False,
         formatter_class=_formatter,
     )
@@ -68,14 +68,14 @@ def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.Ar
     for setting in SETTINGS:
         setting.add_to(parser, environment)
     commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND", parser_class=_CommandParser)
-    for name, words in COMMANDS.items():
+    for name, summary in COMMANDS.items():
         command = commands.add_parser(
             name,
-            help=words,
-            epilog="The options of pytest-mcp itself can stand here too, but for those of the same name.",
+            help=summary,
+            epilog="The options of pytest-mcp itself are accepted here too, unless this command has one of that name.",
             allow_abbrev=False,
             formatter_class=_formatter,
-            # The command's own options, which are added later, win.
+            # The command's own options are added later and replace ours.
             conflict_handler="resolve",
         )
         if name in typed:
@@ -86,7 +86,7 @@ def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.Ar
 
 def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
     for setting in SETTINGS:
-        setting.add_behind(command)
+        setting.add_to_command(command)
     _module(name).add_arguments(command)
 
 
@@ -99,15 +99,15 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _CommandParser(_Parser):
-    """Takes options and other words in any order, as pytest does."""
+    """Accepts options and positional arguments in any order, as pytest does."""
 
-    is_mixing = False
+    is_intermixed = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        # What argparse asks of the parser of a command, and what that one asks of itself while it mixes.
-        if self.is_mixing:
+        # Called by the main parser, and then again by parse_intermixed_args.
+        if self.is_intermixed:
             return super().parse_known_args(args, namespace)
-        self.is_mixing = True
+        self.is_intermixed = True
         return self.parse_intermixed_args(args, namespace), []
 
 
@@ -116,37 +116,37 @@ def _module(name: str) -> Command:
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
-    # As on eighty columns: argparse makes one for every flag, and to ask for the terminal's width imports a lot.
+    # A fixed width: argparse creates a formatter for every flag, and finding the terminal's width imports a lot.
     return argparse.HelpFormatter(prog, width=78)
 
 
-def _serve(settled: Config) -> int:
-    return _serve_stdio(settled) if settled.endpoint is None else _serve_http(settled, settled.endpoint)
+def _serve(config: Config) -> int:
+    return _serve_stdio(config) if config.endpoint is None else _serve_http(config, config.endpoint)
 
 
-def _serve_stdio(settled: Config) -> int:
+def _serve_stdio(config: Config) -> int:
     if sys.stdin.isatty():
-        complain("waiting for an MCP client on standard input; Ctrl-C ends this, --help has what a person can do")
+        print_message("waiting for an MCP client on stdin; press Ctrl-C to stop, see --help for the commands")
     handover = fast_start.greet(sys.stdin.fileno(), sys.stdout.fileno())
     if handover is None:
         return 0
-    # Imported here: the SDK takes most of a second, which a client's first questions need not wait for.
+    # Imported here: the SDK takes most of a second to import, and a client's first requests are answered without it.
     import anyio
 
     from pytest_mcp.execution import process
     from pytest_mcp.server import log_format
     from pytest_mcp.server.app import serve_stdio
 
-    log_format.set_up(settled.log_level)
+    log_format.set_up(config.log_level)
     process.prepare()
     try:
-        anyio.run(serve_stdio, settled, handover)
+        anyio.run(serve_stdio, config, handover)
     except* BrokenPipeError:
-        pass  # a client that does not listen any more has left, as it may
+        pass  # the client has closed its end, which is not an error
     return 0
 
 
-def _serve_http(settled: Config, endpoint: Endpoint) -> int:
+def _serve_http(config: Config, endpoint: Endpoint) -> int:
     from pytest_mcp.server.http import listener
 
     try:
@@ -160,8 +160,8 @@ def _serve_http(settled: Config, endpoint: Endpoint) -> int:
     from pytest_mcp.server.http import app as http
     from pytest_mcp.server.http.guard import PATH
 
-    complain(f"serving {settled.root} on http://{listener.authority(bound)}{PATH}")
-    log_format.set_up(settled.log_level)
+    print_message(f"serving {config.root} on http://{listener.authority(bound)}{PATH}")
+    log_format.set_up(config.log_level)
     process.prepare()
-    anyio.run(http.serve, settled, endpoint, bound)
+    anyio.run(http.serve, config, endpoint, bound)
     return 0

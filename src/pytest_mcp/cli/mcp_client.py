@@ -1,7 +1,7 @@
-"""A real client session against the real server: how a person tries a tool, or has the server examined.
+"""An MCP client that starts a server and calls one tool, for `pytest-mcp call` and `pytest-mcp doctor`.
 
-In come a tool's name and its arguments; out comes the reply, and whether it is an error. An examination also
-tells of the handshake, of what keeps it from coming about, and of what the server says on its standard error.
+In come a tool's name and its arguments; out comes the reply, and whether it is an error. An examination also contains
+the handshake, or why it failed, and what the server wrote to stderr. How these are shown is decided by the commands.
 """
 
 import json
@@ -19,17 +19,17 @@ from mcp.client.stdio import stdio_client
 
 from pytest_mcp.config.model import Config
 
-# A server lists its tools within a second; on a machine that is busy with other things it may take longer.
+# A server lists its tools within a second, but a busy machine may take longer.
 HANDSHAKE_SECONDS = 30
-# What an answer may take beyond the time limit of its run: to look for a Python, to end what was started.
-OVERTIME_SECONDS = 60
-# The end of what a server says on its standard error, in characters.
+# How much longer than its run a call may take: to find the interpreter, to end processes.
+CALL_OVERHEAD_SECONDS = 60
+# How many characters of the server's stderr are kept, its end.
 KEPT_STDERR = 4000
 
 
 @dataclass(frozen=True)
 class Handshake:
-    """What the server said of itself, and how long it took from its start until its tools were listed."""
+    """What the server reported about itself; `seconds` from its start until it had listed its tools."""
 
     server: str
     version: str
@@ -40,7 +40,7 @@ class Handshake:
 
 @dataclass(frozen=True)
 class Examination:
-    """`answer` is None where there is a problem, `handshake` too where that is what failed."""
+    """`answer` is None if there is a problem; `handshake` is None if the handshake failed."""
 
     handshake: Handshake | None = None
     answer: dict[str, Any] | None = None
@@ -52,61 +52,53 @@ OnHandshake = Callable[[Handshake], None]
 
 
 async def call(tool: str, arguments: dict[str, Any], flags: Sequence[str], config: Config) -> tuple[Any, bool]:
-    """Start `pytest-mcp` with the operator's own flags, call one tool, and end it."""
+    """Start `pytest-mcp` with the operator's flags, call one tool, and stop the server."""
     async with Client(_server(flags, config)) as client:
         return await _answer(client, tool, arguments)
 
 
-def call_blocking(tool: str, arguments: dict[str, Any], flags: Sequence[str], config: Config) -> tuple[Any, bool]:
-    return anyio.run(call, tool, arguments, flags, config)
-
-
 async def examine(tool: str, flags: Sequence[str], config: Config, on_handshake: OnHandshake) -> Examination:
-    """One whole conversation, with a limit for each of its parts; `on_handshake` is told while the call goes on."""
+    """A handshake and one call, each with a time limit; `on_handshake` is called before the tool is."""
     found = Examination()
     with _kept_stderr() as log:
         try:
             with anyio.fail_after(HANDSHAKE_SECONDS) as limit:
-                begun = anyio.current_time()
+                started = anyio.current_time()
                 async with Client(stdio_client(_server(flags, config), errlog=log)) as client:
-                    found = replace(found, handshake=await _handshake(client, begun))
+                    found = replace(found, handshake=await _handshake(client, started))
                     assert found.handshake is not None
                     on_handshake(found.handshake)
-                    limit.deadline = anyio.current_time() + config.default_timeout + OVERTIME_SECONDS
+                    limit.deadline = anyio.current_time() + config.default_timeout + CALL_OVERHEAD_SECONDS
                     reply, failed = await _answer(client, tool, {})
             found = replace(found, problem=f"{tool}: {reply['message']}") if failed else replace(found, answer=reply)
         except* TimeoutError:
             found = replace(found, problem="the server did not answer in time")
         except* (MCPError, OSError) as group:
-            found = replace(found, problem=f"the server ended, or could not be started: {_first(group)}")
+            found = replace(found, problem=f"the server exited or could not be started: {_first(group)}")
         log.seek(0)
         return replace(found, stderr=log.read()[-KEPT_STDERR:])
 
 
-def examine_blocking(tool: str, flags: Sequence[str], config: Config, on_handshake: OnHandshake) -> Examination:
-    return anyio.run(examine, tool, flags, config, on_handshake)
-
-
 def server_command(flags: Sequence[str]) -> list[str]:
-    """What starts a server that is this one."""
+    """The command that starts this copy of pytest-mcp as a server."""
     return [sys.executable, "-P", "-m", "pytest_mcp", *flags]
 
 
 def _server(flags: Sequence[str], config: Config) -> StdioServerParameters:
     executable, *arguments = server_command(flags)
-    # The SDK hands a server only a few variables unless told otherwise; ours are said again as flags.
+    # Without `env`, the SDK passes only a few variables. Our own variables are passed as flags.
     return StdioServerParameters(command=executable, args=arguments, env=dict(config.environment), cwd=config.root)
 
 
-async def _handshake(client: Client, begun: float) -> Handshake:
+async def _handshake(client: Client, started: float) -> Handshake:
     listed = await client.list_tools()
-    itself = client.server_info
+    server = client.server_info
     return Handshake(
-        server=itself.name if itself else "",
-        version=itself.version if itself else "",
+        server=server.name if server else "",
+        version=server.version if server else "",
         protocol=client.protocol_version,
         tools=tuple(tool.name for tool in listed.tools),
-        seconds=round(anyio.current_time() - begun, 3),
+        seconds=round(anyio.current_time() - started, 3),
     )
 
 
@@ -122,11 +114,11 @@ async def _answer(client: Client, tool: str, arguments: dict[str, Any]) -> tuple
 
 @contextmanager
 def _kept_stderr() -> Iterator[TextIO]:
-    """A file to be read later, unless the machine has no place for one: that must not keep it from being told."""
+    """A temporary file, or /dev/null if none can be created: `doctor` must then still report everything else."""
     try:
         log: TextIO = tempfile.TemporaryFile("w+", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 - closed below
     except OSError:
-        log = open(os.devnull, "w+", encoding="utf-8")  # noqa: PTH123, SIM115 - no path of ours, and closed below
+        log = open(os.devnull, "w+", encoding="utf-8")  # noqa: PTH123, SIM115 - closed below
     with log:
         yield log
 

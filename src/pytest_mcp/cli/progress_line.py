@@ -1,21 +1,21 @@
-"""How far a run has come, as one line for a terminal. When it is drawn is decided in `progress_bar`. Pure."""
+"""The progress of a run as one line for a terminal. When it is drawn is decided in `progress_bar`. Pure."""
 
 from pytest_mcp import text
 from pytest_mcp.cli import colours
-from pytest_mcp.cli.colours import Ink
+from pytest_mcp.cli.colours import Painter
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.server import progress
 
 BAR_COLUMNS = 20
-# Fewer columns of a file's name tell nothing.
-LEAST_FILE = 8
+# A file's name is not shown in fewer columns.
+LEAST_FILE_COLUMNS = 8
 GAP = "  "
 
 
-def line(ledger: Ledger, seconds: float, *, width: int, pen: Ink) -> str:
+def line(ledger: Ledger, seconds: float, *, width: int, painter: Painter) -> str:
     """For example: [====>     ]  123/980  2 failed  4.2 s  tests/test_x.py
 
-    Narrower than the terminal, or it would go on in the next line. What has no room is left out, the bar first.
+    Narrower than the terminal, so that it does not wrap. Parts that do not fit are left out, the bar first.
     """
     failed = progress.failed(ledger) if ledger.failed else ""
     parts = {"bar": _bar(ledger), "state": _state(ledger), "failed": failed, "span": text.span(seconds)}
@@ -23,8 +23,10 @@ def line(ledger: Ledger, seconds: float, *, width: int, pen: Ink) -> str:
         if _columns(parts) >= width:
             parts[name] = ""
     left = width - 1 - _columns(parts) - len(GAP)
-    file = colours.last_columns(text.safe_line(progress.latest_file(ledger)), left) if left >= LEAST_FILE else ""
-    return _joined(parts | {"failed": pen.paint(parts["failed"], "red"), "file": file})
+    file = (
+        colours.last_columns(text.safe_line(progress.latest_file(ledger)), left) if left >= LEAST_FILE_COLUMNS else ""
+    )
+    return _joined(parts | {"failed": painter.paint(parts["failed"], "red"), "file": file})
 
 
 def _joined(parts: dict[str, str]) -> str:

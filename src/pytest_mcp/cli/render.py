@@ -1,8 +1,8 @@
-"""What a person reads of a run, the most important at the end, where the eye is when a terminal stands still.
+"""The report of `pytest-mcp run`, with the most important lines last, where a terminal stops scrolling.
 
-Pure: a result or an error in, lines out. First comes what pytest printed besides, then tests without a failure where
-they are listed, then one failure of each cause, the largest cause last, then files that could not be collected,
-notices, the command that runs the failures again, and one line that says it all.
+Pure: a result or an error in, lines out. The order: output of pytest that is nowhere else, listed tests without a
+failure, one failure of each cause (the largest group last), files that could not be collected, notices, the command
+that runs the failures again, and one line with the verdict and the counts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from pytest_mcp.api.results import (
     TestResult,
     Verdict,
 )
-from pytest_mcp.cli.colours import RESET, Colour, Ink
+from pytest_mcp.cli.colours import RESET, Colour, Painter
 from pytest_mcp.report import collection_errors, pytest_output
 from pytest_mcp.text import safe, safe_line, safe_with_colour, span
 
@@ -30,82 +30,82 @@ _VERDICTS: dict[Verdict, tuple[str, Colour]] = {
     "no_tests": ("no tests", "yellow"),
 }
 # How a line of a traceback begins, and how it is shown.
-_MARKS: dict[str, tuple[Colour, ...]] = {"E": ("red",), ">": ("bold",)}
+_LINE_COLOURS: dict[str, tuple[Colour, ...]] = {"E": ("red",), ">": ("bold",)}
 
 
-def of_run(result: ExecuteResult, ink: Ink, *, again: str | None) -> Lines:
+def of_run(result: ExecuteResult, painter: Painter, *, again: str | None) -> Lines:
     """`again` is the command that runs the failures again."""
     blocks = [
-        _printed(result.text_output, ink),
-        [_quiet(test) for test in result.tests if not _is_bad(test)],
-        *_failures(result, ink),
-        *(of_uncollected(error, ink) for error in result.collection_errors),
-        of_notices(result.notices, ink),
-        _left_out(result, ink),
+        _printed(result.text_output, painter),
+        [_not_failed(test) for test in result.tests if not _is_failed(test)],
+        *_failures(result, painter),
+        *(of_collection_error(error, painter) for error in result.collection_errors),
+        of_notices(result.notices, painter),
+        _left_out(result, painter),
         [f"To run the failures again: {safe_line(again)}"] if again else [],
-        [_closing(result, ink)],
+        [_closing(result, painter)],
     ]
     return _spaced(blocks)
 
 
-def of_error(error: CallError, ink: Ink) -> Lines:
+def of_error(error: CallError, painter: Painter) -> Lines:
     first, *others = safe(error.message).split("\n")
     trace = safe(error.data["traceback"]).rstrip("\n").split("\n") if isinstance(error, InternalError) else []
-    return [ink.paint(first, "bold", "red"), *others, *trace]
+    return [painter.paint(first, "bold", "red"), *others, *trace]
 
 
-def of_uncollected(error: CollectionError, ink: Ink) -> Lines:
+def of_collection_error(error: CollectionError, painter: Painter) -> Lines:
     place = error.file if error.line is None else f"{error.file}:{error.line}"
-    traceback = collection_errors.without_machinery(error).traceback or ""
+    traceback = collection_errors.without_outside_frames(error).traceback or ""
     return [
-        ink.paint(safe_line(f"NOT COLLECTED {place}"), "bold", "red"),
+        painter.paint(safe_line(f"NOT COLLECTED {place}"), "bold", "red"),
         *safe(f"{error.error_type}: {error.message}").split("\n"),
-        *_traceback(traceback, ink),
+        *_traceback(traceback, painter),
     ]
 
 
-def of_notices(notices: Sequence[str], ink: Ink) -> Lines:
-    return [f"{ink.paint('note:', 'yellow')} {safe_line(notice)}" for notice in notices]
+def of_notices(notices: Sequence[str], painter: Painter) -> Lines:
+    return [f"{painter.paint('note:', 'yellow')} {safe_line(notice)}" for notice in notices]
 
 
 def _spaced(blocks: Sequence[Lines]) -> Lines:
     """An empty line between two blocks."""
-    told = [block for block in blocks if block]
-    return [line for index, block in enumerate(told) for line in ([""] if index else []) + block]
+    not_empty = [block for block in blocks if block]
+    return [line for index, block in enumerate(not_empty) for line in ([""] if index else []) + block]
 
 
-def _printed(output: str, ink: Ink) -> Lines:
+def _printed(output: str, painter: Painter) -> Lines:
     rest = pytest_output.without_closing_line(output)
     if not rest:
         return []
-    return [*safe_with_colour(rest + RESET).split("\n")] if ink.colours else safe(rest).split("\n")
+    return [*safe_with_colour(rest + RESET).split("\n")] if painter.has_colours else safe(rest).split("\n")
 
 
-def _quiet(test: TestResult) -> str:
+def _not_failed(test: TestResult) -> str:
     reason = f" ({safe_line(test.message)})" if test.message else ""
     return f"{test.outcome} {safe_line(test.node_id)}{reason}"
 
 
-def _failures(result: ExecuteResult, ink: Ink) -> Iterator[Lines]:
-    bad = {test.node_id: test for test in result.tests if _is_bad(test)}
+def _failures(result: ExecuteResult, painter: Painter) -> Iterator[Lines]:
+    failed = {test.node_id: test for test in result.tests if _is_failed(test)}
     for cause in reversed(result.failure_groups):
-        shown = [bad[node_id] for node_id in reversed([cause.example, *cause.node_ids]) if node_id in bad]
+        shown = [failed[node_id] for node_id in reversed([cause.example, *cause.node_ids]) if node_id in failed]
         for test in shown:
-            yield _failure(test, cause, ink)
-        yield _others(cause, shown, ink)
+            yield _failure(test, cause, painter)
+        yield _others(cause, shown, painter)
 
 
-def _failure(test: TestResult, cause: FailureGroup, ink: Ink) -> Lines:
+def _failure(test: TestResult, cause: FailureGroup, painter: Painter) -> Lines:
     word = {"failed": "FAILED", "error": "ERROR"}[test.outcome]
     return [
-        ink.paint(safe_line(f"{word} {test.node_id}"), "bold", "red"),
-        _cause(cause, (test.message or "").strip().partition("\n")[0], ink),
-        *_traceback(test.traceback or "", ink),
+        painter.paint(safe_line(f"{word} {test.node_id}"), "bold", "red"),
+        _cause(cause, (test.message or "").strip().partition("\n")[0], painter),
+        *_traceback(test.traceback or "", painter),
     ]
 
 
-def _others(cause: FailureGroup, shown: Sequence[TestResult], ink: Ink) -> Lines:
-    """Failures of the same cause that are only named or counted; the cause itself, where there was no room for more."""
+def _others(cause: FailureGroup, shown: Sequence[TestResult], painter: Painter) -> Lines:
+    """The failures of the same cause that are only listed or counted; with their cause if no example is shown."""
     more = cause.count - len(shown)
     if not more:
         return []
@@ -113,34 +113,38 @@ def _others(cause: FailureGroup, shown: Sequence[TestResult], ink: Ink) -> Lines
     names = [safe_line(name) for name in (cause.example, *cause.node_ids) if name not in listed]
     unnamed = [f"and {more - len(names)} others"] if more > len(names) else []
     headline = f"and {more} more with the same cause:" if shown else f"FAILED: {more} with one cause"
-    said = [] if shown else [_cause(cause, cause.message, ink)]
-    return [ink.paint(headline, "bold", "red"), *said, *(f"  {name}" for name in names + unnamed)]
+    message = [] if shown else [_cause(cause, cause.message, painter)]
+    return [painter.paint(headline, "bold", "red"), *message, *(f"  {name}" for name in names + unnamed)]
 
 
-def _cause(cause: FailureGroup, message: str, ink: Ink) -> str:
+def _cause(cause: FailureGroup, message: str, painter: Painter) -> str:
     place = f"{cause.location}: " if cause.location else ""
-    return f"{ink.paint(safe_line(place), 'cyan')}{safe_line(message)}"
+    return f"{painter.paint(safe_line(place), 'cyan')}{safe_line(message)}"
 
 
-def _traceback(traceback: str, ink: Ink) -> Lines:
+def _traceback(traceback: str, painter: Painter) -> Lines:
     lines = safe(traceback).rstrip("\n").split("\n")
-    return ["", *(ink.paint(line, *_MARKS.get(line.split(" ")[0], ())) for line in lines)] if any(lines) else []
+    return (
+        ["", *(painter.paint(line, *_LINE_COLOURS.get(line.split(" ")[0], ())) for line in lines)] if any(lines) else []
+    )
 
 
-def _left_out(result: ExecuteResult, ink: Ink) -> Lines:
+def _left_out(result: ExecuteResult, painter: Painter) -> Lines:
     if result.omitted is None or not result.omitted.text_characters:
         return []
-    return [ink.paint(f"{result.omitted.text_characters} characters were left out; --detail full shows all.", "dim")]
+    return [
+        painter.paint(f"{result.omitted.text_characters} characters were left out; --detail full shows all.", "dim")
+    ]
 
 
-def _closing(result: ExecuteResult, ink: Ink) -> str:
+def _closing(result: ExecuteResult, painter: Painter) -> str:
     word, colour = _VERDICTS[result.verdict]
     counts = _counts(result.summary)
     if isinstance(result, PartialResult):
         unfinished = [(len(result.running), "running"), (result.not_run, "not run")]
         counts += [f"{number} {name}" for number, name in unfinished if number]
-    told = ", ".join(counts) or "nothing ran"
-    return ink.paint(f"{word}: {told} in {span(result.summary.duration)}", "bold", colour)
+    listed = ", ".join(counts) or "nothing ran"
+    return painter.paint(f"{word}: {listed} in {span(result.summary.duration)}", "bold", colour)
 
 
 def _counts(summary: Summary) -> list[str]:
@@ -149,5 +153,5 @@ def _counts(summary: Summary) -> list[str]:
     return [f"{number} {name}" for name, number in numbers.items() if number]
 
 
-def _is_bad(test: TestResult) -> bool:
+def _is_failed(test: TestResult) -> bool:
     return test.outcome in ("failed", "error")

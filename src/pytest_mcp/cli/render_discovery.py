@@ -1,7 +1,7 @@
-"""What a person, or a program, reads of a discovery.
+"""The output of `pytest-mcp discover`.
 
-Pure: a result in, lines out. For a person the tests stand below their files, with counts, and at the end what went
-wrong and how many there are. For a program there is one node id in each line and nothing else.
+Pure: a result in, lines out. People get the tests under their files, with counts, then errors, notices and the total.
+Programs get one node id per line and nothing else.
 """
 
 from collections.abc import Sequence
@@ -9,39 +9,39 @@ from itertools import groupby
 
 from pytest_mcp.api.results import DiscoveredTest, DiscoverResult
 from pytest_mcp.cli import render
-from pytest_mcp.cli.colours import Ink
+from pytest_mcp.cli.colours import Painter
 from pytest_mcp.text import safe_line
 
 Lines = list[str]
 
 
-def for_a_person(result: DiscoverResult, ink: Ink) -> Lines:
-    return [*_tests(result, ink), *remarks(result, ink), ink.paint(_closing(result), "bold")]
+def for_people(result: DiscoverResult, painter: Painter) -> Lines:
+    return [*_tests(result, painter), *remarks(result, painter), painter.paint(_closing(result), "bold")]
 
 
-def for_a_program(result: DiscoverResult) -> Lines:
-    """Where the tests had to be left out, the files and folders that hold them can be run instead."""
+def for_programs(result: DiscoverResult) -> Lines:
+    """If the tests do not fit, the files and folders that contain them, which can be run instead."""
     return [safe_line(entry) for entry in [*(test.node_id for test in result.tests), *(f.file for f in result.files)]]
 
 
-def remarks(result: DiscoverResult, ink: Ink) -> Lines:
-    """What is not a test."""
-    errors = [line for error in result.collection_errors for line in [*render.of_uncollected(error, ink), ""]]
+def remarks(result: DiscoverResult, painter: Painter) -> Lines:
+    """Errors and notices."""
+    errors = [line for error in result.collection_errors for line in [*render.of_collection_error(error, painter), ""]]
     left_out = [f"{result.omitted.tests} tests are not listed: {result.omitted.hint}."] if result.omitted else []
-    return errors + render.of_notices([*result.notices, *left_out], ink)
+    return errors + render.of_notices([*result.notices, *left_out], painter)
 
 
-def _tests(result: DiscoverResult, ink: Ink) -> Lines:
+def _tests(result: DiscoverResult, painter: Painter) -> Lines:
     lines: Lines = []
     for file, tests in groupby(result.tests, key=lambda test: test.file):
-        lines += _file(file, list(tests), ink)
+        lines += _file(file, list(tests), painter)
     lines += [f"{safe_line(entry.file)} ({entry.count})" for entry in result.files]
     return [*lines, ""] if lines else []
 
 
-def _file(file: str, tests: Sequence[DiscoveredTest], ink: Ink) -> Lines:
+def _file(file: str, tests: Sequence[DiscoveredTest], painter: Painter) -> Lines:
     names = [safe_line(test.node_id.removeprefix(f"{file}::")) for test in tests]
-    return [f"{ink.paint(safe_line(file), 'bold')} ({len(names)})", *(f"  {name}" for name in names)]
+    return [f"{painter.paint(safe_line(file), 'bold')} ({len(names)})", *(f"  {name}" for name in names)]
 
 
 def _closing(result: DiscoverResult) -> str:

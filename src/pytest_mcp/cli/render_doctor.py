@@ -1,6 +1,7 @@
-"""What `pytest-mcp doctor` reports: an examination in, sections of marked lines out, and those as text.
+"""The report of `pytest-mcp doctor`: an examination in, sections of marked lines out, and those as text.
 
-Pure. What is worth a warning is decided in `hints` and `notices`, whether all is well in `readiness`.
+Pure. Warnings are decided in `report/environment/hints.py` and `report/notices`, readiness in
+`report/environment/readiness.py`.
 """
 
 import textwrap
@@ -8,28 +9,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_mcp import text
 from pytest_mcp.api.results import ExplainResult, Git, Settings
-from pytest_mcp.cli.colours import Colour, Ink
+from pytest_mcp.cli.colours import Colour, Painter
 from pytest_mcp.cli.mcp_client import Handshake
 from pytest_mcp.report.environment.readiness import Standing
+from pytest_mcp.text import safe
 
 Mark = Literal["good", "warning", "bad", "none"]
 
-SIGNS: Mapping[Mark, str] = {"good": "✓", "warning": "!", "bad": "✗", "none": " "}
-PLAIN_SIGNS: Mapping[Mark, str] = {"good": "+", "warning": "!", "bad": "x", "none": " "}
+MARKS: Mapping[Mark, str] = {"good": "✓", "warning": "!", "bad": "✗", "none": " "}
+ASCII_MARKS: Mapping[Mark, str] = {"good": "+", "warning": "!", "bad": "x", "none": " "}
 _COLOURS: Mapping[Mark, tuple[Colour, ...]] = {"good": ("green",), "warning": ("yellow",), "bad": ("red",), "none": ()}
-# As wide as the longest label.
-_LABEL = len("temporary folder")
-# What a sentence is wrapped at. Everything else is for copying, and stays in one line.
-_WIDTH = 100
+# The length of the longest label.
+_LABEL_WIDTH = len("temporary folder")
+# Sentences are wrapped at this width. Paths and commands are not, so that they can be copied.
+_SENTENCE_WIDTH = 100
 
 
 @dataclass(frozen=True)
 class Line:
     mark: Mark
     label: str
-    words: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -42,33 +43,33 @@ class Section:
 class Style:
     """What the terminal can show."""
 
-    signs: Mapping[Mark, str]
-    pen: Ink
+    marks: Mapping[Mark, str]
+    painter: Painter
 
 
-def of_handshake(told: Handshake) -> Section:
+def of_handshake(handshake: Handshake) -> Section:
     return Section(
         "Handshake",
         (
-            Line("good", "server", f"{told.server} {told.version}"),
-            Line("good", "protocol", told.protocol),
-            Line("good" if told.tools else "bad", "tools", _listed(told.tools)),
-            Line("none", "time", f"{told.seconds:.2f} s from the start to the list of tools"),
+            Line("good", "server", f"{handshake.server} {handshake.version}"),
+            Line("good", "protocol", handshake.protocol),
+            Line("good" if handshake.tools else "bad", "tools", _listed(handshake.tools)),
+            Line("none", "time", f"{handshake.seconds:.2f} s from the start to the list of tools"),
         ),
     )
 
 
-def of_problem(words: str) -> Section:
-    return Section("Problem", (Line("bad", "", words),))
+def of_problem(problem: str) -> Section:
+    return Section("Problem", (Line("bad", "", problem),))
 
 
-def of_stderr(words: str) -> Section:
-    """What the server said beside the protocol: nothing, as a rule."""
-    return Section("The server's standard error", (Line("warning", "", text.safe(words.strip())),))
+def of_stderr(stderr: str) -> Section:
+    """What the server wrote to stderr; usually it writes nothing."""
+    return Section("The server's stderr", (Line("warning", "", safe(stderr.strip())),))
 
 
 def of_environment(found: ExplainResult) -> list[Section]:
-    """Everything that `explain_environment` told, for a person; sections without a line are left out."""
+    """Everything in the answer of `explain_environment`; empty sections are left out."""
     sections = [
         Section("Server", tuple(_server(found))),
         Section("Project", tuple(_project(found))),
@@ -81,21 +82,21 @@ def of_environment(found: ExplainResult) -> list[Section]:
 
 
 def rendered(section: Section, style: Style) -> str:
-    return "\n".join([style.pen.paint(section.title, "bold"), *(_row(line, style) for line in section.lines), ""])
+    return "\n".join([style.painter.paint(section.title, "bold"), *(_row(line, style) for line in section.lines), ""])
 
 
 def closing(standing: Standing, style: Style) -> str:
-    """The last lines: how it is and, if it is not well, what to do."""
-    summary = style.pen.paint(standing.summary, "bold", *_COLOURS["good" if standing.ready else "bad"])
+    """The last lines: the summary and, if something is wrong, the next step."""
+    summary = style.painter.paint(standing.summary, "bold", *_COLOURS["good" if standing.ready else "bad"])
     return summary if standing.next_step is None else f"{summary}\nNext: {standing.next_step}"
 
 
 def _row(line: Line, style: Style) -> str:
-    sign = style.pen.paint(style.signs[line.mark], *_COLOURS[line.mark])
-    label = f"{line.label:<{_LABEL}}  " if line.label else ""
-    first, *more = line.words.splitlines() or [""]
+    mark = style.painter.paint(style.marks[line.mark], *_COLOURS[line.mark])
+    label = f"{line.label:<{_LABEL_WIDTH}}  " if line.label else ""
+    first, *more = line.text.splitlines() or [""]
     indent = " " * (len("  x ") + len(label))
-    return "\n".join([f"  {sign} {label}{first}".rstrip(), *(indent + other for other in more)])
+    return "\n".join([f"  {mark} {label}{first}".rstrip(), *(indent + other for other in more)])
 
 
 def _server(found: ExplainResult) -> Iterator[Line]:
@@ -135,17 +136,17 @@ def _settings(config: Settings) -> Iterator[Line]:
 
 def _python(found: ExplainResult) -> Iterator[Line]:
     for other in found.candidates:
-        yield Line("warning", "passed over", f"{other.python} ({other.source}): {other.problem}")
+        yield Line("warning", "rejected", f"{other.python} ({other.source}): {other.problem}")
     if found.interpreter is None:
         yield Line("bad", "interpreter", "none")
         return
     chosen = found.interpreter
     yield Line("good", "interpreter", f"{chosen.version or 'Python'}, {chosen.executable}")
-    yield Line("none", "found as", chosen.source)
+    yield Line("none", "source", chosen.source)
     if found.pytest is not None:
         yield Line("good", "pytest", found.pytest.version)
         plugins = found.pytest.plugins
-        yield Line("none", "plugins", "not known" if plugins is None else _listed(plugins) or "none")
+        yield Line("none", "plugins", "unknown" if plugins is None else _listed(plugins) or "none")
 
 
 def _tests(found: ExplainResult) -> Iterator[Line]:
@@ -160,7 +161,7 @@ def _tests(found: ExplainResult) -> Iterator[Line]:
 
 
 def _wrapped(sentence: str) -> str:
-    return textwrap.fill(sentence, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(sentence, _SENTENCE_WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _listed(names: Iterable[str]) -> str:

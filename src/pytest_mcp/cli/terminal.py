@@ -1,7 +1,7 @@
-"""What the two output streams can show: colours, a line that is drawn again, so many columns.
+"""What stdout and stderr can show: colours, a progress line, how many columns.
 
-In come the streams, the environment and what was typed; out comes a `Screen`. What is shown on it is
-decided in `render`, `render_discovery` and `progress_line`.
+In come the streams, the environment and the --color flag; out comes a `Screen`. What is shown on it is decided in
+`render`, `render_discovery` and `progress_line`.
 """
 
 import os
@@ -10,30 +10,30 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple, TextIO
 
-from pytest_mcp.cli.colours import Ink
+from pytest_mcp.cli.colours import Painter
 
-# Where a terminal does not tell.
-USUAL_WIDTH = 80
+# If the terminal does not report its width.
+DEFAULT_WIDTH = 80
 
 
 class Screen(NamedTuple):
-    # Whether a person reads the answer as it comes, and not a file or a program.
-    is_read_by_a_person: bool
-    # Whether a line on standard error can be drawn again.
-    is_live: bool
-    out: Ink
-    err: Ink
+    # Whether stdout is a terminal, not a file or a pipe.
+    is_terminal: bool
+    # Whether a progress line can be redrawn on stderr.
+    can_redraw: bool
+    out: Painter
+    err: Painter
 
 
 def screen(environment: Mapping[str, str], *, colour: bool | None = None) -> Screen:
-    """`colour` is what was typed, which counts more than everything else."""
+    """`colour` is the --color flag, which overrides everything else."""
     out, err = (is_capable(stream, environment) for stream in (sys.stdout, sys.stderr))
     return Screen(
-        is_read_by_a_person=sys.stdout.isatty(),
-        # Not beside a pager either, which has the terminal to itself.
-        is_live=out and err,
-        out=Ink(has_colours(environment, capable=out, asked=colour)),
-        err=Ink(has_colours(environment, capable=err, asked=colour)),
+        is_terminal=sys.stdout.isatty(),
+        # Not if only stderr is a terminal: a pager may use it.
+        can_redraw=out and err,
+        out=Painter(has_colours(environment, capable=out, asked=colour)),
+        err=Painter(has_colours(environment, capable=err, asked=colour)),
     )
 
 
@@ -50,14 +50,14 @@ def has_colours(environment: Mapping[str, str], *, capable: bool, asked: bool | 
 
 
 def width(stream: TextIO) -> int:
-    """As it is now: a person may change it at any time."""
+    """The current width: the window can be resized at any time."""
     with suppress(OSError, ValueError):
-        return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
-    return USUAL_WIDTH
+        return os.get_terminal_size(stream.fileno()).columns or DEFAULT_WIDTH
+    return DEFAULT_WIDTH
 
 
-def is_in_front(stream: TextIO) -> bool:
-    """Whether the terminal is ours just now; a job in the background must not draw over what a person types."""
+def is_in_foreground(stream: TextIO) -> bool:
+    """Whether we are the terminal's foreground job; a background job must not draw over what the user types."""
     with suppress(OSError, ValueError):
         return os.tcgetpgrp(stream.fileno()) == os.getpgrp()
     return True

@@ -1,7 +1,7 @@
-"""A tool's parameters as a person types them: one flag for each, derived from the tool's own schema.
+"""A tool's parameters as command-line flags, derived from the tool's schema.
 
-In come a tool and a command line; out come the arguments of a call, in the shape in which an agent sends them.
-What is wrong with them is found where an agent's are checked, and said in the same words.
+In come a tool and a parsed command line; out come the arguments of a call, as an agent sends them. They are not checked
+here: they are validated like an agent's arguments, with the same messages.
 """
 
 import argparse
@@ -13,33 +13,32 @@ from pytest_mcp.tools import Tool
 Arguments = dict[str, Any]
 Schema = Mapping[str, Any]
 
-# pytest's own letters for the same things.
-LETTERS = {"markers": "-m", "keywords": "-k", "failfast": "-x"}
-# Keeps them apart from the operator's settings, some of which have the same names.
-PREFIX = "asked_"
+# pytest's short flags for the same parameters.
+SHORT_FLAGS = {"markers": "-m", "keywords": "-k", "failfast": "-x"}
+# Separates them from the operator's settings, some of which have the same names.
+DEST_PREFIX = "tool_"
 
 
 def add_to(parser: argparse.ArgumentParser, tool: Tool) -> None:
     for name, schema in tool.input_schema["properties"].items():
-        words = _words(schema)
+        dest = DEST_PREFIX + name
+        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _help(schema)}
         if schema["type"] == "array":
-            metavar = name.upper().removesuffix("S")
-            parser.add_argument(PREFIX + name, nargs="*", default=argparse.SUPPRESS, metavar=metavar, help=words)
+            parser.add_argument(dest, nargs="*", metavar=name.upper().removesuffix("S"), **common)
         else:
-            letters = [LETTERS[name]] if name in LETTERS else []
-            kind = _kind(name, schema)
-            parser.add_argument(
-                *letters, _flag(name), dest=PREFIX + name, default=argparse.SUPPRESS, help=words, **kind
-            )
+            flags = [SHORT_FLAGS[name]] if name in SHORT_FLAGS else []
+            parser.add_argument(*flags, _flag(name), dest=dest, **common, **_kind(name, schema))
 
 
 def arguments(options: argparse.Namespace) -> Arguments:
-    """What was typed, and nothing else: the defaults are the model's."""
-    typed = {name.removeprefix(PREFIX): value for name, value in vars(options).items() if name.startswith(PREFIX)}
+    """Only what was typed: the model has the defaults."""
+    typed = {
+        name.removeprefix(DEST_PREFIX): value for name, value in vars(options).items() if name.startswith(DEST_PREFIX)
+    }
     return {name: value for name, value in typed.items() if value != []}
 
 
-def said(given: Arguments) -> list[str]:
+def as_typed(given: Arguments) -> list[str]:
     """Arguments as they would be typed."""
     words = [word for value in given.values() if isinstance(value, list) for word in value]
     return words + [f"{_flag(name)}={value}" for name, value in given.items() if not isinstance(value, list)]
@@ -49,8 +48,8 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _words(schema: Schema) -> str:
-    # Of a switch the description tells what holds without it.
+def _help(schema: Schema) -> str:
+    # The description of a switch says what happens without it.
     has_default = "default" in schema and schema["type"] != "boolean"
     default = f" (default: {schema['default']})" if has_default else ""
     return f"{schema['description']}{default}".replace("%", "%%")
@@ -67,7 +66,7 @@ def _kind(name: str, schema: Schema) -> dict[str, Any]:
 
 
 def _number(word: str) -> int | str:
-    """What is no number is refused later, as if an agent had said it."""
+    """Anything else than a number is refused later, like an agent's argument."""
     try:
         return int(word)
     except ValueError:

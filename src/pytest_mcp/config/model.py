@@ -1,7 +1,8 @@
-"""The operator's decisions: flags and environment in, one frozen `Config` out, or a ConfigError.
+"""The operator's settings: `Options` and the environment in, one frozen `Config` out, or a ConfigError.
 
-Nothing here can be changed by a call. Which interpreter is used is decided in `interpreter`.
-The client's first answer waits for this module: named tuples, as `dataclasses` takes a quarter of such a start.
+No call can change them. Which interpreter is used is decided in `environments/interpreter.py`.
+This module is imported before the client's first answer. So it uses named tuples: importing `dataclasses` takes a
+quarter of such a start.
 """
 
 import os
@@ -12,21 +13,22 @@ from typing import Literal, NamedTuple, get_args
 from pytest_mcp.config import endpoint
 from pytest_mcp.config.endpoint import Endpoint
 
-# Every variable of ours begins with this; none of them reaches a child.
+# Every variable of ours begins with this; none of them is passed to a child.
 PREFIX = "PYTEST_MCP_"
-# The one setting without a flag: every process of a machine can read the others' command lines.
-TOKEN = f"{PREFIX}TOKEN"
+# The only setting without a flag: every process of a machine can read the command lines of the others.
+TOKEN_VARIABLE = f"{PREFIX}TOKEN"
 
-# Below the 300 seconds at which several clients give up, so that a partial answer still arrives.
+# Below the 300 seconds after which several clients stop waiting, so that a partial answer still arrives.
 DEFAULT_TIMEOUT = 240
 MAX_TIMEOUT = 3600
 LONGEST_TIMEOUT = 86_400
-# What an answer may cost, in tokens: of a call that names no limit, and the least and the most that one can name.
+# The size limit of an answer in tokens, for calls without max_tokens.
 EXECUTE_TOKENS = 4_000
 DISCOVER_TOKENS = 8_000
+# The smallest and largest max_tokens of a call.
 LEAST_TOKENS = 500
 MAX_TOKENS = 1_000_000
-# The largest answer, whatever a call asks for.
+# The size limit of every answer, and the smallest value that an operator can set it to.
 MAX_REPLY_BYTES = 16 * 1024 * 1024
 LEAST_REPLY_BYTES = 64 * 1024
 
@@ -35,20 +37,40 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 class ConfigError(Exception):
-    """A setting of the operator's that cannot be used; the message is one sentence for a person."""
+    """A setting that cannot be used; the message is one sentence for the operator."""
 
 
 class NoProject(ConfigError):
-    """Everything else is right, but the folder is a home folder or the root of the file system."""
+    """The project root is a home folder or the root of the file system; all other settings are valid."""
+
+
+class Options(NamedTuple):
+    """The operator's settings as they were given, by flag or variable, with the defaults of the others."""
+
+    root: str | None = None
+    python: str | None = None
+    timeout: int = DEFAULT_TIMEOUT
+    max_timeout: int = MAX_TIMEOUT
+    max_runs: int = os.cpu_count() or 1
+    max_tokens: int | None = None
+    discover_max_tokens: int | None = None
+    most_tokens: int = MAX_TOKENS
+    max_reply_bytes: int = MAX_REPLY_BYTES
+    errors: ErrorStyle = "jsonrpc"
+    no_spare: bool = False
+    log_level: LogLevel = "warning"
+    http: str | None = None
+    token_file: str | None = None
+    allowed_hosts: str | None = None
 
 
 class Bounds(NamedTuple):
-    """What the operator has decided and a request is checked against."""
+    """The operator's limits that a request is checked against."""
 
     root: Path
     max_timeout: int
     max_tokens: int
-    # For a call that names none.
+    # For calls without max_tokens.
     execute_tokens: int = EXECUTE_TOKENS
     discover_tokens: int = DISCOVER_TOKENS
 
@@ -67,7 +89,7 @@ class Config(NamedTuple):
     spare: bool
     log_level: LogLevel
     endpoint: Endpoint | None
-    # Without our own variables: a token is among them.
+    # Without our own variables, one of which is a token.
     environment: Mapping[str, str]
 
     @property
@@ -81,79 +103,66 @@ class Config(NamedTuple):
         )
 
 
-def configure(
-    *,
-    root: str | None,
-    python: str | None,
-    timeout: int,
-    max_timeout: int,
-    max_runs: int,
-    max_tokens: int | None = None,
-    discover_max_tokens: int | None = None,
-    most_tokens: int = MAX_TOKENS,
-    max_reply_bytes: int = MAX_REPLY_BYTES,
-    errors: ErrorStyle,
-    no_spare: bool = False,
-    log_level: LogLevel = "warning",
-    http: str | None = None,
-    token_file: str | None = None,
-    allowed_hosts: str | None = None,
-    environment: Mapping[str, str],
-) -> Config:
+def configure(given: Options, environment: Mapping[str, str]) -> Config:
     """Check the operator's settings against each other and the file system."""
-    if not 1 <= max_timeout <= LONGEST_TIMEOUT:
-        raise ConfigError(f"--max-timeout must be between 1 and {LONGEST_TIMEOUT} seconds.")
-    _check_choice("--errors", errors, get_args(ErrorStyle))
-    _check_choice("--log-level", log_level, get_args(LogLevel))
-    if max_runs < 1:
-        raise ConfigError("--max-runs must be at least 1.")
-    if not LEAST_TOKENS <= most_tokens <= MAX_TOKENS:
-        raise ConfigError(f"--most-tokens must be between {LEAST_TOKENS} and {MAX_TOKENS}.")
-    if max_reply_bytes < LEAST_REPLY_BYTES:
-        raise ConfigError(f"--max-reply-bytes must be at least {LEAST_REPLY_BYTES}.")
-    if timeout < 1:
-        raise ConfigError("--timeout must be at least 1 second.")
+    _check_limits(given)
     return Config(
-        root=_usable_root(root),
-        # Not resolved: a virtual environment's python is a link, and means something only as that link.
-        python=Path.cwd() / _expanded(python) if python else None,
-        default_timeout=min(timeout, max_timeout),
-        max_timeout=max_timeout,
-        max_runs=max_runs,
-        execute_tokens=_usual_tokens("--max-tokens", max_tokens, EXECUTE_TOKENS, most_tokens),
-        discover_tokens=_usual_tokens("--discover-max-tokens", discover_max_tokens, DISCOVER_TOKENS, most_tokens),
-        most_tokens=most_tokens,
-        max_reply_bytes=max_reply_bytes,
-        errors=errors,
-        spare=not no_spare,
-        log_level=log_level,
-        endpoint=_endpoint(http, token_file, allowed_hosts, environment),
+        root=_usable_root(given.root),
+        # Not resolved: the python of a virtual environment is a symlink, and works only as that symlink.
+        python=Path.cwd() / _expanded(given.python) if given.python else None,
+        default_timeout=min(given.timeout, given.max_timeout),
+        max_timeout=given.max_timeout,
+        max_runs=given.max_runs,
+        execute_tokens=_default_tokens("--max-tokens", given.max_tokens, EXECUTE_TOKENS, given.most_tokens),
+        discover_tokens=_default_tokens(
+            "--discover-max-tokens", given.discover_max_tokens, DISCOVER_TOKENS, given.most_tokens
+        ),
+        most_tokens=given.most_tokens,
+        max_reply_bytes=given.max_reply_bytes,
+        errors=given.errors,
+        spare=not given.no_spare,
+        log_level=given.log_level,
+        endpoint=_endpoint(given, environment),
         environment={name: value for name, value in environment.items() if not name.startswith(PREFIX)},
     )
 
 
+def _check_limits(given: Options) -> None:
+    if not 1 <= given.max_timeout <= LONGEST_TIMEOUT:
+        raise ConfigError(f"--max-timeout must be between 1 and {LONGEST_TIMEOUT} seconds.")
+    _check_choice("--errors", given.errors, get_args(ErrorStyle))
+    _check_choice("--log-level", given.log_level, get_args(LogLevel))
+    if given.max_runs < 1:
+        raise ConfigError("--max-runs must be at least 1.")
+    if not LEAST_TOKENS <= given.most_tokens <= MAX_TOKENS:
+        raise ConfigError(f"--most-tokens must be between {LEAST_TOKENS} and {MAX_TOKENS}.")
+    if given.max_reply_bytes < LEAST_REPLY_BYTES:
+        raise ConfigError(f"--max-reply-bytes must be at least {LEAST_REPLY_BYTES}.")
+    if given.timeout < 1:
+        raise ConfigError("--timeout must be at least 1 second.")
+
+
 def _check_choice(flag: str, value: str, choices: tuple[str, ...]) -> None:
-    # A default that comes from a variable is not checked by argparse.
+    # argparse does not check a default that comes from a variable.
     if value not in choices:
         raise ConfigError(f"{flag} must be one of {', '.join(choices)}.")
 
 
-def _usual_tokens(flag: str, given: int | None, usual: int, most: int) -> int:
-    """What was not said adapts to the ceiling; what was said must keep to it."""
+def _default_tokens(flag: str, given: int | None, default: int, most: int) -> int:
+    """Our default is lowered to `most`. A given value above `most` is refused."""
     if given is None:
-        return min(usual, most)
+        return min(default, most)
     if not LEAST_TOKENS <= given <= most:
         raise ConfigError(f"{flag} must be between {LEAST_TOKENS} and {most}, the value of --most-tokens.")
     return given
 
 
-def _endpoint(
-    http: str | None, token_file: str | None, allowed_hosts: str | None, environment: Mapping[str, str]
-) -> Endpoint | None:
-    if not http:
+def _endpoint(given: Options, environment: Mapping[str, str]) -> Endpoint | None:
+    if not given.http:
         return None
+    token = environment.get(TOKEN_VARIABLE)
     try:
-        return endpoint.settle(http, token=environment.get(TOKEN), token_file=token_file, allowed_hosts=allowed_hosts)
+        return endpoint.parse(given.http, token=token, token_file=given.token_file, allowed_hosts=given.allowed_hosts)
     except ValueError as error:
         raise ConfigError(str(error)) from error
 
@@ -166,7 +175,7 @@ def _expanded(given: str) -> Path:
 
 
 def _home() -> Path | None:
-    """None for a user without one, as in many containers."""
+    """None if the user has no home folder, as in many containers."""
     try:
         return Path.home().resolve()
     except RuntimeError:
@@ -181,7 +190,7 @@ def _usable_root(given: str | None) -> Path:
     if not root.is_dir():
         raise ConfigError(f"The project root {root} is not a folder.")
     if not os.access(root, os.R_OK | os.X_OK):
-        raise ConfigError(f"The project root {root} may not be read by this user.")
+        raise ConfigError(f"The project root {root} cannot be read: permission denied.")
     if root == Path(root.anchor) or root == _home():
-        raise NoProject(f"{root} is no project. Start pytest-mcp in a project's folder or name one with --root.")
+        raise NoProject(f"{root} is not a project. Start pytest-mcp in a project's folder or pass one with --root.")
     return root

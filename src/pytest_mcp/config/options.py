@@ -1,54 +1,64 @@
-"""The operator's settings as they are typed: one row for each, with its flag, its variable and its words.
+"""The command-line flags of the operator's settings: one row for each, with its flag, variable and help text.
 
-In come a command line and the environment; out comes the `Config` that `model` makes of them. The server's
-first answer waits for this module, so it needs the standard library alone.
+In come a parsed command line and the environment; out comes the `Config` that `model` makes of them. Defaults and
+limits are in `model`. This module is imported before the server's first answer, so it uses only the standard library.
 """
 
 import argparse
-import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, get_args
 
 from pytest_mcp.config import endpoint
-from pytest_mcp.config import model as config
-from pytest_mcp.config.model import PREFIX, Config
+from pytest_mcp.config.model import (
+    DISCOVER_TOKENS,
+    EXECUTE_TOKENS,
+    PREFIX,
+    Config,
+    ErrorStyle,
+    LogLevel,
+    Options,
+    configure,
+)
 
-# What a command calls when it needs a project: not every one does.
-Settle = Callable[[], Config]
+# A command calls this if it needs a project.
+LoadConfig = Callable[[], Config]
 
-# What an environment variable may say in the place of a flag without a value.
+# The values of an environment variable for a flag without a value.
 SWITCH = {"": False, "0": False, "false": False, "1": True, "true": True}
 
 
 class Setting(NamedTuple):
-    """One decision of the operator's: a flag, a variable and a keyword of `configure`, all by one name."""
+    """One setting of the operator: a flag, a variable and a field of `Options`, all with the same name."""
 
     name: str
-    words: str
-    # What argparse is told besides; `{"action": "store_true"}` makes a switch.
-    more: Mapping[str, Any]
+    help: str
+    # Further arguments for argparse; `{"action": "store_true"}` makes a switch.
+    argparse_options: Mapping[str, Any]
 
     @property
     def flag(self) -> str:
         return "--" + self.name.replace("_", "-")
 
     @property
+    def variable(self) -> str:
+        return PREFIX + self.name.upper()
+
+    @property
     def default(self) -> Any:
-        return self.more.get("default", False if "action" in self.more else None)
+        return Options._field_defaults[self.name]
 
     def add_to(self, parser: argparse.ArgumentParser, environment: Mapping[str, str]) -> None:
-        action = parser.add_argument(self.flag, help=self.words, **self.more)
-        # A default that is text is read as if it had been typed, and refused in the same words.
-        action.default = environment.get(PREFIX + self.name.upper(), action.default)
+        # argparse parses a default that is a string like a typed value, and refuses it with the same message.
+        default = environment.get(self.variable, self.default)
+        action = parser.add_argument(self.flag, help=self.help, default=default, **self.argparse_options)
         if action.nargs == 0:
             action.type = _switch
 
-    def add_behind(self, command: argparse.ArgumentParser) -> None:
-        """The same flag once more, behind a command's name; what was typed before it stands unless it is typed here."""
-        more = {**self.more, "default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
-        command.add_argument(self.flag, **more)
+    def add_to_command(self, command: argparse.ArgumentParser) -> None:
+        """Accept the same flag after a command's name. It overrides the value that was typed before the command."""
+        command.add_argument(self.flag, default=argparse.SUPPRESS, help=argparse.SUPPRESS, **self.argparse_options)
 
-    def said(self, value: Any) -> list[str]:
+    def as_flags(self, value: Any) -> list[str]:
         """This value as it would be typed."""
         if isinstance(value, bool):
             return [self.flag] * value
@@ -57,113 +67,96 @@ class Setting(NamedTuple):
 
 def _switch(text: str) -> bool:
     if text.lower() not in SWITCH:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither 1 nor 0")
+        raise argparse.ArgumentTypeError(f"{text!r} must be 1 or 0")
     return SWITCH[text.lower()]
 
 
 _SECONDS = {"type": int, "metavar": "SECONDS"}
 _COUNT = {"type": int, "metavar": "N"}
 SETTINGS = (
-    Setting("root", "the project's folder (default: the current one)", {"metavar": "FOLDER"}),
-    Setting(
-        "python", "the project's Python (default: its own environment, wherever that is kept)", {"metavar": "FILE"}
-    ),
-    Setting(
-        "timeout",
-        "time limit of a call that names none (default: %(default)s)",
-        {**_SECONDS, "default": config.DEFAULT_TIMEOUT},
-    ),
-    Setting(
-        "max_timeout",
-        "longest time limit a call may name (default: %(default)s)",
-        {**_SECONDS, "default": config.MAX_TIMEOUT},
-    ),
+    Setting("root", "the project's folder (default: the current folder)", {"metavar": "FOLDER"}),
+    Setting("python", "the project's Python (default: found in the project's environment)", {"metavar": "FILE"}),
+    Setting("timeout", "time limit of calls that set none (default: %(default)s)", _SECONDS),
+    Setting("max_timeout", "longest time limit that a call may set (default: %(default)s)", _SECONDS),
     Setting(
         "max_runs",
-        "how many calls run at once; the others wait in order (default: the number of cores)",
-        {**_COUNT, "default": os.cpu_count() or 1},
+        "how many calls run at the same time; others wait in a queue (default: the number of cores)",
+        _COUNT,
     ),
     Setting(
         "max_tokens",
-        "largest answer of execute_tests, in tokens, where a call names no limit"
-        f" (default: {config.EXECUTE_TOKENS}, but never above --most-tokens)",
+        "size limit of an execute_tests answer, in tokens, for calls that set none"
+        f" (default: {EXECUTE_TOKENS}, but at most --most-tokens)",
         _COUNT,
     ),
     Setting(
         "discover_max_tokens",
-        f"the same for discover_tests (default: {config.DISCOVER_TOKENS}, but never above --most-tokens)",
+        f"the same for discover_tests (default: {DISCOVER_TOKENS}, but at most --most-tokens)",
         _COUNT,
     ),
-    Setting(
-        "most_tokens",
-        "largest max_tokens that a call may name (default: %(default)s)",
-        {**_COUNT, "default": config.MAX_TOKENS},
-    ),
-    Setting(
-        "max_reply_bytes",
-        "largest answer, whatever a call asks for (default: %(default)s)",
-        {**_COUNT, "default": config.MAX_REPLY_BYTES},
-    ),
+    Setting("most_tokens", "largest max_tokens that a call may set (default: %(default)s)", _COUNT),
+    Setting("max_reply_bytes", "size limit of every answer, in bytes (default: %(default)s)", _COUNT),
     Setting(
         "errors",
-        "answer failed calls as JSON-RPC errors, or as results marked isError for clients that hide those",
-        {"choices": get_args(config.ErrorStyle), "default": "jsonrpc"},
+        "answer failed calls with JSON-RPC errors, or with results marked isError, for clients that hide JSON-RPC"
+        " errors from the model (default: %(default)s)",
+        {"choices": get_args(ErrorStyle)},
     ),
-    Setting("no_spare", "start no process ahead of the next call", {"action": "store_true"}),
+    Setting("no_spare", "do not start a process ahead of the next call", {"action": "store_true"}),
     Setting(
         "log_level",
-        "what is told on standard error, as lines of JSON (default: %(default)s; info has one for each call)",
-        {"choices": get_args(config.LogLevel), "default": "warning"},
+        "which messages are logged to stderr, as JSON lines (default: %(default)s; info logs every call)",
+        {"choices": get_args(LogLevel)},
     ),
     Setting(
         "http",
-        "serve on HTTP instead of stdio (without a value: %(const)s)",
+        "serve HTTP instead of stdio (without a value: %(const)s)",
         {"nargs": "?", "const": endpoint.DEFAULT, "metavar": "HOST:PORT"},
     ),
     Setting(
         "token_file",
-        "the token that HTTP clients must show; or say it in PYTEST_MCP_TOKEN",
+        "file with the token that HTTP clients must send; or set the token itself in PYTEST_MCP_TOKEN",
         {"metavar": "FILE"},
     ),
     Setting(
         "allowed_hosts",
-        "the names under which HTTP clients reach this server, with commas between them",
+        "host names that HTTP clients use for this server, separated by commas",
         {"metavar": "NAMES"},
     ),
 )
 
-# What only a server on HTTP needs, which no command starts.
-_OF_HTTP = ("http", "token_file", "allowed_hosts")
+# Only for the HTTP server, which no command starts.
+_HTTP_SETTINGS = ("http", "token_file", "allowed_hosts")
 
 
-def settle(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
-    """What was typed, checked; raises ConfigError with a sentence for a person."""
-    return config.configure(
-        **{setting.name: getattr(options, setting.name) for setting in SETTINGS}, environment=environment
-    )
+def load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
+    """The checked settings; raises ConfigError with a sentence for the operator."""
+    return configure(Options(**{setting.name: getattr(options, setting.name) for setting in SETTINGS}), environment)
 
 
-def as_typed(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:
-    """What stands on the command line, as opposed to what holds in the next one too."""
-    values = [(setting, getattr(options, setting.name)) for setting in SETTINGS if setting.name not in _OF_HTTP]
+def typed_flags(options: argparse.Namespace, environment: Mapping[str, str]) -> list[str]:
+    """The settings from the command line; those from variables apply to the next command anyway."""
+    values = [(setting, getattr(options, setting.name)) for setting in SETTINGS if setting.name not in _HTTP_SETTINGS]
     return [
         flag
         for setting, value in values
-        if str(value) != str(environment.get(PREFIX + setting.name.upper(), setting.more.get("default")))
-        for flag in setting.said(value)
+        if str(value) != str(environment.get(setting.variable, setting.default))
+        for flag in setting.as_flags(value)
     ]
 
 
-def repeated(options: argparse.Namespace, settled: Config) -> list[str]:
-    """The same settings for a server on stdio, which may start in another folder: so with whole paths."""
-    values = vars(options) | {"root": settled.root, "python": settled.python}
-    values |= dict.fromkeys(_OF_HTTP)
-    return [flag for setting in SETTINGS for flag in setting.said(values[setting.name])]
+def server_flags(options: argparse.Namespace, config: Config) -> list[str]:
+    """The same settings for a server on stdio. It may be started in another folder, so paths are absolute."""
+    values = vars(options) | {"root": config.root, "python": config.python} | dict.fromkeys(_HTTP_SETTINGS)
+    return [flag for setting in SETTINGS for flag in setting.as_flags(values[setting.name])]
 
 
-def chosen(options: argparse.Namespace, settled: Config | None) -> list[str]:
-    """Only those that somebody typed or set, for a server that another program starts; the root is its matter."""
-    values = vars(options) | ({"python": settled.python} if settled else {})
-    others = [setting for setting in SETTINGS if setting.name not in ("root", *_OF_HTTP)]
-    said = [setting for setting in others if values[setting.name] != setting.default]
-    return [flag for setting in said for flag in setting.said(values[setting.name])]
+def changed_flags(options: argparse.Namespace, config: Config | None) -> list[str]:
+    """The settings that differ from their default, without root, for a server that an MCP client starts."""
+    values = vars(options) | ({"python": config.python} if config else {})
+    return [
+        flag
+        for setting in SETTINGS
+        if setting.name not in ("root", *_HTTP_SETTINGS) and values[setting.name] != setting.default
+        for flag in setting.as_flags(values[setting.name])
+    ]

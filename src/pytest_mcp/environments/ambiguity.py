@@ -1,6 +1,6 @@
-"""Whether another environment might have been meant than the one that was used; no sentence when all is clear.
+"""Notices about a choice of environment that may not be the one that was meant; none if the choice is clear.
 
-In come the choice and what was not chosen; out come sentences for `notices`. Looks at files, starts nothing.
+In come the chosen candidate and the others; out come sentences. Only files are looked at.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from pytest_mcp.text import few
 
 
 def of_choice(chosen: Candidate, rejected: Sequence[Candidate], places: Sequence[Path], config: Config) -> list[str]:
-    """`user_dirs` are what the call points at, inside the root."""
+    """`places` are what the call points at, inside the root."""
     if config.python is not None:
         return []
     folder = interpreter.pointed_at(places, config.root)
@@ -25,7 +25,7 @@ def of_choice(chosen: Candidate, rejected: Sequence[Candidate], places: Sequence
 
 
 def _passed_over(chosen: Candidate, rejected: Sequence[Candidate], root: Path) -> list[str]:
-    """Environments of the project's own that could not be used. A variable may be stale, and says little."""
+    """The project's own environments that cannot be used. Variables may be stale, so they do not count."""
     return [
         f"The tests ran with {_shown(chosen, root)} because {_shown(other, root)} cannot be used:"
         f" {interpreter.short(other.problem or '')}."
@@ -35,7 +35,7 @@ def _passed_over(chosen: Candidate, rejected: Sequence[Candidate], root: Path) -
 
 
 def _rivals(chosen: Candidate, found: Sequence[Candidate], root: Path) -> list[str]:
-    """Later ones that would have worked too: an active one, or one in the same folder."""
+    """Later candidates that would have worked too: an active one, or one in the same folder."""
     pythons = [other.python for other in found]
     later = found[pythons.index(chosen.python) + 1 :] if chosen.python in pythons else []
     rivals = [
@@ -48,15 +48,13 @@ def _rivals(chosen: Candidate, found: Sequence[Candidate], root: Path) -> list[s
 
 
 def _competes(other: Candidate, chosen: Candidate) -> bool:
-    """Several environments of one manager are no contradiction, nor are those of outer projects."""
-    sibling = (
-        other.python.parents[1].name in interpreter.FOLDERS and other.python.parents[2] == chosen.python.parents[2]
-    )
+    """Several environments of one manager do not compete, nor do those of outer projects."""
+    sibling = other.python.parents[1].name in virtualenv.FOLDERS and other.python.parents[2] == chosen.python.parents[2]
     return other.problem is None and (other.source in interpreter.ACTIVE or sibling)
 
 
 def _nearer(folder: Path, places: Sequence[Path], root: Path) -> list[str]:
-    """Projects in one repository whose tests were asked for together, and so ran in one environment."""
+    """Projects with environments of their own, whose tests ran together in another one."""
     own = {
         str(place.relative_to(root))
         for target in places
@@ -71,7 +69,7 @@ def _nearer(folder: Path, places: Sequence[Path], root: Path) -> list[str]:
 
 
 def _has_environment(place: Path) -> bool:
-    return any(virtualenv.has(place / name, "pytest") for name in interpreter.FOLDERS)
+    return any(virtualenv.has(place / name, "pytest") for name in virtualenv.FOLDERS)
 
 
 def _shown(candidate: Candidate, root: Path) -> str:

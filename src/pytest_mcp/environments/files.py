@@ -1,24 +1,24 @@
-"""Files of a project, read with bounds: a repository that was only opened must not be able to hold the server up.
+"""Read files of a project with limits, since a repository may contain pipes, devices, cycles or huge files.
 
-In come paths; out comes text, empty for what is no ordinary file, may not be read or is too long. Folders are
-listed with bounds too. Whatever a path leads to, nothing here waits or raises.
+In come paths; out comes text, empty if it is no regular file, not readable or too long. Folders are listed with a
+limit too. Nothing here blocks or raises.
 """
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
-# A settings file of a person is far smaller; a lock may be larger, and is then searched by nobody.
+# Settings files are far smaller.
 MOST_BYTES = 512 * 1024
-# In one folder; the largest ones stay partly unseen.
+# In one folder.
 MOST_ENTRIES = 2_000
 
 
 def text(path: Path, most: int = MOST_BYTES) -> str:
     try:
-        # A pipe would be waited for, and a device has no end.
+        # Opening a pipe would block.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError):
         return ""
@@ -34,13 +34,6 @@ def text(path: Path, most: int = MOST_BYTES) -> str:
         os.close(descriptor)
 
 
-def size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except (OSError, ValueError):
-        return 0
-
-
 def folders(path: Path) -> list[Path]:
     try:
         with os.scandir(path) as entries:
@@ -49,8 +42,16 @@ def folders(path: Path) -> list[Path]:
         return []
 
 
+def upward(folder: Path, last: Path) -> Iterator[Path]:
+    """The folder and its parents up to `last`."""
+    for place in (folder, *folder.parents):
+        yield place
+        if place == last:
+            return
+
+
 def holds(question: Callable[[], bool]) -> bool:
-    """Of what may not be looked at, leads around in a circle or no file system could hold, nothing holds."""
+    """False if the check raises (permission, symlink loop, bad name)."""
     try:
         return question()
     except (OSError, ValueError, RuntimeError):

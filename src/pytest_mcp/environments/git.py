@@ -1,7 +1,7 @@
-"""The git checkout that a folder belongs to, read from git's own files: no git is started.
+"""The git checkout that a folder belongs to, read from git's files without running git.
 
-In comes a folder; out come the top of its checkout and, for a linked worktree, the main checkout. A `.git`
-file that its repository does not confirm is not believed: it could name any folder.
+In comes a folder; out come the top of its checkout and, for a linked worktree, the main checkout. A `.git` file
+counts only if its repository points back at it: it could name any folder.
 """
 
 import os
@@ -11,14 +11,14 @@ from pathlib import Path
 from pytest_mcp.environments import files
 
 _LINK = "gitdir:"
-# A path, and a word before it.
+# A word and a path.
 _LONGEST_LINE = 8192
 
 
 @dataclass(frozen=True)
 class Checkout:
     top: Path
-    # Where the repository itself lies, if this is only a worktree that is linked to it.
+    # The main checkout, if this one is a linked worktree.
     main: Path | None
 
 
@@ -33,7 +33,7 @@ def find(folder: Path) -> Checkout | None:
 
 
 def _main(link: Path) -> Path | None:
-    """None for a submodule, whose file looks the same, and for a repository without a checkout of its own."""
+    """None for a submodule, whose `.git` file looks the same, and for a bare repository."""
     said = _line(link)
     if said is None or not said.startswith(_LINK):
         return None
@@ -46,7 +46,7 @@ def _main(link: Path) -> Path | None:
 
 
 def _real(path: Path) -> Path:
-    """Also of what leads around in a circle, or has a name that no file can have: pathlib raises there."""
+    """Does not raise for symlink loops and bad names, unlike pathlib."""
     try:
         return Path(os.path.realpath(path))
     except ValueError:

@@ -1,7 +1,7 @@
-"""What lies around a project: its git checkout, the temporary folder, the server itself.
+"""What surrounds a project: its git checkout, the temporary folder, the server itself.
 
-In comes the config; out comes a frozen `Surroundings`. Looks at files, starts nothing. What of it deserves
-a word is decided in `hints`, what it has to do with the tests in `explain`.
+In comes the config; out comes a frozen `Surroundings`. Only files are looked at. Which of it becomes a notice is
+decided in `hints`.
 """
 
 import os
@@ -14,21 +14,22 @@ from pathlib import Path
 
 from pytest_mcp import __version__
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import git
+from pytest_mcp.environments import git, project
 from pytest_mcp.environments.git import Checkout
+from pytest_mcp.environments.managers import lookup
 
-# Whoever has one of these, or a Python file, is a project.
+# A folder with one of these, a Python file or the files of a manager is a project.
 _SIGNS = (
     *("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "pytest.toml", ".pytest.ini", ".pytest.toml"),
-    *("requirements.txt", "Pipfile", "environment.yml", "tests", "test", "src", ".git"),
+    *("requirements.txt", "tests", "test", "src", ".git"),
 )
-# Where Python looks for a temporary folder first; the first one that is set counts.
+# In the order of Python's tempfile: the first one that is set counts.
 _TEMPORARY_VARIABLES = ("TMPDIR", "TEMP", "TMP")
 
 
 @dataclass(frozen=True)
 class TemporaryFolder:
-    """`path` is None where none can be used; `ignored` is the variable that names one that cannot."""
+    """`path` is None if no folder is usable; `ignored` is a variable whose folder is not."""
 
     path: Path | None
     writable: bool
@@ -52,7 +53,7 @@ class Surroundings:
     checkout: Checkout | None
     temporary: TemporaryFolder
     looks_like_a_project: bool
-    # What can be imported from `src` once the project is installed.
+    # Modules and packages in `src`.
     in_src: frozenset[str]
     server: Itself
 
@@ -63,10 +64,15 @@ def look(config: Config) -> Surroundings:
         root=root,
         checkout=git.find(root),
         temporary=_temporary_folder(config),
-        looks_like_a_project=any((root / name).exists() for name in _SIGNS) or bool(_modules(root)),
+        looks_like_a_project=_is_project(root),
         in_src=_modules(root / "src") | _packages(root / "src"),
         server=Itself(__version__, platform.python_version(), sys.executable, sys.prefix),
     )
+
+
+def _is_project(root: Path) -> bool:
+    named = any((root / name).exists() for name in _SIGNS)
+    return named or bool(_modules(root)) or bool(lookup.used(project.read(root)))
 
 
 def _temporary_folder(config: Config) -> TemporaryFolder:
@@ -75,12 +81,12 @@ def _temporary_folder(config: Config) -> TemporaryFolder:
         used = Path(tempfile.gettempdir())
     except OSError:
         return TemporaryFolder(None, writable=False, free_bytes=None, ignored=asked)
-    ignored = asked is not None and Path(os.path.abspath(config.environment[asked])) != used  # noqa: PTH100 - as Python does it: links stay
+    ignored = asked is not None and Path(os.path.abspath(config.environment[asked])) != used  # noqa: PTH100 - as tempfile does it: symlinks stay
     return TemporaryFolder(used, _is_writable(used), _free_bytes(used), asked if ignored else None)
 
 
 def _is_writable(folder: Path) -> bool:
-    """Tried, not asked for: permissions do not tell of a file system that is full or read-only."""
+    """Tried out: permissions do not show that a file system is full or read-only."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             return True

@@ -1,65 +1,67 @@
-"""Environments that are there and have pytest, but where the search does not look.
+"""Environments with pytest in places that `interpreter` does not search.
 
-In come the root, the folder that a call pointed at and what the search rejected; out comes the line that leads to
-such an environment, best first. Nothing is started: pytest is there when its folder is.
+In come the root, the folder that a call pointed at and the environments that were tried; out comes a `Fix` that makes
+the best one usable. Nothing is started: pytest counts as installed if its folder is there.
 """
 
 import json
 import os
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
-from pytest_mcp.environments import files, project, virtualenv
-from pytest_mcp.environments.interpreter import FOLDERS, Candidate
+from pytest_mcp.api.errors import Fix
+from pytest_mcp.environments import files, virtualenv
+from pytest_mcp.environments.managers.registry import MANAGERS
+from pytest_mcp.environments.virtualenv import FOLDERS
 
-# How a line begins that is for whoever starts the server, and for no shell.
-LEADING = "start pytest-mcp"
+# They create environments for test runs.
 _OF_TOOLS = (".tox", ".nox")
-# Services of a monorepo lie one or two folders deep, at most with a folder for their kind above them.
+# How deep services of a monorepo are nested.
 _DEPTH = 3
-# What can be looked at in a fraction of a second; the largest monorepos stay partly unseen.
+# Takes a fraction of a second. In larger monorepos some folders are not searched.
 _MOST_FOLDERS = 2_000
-# More than these would be a list to choose from, not a line to follow.
 _PATHS_NAMED = 3
 
 
-def lead(root: Path, folder: Path, rejected: Sequence[Candidate]) -> str | None:
-    """The line that leads to an environment with pytest that a person has made, if one is there."""
-    if own := _usable(renamed(root), rejected):
+def lead(root: Path, folder: Path, tried: Collection[Path]) -> Fix | None:
+    """To an environment that a person has made."""
+    if own := _with_pytest(renamed(root, tried)):
         return _link(root, own[0])
-    if above := _usable(_above(root), rejected):
-        return f"{LEADING} in {_quoted(above[0].parent)}, or give it {_option(above[0])}"
-    if not _environments_of(folder) and (nested := _usable(_nested(folder), rejected)):
-        return _paths(root, nested)
+    if above := _with_pytest(_above(root), tried):
+        start = f"start pytest-mcp in {shlex.quote(str(above[0].parent))}"
+        return Fix(f"{start}, or give it {_option(above[0])}", for_operator=True)
+    if not _environments_of(folder) and (nested := _with_pytest(_nested(folder), tried)):
+        return Fix(_paths(root, nested))
     return None
 
 
-def of_tools(root: Path, rejected: Sequence[Candidate]) -> str | None:
-    """The line that leads to one of tox or nox. They are made anew at will, so a manager's own comes first."""
-    found = _usable(_of_tools(root), rejected)
-    return f"{LEADING} with {_option(found[-1])}" if found else None
+def of_tools(root: Path, tried: Collection[Path]) -> Fix | None:
+    """To one of tox or nox. They are recreated at will, so a manager's environment is preferred."""
+    found = _with_pytest(_of_tools(root), tried)
+    return _choose(found[-1]) if found else None
 
 
-def _usable(found: Iterable[Path], rejected: Sequence[Candidate]) -> list[Path]:
-    tried = {virtualenv.of(candidate.python) for candidate in rejected}
+def _with_pytest(found: Iterable[Path], tried: Collection[Path] = ()) -> list[Path]:
     return [prefix for prefix in found if prefix not in tried and virtualenv.has(prefix, "pytest")]
 
 
-def renamed(root: Path) -> list[Path]:
-    """Environments of the root under other names than those that are searched."""
-    others = [folder for folder in files.folders(root) if folder.name not in FOLDERS and _is_typed_easily(folder.name)]
-    return [folder for folder in others if _is_any(folder) and virtualenv.starts(folder)]
+def renamed(root: Path, tried: Collection[Path]) -> list[Path]:
+    """Environments in the root with names that are not searched."""
+    others = [folder for folder in files.folders(root) if folder.name not in FOLDERS and folder not in tried]
+    return [each for each in others if _is_plain(each.name) and _is_environment(each) and virtualenv.starts(each)]
 
 
-def _link(root: Path, prefix: Path) -> str:
-    """A link makes it the project's environment for good; where there is no place for one, the operator can choose."""
+def _link(root: Path, prefix: Path) -> Fix:
+    """A symlink makes it the project's environment, unless its place is taken."""
     new = root / FOLDERS[0]
-    if os.path.lexists(new):
-        return f"{LEADING} with {_option(prefix)}"
-    return shlex.join(["ln", "-s", prefix.name, new.name])
+    return _choose(prefix) if os.path.lexists(new) else Fix(shlex.join(["ln", "-s", prefix.name, new.name]))
+
+
+def _choose(prefix: Path) -> Fix:
+    return Fix(f"start pytest-mcp with {_option(prefix)}", for_operator=True)
 
 
 def _paths(root: Path, nested: Sequence[Path]) -> str:
@@ -69,18 +71,14 @@ def _paths(root: Path, nested: Sequence[Path]) -> str:
 
 
 def _option(prefix: Path) -> str:
-    """In full, since the server may have been started elsewhere."""
-    return f"--python {_quoted(virtualenv.python(prefix))}"
-
-
-def _quoted(path: Path) -> str:
-    return shlex.quote(str(path))
+    """The absolute path: the server may have been started elsewhere."""
+    return f"--python {shlex.quote(str(virtualenv.python(prefix)))}"
 
 
 def _above(root: Path) -> list[Path]:
-    workspace = project.workspace(root)
+    shared = [home for manager in MANAGERS if (home := manager.shared_home(root))]
     top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
-    homes = [workspace.folder if workspace else root, top]
+    homes = [*shared, top]
     return [prefix for home in homes if home != root for prefix in _environments_of(home)]
 
 
@@ -89,16 +87,16 @@ def _nested(folder: Path) -> list[Path]:
 
 
 def _below(folder: Path) -> Iterable[Path]:
-    """Folders in it, level by level, none that is hidden, an environment, or full of other people's packages."""
+    """Breadth first, without hidden folders, environments and installed packages."""
     level = [folder]
     for _ in range(_DEPTH):
         inner = (found for each in level for found in files.folders(each))
         level = []
         for found in inner:
-            # A link may lead out of the root, or around in a circle.
+            # A symlink may lead out of the root, or form a cycle.
             if found.name[0] in "._" or found.name == "node_modules" or found.is_symlink():
                 continue
-            if _is_typed_easily(found.name) and not _is_any(found):
+            if _is_plain(found.name) and not _is_environment(found):
                 level.append(found)
                 yield found
 
@@ -108,7 +106,7 @@ def _environments_of(folder: Path) -> list[Path]:
 
 
 def _of_tools(root: Path) -> list[Path]:
-    """Those named after a Python or after tests come last, and among them the newest Python."""
+    """Sorted: those named after a Python or after tests last, and among them the newest Python last."""
     found = [prefix for tool in _OF_TOOLS for prefix in files.folders(root / tool) if virtualenv.starts(prefix)]
     return sorted(found, key=lambda prefix: _aptness(prefix.name))
 
@@ -117,10 +115,10 @@ def _aptness(name: str) -> tuple[bool, list[int]]:
     return name.startswith("py") or "test" in name, [int(number) for number in re.findall(r"\d{1,9}", name)]
 
 
-def _is_any(folder: Path) -> bool:
-    return virtualenv.is_environment(folder) or virtualenv.is_conda(folder)
+def _is_environment(folder: Path) -> bool:
+    return any(manager.is_environment(folder) for manager in MANAGERS)
 
 
-def _is_typed_easily(name: str) -> bool:
-    """Without what a shell, or a reader of our sentence, could take for something else."""
+def _is_plain(name: str) -> bool:
+    """Without characters that a shell, or a reader of our sentence, could misread."""
     return re.fullmatch(r"[\w.@+][\w.@+ -]*", name) is not None

@@ -1,7 +1,7 @@
-"""A line of shell, made of steps that are lists of words.
+"""Shell lines made of steps, which are lists of words.
 
-In come words and paths; out comes text that can be pasted into a shell in the root. Which steps help is decided in
-`advice` and `unmanaged`.
+In come words and paths; out comes text that can be pasted into a shell in the root. Which steps are needed is decided
+in the managers' files.
 """
 
 import os
@@ -13,12 +13,14 @@ from pathlib import Path
 Step = Sequence[str]
 
 
-def line(steps: Iterable[Step]) -> str:
-    return " && ".join(map(shlex.join, steps))
+def line(steps: Iterable[Step], *, variables: str = "") -> str:
+    """`variables` are set for the last step."""
+    *first, last = [*map(shlex.join, steps)] or [""]
+    return " && ".join([*first, f"{variables} {last}".lstrip()])
 
 
 def shown(path: Path, root: Path) -> str:
-    """As it is typed in the root."""
+    """The path as it is typed in the root."""
     if not path.is_relative_to(root):
         return str(path)
     inside = path.relative_to(root).as_posix()
@@ -26,7 +28,7 @@ def shown(path: Path, root: Path) -> str:
 
 
 def aside(path: Path, root: Path) -> list[Step]:
-    """What makes room at this path and keeps what lies there, under another name."""
+    """Rename what is at this path, if anything, to a free name."""
     if not os.path.lexists(path):
         return []
     endings = chain(["-broken"], (f"-broken-{number}" for number in count(2)))

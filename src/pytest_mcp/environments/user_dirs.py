@@ -1,7 +1,7 @@
-"""Where programs keep what belongs to a user: settings, caches, data; and how they name what belongs to a project.
+"""The folders of a user for settings, caches and data, as programs find them.
 
-In comes the environment that such a program would be started with; out come folders, which need not exist.
-What lies in them is known to `hatch`, `poetry` and `registry`.
+In come environment variables; out come folders, which need not exist. What is in them is known to the files in
+`managers/`.
 """
 
 import base64
@@ -15,7 +15,7 @@ from typing import Literal
 Kind = Literal["config", "cache", "data"]
 
 _ON_MACOS = sys.platform == "darwin"
-# kind → the variable that names its folder, and where in the home it lies without: on Linux, on macOS.
+# kind → the variable that names its folder, and the default in the home: on Linux, on macOS.
 _FOLDERS: Mapping[Kind, tuple[str, str, str]] = {
     "config": ("XDG_CONFIG_HOME", ".config", "Library/Application Support"),
     "cache": ("XDG_CACHE_HOME", ".cache", "Library/Caches"),
@@ -27,7 +27,7 @@ def home(environment: Mapping[str, str]) -> Path:
     try:
         return Path(environment.get("HOME") or Path.home())
     except RuntimeError:
-        # A user without a home, as in many containers.
+        # Users in containers often have no home.
         return Path("/")
 
 
@@ -38,7 +38,7 @@ def folder(kind: Kind, environment: Mapping[str, str]) -> Path:
 
 
 def expanded(text: str, environment: Mapping[str, str]) -> Path:
-    """A path as a person writes it, with `~` and `$NAME`."""
+    """A path with `~` and `$NAME` expanded."""
     written = Template(text).safe_substitute(environment)
     if written == "~" or written.startswith("~/"):
         return home(environment) / written[2:]
@@ -46,6 +46,6 @@ def expanded(text: str, environment: Mapping[str, str]) -> Path:
 
 
 def mark(folder: str) -> str:
-    """The eight characters by which hatch and poetry tell one project from another of the same name."""
+    """Eight characters in the names of environments that tell projects of one name apart."""
     digest = hashlib.sha256(folder.encode("utf-8", "surrogateescape")).digest()
     return base64.urlsafe_b64encode(digest).decode("ascii")[:8]

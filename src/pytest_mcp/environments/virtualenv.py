@@ -1,7 +1,7 @@
-"""An environment as it lies on disk.
+"""A virtual environment as files show it, without starting its Python.
 
-In comes its folder; out comes what can be seen without starting its Python: where that is, its version, what is
-installed, what made it. Whether it can run tests is known only when it does.
+In comes its folder; out come the path and version of its Python and whether a package is installed. Whether it can run
+tests is known only when it does.
 """
 
 import os
@@ -11,13 +11,13 @@ from pathlib import Path
 
 from pytest_mcp.environments import files
 
+# What a project's own environment is called. New ones get the first name.
+FOLDERS = (".venv", "venv")
 SETTINGS = "pyvenv.cfg"
-# A dozen lines.
 _MOST_SETTINGS = 64 * 1024
 _EXECUTABLE = Path("Scripts", "python.exe") if os.name == "nt" else Path("bin", "python")
-# venv and virtualenv write `version`, uv writes `version_info`; what follows the three numbers does not matter.
+# Some tools write `version`, others `version_info`.
 _VERSION = re.compile(r"(?m)^version(?:_info)? *= *(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?")
-_VERSION_OF_PIP = re.compile(r"pip-(\d{1,9})\.(\d{1,9})")
 
 
 def python(prefix: Path) -> Path:
@@ -25,7 +25,7 @@ def python(prefix: Path) -> Path:
 
 
 def of(python: Path) -> Path:
-    """The folder of the environment that this Python belongs to. No link is followed: the link is what counts."""
+    """The environment that this Python belongs to. Symlinks are not resolved: they lead to the base Python."""
     return python.parent.parent
 
 
@@ -33,16 +33,8 @@ def is_environment(prefix: Path) -> bool:
     return files.holds((prefix / SETTINGS).is_file)
 
 
-def is_there(path: Path) -> bool:
-    return files.holds(path.exists)
-
-
-def is_conda(prefix: Path) -> bool:
-    return files.holds((prefix / "conda-meta").is_dir)
-
-
 def starts(prefix: Path) -> bool:
-    """Whether its Python is there at all: it may be a link to one that is gone."""
+    """Whether its Python exists: it may be a dangling symlink."""
     return files.holds(python(prefix).is_file) and os.access(python(prefix), os.X_OK)
 
 
@@ -58,27 +50,13 @@ def has(prefix: Path, package: str) -> bool:
     return any(files.holds((folder / package).is_dir) for folder in packages(prefix))
 
 
-def lacks_pip(prefix: Path) -> bool:
-    """Only an environment with packages of its own can be seen to lack it; otherwise it may be anywhere."""
-    said = _settings(prefix)
-    return bool(said) and said.get("include-system-site-packages") != "true" and not has(prefix, "pip")
-
-
-def version_of_pip(prefix: Path) -> tuple[int, int] | None:
-    found = [_VERSION_OF_PIP.match(path.name) for folder in packages(prefix) for path in folder.glob("pip-*.dist-info")]
-    return next(((int(match[1]), int(match[2])) for match in found if match), None)
-
-
-def is_made_by_uv(prefix: Path) -> bool:
-    return "uv" in _settings(prefix)
-
-
 def newest_first(prefixes: Iterable[Path]) -> list[Path]:
-    """By the version of Python; those of one version by name."""
+    """By version of Python, then by name."""
     return sorted(sorted(prefixes), key=_version, reverse=True)
 
 
-def _settings(prefix: Path) -> dict[str, str]:
+def settings(prefix: Path) -> dict[str, str]:
+    """The lines of pyvenv.cfg, in lower case."""
     pairs = [line.partition("=") for line in _said(prefix).splitlines()]
     return {name.strip().lower(): value.strip().lower() for name, _, value in pairs}
 

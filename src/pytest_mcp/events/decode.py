@@ -1,33 +1,36 @@
 """One JSON line of a child's report in, one numbered event out.
 
 Pure. A line that is damaged, of an unknown kind or of the wrong shape gives None and never an
-error: a test can write anything into any file. The kinds stand in `model`.
+error: a test can write anything into any file. The kinds are in `model` and `collection`.
 """
 
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from types import UnionType
+from types import ModuleType, NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
+from pytest_mcp.events import collection, model
 from pytest_mcp.events.model import Event
 
-# A line that is longer than this is looked at before it is parsed: no record of ours has so many values, and
-# a hundred bytes of memory for every bracket would be a lot of memory.
+# The values of a longer line are counted before it is parsed: no record of ours has so many values, and each would
+# take a hundred bytes of memory.
 PLAIN_BYTES = 1024 * 1024
 MOST_VALUES = 200_000
-# A text that does not end goes to the end of the line; from where else could the search go on?
+# A string without an end goes to the end of the line.
 _QUOTED = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 Check = Callable[[Any], bool]
-# No duration, time or count is larger; beyond it integers cannot be added to floats, at last not even be printed.
+# No duration, time or count is larger. Much larger integers cannot be added to floats, or even printed.
 LARGEST_NUMBER = 1e15
+# Types that need no look at the value.
+_PLAIN = (str, bool, NoneType)
 
 
 def _checker(hint: Any) -> Check:
-    """What a field's annotation says, as a test for what JSON gave. True and False are no numbers."""
+    """A check that a JSON value has the type of a field's annotation. True and False are no numbers."""
     origin, parts = get_origin(hint), get_args(hint)
     if hint is Any:
         return lambda _value: True
@@ -38,6 +41,8 @@ def _checker(hint: Any) -> Check:
     if origin is list:
         entry = _checker(parts[0])
         return lambda value: type(value) is list and all(map(entry, value))
+    if origin is UnionType and all(part in _PLAIN for part in parts):
+        return lambda value: type(value) in parts
     if origin is UnionType:
         choices = [_checker(part) for part in parts]
         return lambda value: any(choice(value) for choice in choices)
@@ -50,11 +55,17 @@ def _shape(event: type[Event]) -> dict[str, Check]:
     return {field.name: _checker(hints[field.name]) for field in fields(event)}
 
 
-_SHAPES = {event.kind: (event, _shape(event)) for event in Event.__subclasses__()}
+def _kinds(module: ModuleType) -> list[type[Event]]:
+    classes = [found for found in vars(module).values() if isinstance(found, type) and issubclass(found, Event)]
+    return [found for found in classes if found is not Event]
+
+
+KINDS: Mapping[str, type[Event]] = {event.kind: event for module in (model, collection) for event in _kinds(module)}
+_SHAPES = {kind: (event, _shape(event)) for kind, event in KINDS.items()}
 
 
 def _finite(number: str) -> float:
-    """NaN, Infinity and numbers that overflow to it are no JSON, and would make the reply none either."""
+    """NaN, Infinity and numbers that overflow are not JSON, and the reply must be."""
     value = float(number)
     if not math.isfinite(value):
         raise ValueError(number)
@@ -67,21 +78,21 @@ _DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 
 
 def _values(line: bytes) -> int:
-    """How many values it has, near enough; what is said in quotes has none."""
+    """About how many values it has; strings are left out first."""
     bare = _QUOTED.sub(b"", line)
     return sum(map(bare.count, (b",", b"[", b"{")))
 
 
 @dataclass(frozen=True)
 class Record:
-    """An event and its number in the child's own count, by which a lost one is seen."""
+    """An event and its number in the child's own count, which shows if one was lost."""
 
     number: int
     event: Event
 
 
 def parse(line: bytes) -> Record | None:
-    """Read one line. Keys that are not ours pass silently."""
+    """Parse one line. Unknown keys are ignored."""
     if len(line) > PLAIN_BYTES and _values(line) > MOST_VALUES:
         return None
     try:

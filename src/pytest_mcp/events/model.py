@@ -1,12 +1,11 @@
-"""The vocabulary the child speaks: one class for each kind of event.
+"""What the child reports: one class for each kind of event. Those of a collection are in `collection`.
 
 Pure. How a line becomes one of them is decided in `decode`, what they add up to in `ledger`.
 """
 
 import re
 from dataclasses import dataclass
-from types import NoneType
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar
 
 # The way up from a root, however deep a path can be, and one plain name.
 _ABOVE = re.compile(r"(?:\.\./){1,2048}[a-z._-]{1,40}")
@@ -37,7 +36,7 @@ class AboveRoot(Event):
     conftests: list[str]
 
     def __post_init__(self) -> None:
-        """These stand in a sentence of ours, so nothing passes but the way up and a name that pytest looks for."""
+        """These go into a sentence of ours, so only the way up and a name that pytest looks for are accepted."""
         if not all(_ABOVE.fullmatch(path) for path in (*self.settings, *self.conftests)):
             raise ValueError("not above the root")
 
@@ -65,31 +64,6 @@ class Portrait(Event):
 
 
 @dataclass(frozen=True)
-class Refused(Event):
-    """Files that were named explicitly and that the project's own collection would not take."""
-
-    kind = "refused"
-    files: list[str]
-
-
-@dataclass(frozen=True)
-class DoctestsLeftOut(Event):
-    """Modules that a call reached and the project's own collection does not: how many, None where it is not known."""
-
-    kind = "doctests_left_out"
-    count: int | None
-    first: str | None
-
-
-@dataclass(frozen=True)
-class Unreachable(Event):
-    """Files with tests that no call can name: by a link they lie outside the root, or `::` stands in their path."""
-
-    kind = "unreachable"
-    files: list[str]
-
-
-@dataclass(frozen=True)
 class UsageFault(Event):
     """pytest's own UsageError, and the file that configures it, if there is one."""
 
@@ -111,120 +85,6 @@ class Escaped(Event):
 @dataclass(frozen=True)
 class SessionStarted(Event):
     kind = "session_started"
-
-
-@dataclass(frozen=True)
-class CollectionFailed(Event):
-    kind = "collection_error"
-    file: str
-    error_type: str | None
-    message: str | None
-    line: int | None
-    traceback: str
-
-
-@dataclass(frozen=True)
-class CollectionSkipped(Event):
-    """A whole module that asked to be skipped; pytest counts it as one skipped test."""
-
-    kind = "collection_skipped"
-    id: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Collected(Event):
-    """One collector in the pytest-json-report plugin's shape; only with detail full."""
-
-    kind = "collector"
-    collector: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Deselected(Event):
-    kind = "deselected"
-    count: int
-    ids: list[str] | None
-
-
-@dataclass(frozen=True)
-class Selected(Event):
-    kind = "selected"
-    count: int
-
-
-@dataclass(frozen=True)
-class LeftOut(Event):
-    """A named target of which no test is left: how many were found, and the options or code that left them out."""
-
-    kind = "left_out"
-    id: str
-    found: int
-    by: list[str]
-
-
-@dataclass(frozen=True)
-class Compared(Event):
-    """All named targets were compared with the collected tests. Never told by xdist's controller: it collects none."""
-
-    kind = "compared"
-
-
-@dataclass(frozen=True)
-class FromCache(Event):
-    """Options that left tests out for what failed last time. Not `certain` under xdist, whose workers do not tell."""
-
-    kind = "from_cache"
-    options: list[str]
-    certain: bool
-
-
-@dataclass(frozen=True)
-class Marks(Event):
-    """Which marks are registered, and which the tests have; only where marks were to choose the tests."""
-
-    kind = "marks"
-    registered: list[str]
-    used: list[str]
-
-
-@dataclass(frozen=True)
-class NothingSelected(Event):
-    """Options that leave tests out, where pytest looked, for which names, and how many Python files (do not) match."""
-
-    kind = "nothing_selected"
-    options: list[str]
-    patterns: list[str]
-    places: list[str]
-    matching: int
-    others: int
-
-
-class Item(NamedTuple):
-    """A discovered test."""
-
-    id: str
-    classes: list[str]
-    function: str
-    line: int | None
-
-
-@dataclass(frozen=True)
-class Items(Event):
-    """Some discovered tests, each a row in the order of an item's fields: there may be a hundred thousand."""
-
-    kind = "items"
-    rows: list[list[Any]]
-
-    def __post_init__(self) -> None:
-        for id_, classes, function, line in self.rows:
-            texts = [id_, function, *classes]
-            if not all(type(text) is str for text in texts) or type(line) not in (int, NoneType):
-                raise ValueError("not an item")
-
-    @property
-    def items(self) -> list[Item]:
-        return [Item(*row) for row in self.rows]
 
 
 @dataclass(frozen=True)
@@ -337,33 +197,3 @@ class Returned(Event):
 
     kind = "returned"
     exit_status: int
-
-
-# Why a process is over: by itself, at the deadline, on our order, for filling the disk, or unknown
-# because its supervisor was killed.
-Reason = Literal["exited", "timeout", "stopped", "overflow", "lost"]
-# What became of its report: nothing was ever written, it is all there, or something has truncated it.
-ReportState = Literal["unwritten", "kept", "truncated"]
-
-
-@dataclass(frozen=True)
-class Exit:
-    """How the child's process ended. The only news that is not the child's own: `process` tells it."""
-
-    code: int | None
-    signal: str | None
-    reason: Reason
-    duration: float
-    stdout: str
-    stderr: str
-    # Processes it had started, left behind, and that were ended for it.
-    strays: int = 0
-    # How many of them would not go in time.
-    left: int = 0
-    # Bytes that are missing from the middle of what it printed.
-    left_out: int = 0
-    report: ReportState = "kept"
-
-    @property
-    def timed_out(self) -> bool:
-        return self.reason == "timeout"

@@ -1,4 +1,4 @@
-"""Work beside the work: a task that lasts as long as a block, and long work that must not hold up the event loop."""
+"""Run a coroutine during a block, and run a function in a thread so that it does not block the event loop."""
 
 import asyncio
 import logging
@@ -17,7 +17,10 @@ Made = TypeVar("Made")
 
 @asynccontextmanager
 async def alongside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run `work` while the block runs. A task group would wrap whatever the block raises."""
+    """Run `work` while the block runs; log its failure, never raise it.
+
+    Not a task group: that would wrap whatever the block raises.
+    """
     task = asyncio.create_task(work)
     task.add_done_callback(_note_failure)
     try:
@@ -29,10 +32,10 @@ async def alongside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 async def in_thread(work: Callable[[], Made]) -> Made:
-    """What `work` returns, made while pings, cancels and other calls are answered.
+    """Run `work` in a thread of its own and return its result.
 
-    A thread of its own that nobody waits for: a pool would keep idle threads, and an end of the server would have to
-    wait for busy ones. A call that is cancelled meanwhile leaves it to finish alone.
+    Not in a pool: that keeps idle threads, and the server could not exit before busy ones have finished. If the
+    call is cancelled, the thread runs to its end and its result is dropped.
     """
     made: Future[Made] = Future()
     made.set_running_or_notify_cancel()
@@ -40,7 +43,7 @@ async def in_thread(work: Callable[[], Made]) -> Made:
     def finish() -> None:
         try:
             made.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+        except BaseException as error:  # noqa: BLE001 - raised where it is awaited
             made.set_exception(error)
 
     threading.Thread(target=finish, name="long work", daemon=True).start()

@@ -1,26 +1,28 @@
 """A request becomes a command line.
 
-Pure: request, config and interpreter in; the arguments, the child's environment and its job out. No
-value of the caller's ever begins a token: paths are absolute, options are glued to their values, and
-the first token is always an option of ours (an addopts that ends in `--cov` would swallow a path).
+Pure: request, config and interpreter in; the arguments, the child's environment and its job out. No value of the
+caller begins a token: paths are absolute, options are joined to their values, and the first token is always an
+option of ours (an addopts that ends in `--cov` would take a path as its value).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pytest_mcp.api.requests import ExecuteTests, Flag, Request
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import PREFIX, Config
+from pytest_mcp.execution.job import Job
 
-# What one text of a test (message, traceback, captured stream) may hold before its middle is cut: more
-# than any answer of that size could show, whatever the language.
+# The script that the project's Python runs.
+LAUNCHER = Path(__file__).parents[1] / "child" / "launcher.py"
+# The longest text of a test (message, traceback, captured stream) before its middle is cut: more than an answer of
+# that many tokens can show, whatever the language.
 CHARACTERS_PER_TOKEN = 5
 LEAST_TEXT = 20_000
 MOST_TEXT = 200_000
 
-# Variables that would change what pytest does or says behind our back, or that belong to the server.
+# Variables that would change what pytest does or prints, or that belong to the server.
 _WITHHELD = frozenset(
     {
         "PYTEST_ADDOPTS",
@@ -47,7 +49,7 @@ _WITHHELD = frozenset(
 
 @dataclass(frozen=True)
 class Launch:
-    """What is known of a child before its job is: calls that have it in common can use one started ahead."""
+    """What is known of a child before its job: calls with an equal launch can use the same spare."""
 
     argv: tuple[str, ...]
     cwd: Path
@@ -56,24 +58,22 @@ class Launch:
 
 @dataclass(frozen=True)
 class Command:
-    """What to start, what it is to do, and the words for it that a person would type."""
+    """What to start, its job, and the command that a person would type for it."""
 
     launch: Launch
-    job: Mapping[str, Any]
+    job: Job
     reproduction: tuple[str, ...]
 
 
-def build(
-    request: Request, config: Config, python: Path, *, launcher: Path, own_prefix: Path, collect_only: bool
-) -> Command:
-    """`own_prefix` is the server's environment, whose activation means nothing to the project."""
+def build(request: Request, config: Config, python: Path, *, own_prefix: Path, collect_only: bool) -> Command:
+    """`own_prefix` is the server's environment: that it is active says nothing about the project."""
     asked = list(dict.fromkeys(target for _, target in request.targets))
-    # pytest's versions disagree on what overlapping arguments run; so it is given none.
+    # pytest's versions disagree on what overlapping arguments run, so it gets none that overlap.
     targets = [target for target in asked if not any(other is not target and other.covers(target) for other in asked)]
     flags = _flags(request)
     return Command(
         launch=Launch(
-            argv=(str(python), str(launcher)),
+            argv=(str(python), str(LAUNCHER)),
             cwd=config.root,
             env=_environment(config.environment, own_prefix),
         ),
@@ -86,7 +86,7 @@ def build(
                 *(target.argument for target in targets),
             ],
             "targets": [str(target.path) for target in targets],
-            "covered": [(target.node_id, target.argument) for target in asked if _is_unsaid(target, targets)],
+            "covered": [[target.node_id, target.argument] for target in asked if _is_covered(target, targets)],
             "named": [target.node_id for target in asked],
             "explicit_files": [str(target.path) for target in targets if target.is_file],
             "full": request.detail == "full",
@@ -110,7 +110,7 @@ def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:
         return [
             "--tb=auto",
             f"--show-capture={'all' if request.captures else 'no'}",
-            # Whole diffs, from pytest 8.0 on; the reporter sees to it on older ones, which ignore this.
+            # Whole diffs, from pytest 8.0 on; older ones ignore this and `phase_observer` raises their verbosity.
             "--override-ini=verbosity_assertions=2",
             # pytest writes this colour into the text of a failed comparison itself, where messages would have it.
             "--code-highlight=no",
@@ -137,9 +137,9 @@ def _flags(request: Request, *, only_set: bool = False) -> list[str]:
     return [token for token in tokens if token is not None]
 
 
-def _is_unsaid(target: Target, said: Sequence[Target]) -> bool:
-    """A test that is left out because another target covers it; that it exists must still be checked."""
-    return target not in said and target.selector is not None
+def _is_covered(target: Target, targets: Sequence[Target]) -> bool:
+    """A test that is not an argument because another target covers it. The child still checks that it exists."""
+    return target not in targets and target.selector is not None
 
 
 def _environment(inherited: Mapping[str, str], own_prefix: Path) -> dict[str, str]:

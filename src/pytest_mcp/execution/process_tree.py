@@ -1,7 +1,6 @@
 """Which processes descend from one, and signals to all of them. Standard library only.
 
-Used by the supervisor, which has nothing else on its path, and by the server for what a supervisor
-that was killed leaves behind. Linux is read from /proc; elsewhere `ps` is asked.
+Used by the supervisor, and by the server for what a killed supervisor leaves behind. Linux: /proc. Elsewhere: `ps`.
 """
 
 import contextlib
@@ -19,13 +18,13 @@ PROC = "/proc"
 ZOMBIE = b"Z"
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
-# The largest number that a process can have on Linux.
+# The largest pid on Linux.
 MOST_PROCESSES = 4 * 1024 * 1024
-# ps answers at once, or the machine is beyond help.
+# The timeout of `ps`, which normally answers at once.
 PS_SECONDS = 1.0
-# Between two looks at a running child, where `ps` must be asked: a look takes a hundredth of a second.
+# Between two runs of `ps` while a child runs: each takes about 10 ms.
 SNAPSHOT_SECONDS = 0.5
-# Loaded once: between fork and exec there is no good time for it.
+# Loaded once, because nothing can be loaded safely between fork and exec.
 _LIBC = ctypes.CDLL(None)
 
 
@@ -44,17 +43,17 @@ def _prctl(option: int, value: int) -> bool:
 
 
 class Tree(Protocol):
-    """What has come of one child of this process, for as long as this process lives."""
+    """The descendants of one child of this process."""
 
     def note(self) -> None:
-        """Remember what is there; called again and again while the child runs."""
+        """Remember which processes are there; called repeatedly while the child runs."""
 
     def alive(self) -> set[int]:
-        """All of it that is there now; a negative number is a whole process group."""
+        """Those that are alive now; a negative number is a whole process group."""
 
 
 class Adopted:
-    """For a subreaper: whatever gets away from its parent comes to this process."""
+    """For a subreaper: orphaned descendants become children of this process."""
 
     def __init__(self, child: int) -> None:
         self.child = child
@@ -63,7 +62,7 @@ class Adopted:
         pass
 
     def alive(self) -> set[int]:
-        # A /proc that is hidden or not mounted shows nothing.
+        # /proc may be hidden or not mounted, and then shows nothing.
         return descendants(os.getpid()) or _children_since(self.child)
 
 
@@ -74,9 +73,9 @@ class Row(NamedTuple):
 
 
 class Listed:
-    """Without a subreaper: what `ps` shows below the child, what it has shown there, and the groups of all of it.
+    """Without a subreaper: what `ps` shows or has shown below the child, and the process groups of all of it.
 
-    What leaves its parent and its group between two looks is not found.
+    A process that leaves its parent and its group between two runs of `ps` is not found.
     """
 
     def __init__(self, child: int) -> None:
@@ -97,7 +96,7 @@ class Listed:
         while more := {pid for pid, row in table.items() if row.parent in found} - found:
             found |= more
         if found:
-            # Only those that are there: the numbers of the others may come to belong to somebody else.
+            # Only those that are alive: the pids of the others may be reused.
             self.known = {pid: table[pid].began for pid in found}
             self.groups = {table[pid].group for pid in found}
         return found
@@ -108,7 +107,7 @@ def tree(child: int, *, adopts: bool) -> Tree:
 
 
 def descendants(of: int, *, sparing: Collection[int] = ()) -> set[int]:
-    """Everything alive below a process, except what is spared and what is below that. Linux only."""
+    """Every live descendant of a process, except those spared and their descendants. Linux only."""
     parents = {pid: parent for pid, (parent, state) in _linux_table().items() if state != ZOMBIE}
     found: set[int] = set()
     front = {of}
@@ -119,7 +118,7 @@ def descendants(of: int, *, sparing: Collection[int] = ()) -> set[int]:
 
 
 def end_all(pids: Collection[int], *, known: Collection[int] = ()) -> None:
-    """Stopped first, killed then: what is stopped cannot fork away from the kill."""
+    """Stop all of them first, then kill: a stopped process cannot fork in between."""
     signal_all([pid for pid in pids if pid not in known], signal.SIGSTOP)
     signal_all(pids, signal.SIGKILL)
 
@@ -131,7 +130,7 @@ def signal_all(pids: Iterable[int], number: int) -> None:
 
 
 def zombies(of: int) -> set[int]:
-    """The children of a process that have ended and that nobody has waited for. Linux only."""
+    """The children of a process that have ended and were not waited for. Linux only."""
     return {pid for pid, (parent, state) in _linux_table().items() if parent == of and state == ZOMBIE}
 
 
@@ -141,14 +140,14 @@ def _linux_table() -> dict[int, tuple[int, bytes]]:
     with contextlib.suppress(OSError):
         for name in filter(str.isdigit, os.listdir(PROC)):
             with contextlib.suppress(OSError, ValueError), open(f"{PROC}/{name}/stat", "rb") as handle:
-                # The second field is the program's name in parentheses and may hold anything.
+                # The second field is the program's name in parentheses, which may contain anything.
                 state, parent = handle.read().rpartition(b")")[2].split()[:2]
                 table[int(name)] = (int(parent), state)
     return table
 
 
 def _children_since(first: int) -> set[int]:
-    """Own children, adopted ones too, that live: every number that was given out since then is asked for."""
+    """Own live children, adopted ones too: checks every pid that was given out since then."""
     return {pid for pid in _numbers_since(first) if _is_a_living_child(pid)}
 
 
@@ -160,7 +159,7 @@ def _numbers_since(first: int) -> Iterator[int]:
     if newest > first:
         yield from range(first, newest)
         return
-    # Numbers begin anew when they have all been used.
+    # Pids have wrapped around.
     yield from range(first, MOST_PROCESSES)
     yield from range(2, newest)
 
@@ -183,7 +182,7 @@ def _has_members(group: int) -> bool:
 
 
 def _listed() -> dict[int, Row]:
-    """What `ps` shows, without this process and what has ended; empty where there is no `ps`."""
+    """What `ps` shows, without this process and without zombies; empty if there is no `ps`."""
     try:
         listing = subprocess.run(
             ["ps", "-A", "-o", "pid=,ppid=,pgid=,stat=,lstart="],

@@ -1,6 +1,6 @@
-"""What a supervisor that was killed leaves behind: it comes to the server, and is ended here.
+"""Kills what a killed supervisor leaves behind: orphans that become children of the server, their subreaper.
 
-Otherwise supervisors leave nothing. Which processes are theirs is told by `process`, which starts them.
+Any other supervisor leaves nothing. `supervision` starts supervisors and registers them here.
 """
 
 import os
@@ -11,22 +11,22 @@ import anyio
 
 from pytest_mcp.execution import process_tree
 
-# What ending them may take.
+# The longest that ending them may take.
 ORPHAN_SECONDS = 2.0
 ORPHAN_PAUSE_SECONDS = 0.01
 
 
-class Orphanage:
+class Reaper:
     """Only a process that serves and starts nothing but supervisors may `open` it.
 
-    Everything else that it finds below itself it takes for an orphan.
+    Every other process below it counts as an orphan.
     """
 
     def __init__(self) -> None:
         self.is_open = False
         self.supervisors: set[int] = set()
-        # Supervisors that are being started: there already, but nobody knows their numbers yet.
-        self.unborn = 0
+        # How many supervisors are being started: they may run already, but their pids are not known yet.
+        self.starting = 0
 
     def open(self) -> None:
         self.is_open = process_tree.become_subreaper()
@@ -35,12 +35,12 @@ class Orphanage:
         own = os.getpid()
         end = time.monotonic() + ORPHAN_SECONDS
         while self.is_open and time.monotonic() < end:
-            if self.unborn:
+            if self.starting:
                 await anyio.sleep(ORPHAN_PAUSE_SECONDS)
                 continue
             orphans = process_tree.descendants(own, sparing=self.supervisors)
             process_tree.end_all(orphans)
-            # Some come to us dead already: the child of a killed supervisor dies with it.
+            # Some are zombies already: the child of a killed supervisor dies with it.
             dead = process_tree.zombies(own) - self.supervisors
             for pid in dead:
                 with suppress(ChildProcessError):
@@ -50,4 +50,5 @@ class Orphanage:
             await anyio.sleep(ORPHAN_PAUSE_SECONDS)
 
 
-orphanage = Orphanage()
+# The state of this process, which is one subreaper for all runs: changed by `supervision` and `process.prepare` only.
+reaper = Reaper()

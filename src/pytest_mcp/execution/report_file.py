@@ -1,6 +1,6 @@
-"""The file that a child appends its records to: opened before the child has its job, read as it grows.
+"""The report file: created before the child gets its job, read while the child appends to it.
 
-In comes the run's folder; out go whole lines, as they come. What a line says is decided in `events`.
+In comes the run's folder; out go whole lines. What a line means is decided in `events`.
 """
 
 import json
@@ -8,20 +8,25 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import anyio
 
-from pytest_mcp.events.model import ReportState
+from pytest_mcp.events.run import ReportState
+from pytest_mcp.execution.job import Job
 from pytest_mcp.execution.run_folder import Folder, FolderError
 
-# A report that grows beyond this fills the disk with something that is no report; the run is ended.
+# A run whose report exceeds this is ended, before it fills the disk.
 REPORT_LIMIT = 512 * 1024 * 1024
-# How often a running child's report is looked at; only progress waits for it, never the answer.
+# How often the report of a running child is read. This delays progress only, never the answer.
 POLL_SECONDS = 0.1
-# One line of the report; longer ones can only be garbage.
+# No record is longer; a longer line is ignored.
 LONGEST_LINE = 32 * 1024 * 1024
 _CHUNK = 256 * 1024
+# How far a child may be ahead of us when it ends, in line ends, and how many seconds are spent on what is beyond.
+# Writing a record takes a child ten times as long as reading it takes us, so only records that no reporter wrote
+# can be that many.
+BACKLOG = 100_000
+CATCH_UP_SECONDS = 1.0
 
 OnLine = Callable[[bytes], None]
 
@@ -34,31 +39,49 @@ class Report:
     pieces: list[bytes] = field(default_factory=list)
     length: int = 0
     lines: int = 0
+    ends: int = 0
+    unread: bool = False
 
     def __post_init__(self) -> None:
         self._created = os.fstat(self.descriptor).st_mtime_ns
 
     @property
     def state(self) -> ReportState:
-        """Known by the file itself: a test that empties it leaves no line to be read."""
+        """Read from the file itself: if a test empties it, there are no lines."""
+        if self.unread:
+            return "unread"
         found = os.fstat(self.descriptor)
         if found.st_mtime_ns == self._created:
             return "unwritten"
         return "truncated" if found.st_size < max(self.offset, 1) else "kept"
 
     async def read(self) -> None:
-        """All that is there by now, in steps that let others run."""
-        while self.offset < REPORT_LIMIT and (chunk := os.pread(self.descriptor, _CHUNK, self.offset)):
-            self.offset += len(chunk)
-            *ends, rest = chunk.split(b"\n")
-            for end in ends:
-                self._end_line(end)
-            self._keep(rest)
+        """Read what is there by now, in chunks, and let other tasks run in between."""
+        while self._read_chunk():
             await anyio.sleep(0)
+
+    async def read_rest(self) -> None:
+        """What is unread when the child has ended, as far as it can be read in time."""
+        before, deadline = self.ends, anyio.current_time() + CATCH_UP_SECONDS
+        while self._read_chunk():
+            await anyio.sleep(0)
+            if self.ends - before > BACKLOG and anyio.current_time() > deadline:
+                self.unread = True
+                return
+
+    def _read_chunk(self) -> bool:
+        chunk = os.pread(self.descriptor, _CHUNK, self.offset) if self.offset < REPORT_LIMIT else b""
+        self.offset += len(chunk)
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            self._end_line(end)
+        self._keep(rest)
+        self.ends += len(ends)
+        return bool(chunk)
 
     def _keep(self, piece: bytes) -> None:
         self.length += len(piece)
-        # A line that is too long already is only counted, not kept.
+        # Nothing is kept of a line that is too long.
         self.pieces = [*self.pieces, piece] if self.length <= LONGEST_LINE else []
 
     def _end_line(self, end: bytes) -> None:
@@ -76,8 +99,8 @@ class Report:
 
 
 @contextmanager
-def report_of(folder: Folder, job: Any, on_line: OnLine) -> Iterator[Report]:
-    """The empty report, and the job beside it: with that, the child may begin."""
+def report_of(folder: Folder, job: Job, on_line: OnLine) -> Iterator[Report]:
+    """Create the empty report and write the job: then the child can begin."""
     try:
         with os.fdopen(folder.create("job.json", os.O_WRONLY), "w", encoding="utf-8") as handle:
             json.dump(job, handle)

@@ -1,8 +1,8 @@
-"""The private folder of one run: made before anybody is told its name, locked while it is used, removed afterwards.
+"""The private folder of one run: created, locked while it is used, removed afterwards.
 
-The lock is held by one open descriptor that the server shares with the run's supervisor, so the kernel drops it when
-both are gone, however they went. A folder that nobody has locked is abandoned, and the next start removes it.
-What lies in a folder is decided in `report`.
+The lock belongs to one open descriptor that the server shares with the run's supervisor, so the kernel drops it when
+both have ended, however they ended. A folder without a lock is abandoned, and the next server removes it when it
+starts. The files in a folder are decided in `report_file`.
 """
 
 import fcntl
@@ -18,24 +18,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PREFIX = "pytest-mcp-run-"
-# No folder of a person has such a name by accident.
+# Nobody names a folder like this by accident.
 _NAME = re.compile(re.escape(PREFIX) + "[0-9a-f]{16}")
-# Another start may take a folder for abandoned before it is locked; that it does so twice is beyond belief.
+# Another server that starts may remove the new folder before it is locked; then it is created again.
 _ATTEMPTS = 3
 
 
 class FolderError(Exception):
-    """The machine gives no place for a run's files."""
+    """There is no place for a run's files."""
 
 
 @dataclass(frozen=True)
 class Folder:
     path: Path
-    # Open and locked. Whoever removes or replaces the folder does not change what this leads to.
+    # Open and locked. It leads to this folder even if the path is removed or replaced.
     descriptor: int
 
     def create(self, name: str, flags: int) -> int:
-        """A new file in it that only this user may read, whatever the umask says."""
+        """Create a file that only this user can read, whatever the umask is."""
         descriptor = os.open(name, flags | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=self.descriptor)
         os.fchmod(descriptor, 0o600)
         return descriptor
@@ -50,7 +50,7 @@ def make() -> Folder:
         for _ in range(_ATTEMPTS):
             path = Path(tempfile.gettempdir(), f"{PREFIX}{secrets.token_hex(8)}")
             path.mkdir(mode=0o700)
-            # Again, for an umask that takes it away from ourselves.
+            # Again, because an umask may take the permission away.
             path.chmod(0o700)
             if (descriptor := _locked(path, or_without_locks=True)) is not None:
                 return Folder(path, descriptor)
@@ -60,12 +60,12 @@ def make() -> Folder:
 
 
 def remove_abandoned() -> None:
-    """Beside whatever else is done: a test may have left any number of files in one."""
+    """In a thread, because a test may have left any number of files in one."""
     threading.Thread(target=_remove_abandoned, name="abandoned folders", daemon=True).start()
 
 
 def _remove_abandoned() -> None:
-    # Where there is no temporary folder, the first run says so.
+    # If there is no temporary folder, the first run reports it.
     with suppress(OSError):
         for path in [Path(entry) for entry in os.scandir(tempfile.gettempdir()) if _is_ours(entry)]:
             if (descriptor := _locked(path)) is not None:
@@ -73,7 +73,7 @@ def _remove_abandoned() -> None:
 
 
 def _is_ours(entry: "os.DirEntry[str]") -> bool:
-    """By its name, and because nobody else could have made it."""
+    """By its name, its type and its owner."""
     try:
         found = entry.stat(follow_symlinks=False)
     except OSError:
@@ -82,9 +82,9 @@ def _is_ours(entry: "os.DirEntry[str]") -> bool:
 
 
 def _locked(path: Path, *, or_without_locks: bool = False) -> int | None:
-    """The folder's descriptor; None if somebody works with it or has removed it.
+    """The folder's descriptor; None if it is in use or has been removed.
 
-    On a file system that has no locks, every folder looks as if somebody worked with it.
+    On a file system without locks, every folder counts as in use.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -107,7 +107,7 @@ def _lock(descriptor: int, *, or_without_locks: bool) -> bool:
 
 
 def _leads_to(path: Path, descriptor: int) -> bool:
-    """Whether it has not been removed, or replaced, between being opened and being locked."""
+    """False if it was removed or replaced between opening and locking."""
     try:
         return os.path.samestat(path.lstat(), os.fstat(descriptor))
     except FileNotFoundError:

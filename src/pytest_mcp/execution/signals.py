@@ -1,18 +1,18 @@
-"""Signals that whoever started us had ignored or blocked. Standard library only.
+"""Undo what a parent process ignored or blocked. Standard library only.
 
-A background shell ignores SIGINT, nohup SIGHUP, a service manager anything; both states pass from process to
-process. Python's KeyboardInterrupt, our own time limits and asyncio's view of children would not work with them.
+A background shell ignores SIGINT, nohup SIGHUP, a service manager anything, and children inherit that. With it,
+Python's KeyboardInterrupt, our time limits and asyncio's handling of child processes would not work.
 """
 
 import signal
 from collections.abc import Iterable
 
-# Ignored by every Python itself; it restores them for the processes that it starts.
+# Python itself ignores these, and restores them for the processes that it starts.
 _PYTHONS_OWN = frozenset({signal.SIGPIPE, signal.SIGXFSZ})
 
 
 def restore(numbers: Iterable[int]) -> None:
-    """Nothing is blocked any more, and none of these is ignored."""
+    """Unblock all signals, and give these their default action if they are ignored."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in set(numbers) - _PYTHONS_OWN:
         if signal.getsignal(number) is signal.SIG_IGN:

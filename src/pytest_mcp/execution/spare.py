@@ -1,8 +1,7 @@
-"""At most one child that was started ahead of its job, so that the next call need not wait for a start.
+"""The spare: at most one child that was started ahead of its job, so that the next call need not wait for a start.
 
-It is used once. It is begun when a call has been answered and no other one runs, with what that call's
-child was started with, and ended with the server. Whether it is still as good as a fresh one is decided
-by the child itself, at the last moment.
+It is used once. It is started when a call has been answered and no other call runs, with the launch of that call's
+child, and it ends with the server. The child itself decides, when its job comes, whether it is still valid.
 """
 
 import logging
@@ -12,15 +11,15 @@ from pathlib import Path
 
 import anyio
 
-from pytest_mcp.execution import process
+from pytest_mcp.execution import process, supervision
 from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.command import Launch
-from pytest_mcp.execution.process import SpawnError, Started
+from pytest_mcp.execution.supervision import SpawnError, Started
 
-# When a call is over its answer is still on its way out; the spare begins behind it.
+# The answer of a call is still being sent when the call is over; the spare starts after it.
 SETTLE_SECONDS = 0.05
 
-# What the environment of a Python is like at this moment, to be compared with another moment.
+# The state of a Python's environment now, to compare it with its state at another time.
 Fingerprint = Callable[[Path], object]
 
 logger = logging.getLogger(__name__)
@@ -35,12 +34,12 @@ class Spare:
         self.environment: object = None
         self.calls = 0
         self.quiet = anyio.Event()
-        # A call that comes while the spare is being started waits for it: it is further on than a new one.
+        # A call that comes while the spare is being started waits for it: that is faster than a new start.
         self.changing = anyio.Lock()
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
-        """While this lasts there is a spare whenever it can help; afterwards there is none."""
+        """Keep a spare ready during this block; end it afterwards."""
         try:
             async with alongside(self._keep()):
                 yield
@@ -59,21 +58,21 @@ class Spare:
                 self.quiet.set()
 
     async def take(self, launch: Launch) -> Started | None:
-        """The spare, if there is one of this kind. Whoever takes it ends it."""
+        """The spare, if there is a valid one for this launch. Whoever takes it must end it."""
         async with self.changing:
-            if not self._is_as_good_as_a_new_one(launch):
+            if not self._is_valid_for(launch):
                 await self._drop()
             taken, self.started = self.started, None
             return taken
 
-    def _is_as_good_as_a_new_one(self, launch: Launch) -> bool:
-        """As far as can be seen from here. What changes while it starts the child itself cannot know of."""
+    def _is_valid_for(self, launch: Launch) -> bool:
+        """As far as the server can see. The child cannot know what changed while it was being started."""
         if self.started is None or not self.started.is_alive or self.started.launch != launch:
             return False
         return self.environment == self.fingerprint(Path(launch.argv[0]))
 
     def prefer(self, launch: Launch) -> None:
-        """What the next spare is to be started with: the last thing that worked."""
+        """Start the next spare with this launch, which has worked."""
         self.launch = launch
 
     async def _keep(self) -> None:
@@ -91,11 +90,11 @@ class Spare:
         try:
             self.started = await process.start_ahead(self.launch)
         except SpawnError as error:
-            # The next call meets the same trouble, and tells its caller.
+            # The next call fails in the same way and reports it.
             logger.warning("no child could be started ahead: %s", error)
 
     async def _drop(self) -> None:
         dropped, self.started = self.started, None
         if dropped is not None:
             with anyio.CancelScope(shield=True):
-                await process.end(dropped)
+                await supervision.end(dropped)

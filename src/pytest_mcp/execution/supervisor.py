@@ -1,149 +1,103 @@
-"""One per run, between the server and the child, so that nothing outlives either of them.
+"""One process per run, between the server and the child, so that nothing outlives either of them.
 
 Run as a script in the server's Python (`-I -S`: standard library only), never imported by the server.
-Its argument is the run's folder, which it removes in the end. Its stdin carries one JSON line that says
-what to start; after that nothing, and its end is the order to stop: a server that is gone, however it
-went, closes it. Its stdout carries one JSON line at the end: how the child ended, why, the head and tail
-of what it printed and how much is missing between them, how many strays there were.
+Its argument is the run's folder, which it removes at the end. It reads orders from stdin and writes one answer to
+stdout; `messages` has both. The end of stdin is the order to stop: it comes also when the server is killed.
 
-An order without a time limit is for a child that is started ahead of its job. It waits for the end of a
-pipe that carries nothing, which comes with a second line that has the limit. If it ends before that,
-there is nothing to tell.
+A child that is started ahead of its job has no time limit at first. It waits for the end of a pipe that carries
+nothing, which comes with the second order. If the child ends before that, there is no answer.
 
-It is a session of its own, so that a test that kills its process group does not reach it. On Linux it
-is a child subreaper: daemons, double forks and new sessions all come back to it and are ended here.
-Elsewhere it ends the process group and what `ps` has shown to descend from the child.
+It is a session of its own, so that a test that kills its process group does not reach it. On Linux it is a child
+subreaper: daemons, double forks and new sessions all become its children and are ended here. Elsewhere it ends the
+process group and what `ps` has shown to descend from the child.
 
-On Linux it is two processes. The first only waits for the second, which does all of this, and ends what is
-left if somebody kills that one: even when the server is killed at the same moment, somebody is there.
-Whoever has been stopped is continued when its parent dies.
+On Linux it is two processes. The first only waits for the second, which does all of this, and ends what is left if
+the second is killed: so one is there even when the server is killed at the same moment. A stopped process is
+continued when its parent dies.
 """
 
 import contextlib
-import json
 import os
-import selectors
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-# Nothing but the standard library is on the path; our own package lies beside it, last.
+# Only the standard library is on the path; our own package comes last.
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from pytest_mcp.execution import process_tree, signals, watcher
-from pytest_mcp.execution.captured_output import Output
+from pytest_mcp.execution.messages import Answer, Ended, Reason, Start, encode
+from pytest_mcp.execution.supervisor_input import Control, Input
 from pytest_mcp.execution.time_budget import ABORT_SECONDS, DRAIN_SECONDS, GRACE_SECONDS, HELPER_SECONDS, SWEEP_SECONDS
 
-# Whoever prints one character at a time need not be read one at a time: each look costs the child its core.
-OUTPUT_PAUSE_SECONDS = 0.02
-LITTLE_OUTPUT = 4096
 # How often a growing report is measured against its limit.
 MEASURE_SECONDS = 0.2
-# A process in uninterruptible sleep dies late; between two looks there is this pause.
+# A process in uninterruptible sleep dies late; the pause between two attempts to kill it.
 SWEEP_PAUSE_SECONDS = 0.005
-CHUNK = 65536
 
 Child: TypeAlias = "subprocess.Popen[bytes]"
-
-
-class Control:
-    """The server's orders, as far as they have come. Two may come in one piece."""
-
-    def __init__(self) -> None:
-        self.received = bytearray()
-
-    def read(self) -> bool:
-        """Take what there is, or wait for it; False at the end."""
-        chunk = os.read(0, CHUNK)
-        self.received += chunk
-        return bool(chunk)
-
-    def order(self) -> Any:
-        """The next whole line, or None."""
-        line, newline, rest = self.received.partition(b"\n")
-        if not newline:
-            return None
-        self.received = rest
-        return json.loads(line)
 
 
 class Supervisor:
     """One started child, until nothing of it is left."""
 
-    def __init__(self, child: Child, control: Control, order: dict[str, Any], folder: str, *, adopts: bool) -> None:
+    def __init__(self, child: Child, control: Control, order: Start, folder: str, *, adopts: bool) -> None:
         self.child = child
         self.control = control
         self.report = os.path.join(folder, "report")
-        self.report_limit: int = order["report_limit"]
+        self.report_limit = order["report_limit"]
         self.status: int | None = None
-        self.reason = "exited"
+        self.reason: Reason = "exited"
         self.tree = process_tree.tree(child.pid, adopts=adopts)
         self.adopts = adopts
         self.killed: set[int] = set()
-        # How many of them would not go.
+        # How many of them were still there when the time for killing had passed.
         self.left = 0
-        self.selector = selectors.DefaultSelector()
-        # What cannot wait: the server's orders and the end of a child.
-        self.urgent = selectors.DefaultSelector()
-        self.listen(0, "control")
-        self.wake_on_sigchld()
-        self.outputs = {name: Output(order["kept_output"]) for name in ("stdout", "stderr")}
-        for name, pipe in (("stdout", child.stdout), ("stderr", child.stderr)):
-            assert pipe is not None
-            os.set_blocking(pipe.fileno(), False)
-            self.selector.register(pipe, selectors.EVENT_READ, name)
+        assert child.stdout is not None
+        assert child.stderr is not None
+        self.input = Input(control, child.stdout, child.stderr, order["kept_output"])
 
-    def wait_for_the_order_to_go(self) -> Any:
-        """The order, or None when there will be none: the server is gone, or the child is."""
+    def wait_for_the_second_order(self) -> float | None:
+        """The time limit, or None when there will be none: the server or the child is gone."""
         self.reap()
         while (order := self.control.order()) is None:
             if self.status is not None or not self.look(None):
                 self.reason = "stopped"
                 self.sweep()
                 return None
-        return order
+        return order["time_limit"]
 
-    def run(self, time_limit: float) -> dict[str, Any]:
+    def run(self, time_limit: float) -> Ended:
         started = time.monotonic()
         self.wait_for_the_end(started + time_limit)
         duration = time.monotonic() - started
         self.sweep()
-        self.drain()
+        self.input.drain(DRAIN_SECONDS)
         return {
+            "kind": "ended",
             "status": self.status,
             "reason": self.reason,
             "duration": duration,
-            **{name: output.text() for name, output in self.outputs.items()},
-            "left_out": sum(output.left_out for output in self.outputs.values()),
+            "stdout": self.input.stdout.text(),
+            "stderr": self.input.stderr.text(),
+            "left_out": self.input.stdout.left_out + self.input.stderr.left_out,
             "strays": len(self.killed - {self.child.pid}),
             "left": self.left,
         }
 
-    def wake_on_sigchld(self) -> None:
-        reader, writer = os.pipe()
-        os.set_blocking(reader, False)
-        os.set_blocking(writer, False)
-        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        self.listen(reader, "wake")
-
-    def listen(self, descriptor: int, name: str) -> None:
-        for selector in (self.selector, self.urgent):
-            selector.register(descriptor, selectors.EVENT_READ, name)
-
     def wait_for_the_end(self, deadline: float) -> None:
-        """Until the child is gone or must go; the steps after the deadline are a ladder."""
+        """Until the child has ended or must be ended; after the deadline each step is harder than the one before."""
         self.reap()
-        ladder: list[tuple[float, int | None]] = [
+        steps: list[tuple[float, int | None]] = [
             (deadline, signal.SIGINT),
             (deadline + GRACE_SECONDS, signal.SIGABRT),
             (deadline + GRACE_SECONDS + ABORT_SECONDS, None),
         ]
         while self.status is None:
-            moment, step = ladder[0]
+            moment, number = steps[0]
             if time.monotonic() < moment:
                 if not self.look(min(moment - time.monotonic(), MEASURE_SECONDS)):
                     self.reason = "stopped"
@@ -154,10 +108,10 @@ class Supervisor:
                 self.tree.note()
                 continue
             self.reason = "timeout"
-            if step is None:
+            if number is None:
                 return
-            self.tell(step)
-            ladder.pop(0)
+            self.tell(number)
+            steps.pop(0)
 
     def report_is_too_large(self) -> bool:
         with contextlib.suppress(OSError):
@@ -167,38 +121,17 @@ class Supervisor:
     def tell(self, number: int) -> None:
         with contextlib.suppress(OSError):
             os.kill(self.child.pid, number)
-            os.kill(self.child.pid, signal.SIGCONT)  # one that has stopped itself hears nothing
+            os.kill(self.child.pid, signal.SIGCONT)  # a stopped process does not handle signals
 
     def look(self, timeout: float | None) -> bool:
-        """Wait for news; False when the server has closed the control pipe."""
-        printed = 0
-        for key, _ in self.selector.select(timeout):
-            if key.data == "control":
-                if not self.control.read():
-                    return False
-            elif key.data == "wake":
-                os.read(key.fd, CHUNK)
-            else:
-                printed += self.read(key)
-        if 0 < printed < LITTLE_OUTPUT:
-            self.urgent.select(OUTPUT_PAUSE_SECONDS)
+        """Wait for anything to happen; False when the server has closed stdin."""
+        if not self.input.wait(timeout):
+            return False
         self.reap()
         return True
 
-    def read(self, key: selectors.SelectorKey) -> int:
-        """Take what has been printed, and say how much."""
-        try:
-            chunk = os.read(key.fd, CHUNK)
-        except OSError:
-            return 0
-        if chunk:
-            self.outputs[key.data].add(chunk)
-        else:
-            self.selector.unregister(key.fileobj)
-        return len(chunk)
-
     def reap(self) -> bool:
-        """Collect every child that has ended, adopted ones too; False when there is none left at all."""
+        """Wait for every child that has ended, adopted ones too; False when there is no child left."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -208,13 +141,11 @@ class Supervisor:
                 return True
             if pid == self.child.pid:
                 self.status = os.waitstatus_to_exitcode(status)
-                self.child.returncode = self.status  # or Popen would look for it again
+                self.child.returncode = self.status  # or Popen would wait for it again
 
     def sweep(self) -> None:
-        """End everything that descends from the child."""
-        for key in list(self.selector.get_map().values()):
-            if key.data in ("control", "wake"):
-                self.selector.unregister(key.fileobj)  # nothing they could say matters any more
+        """Kill everything that descends from the child."""
+        self.input.only_output()
         self.let_helpers_finish()
         end = time.monotonic() + SWEEP_SECONDS
         while (found := self.remainder()) is not None:
@@ -225,38 +156,23 @@ class Supervisor:
             process_tree.end_all(found, known=self.killed)
             self.killed |= fresh
             if not fresh:
-                self.pause()
+                self.input.pause(SWEEP_PAUSE_SECONDS)
 
     def remainder(self) -> set[int] | None:
-        """What is there of the child, None if nothing is; whatever ends is on its way until it has been reaped."""
+        """The live descendants, None if nothing is left; the set may be empty while something waits to be reaped."""
         is_above_something = self.reap()
         if self.adopts:
             return self.tree.alive() if is_above_something else None
         return self.tree.alive() or None
 
     def let_helpers_finish(self) -> None:
-        """A child that left by itself may have helpers that tidy up after it, as multiprocessing has."""
+        """A child that exited by itself may have helpers that clean up after it, as multiprocessing has."""
         end = time.monotonic() + (HELPER_SECONDS if self.reason == "exited" else 0)
         while time.monotonic() < end and (self.reap() if self.adopts else self.remainder()):
-            self.pause()
-
-    def pause(self) -> None:
-        self.selector.select(SWEEP_PAUSE_SECONDS)
-        self.drain_available()
-
-    def drain_available(self) -> None:
-        for key, _ in self.selector.select(0):
-            if key.data in self.outputs:
-                self.read(key)
-
-    def drain(self) -> None:
-        end = time.monotonic() + DRAIN_SECONDS
-        while time.monotonic() < end and any(key.data in self.outputs for key in self.selector.get_map().values()):
-            for key, _ in self.selector.select(end - time.monotonic()):
-                self.read(key)
+            self.input.pause(SWEEP_PAUSE_SECONDS)
 
 
-def start(order: dict[str, Any], go: int | None) -> Child:
+def start(order: Start, go: int | None) -> Child:
     return subprocess.Popen(
         order["argv"] if go is None else [*order["argv"], str(go)],
         cwd=order["cwd"],
@@ -274,32 +190,33 @@ def die_with_the_supervisor() -> None:
     process_tree.ask_for_a_signal_at_the_parents_end(signal.SIGKILL)
 
 
-def carry_out(order: dict[str, Any], control: Control, folder: str, *, adopts: bool) -> tuple[Any, bool]:
-    """How it ended, None when it never began; and whether nothing is left of it."""
-    waits = order["time_limit"] is None
-    waiting, go = os.pipe() if waits else (None, None)
+def carry_out(order: Start, control: Control, folder: str, *, adopts: bool) -> tuple[Answer | None, bool]:
+    """The answer, None if a spare got no second order; and whether nothing is left of the child."""
+    time_limit = order["time_limit"]
+    waiting, go = os.pipe() if time_limit is None else (None, None)
     try:
         child = start(order, waiting)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        return {"spawn_error": str(error), "errno": getattr(error, "errno", None)}, True
+        return {"kind": "not_started", "message": str(error), "errno": getattr(error, "errno", None)}, True
     supervisor = Supervisor(child, control, order, folder, adopts=adopts)
     if waiting is not None and go is not None:
         os.close(waiting)
-        order = supervisor.wait_for_the_order_to_go()
+        time_limit = supervisor.wait_for_the_second_order()
         os.close(go)
-    answer = None if order is None else supervisor.run(order["time_limit"])
+    answer = None if time_limit is None else supervisor.run(time_limit)
     return answer, not supervisor.left
 
 
-def first_order(control: Control) -> Any:
+def first_order(control: Control) -> Start | None:
     while (order := control.order()) is None:
         if not control.read():
             return None
+    assert order["kind"] == "start"
     return order
 
 
 def supervise(folder: str) -> int:
-    """The exit code: 1 when somebody else must end what is left."""
+    """The exit code: 1 if the watcher must end what is left."""
     process_tree.ask_for_a_signal_at_the_parents_end(signal.SIGCONT)
     adopts = process_tree.become_subreaper()
     control = Control()
@@ -312,7 +229,7 @@ def supervise(folder: str) -> int:
         shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(BrokenPipeError), open(1, "wb") as server:
         if answer is not None:
-            server.write(json.dumps(answer).encode() + b"\n")
+            server.write(encode(answer))
     return 0 if is_clean else 1
 
 
@@ -325,5 +242,5 @@ def main(folder: str) -> int:
 
 
 if __name__ == "__main__":
-    # The server waits for our end, and nothing is left to tidy.
+    # The server waits for our exit, and nothing is left to tidy.
     os._exit(main(sys.argv[1]))

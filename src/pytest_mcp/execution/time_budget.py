@@ -1,20 +1,20 @@
-"""How long each step of ending a run may take, and what that adds up to. Standard library only.
+"""How long each step of ending a run may take, and the sum of them. Standard library only.
 
-The supervisor takes these steps, and the server waits for their sum: neither has a number of its own. An answer is
-due five seconds after the time limit at the latest, so the sum stays below that.
+The supervisor takes these steps and the server waits for their sum, so both use these numbers. An answer must come
+at most five seconds after the time limit, so the sum stays below that.
 """
 
-# At the time limit the child gets SIGINT, so that pytest writes its summary; this long later SIGABRT, so that
-# the stacks are printed; this long later the end.
+# At the time limit the child gets SIGINT, so that pytest writes its summary. After the grace it gets SIGABRT, so that
+# the stacks are printed. After that it is killed.
 GRACE_SECONDS = 2.0
 ABORT_SECONDS = 0.5
-# What the helpers of a child that left by itself may take to notice that it has gone.
+# How long helper processes of a child that exited by itself may take to notice that and exit.
 HELPER_SECONDS = 0.3
-# Killing is repeated until nothing is left, but no longer than this. What is left then is told.
+# Killing is repeated until nothing is left, but no longer than this. What is left then is reported.
 SWEEP_SECONDS = 1.5
-# Nobody who could hold the pipes is left when they are drained; this only bounds the unexpected.
+# Normally nobody holds the pipes any more when they are drained; this is the limit if somebody does.
 DRAIN_SECONDS = 0.3
-# For a busy machine to start and end processes in between.
+# For starting and ending processes on a busy machine.
 MARGIN_SECONDS = 0.5
 
 # From the time limit to the supervisor's answer.

@@ -1,6 +1,6 @@
 """The first of a supervisor's two processes: it waits for the second, and ends what that one leaves.
 
-In come the number of the process that does the work and the run's folder; out comes an exit code. Linux and the
+In come the pid of the second process (the worker) and the run's folder; out comes an exit code. Linux and the
 standard library only.
 """
 
@@ -18,16 +18,16 @@ PAUSE_SECONDS = 0.005
 
 
 def over(worker: int, folder: str) -> int:
-    """Wait for the one that does the work; the exit code is 1 if it did not end by itself."""
+    """Wait for the worker; the exit code is 1 if it did not end by itself."""
 
     def wake(_number: int, _frame: FrameType | None) -> None:
         os.kill(worker, signal.SIGCONT)
 
     process_tree.ask_for_a_signal_at_the_parents_end(signal.SIGCONT)
     signal.signal(signal.SIGCONT, wake)
-    # What the server reads ends with the worker.
+    # So that the server's pipe ends with the worker.
     os.close(1)
-    # Looked at first, and collected when its number is used no more.
+    # First only wait, so that its pid stays valid for the handler; reap it after that.
     os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT)
     signal.signal(signal.SIGCONT, signal.SIG_DFL)
     if os.waitpid(worker, 0)[1] == 0:

@@ -1,13 +1,13 @@
-"""How much of an answer is sent.
+"""How much of an execution's result is sent.
 
-Pure: everything that could be shown, what the request says of detail and tokens, and the operator's
-ceiling in; the answer that is sent, and what it leaves out, out. What does not fit goes in a fixed order:
+Pure: the complete result, the request's detail and max_tokens, and the operator's ceiling in; the answer that is sent
+out, with `omitted` saying what is missing. An answer that does not fit loses its parts in a fixed order:
 
     text output, passing tests, further ids of groups, captured output, frames outside the project,
-    the middle of messages and diffs, and last whole examples.
+    the middle of messages and diffs, and finally whole examples.
 
-Verdict, counts, notices and one line for every cause stay as long as they can; causes by the hundred share lines.
-Where even that is too much they share one, then the last notices go, then everything is cut short: the budget holds.
+Verdict, counts, notices and one line per cause are kept as long as possible; hundreds of causes are merged into fewer
+lines. If that is still too much, all causes share one line, then the last notices go, then every text is truncated.
 """
 
 from collections import Counter
@@ -18,23 +18,23 @@ from pydantic import BaseModel
 
 from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, ExecuteResult, FailureGroup, Omitted, TestResult
-from pytest_mcp.report import collection_errors, grouping, last_resort, pytest_output, rerun, tokens, tracebacks
-from pytest_mcp.report.token_limit import limit
+from pytest_mcp.report import collection_errors, grouping, pytest_output, rerun, tokens, tracebacks, truncation
 from pytest_mcp.text import cut_middle
 
-# What pytest printed is cut in its middle beyond this, except with detail full.
+# A longer text_output is cut in its middle, except with detail full.
 TEXT_CHARACTERS = 4000
-# How many further ids a group shows, and rerun names, before files and folders stand for them.
+# How many further ids a group shows.
 IDS_OF_A_GROUP = 5
+# How many ids rerun lists before it names their folder instead.
 IDS_OF_RERUN = 20
-# A message of several lines that is longer than this is whole in the traceback only.
+# If a message of several lines is longer than this, only the traceback has all of it.
 REPEATED_CHARACTERS = 400
-# The least that is left of a text whose middle is cut.
-LEAST_TEXT = 200
-# No token of JSON takes fewer bytes for long.
-LEAST_BYTES_OF_A_TOKEN = 4
-FITTED = "it had to fit; raise max_tokens, choose fewer tests or ask for detail full"
-# What causes may take of the budget before they share lines.
+# A text is not cut below this length until whole examples are removed.
+SHORTEST_TEXT = 200
+# JSON has at least this many bytes per token on average.
+BYTES_PER_TOKEN = 4
+SHORTENED = "shortened to fit; raise max_tokens, select fewer tests or use detail: full"
+# The share of the budget that causes may use before they are merged.
 SHARE_OF_CAUSES = 0.6
 
 Fitted = TypeVar("Fitted", bound=ExecuteResult)
@@ -42,8 +42,8 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 
 def fit_execution(result: Fitted, request: ExecuteTests, *, ceiling: int) -> Fitted:
-    """What `detail` asks for, or as much of it as `max_tokens` and the ceiling in bytes leave."""
-    small_enough = limit(request, ceiling)
+    """What `detail` asks for, or as much of it as fits `max_tokens` and the ceiling in bytes."""
+    is_small_enough = tokens.limit(request, ceiling)
     if request.detail == "full":
         whole = shown = result
     else:
@@ -52,29 +52,31 @@ def fit_execution(result: Fitted, request: ExecuteTests, *, ceiling: int) -> Fit
     first = _digest(shown) if request.detail == "auto" else shown
     texts = {test.node_id: tracebacks.plain(test.traceback or "") for test in whole.tests}
 
-    def told(answer: Fitted) -> Fitted:
-        return _with_omitted(answer, whole, texts, "detail: tests" if answer is first else FITTED)
+    def with_omitted(answer: Fitted) -> Fitted:
+        return _with_omitted(answer, whole, texts, "detail: tests" if answer is first else SHORTENED)
 
     def fits(answer: Fitted) -> bool:
-        return small_enough(told(answer))
+        return is_small_enough(with_omitted(answer))
 
     smaller = first
-    for smaller in _sacrifices(first, fits, most=_most_tokens(request, ceiling)):
+    for smaller in _reductions(first, fits, most=_most_tokens(request, ceiling)):
         if fits(smaller):
             break
-    return told(smaller)
+    return with_omitted(smaller)
 
 
 def _most_tokens(request: Request, ceiling: int) -> int:
-    most = ceiling // LEAST_BYTES_OF_A_TOKEN
+    most = ceiling // BYTES_PER_TOKEN
     return most if request.detail == "full" else min(most, request.max_tokens or request.default_max_tokens)
 
 
 def _digest(result: Fitted) -> Fitted:
-    """What detail auto shows when everything fits: each cause once, without decoration."""
+    """What detail auto shows if everything fits: one example of each cause, with a shortened traceback."""
     return result.model_copy(
         update={
-            "collection_errors": [collection_errors.without_machinery(error) for error in result.collection_errors],
+            "collection_errors": [
+                collection_errors.without_outside_frames(error) for error in result.collection_errors
+            ],
             "failure_groups": [_with_ids(cause, IDS_OF_A_GROUP) for cause in result.failure_groups],
             "tests": [_slim(test) for test in _shown(result)],
             "rerun": rerun.shorter(result.rerun, IDS_OF_RERUN),
@@ -83,11 +85,11 @@ def _digest(result: Fitted) -> Fitted:
 
 
 def _shown(result: ExecuteResult) -> list[TestResult]:
-    """One failure of each group, whole, in the order of the groups; then the others if they are few."""
+    """The example of each group, in the order of the groups; then the tests without a failure if they are few."""
     by_id = {test.node_id: test for test in result.tests}
     examples = [by_id[cause.example] for cause in result.failure_groups if cause.example in by_id]
-    quiet = [test for test in result.tests if not _is_bad(test)]
-    return [*examples, *(quiet if len(quiet) <= LISTED_WITHOUT_FAILURE else [])]
+    not_failed = [test for test in result.tests if not _is_failed(test)]
+    return [*examples, *(not_failed if len(not_failed) <= LISTED_WITHOUT_FAILURE else [])]
 
 
 def _slim(test: TestResult) -> TestResult:
@@ -99,17 +101,17 @@ def _slim(test: TestResult) -> TestResult:
     return test.model_copy(update={"message": message, "traceback": tracebacks.slim(test.traceback)})
 
 
-# --- what is given up, in this order -----------------------------------------------------------
+# --- the reductions, in their order ------------------------------------------------------------
 
 
-def _sacrifices(shown: Fitted, fits: Callable[[Fitted], bool], *, most: int) -> Iterator[Fitted]:
-    """The answer, and ever less of it."""
+def _reductions(shown: Fitted, fits: Callable[[Fitted], bool], *, most: int) -> Iterator[Fitted]:
+    """The answer, then smaller and smaller versions of it."""
     yield shown
     shown = shown.model_copy(update={"text_output": ""})
     yield shown
     shown = shown.model_copy(update={"json_report": None})
     yield shown
-    shown = _with_fewer_quiet_tests(shown, fits)
+    shown = _with_fewer_not_failed(shown, fits)
     yield shown
     shown = shown.model_copy(update={"tests": _shown(shown), "rerun": rerun.shorter(shown.rerun, IDS_OF_RERUN)})
     shown = _largest(IDS_OF_A_GROUP, lambda number: _with_fewer_ids(shown, number), fits)
@@ -121,25 +123,25 @@ def _sacrifices(shown: Fitted, fits: Callable[[Fitted], bool], *, most: int) -> 
     shown = _with_fewer_causes(shown, int(most * SHARE_OF_CAUSES))
     yield shown
     yield from _with_shorter_texts(shown)
-    tests = [_cut(test, LEAST_TEXT) for test in shown.tests]
+    tests = [_cut(test, SHORTEST_TEXT) for test in shown.tests]
     shown = _largest(len(tests), lambda number: shown.model_copy(update={"tests": tests[:number]}), fits)
     yield shown
     shown = shown.model_copy(update={"rerun": rerun.shorter(shown.rerun, 0)})
     yield shown
     shown = _largest(len(shown.failure_groups), lambda number: _with_shared_causes(shown, number), fits)
     yield shown
-    for errors in collection_errors.ever_fewer(shown.collection_errors):
+    for errors in collection_errors.reduced(shown.collection_errors):
         shown = shown.model_copy(update={"collection_errors": errors})
         yield shown
     shown = shown.model_copy(update={"rerun": shown.rerun and rerun.EVERYTHING})
     yield shown
     shown = _largest(len(shown.notices), lambda number: _with_fewer_notices(shown, number), fits)
     yield shown
-    yield from last_resort.ever_less(shown)
+    yield from truncation.truncated(shown)
 
 
 def _largest(most: int, made: Callable[[int], Answer], fits: Callable[[Answer], bool]) -> Answer:
-    """What is made of the largest number that fits, or of none."""
+    """`made(number)` for the largest number that fits, found by bisection; `made(0)` if none fits."""
     least = 0
     while least < most:
         middle = (least + most + 1) // 2
@@ -150,14 +152,14 @@ def _largest(most: int, made: Callable[[int], Answer], fits: Callable[[Answer], 
     return made(least)
 
 
-def _is_bad(test: TestResult) -> bool:
+def _is_failed(test: TestResult) -> bool:
     return test.outcome in ("failed", "error")
 
 
-def _with_fewer_quiet_tests(shown: Fitted, fits: Callable[[Fitted], bool]) -> Fitted:
-    bad = [test for test in shown.tests if _is_bad(test)]
-    quiet = [test for test in shown.tests if not _is_bad(test)]
-    return _largest(len(quiet), lambda number: shown.model_copy(update={"tests": [*bad, *quiet[:number]]}), fits)
+def _with_fewer_not_failed(shown: Fitted, fits: Callable[[Fitted], bool]) -> Fitted:
+    failed = [test for test in shown.tests if _is_failed(test)]
+    others = [test for test in shown.tests if not _is_failed(test)]
+    return _largest(len(others), lambda number: shown.model_copy(update={"tests": [*failed, *others[:number]]}), fits)
 
 
 def _with_fewer_ids(shown: Fitted, number: int) -> Fitted:
@@ -169,7 +171,7 @@ def _with_ids(cause: FailureGroup, number: int) -> FailureGroup:
 
 
 def _with_fewer_notices(shown: Fitted, number: int) -> Fitted:
-    return shown.model_copy(update={"notices": last_resort.with_notices(shown.notices, number)})
+    return shown.model_copy(update={"notices": truncation.first_notices(shown.notices, number)})
 
 
 def _with_tracebacks(shown: Fitted, shorter: Callable[[str], str]) -> Fitted:
@@ -178,13 +180,13 @@ def _with_tracebacks(shown: Fitted, shorter: Callable[[str], str]) -> Fitted:
 
 
 def _with_fewer_causes(shown: Fitted, most: int) -> Fitted:
-    """Causes by the hundred share lines: first those of the same words, at last those of the same type."""
+    """Merge causes until they fit `most` tokens: first those with the same words, finally those of the same type."""
     groups = shown.failure_groups
     for fewer in (groups, *grouping.coarser(groups)):
         groups = [_with_ids(cause, 0) for cause in fewer]
         if sum(map(_tokens, groups)) <= most:
             break
-    for errors in (shown.collection_errors, *collection_errors.ever_fewer(shown.collection_errors)):
+    for errors in (shown.collection_errors, *collection_errors.reduced(shown.collection_errors)):
         if sum(map(_tokens, errors)) <= most:
             break
     return _with_causes(shown.model_copy(update={"collection_errors": errors}), groups)
@@ -202,31 +204,31 @@ def _with_causes(shown: Fitted, groups: list[FailureGroup]) -> Fitted:
 
 
 def _with_shorter_texts(shown: Fitted) -> Iterator[Fitted]:
-    """The middles of the longest texts go first."""
+    """The longest texts are cut in their middle first."""
     longest = max([len(test.traceback or "") for test in shown.tests], default=0)
-    while longest > LEAST_TEXT:
-        longest = max(LEAST_TEXT, longest * 2 // 3)
+    while longest > SHORTEST_TEXT:
+        longest = max(SHORTEST_TEXT, longest * 2 // 3)
         yield shown.model_copy(update={"tests": [_cut(test, longest) for test in shown.tests]})
 
 
 def _cut(test: TestResult, most: int) -> TestResult:
     return test.model_copy(
         update={
-            "message": test.message and cut_middle(test.message, max(LEAST_TEXT, most // 2), separator=" "),
+            "message": test.message and cut_middle(test.message, max(SHORTEST_TEXT, most // 2), separator=" "),
             "traceback": test.traceback and cut_middle(test.traceback, most),
         }
     )
 
 
-# --- what was left out -------------------------------------------------------------------------
+# --- `omitted` ---------------------------------------------------------------------------------
 
 
 def _with_omitted(shown: Fitted, whole: ExecuteResult, texts: dict[str, str], hint: str) -> Fitted:
     left_out = _left_out(whole, shown)
     missing = sum(max(0, len(texts.get(test.node_id, "")) - len(test.traceback or "")) for test in shown.tests)
     characters = missing + max(0, len(whole.text_output) - len(shown.text_output))
-    told_less = len(shown.collection_errors) < len(whole.collection_errors) or shown.json_report != whole.json_report
-    if not left_out and not characters and not told_less:
+    is_reduced = len(shown.collection_errors) < len(whole.collection_errors) or shown.json_report != whole.json_report
+    if not left_out and not characters and not is_reduced:
         return shown
     omitted = Omitted(
         passed=left_out["passed"],

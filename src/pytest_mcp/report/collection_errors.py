@@ -1,6 +1,6 @@
-"""Files that could not be collected, told in fewer words.
+"""Shorten the list of files that could not be collected.
 
-Pure: errors in, errors out. How much has to go is decided in `budget` and `discovery`.
+Pure: errors in, errors out. How far they are shortened is decided in `budget` and `discovery`.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -9,15 +9,15 @@ from pytest_mcp.api.results import CollectionError
 from pytest_mcp.report import grouping, tracebacks
 
 
-def without_machinery(error: CollectionError) -> CollectionError:
-    """Without the frames of pytest and of Python's own import; what is said above them, the other keys say."""
+def without_outside_frames(error: CollectionError) -> CollectionError:
+    """Without the frames of pytest and importlib, and without the lines above them: other keys contain the same."""
     lines = tracebacks.without_foreign_frames(error.traceback or "").split("\n")
     begin = next((index for index, line in enumerate(lines) if line.startswith("E") or tracebacks.frames(line)), 0)
     return error.model_copy(update={"traceback": error.traceback and "\n".join(lines[begin:])})
 
 
-def ever_fewer(errors: Sequence[CollectionError]) -> Iterator[list[CollectionError]]:
-    """One for each cause, then in one line each, then one for each type, at last one for all."""
+def reduced(errors: Sequence[CollectionError]) -> Iterator[list[CollectionError]]:
+    """One entry per cause, then one line per cause, then one entry per exception type, finally one entry for all."""
     yield one_for_each_cause(errors)
     short = [
         error.model_copy(update={"message": grouping.line(error.message), "traceback": None})
@@ -29,7 +29,7 @@ def ever_fewer(errors: Sequence[CollectionError]) -> Iterator[list[CollectionErr
 
 
 def one_for_each_cause(errors: Sequence[CollectionError]) -> list[CollectionError]:
-    """Files that fail for one reason are told once, with how many they are."""
+    """Files with the same cause share one entry, which says how many there are."""
     return _merged(errors, [(error.error_type, grouping.masked(error.message, "")) for error in errors])
 
 

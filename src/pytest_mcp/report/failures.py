@@ -1,21 +1,22 @@
-"""From pytest's rendering of a failure to its one-line cause, its place and its whole text.
+"""The message, place and traceback of a failure, from pytest's report of it.
 
-Pure: reports in, text out. Most reports carry the crash itself; where they do not (missing fixtures,
-doctests, crashed xdist workers, anything that came through xdist as text) it is read from the text.
+Pure: reports in, text out. Most reports contain the crash as data. Where they do not (missing fixtures, doctests,
+crashed xdist workers, collection errors sent by xdist), it is parsed from pytest's text.
 """
 
 import re
 
 from pytest_mcp.api.results import CollectionError
-from pytest_mcp.events.ledger import TestRecord
-from pytest_mcp.events.model import CollectionFailed, Phase
+from pytest_mcp.events.collection import CollectionFailed
+from pytest_mcp.events.model import Phase
+from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.report import tracebacks
 
 _MARKED = re.compile(r"^E\s+(.*)$", re.MULTILINE)
 _EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?$", re.DOTALL)
 _PLACE = re.compile(r"^(\S.*):(\d+): ([A-Za-z_][\w.]*)$", re.MULTILINE)
 _DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
-# Where an error is in a file: what Python says of a syntax error, and pytest's frames.
+# The line of an error in a file: in Python's message of a syntax error, and in pytest's frames.
 _SOURCE_LINE = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
 _FRAME_LINE = re.compile(r"^(.*?):(\d{1,9}): in ", re.MULTILINE)
 _FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found)$", re.MULTILINE)
@@ -33,12 +34,12 @@ def message(record: TestRecord) -> str | None:
 
 
 def phase(record: TestRecord) -> str:
-    """The one that failed first in rank: the call, or what stands around it."""
+    """The phase that counts: call if it failed, otherwise setup or teardown."""
     return _failed_phases(record)[0].when
 
 
 def site(record: TestRecord) -> str | None:
-    """Where it failed: the last frame inside the project or, if there is none, the last of all."""
+    """Where it failed: the last frame inside the project or, if there is none, the last frame."""
     first = _failed_phases(record)[0]
     frames = tracebacks.frames(first.traceback or "")
     own = [place for place in frames if not tracebacks.is_foreign(place)]
@@ -49,7 +50,7 @@ def site(record: TestRecord) -> str | None:
 
 
 def traceback(record: TestRecord, *, captured: bool) -> str | None:
-    """Every failure of the test, the call's first, then what it printed and logged."""
+    """Every failure of the test, the call's first, then the captured output."""
     if record.outcome not in ("failed", "error"):
         return None
     failed = _failed_phases(record)
@@ -62,7 +63,7 @@ def traceback(record: TestRecord, *, captured: bool) -> str | None:
             parts.extend(_sections(phase))
     own = [phase for phase in record.phases if phase.subtest is None]
     if captured and own:
-        # Captured output accumulates: the last report has all of it, but for what a plugin adds to one report alone.
+        # Captured output accumulates: the last report has all of it, except what a plugin adds to one report only.
         parts.extend(_sections(*(phase for phase in own if phase in failed or phase is own[-1])))
     return "\n".join(part.rstrip("\n") for part in parts)
 
@@ -81,17 +82,14 @@ def collection_error(event: CollectionFailed) -> CollectionError:
 
 
 def _line_in_text(event: CollectionFailed) -> int | None:
-    """Only needed where an error came through xdist, which hands on nothing but text."""
+    """The line for errors that came through xdist, which sends only text."""
     lines = [line for path, line in _SOURCE_LINE.findall(event.traceback) if path.endswith(event.file)]
     lines = lines or [line for path, line in _FRAME_LINE.findall(event.traceback) if path == event.file]
     return int(lines[-1]) or None if lines else None
 
 
 def _failed_phases(record: TestRecord) -> list[Phase]:
-    """What went wrong, the assertion before the teardown.
-
-    pytest 9 adds a failure of its own to a test whose subtests failed; it says nothing new.
-    """
+    """The failed phases in order. pytest 9 adds a failure to a test whose subtests failed; that one is left out."""
     failed = [phase for phase in record.phases if phase.outcome == "failed"]
     if any(phase.subtest is not None for phase in failed):
         failed = [p for p in failed if p.subtest is not None or not _OWN_SUMMARY.match(p.traceback or "")]
@@ -111,9 +109,9 @@ def _cause(phase: Phase) -> str:
     if fixture := _FIXTURE.search(plain):
         return f"FixtureLookupError: {fixture.group(1)}"
     begin = _DOCTEST.search(plain)
-    told, _, last = plain.rpartition("\n")
+    before, _, last = plain.rpartition("\n")
     if begin and (place := _PLACE.match(last)):
-        return f"{place.group(3)}: {told[begin.start() :].strip()}"
+        return f"{place.group(3)}: {before[begin.start() :].strip()}"
     return plain
 
 

@@ -1,23 +1,22 @@
-"""Which failures have one cause, and in which order causes are told.
+"""Which failures have the same cause, and the order of causes.
 
-Pure: failed tests in, groups out. Failures are one group when the exception, the phase, the place and the
-words are the same, less what differs from run to run or from parameter to parameter: when in doubt, two.
+Pure: failed tests in, groups out. Failures are one group if exception, phase, place and message are the same, after
+masking what differs from run to run or from parameter to parameter. In doubt they are two groups.
 """
 
 import re
 from collections.abc import Callable, Hashable, Sequence
 
 from pytest_mcp.api.results import FailureGroup
-from pytest_mcp.events.ledger import TestRecord
+from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.report import failures
 from pytest_mcp.text import cut_middle
 
-# The one line that stands for a cause; the whole message is that of the example.
+# The length of a group's message, which is one line; the example has the whole message.
 CAUSE_CHARACTERS = 120
-# Parts of a parameter's id that are shorter could stand anywhere in a message by chance.
+# Shorter parameters are not masked: they could occur in a message by chance.
 SHORTEST_PARAMETER = 3
-
-# Of an id with more parameters the longest are masked.
+# Only this many of an id's parameters are masked, the longest ones.
 MOST_PARAMETERS = 10
 
 _VOLATILE = re.compile(
@@ -33,7 +32,7 @@ Key = Callable[[FailureGroup], Hashable]
 
 
 def group(records: Sequence[TestRecord]) -> list[FailureGroup]:
-    """The largest first; of two alike the one that broke before the tests themselves began."""
+    """The largest group first; among equally large ones, failures of the setup phase first."""
     members: dict[Hashable, list[TestRecord]] = {}
     for record in records:
         members.setdefault(_cause(record), []).append(record)
@@ -51,12 +50,12 @@ def group(records: Sequence[TestRecord]) -> list[FailureGroup]:
 
 
 def coarser(groups: Sequence[FailureGroup]) -> list[list[FailureGroup]]:
-    """The same failures in fewer and fewer groups, for when even one line for each cause is too much."""
+    """The same failures in fewer and fewer groups, for answers in which one line per cause does not fit."""
     return [_merged(groups, key) for key in (_words, _type_and_place, _type_and_file, _type)]
 
 
 def with_shared_tail(groups: Sequence[FailureGroup], most: int) -> list[FailureGroup]:
-    """The first so many, and one for all others."""
+    """The first `most` groups, and one group for all others."""
     rest = groups[most:]
     return [*groups[:most], *([_one_of(rest)] if rest else [])]
 
@@ -66,7 +65,7 @@ def _cause(record: TestRecord) -> Hashable:
 
 
 def masked(message: str, node_id: str) -> str:
-    """The message without what is different each time. Its type is not."""
+    """The message with `#` in place of its volatile parts. The exception's type is kept."""
     named = _TYPE.match(message)
     kind, message = (named.group(), message[named.end() :]) if named else ("", message)
     parameters = node_id.partition("[")[2].removesuffix("]")
@@ -78,7 +77,7 @@ def masked(message: str, node_id: str) -> str:
 
 
 def line(message: str) -> str:
-    """The one line that stands for a cause."""
+    """The first line of a message, shortened."""
     return cut_middle(message.strip().partition("\n")[0], CAUSE_CHARACTERS, separator=" ")
 
 

@@ -1,15 +1,17 @@
-"""The same run in the shape that the pytest-json-report plugin writes.
+"""A run in the format of the pytest-json-report plugin.
 
-Pure. The child has put every piece into that plugin's shape already (with detail full); here they are
-put together. Node ids are pytest's own here, relative to `root`, as the plugin has them.
+Pure: a run in, the report out. With detail full, the child already sends every piece in that format; here the pieces
+are put together. Node ids are pytest's own, relative to `root`, as in the plugin.
 """
 
 from collections import Counter
 from typing import Any
 
 from pytest_mcp.api.requests import Request
-from pytest_mcp.events.ledger import Ledger, Run, TestRecord
+from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import Phase
+from pytest_mcp.events.outcomes import TestRecord
+from pytest_mcp.events.run import Run
 
 
 def build(run: Run[Request]) -> dict[str, Any]:
@@ -56,25 +58,26 @@ def _test(record: TestRecord) -> dict[str, Any]:
     test: dict[str, Any] = {"nodeid": first.get("nodeid"), "lineno": first.get("lineno"), "outcome": "passed"}
     if first.get("keywords"):
         test["keywords"] = first["keywords"]
-    for phase, said in staged:
-        if said.get("status") not in ("passed", "", None):
-            test["outcome"] = said["status"]
-        if phase.when == "teardown" and said.get("properties"):
-            test["user_properties"] = [{pair[0]: pair[1]} for pair in _list(said["properties"]) if _is_pair(pair)]
-        _add_stage(test, phase, said)
+    for phase, reported in staged:
+        if reported.get("status") not in ("passed", "", None):
+            test["outcome"] = reported["status"]
+        if phase.when == "teardown" and reported.get("properties"):
+            pairs = _list(reported["properties"])
+            test["user_properties"] = [{pair[0]: pair[1]} for pair in pairs if _is_pair(pair)]
+        _add_stage(test, phase, reported)
     return test
 
 
-def _add_stage(test: dict[str, Any], phase: Phase, said: dict[str, Any]) -> None:
-    """A failed subtest is kept beside the test's own call, which that plugin would let overwrite it."""
+def _add_stage(test: dict[str, Any], phase: Phase, reported: dict[str, Any]) -> None:
+    """Failed subtests get a key of their own. In the plugin, the test's own call overwrites them."""
     if phase.subtest is None:
-        test[phase.when] = said.get("stage")
+        test[phase.when] = reported.get("stage")
     elif phase.outcome == "failed":
-        test.setdefault("subtests", []).append({"description": phase.subtest, **(said.get("stage") or {})})
+        test.setdefault("subtests", []).append({"description": phase.subtest, **(reported.get("stage") or {})})
 
 
 def _list(value: Any) -> list[Any]:
-    """What the child says inside these objects is not checked on its way in, so it is checked here."""
+    """The content of these objects is not checked in `events`, so it is checked here."""
     return value if isinstance(value, list) else []
 
 

@@ -1,7 +1,8 @@
-"""Why a run has no result: the error to answer with, or None when there is a result.
+"""Decide whether a run has a result.
 
-Pure. Causes decide, not exit codes: a test can exit with any code, and a missing plugin exits like a
-failing test. What the child reported, above all whether its session ended, comes first.
+In comes a run that has ended; out comes the error to answer with, or None if there is a result. Pure.
+The events that the child reported decide, above all whether its session finished. The exit code alone decides nothing:
+a test can exit with any code, and a missing plugin gives the same code as a failing test.
 """
 
 import re
@@ -11,91 +12,94 @@ from typing import Any
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
 from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.targets import Target
-from pytest_mcp.events.ledger import Asked_co, Ledger, Run
+from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import UsageFault
+from pytest_mcp.events.run import Asked_co, Run
+from pytest_mcp.execution.report_file import REPORT_LIMIT
 from pytest_mcp.report import budget, failures, result, targets_not_run
 from pytest_mcp.text import in_line, label
 
-# What pytest says of an argument it cannot find, in all its versions.
+# pytest's messages for an argument that it cannot find, in all its versions.
 _NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or directory not found: )(.*?)$", re.MULTILINE)
 _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) expressions do not support")
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
 _SEE = "discover_tests lists what there is"
-_LAST_FAILED = "; the project's addopts say --lf, and pytest then finds nothing in files without a known failure"
-# How many of the tests that were running a message names.
+_LAST_FAILED = "; the project's addopts contain --lf, which makes pytest ignore files without a known failure"
+# How many running tests a message names.
 MAX_RUNNING_SHOWN = 5
-# The most that an error repeats of what had finished.
+# The size limit of `partial` in an error's data.
 PARTIAL_BYTES = 2 * 1024 * 1024
-# How many frames, the innermost, of what an interruption hit.
+# How many files that could not be collected an error describes.
+MAX_COLLECTION_ERRORS = 20
+# How many of the innermost frames are shown of the code that was interrupted.
 MAX_FRAMES_SHOWN = 8
 
 
 def diagnose(run: Run[Asked_co]) -> CallError | None:
-    """The first cause that holds, the most certain first."""
+    """The first cause that applies. The most certain causes are checked first."""
     ledger = run.ledger
     if run.exit.timed_out:
         return _failed(run, "timeout", f"pytest execution exceeded timeout of {run.time_limit} seconds")
     if run.exit.reason == "overflow":
-        return _failed(run, "crash", "pytest execution failed: its report grew beyond every measure and it was ended")
+        why = f"its report exceeded {REPORT_LIMIT // 2**20} MiB, so the run was stopped"
+        return _failed(run, "crash", f"pytest execution failed: {why}")
     if run.exit.reason == "lost":
-        return _failed(run, "crash", "pytest execution failed: its supervisor was killed from outside or by a test")
+        why = "its supervisor process was killed, by a test or from outside"
+        return _failed(run, "crash", f"pytest execution failed: {why}")
+    if run.exit.report == "unread":
+        too_many = "its report has more records than a test run can write (does a test write to it?)"
+        return _failed(run, "crash", f"pytest execution failed: {too_many}; not all of them were read")
     if faults := _refused_arguments(run):
         return RefusedByPytest(faults, _facts(run).of_refusal())
     if ledger.usage_fault is not None and not _is_of_broken_modules(ledger, ledger.usage_fault):
         return _failed(run, "usage_error", f"pytest execution failed: {_usage_headline(ledger.usage_fault)}")
     if ledger.internal_fault is not None and run.exit.code in (None, 3):
-        cause = ledger.internal_fault.text.strip().splitlines()[-1:] or [""]
-        return _failed(
-            run, "pytest_internal", f"pytest execution failed: internal error in pytest: {in_line(cause[0].strip())}"
-        )
+        last = (ledger.internal_fault.text.strip().splitlines() or [""])[-1].strip()
+        return _failed(run, "pytest_internal", f"pytest execution failed: internal error in pytest: {in_line(last)}")
     if ledger.interrupted is not None and not result.stopped_itself(ledger):
-        why = ledger.interrupted
-        return _failed(
-            run, "interrupted", f"pytest execution failed: interrupted ({in_line(f'{why.error_type}: {why.message}')})"
-        )
+        return interrupted(run, in_line(f"{ledger.interrupted.error_type}: {ledger.interrupted.message}"))
     if ledger.ended is not None and run.exit.code is not None:
         return None
     if ledger.collection_failures and not ledger.session_started and run.exit.code is not None:
-        return None  # a conftest that cannot be imported keeps the session from starting
+        return None  # the session does not start if a conftest cannot be imported
     return _unfinished(run)
 
 
 def _is_of_broken_modules(ledger: Ledger, fault: UsageFault) -> bool:
-    """pytest finds no test in a module that cannot be imported or skips itself; that is told as a result."""
+    """pytest finds no test in a module that cannot be imported or skips itself. Such a run has a result."""
     if ledger.collection_failures:
         return True
     return bool(ledger.skipped_modules) and all(_NOT_FOUND.match(message) for message in fault.messages)
 
 
 def interrupted(run: Run[Asked_co], by: str) -> ExecutionFailed:
-    """For a run that was ended on the order of whoever had asked for it."""
+    """The error of a run that its caller stopped."""
     return _failed(run, "interrupted", f"pytest execution failed: interrupted ({by})")
 
 
 def lost_its_targets(run: Run[Asked_co]) -> bool:
-    """Named targets did not run, and nobody said why: xdist's workers do not tell what they did not find or take."""
+    """Whether named targets did not run for no reported reason: xdist's workers do not report targets they miss."""
     return bool(targets_not_run.unexplained(run.request, run.ledger))
 
 
 def _unfinished(run: Run[Asked_co]) -> CallError:
-    """The process ended, the session did not."""
+    """The error of a process that ended before its session did."""
     ledger, code = run.ledger, run.exit.code
     if run.exit.signal is not None:
         headline = f"pytest subprocess terminated with signal {run.exit.signal}"
-        killed = "\nSomebody killed it, but not by pytest-mcp's doing: a test, or a machine that is out of memory."
+        killed = "\nKilled by SIGKILL, not by pytest-mcp: a test did it, or the machine ran out of memory."
         return _failed(run, "crash", headline + (killed if run.exit.signal == "SIGKILL" else ""))
     if run.exit.report == "truncated" or ledger.hello is None or ledger.gaps:
-        why = "its report is incomplete (did a test truncate or overwrite files that it did not open?)"
-        return _failed(run, "crash", f"pytest execution failed: {why}; the process ended with exit code {code}")
+        why = "its report is incomplete (a test may have truncated or overwritten a file that it did not open)"
+        return _failed(run, "crash", f"pytest execution failed: {why}; the process exited with code {code}")
     if ledger.escaped is not None and ledger.escaped.error_type != "SystemExit" and not ledger.session_started:
         why = f"{ledger.escaped.error_type}: {ledger.escaped.message}"
         return _failed(run, "usage_error", f"pytest execution failed: pytest could not be configured: {why}")
     if not ledger.session_started and code == 0 and (ledger.configured or run.exit.stdout.startswith("pytest ")):
-        why = "the project's addopts ask pytest for something else than tests (--help, --version, --markers?)"
+        why = "no tests were run; the project's addopts seem to contain --help, --version, --markers or the like"
         return _failed(run, "usage_error", f"pytest execution failed: {why}")
-    return _failed(
-        run, "crash", f"pytest execution failed: the process ended with exit code {code} before the session did"
-    )
+    why = f"the process exited with code {code} before the test session finished"
+    return _failed(run, "crash", f"pytest execution failed: {why}")
 
 
 def _failed(run: Run[Asked_co], error_type: ErrorType, headline: str) -> ExecutionFailed:
@@ -103,31 +107,30 @@ def _failed(run: Run[Asked_co], error_type: ErrorType, headline: str) -> Executi
 
 
 def _progress_lines(ledger: Ledger) -> list[str]:
-    """What a person asks first: how far it came, and what was running."""
+    """How far the run came, and what was running."""
     if not ledger.session_started:
-        return (
-            ["It had not come to collecting tests: it was loading plugins and conftest files."] if ledger.hello else []
-        )
+        loading = "Collection had not started: pytest was still loading plugins and conftest files."
+        return [loading] if ledger.hello else []
     stack = [f"stack| {frame}" for frame in (ledger.interrupted.stack if ledger.interrupted else [])]
     if not ledger.selected:
-        return ["It was still collecting tests.", *stack[-MAX_FRAMES_SHOWN:]]
+        return ["pytest was still collecting tests.", *stack[-MAX_FRAMES_SHOWN:]]
     lines = [f"{ledger.finished} of {ledger.selected} tests had finished, {ledger.failed} of them failed."]
     if ledger.ended is not None and ledger.returned is None:
-        lines.append("The session had ended; hooks that run after it (pytest_unconfigure) had not.")
+        lines.append("The test session had finished; hooks that run after it (pytest_unconfigure) had not.")
     running = list(ledger.running)
     lines += [f"running: {label(node_id)}" for node_id in running[:MAX_RUNNING_SHOWN]]
     return [*lines, *stack[-MAX_FRAMES_SHOWN:]]
 
 
 def _usage_headline(fault: UsageFault) -> str:
-    """pytest's words, and the file they are about: not every version names it."""
+    """pytest's message, with the configuration file: not every version of pytest names it."""
     said = "; ".join(fault.messages) or "usage error"
     unnamed = fault.configuration is not None and fault.configuration not in said
     return f"{said} (configured in {fault.configuration})" if unnamed else said
 
 
 def _refused_arguments(run: Run[Request]) -> list[Fault]:
-    """The caller's own arguments that pytest, or the reporter on our behalf, would not take."""
+    """The caller's arguments that pytest refused, or that the child's reporter refused."""
     ledger = run.ledger
     if ledger.refused is not None:
         return _not_test_files(run, ledger.refused.files)
@@ -138,8 +141,8 @@ def _refused_arguments(run: Run[Request]) -> list[Fault]:
 
 def _not_test_files(run: Run[Request], files: Sequence[str]) -> list[Fault]:
     why = (
-        "is not a test file of this project (neither its python_files nor its doctest settings take it)"
-        " and was not run; a test file of another name needs a pattern that matches it"
+        "is not a test file of this project (neither python_files nor the doctest settings match it)"
+        " and was not run; to run a test file with another name, pass a pattern that matches it"
     )
     refused = set(files)
     return [
@@ -150,7 +153,7 @@ def _not_test_files(run: Run[Request], files: Sequence[str]) -> list[Fault]:
 
 
 def _missing_targets(run: Run[Request]) -> list[Fault]:
-    """One fault for each id that pytest did not find, but not for what a file did that cannot be imported or skips."""
+    """One fault for each id that pytest did not find, unless its file skips itself or cannot be imported."""
     assert run.ledger.usage_fault is not None
     missing = {found for message in run.ledger.usage_fault.messages for found in _NOT_FOUND.findall(message)}
     broken = {event.file for event in run.ledger.collection_failures}
@@ -165,9 +168,9 @@ def _missing_targets(run: Run[Request]) -> list[Fault]:
 
 def _why_missing(target: Target, missing: set[str]) -> str:
     if target.selector is None:
-        return f"is there, but pytest finds no tests in it; {_SEE}"
+        return f"exists, but pytest finds no tests in it; {_SEE}"
     if missing.isdisjoint(target.reported[:2]):
-        return f"was not found, at least not with these parameters; {_SEE}"
+        return f"was not found with these parameters; {_SEE}"
     return f"was not found; {_SEE}"
 
 
@@ -177,12 +180,12 @@ def _bad_expressions(run: Run[Request], messages: Sequence[str]) -> list[Fault]:
     return [
         Fault(name, message, "bad_expression", getattr(run.request, name))
         for name, message in names
-        if getattr(run.request, name) is not None  # otherwise it stands in the project's addopts
+        if getattr(run.request, name) is not None  # otherwise the expression is in the project's addopts
     ]
 
 
 def _partial(run: Run[Asked_co]) -> dict[str, Any] | None:
-    """What had finished, cut as a result of the same call would be."""
+    """The tests that had finished, shortened like a result of the same call."""
     report = result.partial(run)
     if report is None or not isinstance(run.request, ExecuteTests):
         return None
@@ -199,8 +202,9 @@ def _facts(run: Run[Asked_co]) -> RunFacts:
         duration=round(run.exit.duration, 3),
         timeout_exceeded=run.exit.timed_out,
         collection_errors=tuple(
-            failures.collection_error(event).model_dump() for event in run.ledger.collection_failures
+            failures.collection_error(event).model_dump()
+            for event in run.ledger.collection_failures[:MAX_COLLECTION_ERRORS]
         ),
         partial=_partial(run),
-        environment=run.environment,
+        environment=dict(run.environment),
     )

@@ -1,4 +1,4 @@
-"""The arguments that run the failures of a run again: exactly, or what covers them where they are many. Pure."""
+"""The arguments that run the failures of a run again: exactly, or a selection that covers many of them. Pure."""
 
 import posixpath
 from collections.abc import Sequence
@@ -7,12 +7,10 @@ from typing import Any
 from pytest_mcp.api.requests import MAX_NODE_IDS, ExecuteTests
 
 Arguments = dict[str, Any]
-# What covers whatever has failed.
+# Covers every failure.
 EVERYTHING: Arguments = {"path": "."}
-
-
-# The parameters that choose the tests of a call, less those that name places.
-_FILTERS = ("pattern", "markers", "keywords")
+# The parameters that select tests by something other than a path or node id.
+_OTHER_SELECTORS = ("pattern", "markers", "keywords")
 
 
 def of_failures(node_ids: Sequence[str], request: ExecuteTests, *, unaskable: Sequence[str] = ()) -> Arguments | None:
@@ -25,7 +23,7 @@ def of_failures(node_ids: Sequence[str], request: ExecuteTests, *, unaskable: Se
 
 
 def shorter(rerun: Arguments | None, most: int, *, files: int = 0) -> Arguments | None:
-    """With at most so many ids; beyond them their files if they are few, or the folder that holds them all."""
+    """With at most `most` ids; otherwise their files, if those are at most `files`; otherwise their common folder."""
     if rerun is None or len(rerun.get("node_ids", [])) <= most:
         return rerun
     holding = list(dict.fromkeys(node_id.partition("::")[0] for node_id in rerun["node_ids"]))
@@ -34,15 +32,15 @@ def shorter(rerun: Arguments | None, most: int, *, files: int = 0) -> Arguments 
 
 
 def _same_selection(request: ExecuteTests) -> Arguments:
-    """What led to failures that no call can name leads to them again; nothing at all if that was everything."""
+    """The same selection again, for failures whose node ids cannot be passed to a call. Empty if it was everything."""
     path = {} if request.path is None else {"path": request.path.relative}
     ids = {} if request.node_ids is None else {"node_ids": [target.node_id for target in request.node_ids]}
-    filters = {name: getattr(request, name) for name in _FILTERS if getattr(request, name) is not None}
+    filters = {name: getattr(request, name) for name in _OTHER_SELECTORS if getattr(request, name) is not None}
     return {**path, **ids, **filters}
 
 
 def _covering(files: Sequence[str]) -> str:
-    # Whatever a test may have written into its report: only paths inside the root can be asked for.
+    # A test can write any path into the report, but a call accepts only paths inside the root.
     if any(posixpath.isabs(file) or file.startswith("..") for file in files):
         return "."
     return posixpath.commonpath(files) or "."

@@ -1,6 +1,6 @@
-"""A finished run in, everything that can be said about it out: verdict, counts, tests, groups.
+"""The complete answer of a run: verdict, counts, tests, failure groups.
 
-Pure. Everything that an answer could show is here; `budget` decides how much of it is sent.
+Pure: a run in, a result out. How much of it is sent is decided in `budget`; the notices are made in `notices`.
 """
 
 from collections import Counter
@@ -17,23 +17,24 @@ from pytest_mcp.api.results import (
     TestResult,
     Verdict,
 )
-from pytest_mcp.events.ledger import Ledger, Run, TestRecord
-from pytest_mcp.events.model import Exit
+from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.outcomes import TestRecord
+from pytest_mcp.events.run import Exit, Run
 from pytest_mcp.report import failures, grouping, json_report, rerun, targets_not_run
 from pytest_mcp.report.notices import execution as notices
 
-# pytest's own exit code for it; it uses it too when every module has skipped itself.
+# pytest's exit code if it collected no tests, and also if every module skipped itself.
 NO_TESTS_COLLECTED = 5
 
 
 def executed(run: Run[ExecuteTests]) -> ExecuteResult:
-    """The whole answer of a run that came to its end."""
+    """The complete answer of a run that finished."""
     assert run.exit.code is not None
     return ExecuteResult.model_validate(_report(run, run.request) | {"exit_code": run.exit.code})
 
 
 def partial(run: Run[Request]) -> PartialResult | None:
-    """What had been reported when a run was cut short; None when no test had started."""
+    """What had been reported before a run was cut short; None if no test had started."""
     if not run.ledger.tests or not isinstance(run.request, ExecuteTests):
         return None
     report = _report(run, run.request) | {
@@ -72,13 +73,13 @@ def discovered(run: Run[DiscoverTests]) -> DiscoverResult:
 
 
 def judge(ledger: Ledger, exit: Exit, *, missed: bool = False) -> Verdict:  # noqa: A002 - the word for it
-    """Passed only if every selected test has an outcome, none is bad, pytest itself agrees, and no target is missed."""
+    """Passed only if every selected test has an outcome, none failed, pytest exited with 0, and no target is missed."""
     outcomes = Counter(record.outcome for record in ledger.tests.values())
     if outcomes["failed"] or outcomes["error"] or ledger.collection_failures:
         return "failed"
     if ledger.ended is None or ledger.lost:
         return "incomplete"
-    if _named_what_skips_itself(ledger):
+    if _named_a_skipped_module(ledger):
         return "no_tests"
     if ledger.selected is None:
         return "incomplete"
@@ -91,16 +92,16 @@ def judge(ledger: Ledger, exit: Exit, *, missed: bool = False) -> Verdict:  # no
     return "incomplete" if missed else "passed"
 
 
-def _named_what_skips_itself(ledger: Ledger) -> bool:
-    """pytest does not find a test in a module that skips itself, and then runs none of the others either."""
+def _named_a_skipped_module(ledger: Ledger) -> bool:
+    """If a call names a test in a module that skips itself, pytest does not find it and runs no test at all."""
     return ledger.usage_fault is not None and bool(ledger.skipped_modules) and not ledger.tests
 
 
 def stopped_itself(ledger: Ledger) -> bool:
-    """Whether an interruption is only pytest's way of stopping for what it has reported.
+    """Whether pytest or a plugin interrupted the session because of failures that it has reported.
 
-    It raises one when files cannot be collected, and plugins do when tests have failed (xdist at
-    maxfail, stepwise). Everything else that interrupts a session is somebody's intervention.
+    pytest does so if files cannot be collected, and plugins do if tests have failed (xdist at maxfail, stepwise).
+    Any other interruption comes from outside and is an error.
     """
     if ledger.interrupted is None or ledger.interrupted.error_type != "Interrupted":
         return False
@@ -109,7 +110,7 @@ def stopped_itself(ledger: Ledger) -> bool:
 
 def _report(run: Run[Request], request: ExecuteTests) -> dict[str, Any]:
     ledger = run.ledger
-    failed = [record for record in ledger.completed if record.outcome in ("failed", "error")]
+    failed = _failed(ledger)
     return {
         "verdict": judge(ledger, run.exit, missed=bool(targets_not_run.missed(request, ledger))),
         "summary": _summary(run),
@@ -127,16 +128,20 @@ def _report(run: Run[Request], request: ExecuteTests) -> dict[str, Any]:
 
 
 def _tests(ledger: Ledger, request: ExecuteTests) -> list[TestResult]:
-    """Every test that could be shown: ten thousand that passed are only counted unless they are asked for."""
-    failed = [record for record in ledger.completed if record.outcome in ("failed", "error")]
-    quiet = len(ledger.completed) - len(failed) + len(ledger.skipped_modules)
-    if request.detail == "auto" and quiet > LISTED_WITHOUT_FAILURE:
+    """Every test that could be shown. With detail auto, many tests without a failure are only counted."""
+    failed = _failed(ledger)
+    not_failed = len(ledger.completed) - len(failed) + len(ledger.skipped_modules)
+    if request.detail == "auto" and not_failed > LISTED_WITHOUT_FAILURE:
         return [_test(record, request) for record in failed]
     modules = [
         TestResult(node_id=event.id, outcome="skipped", duration=0.0, message=event.reason, traceback=None)
         for event in ledger.skipped_modules
     ]
     return [*(_test(record, request) for record in ledger.completed), *modules]
+
+
+def _failed(ledger: Ledger) -> list[TestRecord]:
+    return [record for record in ledger.completed if record.outcome in ("failed", "error")]
 
 
 def _test(record: TestRecord, request: ExecuteTests) -> TestResult:

@@ -1,19 +1,20 @@
-"""An answer as it leaves, to a client or to a script: every string made safe, and all of it one line of JSON. Pure."""
+"""An answer as it is sent, to a client or to a script: every string made safe, all of it one line of JSON. Pure."""
 
 import json
 from typing import Any
 
 from pytest_mcp import text
+from pytest_mcp.api import error_size
 from pytest_mcp.api.errors import CallError
+from pytest_mcp.config.model import MAX_REPLY_BYTES
 
 
-def of_error(error: CallError) -> dict[str, Any]:
-    reply: dict[str, Any] = safe({"code": error.code, "message": error.message, "data": error.data})
-    return reply
+def of_error(error: CallError, ceiling: int = MAX_REPLY_BYTES) -> dict[str, Any]:
+    return error_size.fitted(safe({"code": error.code, "message": error.message, "data": error.data}), ceiling)
 
 
 def safe(value: Any, *, colour: bool = False, key: str | None = None) -> Any:
-    """Every string of an answer made safe; colours may stay in text_output, where they were asked for."""
+    """The answer with every string made safe. With `colour`, text_output keeps its colour sequences."""
     if isinstance(value, str):
         return text.safe_with_colour(value) if colour and key == "text_output" else text.safe(value)
     if isinstance(value, dict):

@@ -1,7 +1,8 @@
-"""Which of the targets that a call named did not run, and what kept them out.
+"""Which targets that a call named did not run, and what left them out.
 
-Pure. A target is a node id, a file or a folder. It has run if at least one of its tests did, or if the module
-that it names skipped itself. What keeps a target out is the child's to tell; the sentences are in `selection`.
+Pure: a request and a ledger in, targets out. A target is a node id, a file or a folder. It has run if at least one of
+its tests ran, or if the module that it names skipped itself. The child reports what left a target out; the notices
+about it are in `notices/selection.py`.
 """
 
 import re
@@ -12,13 +13,13 @@ from pytest_mcp.api.requests import Request
 from pytest_mcp.api.targets import Target
 from pytest_mcp.events.ledger import Ledger
 
-# Which option each filter of a request replaces, so that one of the same name is not the project's.
+# The pytest option of each filter of a request. It replaces the project's option of the same name.
 FILTERS = {"markers": "-m ", "keywords": "-k "}
 
 
 @dataclass(frozen=True)
 class Missed:
-    """A target without a test that ran: how many were found, and what left them out; nothing did if none was found."""
+    """A target of which no test ran: how many tests were found, and what left them out (empty if none was found)."""
 
     node_id: str
     found: int
@@ -30,21 +31,21 @@ def asked_filters(request: Request) -> list[str]:
 
 
 def missed(request: Request, ledger: Ledger) -> list[Missed]:
-    """The targets that did not run although the call's own filters alone would not have left them out."""
+    """The targets that did not run, except those that only the call's own filters left out."""
     own = tuple(FILTERS[name] for name in asked_filters(request))
     found = [Missed(target.node_id, 0, ("unknown",)) for target in unexplained(request, ledger)]
     for target in unrun(request, ledger):
-        told = ledger.left_out.get(target.node_id)
-        if told is None:
+        left_out = ledger.left_out.get(target.node_id)
+        if left_out is None:
             continue
-        foreign = tuple(by for by in told.by if not by.startswith(own))
-        if foreign or not told.by:
-            found.append(Missed(target.node_id, told.found, foreign))
+        by_others = tuple(by for by in left_out.by if not by.startswith(own))
+        if by_others or not left_out.by:
+            found.append(Missed(target.node_id, left_out.found, by_others))
     return found
 
 
 def unexplained(request: Request, ledger: Ledger) -> list[Target]:
-    """The targets that did not run in a session that ran everything it had, and compared nothing."""
+    """The targets that did not run in a complete session that never compared targets with collected tests (xdist)."""
     if ledger.ended is None or ledger.compared or ledger.collection_failures or ledger.not_run:
         return []
     return unrun(request, ledger)
@@ -63,11 +64,11 @@ def unrun(request: Request, ledger: Ledger) -> list[Target]:
 
 
 def _names(node_id: str) -> Iterator[str]:
-    """Everything that this test can be named by: folders, file, classes, itself without parameters."""
+    """Every target that selects this test: folders, file, classes, the test with and without its parameters."""
     path, _, names = node_id.partition("::")
     yield from (".", path, node_id)
     yield from (path[: match.start()] for match in re.finditer("/", path))
     plain = names.partition("[")[0]
-    # pytest-xdist adds the test's group to its id, behind an @.
+    # pytest-xdist appends @ and the test's group to its id.
     ends = (*(match.start() for match in re.finditer("::", plain)), len(plain), plain.find("@"), names.rfind("@"))
     yield from (f"{path}::{names[:end]}" for end in ends if end >= 0)

@@ -1,6 +1,7 @@
-"""pytest's rendering of a failure, made shorter without losing what tells the cause.
+"""Shorten pytest's rendering of a failure without losing its cause.
 
-Pure: text in, text out. What is left out is said in its place. How much has to go is decided in `budget`.
+Pure: text in, text out. Where lines are left out, a note says how many. How far a traceback is shortened is decided in
+`budget`.
 """
 
 import re
@@ -10,21 +11,21 @@ from itertools import groupby, takewhile
 from pytest_mcp.text import cut_middle
 
 # The width of pytest's headings, and of ours.
-WIDTH = 80
-# How many of the last lines of each captured stream are shown at first.
+HEADING_WIDTH = 80
+# How many of the last lines of each captured stream are shown before further reductions.
 CAPTURED_LINES = 10
-# An explanation of a failed comparison that has more lines than this is shown without what is equal.
+# If the explanation of a failed comparison has more lines than this, its equal lines are left out.
 LONG_EXPLANATION = 12
-# Its first line has both sides whole, which differ below.
+# The first line of an explanation is cut to this: it repeats both sides, and the lines below show the difference.
 EXPLANATION_CHARACTERS = 120
-# pytest sets what it says of a comparison behind its first line by so much.
+# pytest indents the lines of a comparison by this much more than its first line.
 COMPARISON_INDENT = 2
-# Of so many equal lines in a row only the first and the last are shown.
+# Of more equal lines in a row than this, only the first and the last are shown.
 EQUAL_LINES = 3
 FULL_DIFF = "Full diff:"
 
 _SEPARATOR = re.compile(r"^(?:_ ){3,}_?$", re.MULTILINE)
-# A path and a line, and behind them what was raised or where; not an argument, which stands behind its name.
+# A path and a line, followed by the exception or the function. Not an argument, which follows its name.
 _FRAME = re.compile(
     r"^(?!E |E$|>)(?=\S)((?:[A-Za-z]:\\)?[^\n=']*?):(\d+): (?=in |$|[A-Za-z_][\w.]*$|[A-Z][\w.]*: )", re.MULTILINE
 )
@@ -33,12 +34,12 @@ _HEADING = re.compile(r"^(?:-+ .+ -+|_+ .+ _+)$")
 _CHAIN = re.compile(r"^(?:During handling of the above|The above) exception\b")
 _ASSERT = re.compile(r"^(?:E\s+)?(?:AssertionError: )?assert ")
 _LEFT_OUT = re.compile(r"^\[\.\.\. (\d{1,15}) lines left out \.\.\.\]$")
-# Paths outside the root are shown as absolute, or as leading out of it; an environment may lie inside.
+# Paths outside the root are absolute or begin with `../`. An environment may be inside the root.
 _FOREIGN = re.compile(r"^(?:/|\.\./|<|[A-Za-z]:\\)|(?:^|/)(?:site-packages|dist-packages)/")
 
 
 def frames(traceback: str) -> list[str]:
-    """Every place that a traceback names, as path:line, from the outermost to the innermost."""
+    """Every place in a traceback, as path:line, from the outermost to the innermost."""
     return [f"{path}:{line}" for path, line in _FRAME.findall(traceback)]
 
 
@@ -47,21 +48,21 @@ def is_foreign(place: str) -> bool:
 
 
 def heading(character: str, title: str) -> str:
-    return f"{character} {title} {character}".center(WIDTH, character)
+    return f"{character} {title} {character}".center(HEADING_WIDTH, character)
 
 
 def plain(traceback: str) -> str:
-    """Without decoration."""
+    """With short separators."""
     return _SEPARATOR.sub("_ _ _", traceback)
 
 
 def slim(traceback: str) -> str:
-    """Also without what is equal in a long comparison, and with only the end of what was captured."""
+    """Also without the equal lines of a long comparison, and with only the end of the captured output."""
     return _with_captured(_without_equal_parts(plain(traceback)), CAPTURED_LINES)
 
 
 def brief(message: str) -> str:
-    """A long message whose traceback has it whole: what differs in few words, or its first line."""
+    """The short form of a long message: the differing lines, or its first line. The traceback has all of it."""
     lines = message.strip().split("\n")
     differing = _differing(lines)
     if differing == lines:
@@ -74,7 +75,7 @@ def without_captured(traceback: str) -> str:
 
 
 def without_foreign_frames(traceback: str) -> str:
-    """The project's own frames, and what was raised."""
+    """Only the project's own frames, and the exceptions."""
     kept: list[str] = []
     for block in _blocks(traceback):
         places = frames("\n".join(block))
@@ -86,7 +87,7 @@ def without_foreign_frames(traceback: str) -> str:
 
 
 def _without_equal_parts(traceback: str) -> str:
-    """What differs stays whole, with a line of what is equal on either side."""
+    """Differing lines are kept, with one equal line before and after them."""
     kept: list[str] = []
     for is_explanation, lines in groupby(traceback.split("\n"), key=lambda line: line.startswith("E ") or line == "E"):
         explanation = list(lines)
@@ -95,7 +96,7 @@ def _without_equal_parts(traceback: str) -> str:
 
 
 def _differing(explanation: list[str]) -> list[str]:
-    """The lines of one failed comparison; where nothing is compared there is nothing to leave out."""
+    """The lines of one failed comparison without most of its equal lines; unchanged if it is no comparison."""
     start = next((index for index, line in enumerate(explanation) if _ASSERT.match(line)), None)
     if start is None:
         return explanation
@@ -114,7 +115,7 @@ def _differing(explanation: list[str]) -> list[str]:
 
 
 def _uncommon(lines: list[str], indent: int) -> list[str]:
-    """Without the items that pytest lists because they are equal: the comparison below has them again."""
+    """Without pytest's list of common items: the comparison below repeats them."""
     begin = next((index for index, line in enumerate(lines) if line[indent:] == "Common items:"), None)
     if begin is None:
         return lines
@@ -123,7 +124,7 @@ def _uncommon(lines: list[str], indent: int) -> list[str]:
 
 
 def _blocks(traceback: str) -> Iterator[list[str]]:
-    """One frame each. A frame in full has its place below its source, one in short has it above."""
+    """One block per frame. pytest's long style has the place below the source, its short style above."""
     block: list[str] = []
     for line in traceback.split("\n"):
         place = _FRAME.match(line)
@@ -140,11 +141,11 @@ def _blocks(traceback: str) -> Iterator[list[str]]:
 
 
 def _with_captured(traceback: str, most: int) -> str:
-    """At most so many lines of each captured stream, the last ones."""
+    """With only the last `most` lines of each captured stream."""
     kept: list[str] = []
     section: list[str] = []
     for line in traceback.split("\n"):
-        is_heading = len(line) >= WIDTH and _HEADING.match(line) is not None
+        is_heading = len(line) >= HEADING_WIDTH and _HEADING.match(line) is not None
         if section and is_heading:
             kept += _last(section, most)
             section = []
@@ -161,7 +162,7 @@ def _last(section: list[str], most: int) -> list[str]:
         return section
     before = _LEFT_OUT.match(lines[0])
     missing = len(lines) - most + (int(before.group(1)) - 1 if before else 0)
-    said = f"[... {missing} lines left out ...]"
+    note = f"[... {missing} lines left out ...]"
     if before and len(lines) - 1 <= most:
         return section
-    return [title, said, *lines[len(lines) - most :]] if most else [f"{title.strip('- ')}: {said}"]
+    return [title, note, *lines[len(lines) - most :]] if most else [f"{title.strip('- ')}: {note}"]

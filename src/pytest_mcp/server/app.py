@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from pytest_mcp import __version__
-from pytest_mcp.api.errors import CallError, Fault, InternalError, InvalidParams
+from pytest_mcp.api.errors import INVALID_PARAMS, CallError, Fault, InternalError, InvalidParams, NotInitialized
 from pytest_mcp.api.results import Shape
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import interpreter
@@ -38,13 +38,13 @@ from pytest_mcp.server.stdio import Outlet
 from pytest_mcp.server.telemetry import Entry
 from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump
 
-# At most a few progress notes a second; a client shows them to a person.
+# At most a few progress notifications per second: a client shows them to a person.
 PROGRESS_SECONDS = 0.3
-# The SDK answers an opening within milliseconds. If it should not, to go on is better than to be deaf.
+# The SDK answers the first request within milliseconds. If it does not, read stdin anyway.
 REPEAT_SECONDS = 10
-# Answers that wait for a client to read. Beyond that nothing more is read from it: the SDK keeps a task for each.
+# Unread answers at which the server stops reading requests: the SDK keeps a task for each of them.
 MOST_UNREAD = 1_000
-# In a log, for a name that is the caller's and not ours.
+# Logged for a tool that does not exist, instead of the caller's word.
 UNKNOWN_TOOL = "unknown"
 
 Context = ServerRequestContext[Any, Any]
@@ -52,9 +52,9 @@ logger = logging.getLogger(__name__)
 
 
 def create(config: Config, calls: Calls | None = None) -> Server[Any]:
-    """A server with all tools, ready to be run on any transport. Whoever hands in `concurrency` can end them."""
-    turns = calls or Calls(at_once=config.max_runs)
+    """A server with all tools, for any transport. `calls` lets the caller end all calls that are running."""
     spare = Spare(wanted=config.spare, fingerprint=interpreter.state)
+    handler = ToolCalls(config, calls or Calls(at_once=config.max_runs), spare)
 
     @asynccontextmanager
     async def lifespan(_server: Server[Any]) -> AsyncIterator[None]:
@@ -64,20 +64,6 @@ def create(config: Config, calls: Calls | None = None) -> Server[Any]:
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_advertised(tool) for tool in TOOLS])
 
-    async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        with telemetry.entry(params.name if params.name in BY_NAME else UNKNOWN_TOOL) as entry:
-            try:
-                return await _call(params.name, params.arguments or {}, config, context, turns, spare, entry)
-            except CallError as error:
-                entry.failed(error)
-                return _failure(error, config)
-            except anyio.get_cancelled_exc_class():
-                raise
-            except BaseException as error:  # whatever a bug of ours raises costs one answer, not the server
-                logger.exception("bug while answering a call")
-                entry.failed(bug := InternalError(error))
-                return _failure(bug, config)
-
     server = Server(
         "pytest-mcp",
         version=__version__,
@@ -85,42 +71,49 @@ def create(config: Config, calls: Calls | None = None) -> Server[Any]:
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
         on_list_tools=list_tools,
-        on_call_tool=call_tool,
+        on_call_tool=handler.call,
     )
+
+    async def explained(ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Give the SDK's own errors, which say nothing but the code, the message and data of ours."""
+        try:
+            return await call_next(ctx)
+        except ValidationError as error:
+            faults = [_fault_of_params(details) for details in error.errors(include_url=False)]
+            raise MCPError(**serialize.of_error(InvalidParams(faults), config.max_reply_bytes)) from error
+        except MCPError as error:
+            # Our own errors have data. The SDK's one error with this code and no data means: not initialized.
+            if error.code != INVALID_PARAMS or error.data:
+                raise
+            raise MCPError(**serialize.of_error(NotInitialized(ctx.method))) from error
+
     server.middleware.append(explained)
     return server
 
 
-async def explained(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """What the SDK refuses in `params`, told as our own refusals are; it would tell nothing but the code."""
-    try:
-        return await call_next(ctx)
-    except ValidationError as error:
-        faults = [_fault_of_params(details) for details in error.errors(include_url=False)]
-        raise MCPError(**serialize.of_error(InvalidParams(faults))) from error
-
-
 def _fault_of_params(details: ErrorDetails) -> Fault:
     field = ".".join(str(part) for part in details["loc"]).removeprefix("params.")
-    return Fault(field, details["msg"], details["type"], details["input"])
+    # For a missing member the input is the object around it; around `params` that is a message made up by the SDK.
+    received = None if details["type"] == "missing" else details["input"]
+    return Fault(field, details["msg"], details["type"], received)
 
 
 async def serve_stdio(config: Config, handover: Handover) -> None:
-    """Go on where the front has stopped: the SDK hears everything, and repeats nothing that was answered."""
+    """Continue after `fast_start`: the SDK gets every message, but its answer to an answered one is dropped."""
     server = create(config)
     answers = Answers(handover)
     with stdio.outlet() as outlet:
-        # The SDK asks only for something to iterate over and something to write to; its own block threads.
+        # The SDK only iterates over stdin and writes to stdout. Its own streams would block threads.
         streams = cast("Any", {"stdin": heard(handover, answers, outlet), "stdout": outlet})
         async with stdio_server(**streams) as (reader, answers.stream):
             await server.run(reader, answers, server.create_initialization_options())
 
 
 async def heard(handover: Handover, answers: "Answers", outlet: Outlet) -> AsyncIterator[bytes]:
-    """Every message that the SDK answers or may ignore; the others are answered here."""
+    """Yield the messages that the SDK can handle; answer the others with an error."""
     if handover.opening:
         yield handover.opening
-        # Nothing else is heard until then: a cancel would leave the opening without the answer to be dropped.
+        # Wait for the SDK's answer to it. A cancel that came first would suppress the answer that must be dropped.
         with anyio.move_on_after(REPEAT_SECONDS):
             await answers.repeated.wait()
     async for line in stdio.lines(outlet.source, handover.rest):
@@ -138,16 +131,16 @@ async def heard(handover: Handover, answers: "Answers", outlet: Outlet) -> Async
 
 
 class Sending(Protocol):
-    """What the SDK's own stream can do."""
+    """The part of the SDK's stream that is used here."""
 
     async def send(self, item: SessionMessage) -> None: ...
     async def aclose(self) -> None: ...
 
 
 class Answers(ObjectSendStream[SessionMessage]):
-    """The SDK's way to the client, without its answer to the opening that the front has answered."""
+    """The SDK's stream to the client, without its answer to the request that `fast_start` has answered."""
 
-    # The SDK's own stream, as soon as it is there.
+    # Set as soon as the SDK has opened it.
     stream: Sending
 
     def __init__(self, handover: Handover) -> None:
@@ -181,26 +174,46 @@ class Answers(ObjectSendStream[SessionMessage]):
         await self.stream.aclose()
 
 
-async def _call(
-    name: str,
-    arguments: dict[str, Any],
-    config: Config,
-    context: Context,
-    turns: Calls,
-    spare: Spare,
-    entry: Entry,
-) -> types.CallToolResult:
-    tool = BY_NAME.get(name)
-    if tool is None:
-        known = " or ".join(BY_NAME)
-        raise InvalidParams([Fault("name", f"there is no such tool; call {known}", "unknown_tool", name)])
-    request = tool.accept(arguments, config.bounds)
-    notes = Progress()
-    async with turns.one(), alongside(notes.report(context)):
-        with spare.during_a_call():
-            result = await tool.handler(request, config, spare, notes.update)
-    entry.answered(result)
-    return await in_thread(lambda: _success(result, colour=getattr(request, "color", False)))
+@dataclass(frozen=True)
+class ToolCalls:
+    """Answers `tools/call`, with what all calls share."""
+
+    config: Config
+    turns: Calls
+    spare: Spare
+
+    async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        with telemetry.entry(params.name if params.name in BY_NAME else UNKNOWN_TOOL) as entry:
+            try:
+                return await self._answer(context, params, entry)
+            except CallError as error:
+                entry.failed(error)
+                return _failure(error, self.config)
+            except anyio.get_cancelled_exc_class():
+                raise
+            except BaseException as error:  # a bug of ours fails one call, not the server
+                logger.exception("bug while answering a call")
+                entry.failed(bug := InternalError(error))
+                return _failure(bug, self.config)
+
+    async def _answer(
+        self, context: Context, params: types.CallToolRequestParams, entry: Entry
+    ) -> types.CallToolResult:
+        tool = _tool(params.name)
+        request = tool.accept(params.arguments or {}, self.config.bounds)
+        notes = Progress()
+        async with self.turns.one(), alongside(notes.report(context)):
+            with self.spare.during_a_call():
+                result = await tool.handler(request, self.config, self.spare, notes.update)
+        entry.answered(result)
+        return await in_thread(lambda: _success(result, colour=getattr(request, "color", False)))
+
+
+def _tool(name: str) -> Tool:
+    if name in BY_NAME:
+        return BY_NAME[name]
+    known = " or ".join(BY_NAME)
+    raise InvalidParams([Fault("name", f"there is no such tool; call {known}", "unknown_tool", name)])
 
 
 def _success(result: Shape, *, colour: bool) -> types.CallToolResult:
@@ -221,15 +234,15 @@ def _advertised(tool: Tool) -> types.Tool:
             idempotent_hint=tool.idempotent,
             open_world_hint=tool.open_world,
         ),
-        # Claude Code keeps tools without this out of sight until they are searched for.
+        # Claude Code hides tools without this until the model searches for them.
         _meta={"anthropic/alwaysLoad": True},
     )
 
 
 def _failure(error: CallError, config: Config) -> types.CallToolResult:
-    answer = serialize.of_error(error)
+    answer = serialize.of_error(error, config.max_reply_bytes)
     if config.errors == "result":
-        # Without structuredContent: the TypeScript SDK would hold it against the output schema.
+        # Without structuredContent: the TypeScript SDK would validate it against the output schema.
         return types.CallToolResult(content=[_text(answer)], is_error=True)
     raise MCPError(**answer) from error
 
@@ -240,7 +253,7 @@ def _text(answer: Any) -> types.TextContent:
 
 @dataclass
 class Progress:
-    """Live counts for a client that asked for them: strictly increasing, a few a second."""
+    """Progress notifications for a client that asked for them: increasing counts, a few per second."""
 
     finished: int = 0
     ledger: Ledger | None = None

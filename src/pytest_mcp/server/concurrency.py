@@ -1,7 +1,7 @@
-"""The calls of one server while they last: how many run at once, in which order, and the end of all of them.
+"""How many calls of a server run at once, in which order, and how all of them are ended.
 
-A call that waits or runs when the server stops is answered all the same: a client of the older protocol that
-hears nothing would wait for ever. What a call does is none of this module's business.
+A call that waits or runs when the server stops is answered with an error: without one, a client of the older protocol
+would wait forever. What a call does is not decided here.
 """
 
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ class Calls:
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
-        """Wait for a turn, first come first served, and have it while the block lasts."""
+        """Wait for a slot, first come first served, and hold it during the block."""
         with anyio.CancelScope() as scope:
             self.scopes.add(scope)
             if self.ended:
@@ -33,13 +33,13 @@ class Calls:
         if scope.cancelled_caught:
             raise ExecutionFailed(
                 "interrupted",
-                "pytest execution failed: the server was told to stop and has ended this run",
+                "pytest execution failed: the server is shutting down and stopped this run",
                 RunFacts(),
-                details=["Call again once it is back."],
+                details=["Call again after it has restarted."],
             )
 
     def end(self) -> None:
-        """Every call that is here, and every one that still comes."""
+        """End every call that waits or runs, and every later one as soon as it comes."""
         self.ended = True
         for scope in self.scopes:
             scope.cancel()

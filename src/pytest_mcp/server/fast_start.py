@@ -1,10 +1,10 @@
-"""The first answers, given from `snapshot.json` before the SDK is there: loading it takes most of a second.
+"""The first answers, from `snapshot.json`, before the SDK is imported: importing it takes most of a second.
 
-In come the client's first lines; out go the answers that the SDK would give, and then a `Handover`: where
-the SDK goes on. A line that is not understood in full ends the front and is left to the SDK, with all that
-follows it. So does the answer to `tools/list`: the SDK is loaded while the client thinks.
+In come the client's first lines; out go the answers that the SDK would give, and then a `Handover`: where the SDK
+continues. The first line that is not understood completely is left to the SDK, with all that follows it. After the
+answer to `tools/list` the SDK takes over as well: it is imported while the client is busy.
 
-One thing after the other and no thread, so that nothing overtakes. Every import delays the first answer.
+There are no threads, so the order of messages is kept. Every import here delays the first answer.
 """
 
 import json
@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 # Generated: `make docs`. In an answer, null stands for the value that `shared` has under the same key.
 SNAPSHOT = Path(__file__).with_name("snapshot.json")
-# A hundred times an opening, and no more than a pipe holds.
+# A hundred times the size of a first request, and no more than a pipe holds.
 LONGEST_LINE = 64 * 1024
-# The SDK reads two hundred levels and no more; what has fewer brackets than that cannot be so deep.
+# The SDK parses two hundred levels of nesting; a line with fewer brackets cannot be deeper.
 MOST_BRACKETS = 100
-# A client that has closed our input and takes nothing of an answer for so long has left.
+# A client that has closed our stdin and reads nothing of an answer for so long has left.
 STALLED_SECONDS = 0.75
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
@@ -73,16 +73,16 @@ _STATELESS = _REQUEST | {"method": ("server/discover", "tools/list"), "params": 
 
 
 class Handover(NamedTuple):
-    """Where the SDK goes on."""
+    """Where the SDK continues."""
 
-    # The first request, answered already. The SDK must hear it all the same: it decides about all the others.
+    # The first request, which is answered. The SDK must get it too: it decides how all others are served.
     opening: bytes = b""
-    # Every byte that was read and is not answered, in its order.
+    # Every byte that was read and not answered, in order.
     rest: bytes = b""
 
 
 def greet(source: int, target: int) -> Handover | None:
-    """Answer what a client asks first; None if it has gone and nothing is owed to it."""
+    """Answer a client's first requests; None if it has left and nothing is unanswered."""
     conversation = _Conversation()
     heard = b""
     try:
@@ -105,14 +105,14 @@ def greet(source: int, target: int) -> Handover | None:
 
 
 class _Conversation:
-    """What has been said so far, as far as it matters for the next answer."""
+    """The state of the conversation that decides the next answer."""
 
     def __init__(self) -> None:
         self.snapshot = json.loads(SNAPSHOT.read_bytes())
         self.opening = b""
         self.held = b""
         self.has_listed = False
-        # Agreed on by a handshake; without one, every request names its own.
+        # The version of a handshake; without a handshake, every request names its own.
         self.version: str | None = None
 
     def reply(self, line: bytes) -> bytes | None:
@@ -149,7 +149,7 @@ class _Conversation:
 
 
 def _parsed(line: bytes) -> Any:
-    """None for what may be read differently elsewhere: escaped halves of a character, bad UTF-8, deep nesting."""
+    """None for what the SDK may parse differently: escaped surrogates, invalid UTF-8, deep nesting."""
     if b"\\u" in line or line.count(b"{") + line.count(b"[") > MOST_BRACKETS:
         return None
     try:
@@ -166,7 +166,7 @@ def _fits(value: Any, shape: Shape) -> bool:
     if isinstance(shape, str):
         return bool(value == shape)
     if not isinstance(shape, dict):
-        # Not isinstance: True is no number here.
+        # Not isinstance: True is not an integer here.
         return shape is object or type(value) is shape
     if not isinstance(value, dict):
         return False
@@ -175,7 +175,7 @@ def _fits(value: Any, shape: Shape) -> bool:
 
 
 def _read(source: int) -> bytes:
-    # Waited for apart: who started us may have left the descriptor in a state in which nothing blocks.
+    # The parent may have set O_NONBLOCK; then a read would not wait.
     select.select([source], [], [])
     return os.read(source, LONGEST_LINE)
 
@@ -185,13 +185,13 @@ def _write(target: int, data: bytes, source: int) -> None:
         while not select.select([], [target], [], STALLED_SECONDS)[1]:
             if has_left(source):
                 raise BrokenPipeError
-        # No more than fits for certain: a write that blocks would not see that the client leaves.
+        # No more than certainly fits: a blocked write would not notice that the client leaves.
         data = data[os.write(target, data[: select.PIPE_BUF]) :]
 
 
 def has_left(source: int) -> bool:
-    """Whether the other end of our input is closed, even if not everything that it said was read yet."""
+    """Whether the other end of our stdin is closed, even if there is still something to read."""
     watch = select.poll()
-    # A hangup is always told; a socket of which only that half was closed must be asked for it.
+    # poll always reports a hangup; a half-closed socket only if it is asked for.
     watch.register(source, getattr(select, "POLLRDHUP", 0))
     return bool(watch.poll(0))

@@ -1,33 +1,37 @@
-"""Which lines of a client the SDK will answer, and what is answered to the others.
+"""Which messages the SDK can answer, and the error for the others.
 
 In comes one line of stdin, or the body of one HTTP request. Out goes the same message in a form that the SDK can
-parse, or `Refused`, which holds the JSON-RPC error: the SDK drops what it cannot read, and the caller would wait for
-ever. What a message asks for is not decided here. Pure.
+parse, or `Refused`, which holds the JSON-RPC error: the SDK drops what it cannot parse, and the caller would wait
+forever. What a message asks for is not decided here. Pure.
 """
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
+
+from pytest_mcp.server.fast_start import VERSION_KEY
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 
 # Two thousand node ids of the greatest length, and as much again.
 LONGEST = 16 * 1024 * 1024
-# Ten times as many as two thousand node ids need. A parser makes an object of each value: without this bound,
-# sixteen megabytes of brackets cost half a gigabyte.
+# Ten times as many as two thousand node ids need. Parsing makes an object for each value: without this limit,
+# sixteen megabytes of brackets would take half a gigabyte.
 MOST_VALUES = 20_000
 # As deep as the SDK's parser goes.
 DEEPEST = 200
-# What cannot be parsed is mended up to this length; a longer line costs too much memory to rewrite.
+# A line that cannot be parsed is mended up to this length; rewriting a longer one takes too much memory.
 LONGEST_MENDED = 1024 * 1024
 # Python's own limit. The SDK's parser has the same.
 _MOST_DIGITS = 4300
-# The id of a line that is not parsed is looked for so far from its two ends.
+# In characters. The SDK's errors repeat an unknown method or version whole.
+LONGEST_WORD = 1_000
+# In a line that is not parsed, the id is searched in so many bytes at its two ends.
 _ID_WITHIN = 1024
 
 # An escaped half of a surrogate pair, or (then `lone` is unset) both halves. An odd number of backslashes begins an
@@ -36,6 +40,8 @@ _SURROGATE = re.compile(
     rb"(?<!\\)(?P<literal>(?:\\\\)*+)\\u[dD]"
     rb"(?:[89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>[89a-fA-F][0-9a-fA-F]{2}))"
 )
+_HALF = re.compile("[\ud800-\udfff]")
+_REPLACEMENT = "\ufffd"
 _BRACKET = re.compile(rb"[][{}]")
 _STEPS = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 
@@ -49,7 +55,7 @@ Identity = int | str | None
 
 
 class Refused(Exception):
-    """A message that is answered here."""
+    """A message that the SDK does not get; `reply` is its answer."""
 
     def __init__(self, code: int, sentence: str, identity: Identity = None) -> None:
         name = "Parse error" if code == PARSE_ERROR else "Invalid Request"
@@ -71,21 +77,21 @@ class _Member(NamedTuple):
 
 _REQUEST = {
     "jsonrpc": _Member(lambda value: value == "2.0", 'must be "2.0"'),
-    # Not isinstance: True is no number here.
-    "id": _Member(lambda value: type(value) in (int, str), "must be a string or an integer"),
+    # Not isinstance: True is not an integer here.
+    "id": _Member(lambda value: type(value) in (int, str), "must be an integer or a string of valid Unicode"),
     "method": _Member(lambda value: isinstance(value, str), "must be a string"),
     "params": _Member(lambda value: value is None or isinstance(value, dict), "must be an object"),
 }
 
 
 def admitted(line: bytes) -> bytes:
-    """The message, mended where it holds what is no text; or `Refused`."""
+    """The message, with U+FFFD for invalid text; raises `Refused`."""
     _check_extent(line)
     try:
         _check_shape(from_json(line))
     except ValueError:
         line = mended(line)
-        _check_shape(_parsed(line))
+        _check_shape(_without_mended_id(_parsed(line)))
     return line
 
 
@@ -94,7 +100,7 @@ def _check_extent(line: bytes) -> None:
         raise Refused(INVALID_REQUEST, f"a message has at most {LONGEST} bytes", _seen_identity(line[:_ID_WITHIN]))
     if _count(line, b"[{") <= DEEPEST and _count(line, b",:") <= MOST_VALUES:
         return
-    # Brackets and commas in strings, such as parametrised node ids, were counted too. Now without the strings.
+    # That counted brackets and commas in strings too, such as parametrised node ids. Count without the strings.
     outside = _outside_strings(line)
     if outside is None or _count(outside, b"[]{},:") > MOST_VALUES:
         raise Refused(INVALID_REQUEST, f"a message has at most {MOST_VALUES} values", _seen_identity(line))
@@ -107,7 +113,7 @@ def _count(line: bytes, characters: bytes) -> int:
 
 
 def _outside_strings(line: bytes) -> bytes | None:
-    """The line without its strings; None if there are too many of them. No pattern does it in so little memory."""
+    """The line without its strings; None if there are too many of them. A regular expression takes more memory."""
     unescaped = line.replace(b"\\\\", b"").replace(b'\\"', b"")
     if unescaped.count(b'"') > 2 * MOST_VALUES:
         return None
@@ -115,7 +121,7 @@ def _outside_strings(line: bytes) -> bytes | None:
 
 
 def _seen_identity(line: bytes) -> Identity:
-    """The id of a message that is not parsed, if it stands at one of its ends."""
+    """The id of a message that is not parsed, if it is the first or the last member."""
     found = _FIRST_ID.match(line[:_ID_WITHIN]) or _LAST_ID.search(line[-_ID_WITHIN:])
     if found is None:
         return None
@@ -126,7 +132,7 @@ def _seen_identity(line: bytes) -> Identity:
 
 
 def _check_shape(message: Any) -> None:
-    """What the SDK takes for a message; responses and notifications are never answered, whatever is wrong with them."""
+    """Raise `Refused` unless the SDK can answer it. Responses and notifications are never answered, so they pass."""
     if isinstance(message, list):
         raise Refused(INVALID_REQUEST, "batches are not served; send one message at a time")
     if not isinstance(message, dict):
@@ -138,15 +144,36 @@ def _check_shape(message: Any) -> None:
     for name, member in _REQUEST.items():
         if not member.fits(message.get(name)):
             raise Refused(INVALID_REQUEST, f"{name} {member.words}", _identity(message))
+    if {"result", "error"} & message.keys():
+        raise Refused(INVALID_REQUEST, "a request has neither a result nor an error", _identity(message))
+    for name, word in _repeated_by_sdk(message):
+        if isinstance(word, str) and len(word) > LONGEST_WORD:
+            raise Refused(INVALID_REQUEST, f"{name} has at most {LONGEST_WORD} characters", _identity(message))
+
+
+def _repeated_by_sdk(request: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    params = request.get("params") or {}
+    meta = params.get("_meta")
+    yield "method", request["method"]
+    yield "protocolVersion", params.get("protocolVersion")
+    yield VERSION_KEY, meta.get(VERSION_KEY) if isinstance(meta, dict) else None
+
+
+def _without_mended_id(message: Any) -> Any:
+    """The message with id null if its id was mended: the caller would not recognise the mended id."""
+    is_mended = isinstance(message, dict) and _REPLACEMENT in str(message.get("id"))
+    return {**message, "id": None} if is_mended else message
 
 
 def _identity(message: Any) -> Identity:
+    """None for an id that cannot be sent back."""
     identity = message.get("id") if isinstance(message, dict) else None
-    return identity if type(identity) in (int, str) else None
+    is_text = isinstance(identity, str) and not _HALF.search(identity)
+    return identity if is_text or type(identity) is int else None
 
 
 def mended(line: bytes) -> bytes:
-    """With U+FFFD for what is no text, in bytes or as half of an escaped pair."""
+    """The line with U+FFFD for bytes that are not UTF-8 and for escaped halves of surrogate pairs."""
     if len(line) > LONGEST_MENDED:
         return line
     return _SURROGATE.sub(_mended_escape, line.decode("utf-8", errors="replace").encode())
@@ -164,12 +191,12 @@ def _parsed(line: bytes) -> Any:
 
 
 def _unreadable(line: bytes, reason: str) -> Refused:
-    """Either no JSON, or JSON with a number that is too long to be converted; that one has an id."""
+    """The refusal of invalid JSON, or of valid JSON with a number that is too long; the latter may have an id."""
     try:
         message = json.loads(line.decode("utf-8", errors="replace"), parse_int=_bounded_int)
     except ValueError:
         return Refused(PARSE_ERROR, reason)
-    return Refused(INVALID_REQUEST, reason, _identity(message))
+    return Refused(INVALID_REQUEST, reason, _identity(_without_mended_id(message)))
 
 
 def _bounded_int(digits: str) -> int | None:

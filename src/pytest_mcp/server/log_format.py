@@ -1,7 +1,7 @@
-"""What the server tells whoever runs it: one JSON line on standard error for each record.
+"""Log records as lines of JSON on stderr.
 
-In come records of Python's logging, ours and those of the libraries; what they quote may be a stranger's words, so
-it is bounded and made safe to look at. Contents of calls are never told. What is told of a call is in `telemetry`.
+In come records of Python's logging, ours and those of libraries. They may quote a client, so messages are cut and
+unsafe characters escaped. What is logged of a call is decided in `telemetry`, how lines are written in `log_output`.
 """
 
 import json
@@ -12,27 +12,36 @@ from typing import Any
 
 from pytest_mcp import text
 from pytest_mcp.config.model import LogLevel
+from pytest_mcp.server.log_output import NonBlockingHandler
 
-# A record says what happened; whoever needs more has the traceback.
+# In characters.
 LONGEST_MESSAGE = 2_000
 LONGEST_TRACEBACK = 20_000
-# Where a record keeps what is more than words.
+# The attribute of a record with further keys of its line.
 FIELDS = "fields"
-# A stranger can have it warn of every request.
-_TALKATIVE = "uvicorn"
+# Warns about every malformed request, so that any client could fill the log.
+_NOISY = "uvicorn"
 
 
 def set_up(level: LogLevel) -> None:
-    """From now on: our own records from this level on, those of libraries only if they are warnings."""
+    """Log our own records from this level on, and those of libraries from `warning` on."""
     chosen = logging.getLevelNamesMapping()[level.upper()]
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _handler()
     handler.setFormatter(OneLine())
     root = logging.getLogger()
     root.handlers = [handler]
-    # Below that, libraries tell what is in requests and answers.
+    # Below `warning`, libraries log the content of requests and answers.
     root.setLevel(max(chosen, logging.WARNING))
     logging.getLogger("pytest_mcp").setLevel(chosen)
-    logging.getLogger(_TALKATIVE).setLevel(logging.ERROR if chosen >= logging.WARNING else logging.WARNING)
+    logging.getLogger(_NOISY).setLevel(logging.ERROR if chosen >= logging.WARNING else logging.WARNING)
+
+
+def _handler() -> logging.Handler:
+    try:
+        return NonBlockingHandler(sys.stderr.fileno())
+    except (OSError, AttributeError):
+        # stderr was closed before we were started.
+        return logging.NullHandler()
 
 
 class OneLine(logging.Formatter):

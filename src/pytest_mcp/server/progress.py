@@ -1,4 +1,4 @@
-"""How far a run has come, in words for a client. When they are sent is decided in `app`. Pure."""
+"""The message of a progress notification. When it is sent is decided in `app`. Pure."""
 
 from pytest_mcp import text
 from pytest_mcp.events.ledger import Ledger

@@ -1,7 +1,7 @@
-"""The client's lines on standard input, each bounded, and ours on standard output. What they say is not read here.
+"""Lines from stdin, each of bounded length, and lines to stdout. What they say is not looked at here.
 
-No thread waits for either, so a signal finds nobody blocked, a line without end does not fill the memory, and a
-client that has left cannot keep the server by not reading.
+No thread blocks on either, so that a signal ends the server at once. A line without an end does not fill the memory.
+A client that has closed its end and no longer reads does not keep the server alive.
 """
 
 import os
@@ -19,9 +19,9 @@ _CHUNK = 64 * 1024
 
 
 async def lines(descriptor: int, heard: bytes = b"") -> AsyncIterator[bytes]:
-    """Every whole line, and at the end what stands after the last one; first of all what was heard before.
+    """Yield every line, beginning with what was read before (`heard`); at the end also an unfinished one.
 
-    Of a line that is too long comes its beginning, also too long, as soon as that is known. The rest is dropped.
+    Of a line that is too long, yield a beginning that is too long as well, and drop the rest.
     """
     kept: list[bytes] = []
     length = 0
@@ -43,18 +43,18 @@ async def lines(descriptor: int, heard: bytes = b"") -> AsyncIterator[bytes]:
 
 
 async def _read(descriptor: int) -> bytes:
-    # A regular file is always readable and cannot be waited for.
+    # A regular file is always readable; the event loop refuses to wait for it.
     with suppress(PermissionError):
         await anyio.wait_readable(descriptor)
     return os.read(descriptor, _CHUNK)
 
 
 class Outlet:
-    """Standard output as the SDK writes to it, line by line."""
+    """stdout, as the SDK writes to it: line by line."""
 
     def __init__(self, descriptor: int, source: int) -> None:
         self.descriptor = descriptor
-        # Where the client's lines come from: who closes that and takes no answer for a while has left.
+        # stdin. A client that has closed it and reads no answer for a while has left.
         self.source = source
         self.source_ended = False
         self.turn = anyio.Lock()
@@ -70,7 +70,7 @@ class Outlet:
 
     async def _write_piece(self, piece: bytes) -> None:
         while piece:
-            # So much never blocks where there is room at all (POSIX), whatever state the descriptor was left in.
+            # Where there is room at all, so many bytes never block (POSIX), with or without O_NONBLOCK.
             await self._room()
             piece = piece[os.write(self.descriptor, piece) :]
 
@@ -79,12 +79,12 @@ class Outlet:
             with anyio.move_on_after(STALLED_SECONDS) as wait:
                 await anyio.wait_writable(self.descriptor)
             if wait.cancelled_caught and (self.source_ended or has_left(self.source)):
-                raise BrokenPipeError("the client has left and takes no more answers")
+                raise BrokenPipeError("the client has closed stdin and does not read stdout")
 
 
 @contextmanager
 def outlet() -> Iterator[Outlet]:
-    """Standard output for answers alone: whatever else is printed meanwhile goes to standard error."""
+    """stdout for answers alone: whatever else is printed during the block goes to stderr."""
     shared = sys.stdout.fileno()
     own = os.dup(shared)
     try:
@@ -99,7 +99,7 @@ def _divert(descriptor: int) -> None:
     try:
         os.dup2(sys.stderr.fileno(), descriptor)
     except (OSError, AttributeError):
-        # Standard error was closed before we were started.
+        # stderr was closed before we were started.
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, descriptor)
         os.close(nothing)

@@ -1,7 +1,7 @@
-"""What is kept of a call: one log record, and the same facts on the current span if somebody traces.
+"""One log record for each call, and the same facts on the current span if the process has a tracer.
 
-In come a tool's name and how its call went; out go the time it took and what came of it, in numbers and words
-of ours. Nothing of what was asked, printed or answered is kept.
+In come a tool's name and its result or error; out go the time it took, its outcome and counts. What was asked,
+printed or answered is never logged.
 """
 
 import logging
@@ -26,7 +26,7 @@ Facts = dict[str, str | int | float]
 
 
 class Entry:
-    """One call. Until something is said of its end, nobody waited for it."""
+    """The facts of one call; it counts as cancelled until it is answered or fails."""
 
     def __init__(self) -> None:
         self.facts: Facts = {"outcome": "cancelled"}
@@ -44,7 +44,7 @@ class Entry:
 
 @contextmanager
 def entry(tool: str) -> Iterator[Entry]:
-    """Written down when the block is left, however that is."""
+    """Log the call when the block ends, also by an exception."""
     kept = Entry()
     began = time.monotonic()
     try:

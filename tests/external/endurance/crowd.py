@@ -1,15 +1,15 @@
 """Many callers at once on one server, each with a selection of its own, whose counts only it must get."""
 
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import anyio
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, MCPError
 
 from tests.external.endurance.figures import Tally, part
+from tests.support import servers
 from tests.support.workbench import Workbench
 
 CALLERS = 64
@@ -92,8 +92,7 @@ def call_at_once(callers: int, runs: int) -> Crowd:
 
 
 async def serve(bench: Workbench, crowd: list[Caller], runs: int, tally: Tally) -> None:
-    flags = [f"--root={bench.root}", f"--python={bench.python}", f"--max-runs={MAX_RUNS}"]
-    server = StdioServerParameters(command=sys.executable, args=["-m", "pytest_mcp", *flags])
+    server = servers.parameters(bench.root, bench.python, f"--max-runs={MAX_RUNS}")
     async with Client(server) as client, anyio.create_task_group() as tasks:
         for caller in crowd:
             tasks.start_soon(call_repeatedly, client, caller, runs, tally)

@@ -8,9 +8,9 @@ from pathlib import Path
 import anyio
 
 from tests.external.endurance.figures import Tally, part
-from tests.external.endurance.stdio import Message, RawServer
+from tests.external.endurance.scene import Scene
+from tests.support.raw_client import Message, RawClient
 from tests.support.waiting import until
-from tests.support.workbench import Workbench
 
 FULL = 1_000
 WARM_UP = 10
@@ -52,14 +52,14 @@ class Holdings:
     temporary_files: int
 
     @classmethod
-    def of(cls, server: RawServer) -> "Holdings":
+    def of(cls, server: RawClient, temporary: Path) -> "Holdings":
         process = Path("/proc") / str(server.pid)
         children = [(task / "children").read_text(encoding="ascii").split() for task in (process / "task").iterdir()]
         return cls(
             descriptors=len(list((process / "fd").iterdir())),
             threads=len(children),
             children=sum(map(len, children)),
-            temporary_files=len(list(server.temporary.iterdir())),
+            temporary_files=len(list(temporary.iterdir())),
         )
 
 
@@ -95,30 +95,19 @@ def measure(share: float, _seed: int = 0) -> Endless:
 def call_in_a_row(count: int) -> Endless:
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
-        server = start_in(Path(folder).resolve())
-        try:
+        scene = Scene.made_in(Path(folder).resolve(), PROJECT)
+        with scene.server() as server:
             call_many(server, WARM_UP, tally)
-            before, weight = Holdings.of(server), megabytes(server)
+            before, weight = Holdings.of(server, scene.temporary), megabytes(server)
             call_many(server, count, tally)
-            after = anyio.run(settled, server, before)
+            after = anyio.run(settled, server, scene.temporary, before)
             growth = megabytes(server) - weight
-        finally:
-            server.close()
     return Endless(count, tally["wrong"], before, after, growth, tally.examples)
 
 
-def start_in(folder: Path) -> RawServer:
-    project, temporary = folder / "project", folder / "tmp"
-    project.mkdir()
-    temporary.mkdir()
-    bench = Workbench(project)
-    bench.write(PROJECT)
-    return RawServer(bench, temporary)
-
-
-def call_many(server: RawServer, count: int, tally: Tally) -> None:
+def call_many(server: RawClient, count: int, tally: Tally) -> None:
     for tool, arguments, wanted in itertools.islice(itertools.cycle(CALLS), count):
-        answer = server.call(tool, arguments)
+        answer = server.reply(server.begin(tool, **arguments))
         if essence(answer) != wanted:
             tally.add("wrong", f"{tool} {arguments}: {answer!r:.500}")
 
@@ -130,14 +119,14 @@ def essence(answer: Message) -> object:
     return answered.get("verdict", answered.get("count"))
 
 
-async def settled(server: RawServer, before: Holdings) -> Holdings:
+async def settled(server: RawClient, temporary: Path, before: Holdings) -> Holdings:
     """What is held when it is again what was held, or else after a while."""
     with anyio.move_on_after(SETTLING_SECONDS):
-        await until(lambda: Holdings.of(server) == before)
-    return Holdings.of(server)
+        await until(lambda: Holdings.of(server, temporary) == before)
+    return Holdings.of(server, temporary)
 
 
-def megabytes(server: RawServer) -> float:
+def megabytes(server: RawClient) -> float:
     """The resident set, as the kernel counts it."""
     status = (Path("/proc") / str(server.pid) / "status").read_text(encoding="ascii", errors="replace")
     (kilobytes,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmRSS:"))

@@ -13,11 +13,11 @@ from pathlib import Path
 import anyio
 
 from tests.external.endurance.figures import Tally, part
-from tests.external.endurance.stdio import RawServer, Silent
-from tests.hostile.leftovers import waiting
+from tests.external.endurance.scene import Scene
+from tests.support.children import STUBBORN
+from tests.support.leftovers import waiting
+from tests.support.raw_client import NoAnswer, RawClient
 from tests.support.waiting import PATIENCE, processes_in, until
-from tests.support.workbench import Workbench
-from tests.unit.execution.test_process import STUBBORN
 
 FULL = 300
 # Within this time everything must be gone.
@@ -66,34 +66,25 @@ def measure(share: float, seed: int) -> Kills:
 
 def kill_at_random(count: int, seed: int, *, within: float) -> Kills:
     with tempfile.TemporaryDirectory() as folder:
-        scene = Scene.made_in(Path(folder).resolve(), random.Random(seed), within)
+        scene = Scene.made_in(Path(folder).resolve(), PROJECT)
+        killer = Killer(scene, random.Random(seed), within, scene.server())
         try:
-            anyio.run(scene.kill_many, count)
+            anyio.run(killer.kill_many, count)
         finally:
-            scene.clear()
-    tally = scene.tally
+            killer.clear()
+    tally = killer.tally
     return Kills(count, tally["process"], tally["file"], tally["unanswered"], tally.examples)
 
 
 @dataclass
-class Scene:
+class Killer:
     """A server in its project. Every process of a run works in that folder, and every file lies in `temporary`."""
 
-    bench: Workbench
-    temporary: Path
+    scene: Scene
     rng: random.Random
     within: float
-    server: RawServer
+    server: RawClient
     tally: Tally = field(default_factory=Tally)
-
-    @classmethod
-    def made_in(cls, folder: Path, rng: random.Random, within: float) -> "Scene":
-        project, temporary = folder / "project", folder / "tmp"
-        project.mkdir()
-        temporary.mkdir()
-        bench = Workbench(project)
-        bench.write(PROJECT)
-        return cls(bench, temporary, rng, within, RawServer(bench, temporary))
 
     async def kill_many(self, count: int) -> None:
         """A run that was over before the moment came does not count, but must have left nothing either."""
@@ -103,14 +94,11 @@ class Scene:
             hits += await self.kill_one(victim, pause)
 
     async def kill_one(self, victim: str, pause: str) -> bool:
-        identity = self.server.begin(
-            "tools/call",
-            {"name": "execute_tests", "arguments": {"node_ids": [f"test_stubborn.py::test_stubborn[{pause}]"]}},
-        )
-        answer = self.server.answers[identity]
-        await until(lambda: self.find(victim) or not answer.empty())
+        identity = self.server.begin("execute_tests", node_ids=[f"test_stubborn.py::test_stubborn[{pause}]"])
+        answered = self.server.replies
+        await until(lambda: self.find(victim) or identity in answered)
         with anyio.move_on_after(self.rng.uniform(0, LATEST_MOMENT)):
-            await until(lambda: not answer.empty())
+            await until(lambda: identity in answered)
         hit = self.strike(victim)
         await self.see_that_nothing_is_left(f"{victim} killed, pause {pause}")
         self.hear(identity)
@@ -150,25 +138,25 @@ class Scene:
 
     def processes(self) -> list[int]:
         """Those of the run: all that work in the project, but for a server that lives and what it starts ahead."""
-        found = processes_in(self.bench.root)
+        found = processes_in(self.scene.root)
         # Looked for last: what is started in between is a spare.
-        spare = waiting(self.temporary) if self.server.is_alive else {}
+        spare = waiting(self.scene.temporary) if self.server.is_alive else {}
         return [pid for pid in found if pid not in (self.server.pid, *spare)]
 
     def files(self) -> list[str]:
-        found = list(self.temporary.iterdir())
-        spare = set(waiting(self.temporary).values()) if self.server.is_alive else set()
+        found = list(self.scene.temporary.iterdir())
+        spare = set(waiting(self.scene.temporary).values()) if self.server.is_alive else set()
         return [entry.name for entry in found if entry not in spare]
 
     def hear(self, identity: str) -> None:
         """A living server answers; a dead one is replaced."""
         if not self.server.is_alive:
             self.server.close()
-            self.server = RawServer(self.bench, self.temporary)
+            self.server = self.scene.server()
             return
         try:
-            self.server.answer(identity)
-        except Silent as error:
+            self.server.reply(identity)
+        except NoAnswer as error:
             self.tally.add("unanswered", error)
 
     def clear_what_is_left(self) -> None:
@@ -176,7 +164,7 @@ class Scene:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         for name in self.files():
-            shutil.rmtree(self.temporary / name, ignore_errors=True)
+            shutil.rmtree(self.scene.temporary / name, ignore_errors=True)
 
     def clear(self) -> None:
         self.server.kill()

@@ -14,8 +14,9 @@ from mcp import Client, MCPError, StdioServerParameters
 
 from tests.external.endurance.crowd import Caller
 from tests.external.endurance.figures import Tally, measure_all, options, part
-from tests.hostile.leftovers import given
-from tests.hostile.web import HostileWeb
+from tests.support import servers
+from tests.support.hostile_web import HostileWeb
+from tests.support.leftovers import given
 from tests.support.waiting import until
 from tests.support.workbench import NEWEST, Workbench
 
@@ -99,10 +100,7 @@ async def call_all(web: HostileWeb, crowd: list[Caller], clients: int, calls: in
 
 def own_server(web: HostileWeb) -> StdioServerParameters:
     python = Workbench(web.root, NEWEST).python
-    flags = [f"--root={web.root}", f"--python={python}", "--timeout=600"]
-    return StdioServerParameters(
-        command=sys.executable, args=["-m", "pytest_mcp", *flags], env={"TMPDIR": str(web.temporary)}
-    )
+    return servers.parameters(web.root, python, "--timeout=600", environment={"TMPDIR": str(web.temporary)})
 
 
 async def call_repeatedly(connecting: Client, caller: Caller, calls: int, race: Race) -> None:

@@ -14,7 +14,7 @@ from pytest_mcp.execution import command
 from pytest_mcp.tools import Tool
 from tests.external.endurance.figures import Tally
 
-PYTHON, LAUNCHER, OWN_PREFIX = Path("/python"), Path("/launcher.py"), Path("/server")
+PYTHON, OWN_PREFIX = Path("/python"), Path("/server")
 
 # A place in the file system and, for a test, what follows the first `::`.
 Place = tuple[str, str | None]
@@ -37,7 +37,7 @@ class Oracle:
         if not isinstance(request, Request):
             return True  # nothing of it can reach a command line
         collect = tool.name == "discover_tests"
-        built = command.build(request, config, PYTHON, launcher=LAUNCHER, own_prefix=OWN_PREFIX, collect_only=collect)
+        built = command.build(request, config, PYTHON, own_prefix=OWN_PREFIX, collect_only=collect)
         words = built.job["args"]
         if not words[0].startswith("--") or vars(self.read(words)) != self.wanted(asked, collect=collect):
             tally.add("foreign", f"{words!r:.500} for {tool.name} {asked!r:.500}")

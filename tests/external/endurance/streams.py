@@ -7,14 +7,28 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.events import collection
 from pytest_mcp.events import model as events
 from pytest_mcp.events.decode import parse
-from pytest_mcp.events.ledger import Ledger, Run
-from pytest_mcp.events.model import Event, Exit
+from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.model import Event
+from pytest_mcp.events.run import Exit, Run
 from pytest_mcp.report import no_result, result
 from pytest_mcp.tools import dump
 from tests.external.endurance.figures import Tally, part
-from tests.support.records import BOUNDS, absent, exited, finished, item, one_test, phase, session, skipped, uncollected
+from tests.support.records import (
+    BOUNDS,
+    ENVIRONMENT,
+    absent,
+    exited,
+    finished,
+    item,
+    one_test,
+    phase,
+    session,
+    skipped,
+    uncollected,
+)
 from tests.support.streams import NODE_IDS
 
 FULL = 50_000
@@ -23,14 +37,14 @@ CONFIGURED = events.Configured(inifile=None, from_cache=[])
 EXTRAS: list[Event] = [
     absent(),
     item(NODE_IDS[0]),
-    events.Deselected(count=1, ids=NODE_IDS[2:]),
+    collection.Deselected(count=1, ids=NODE_IDS[2:]),
     events.Warned(message="old", category="UserWarning", when="runtest", filename="a.py", lineno=1, id=None),
-    events.Marks(registered=["slow"], used=[]),
-    events.DoctestsLeftOut(count=1, first="scripts/deploy.py"),
-    events.Unreachable(files=["linked/test_a.py"]),
-    events.NothingSelected(options=["-m slow"], patterns=["test_*.py"], places=["."], matching=0, others=1),
+    collection.Marks(registered=["slow"], used=[]),
+    collection.DoctestsLeftOut(count=1, first="scripts/deploy.py"),
+    collection.Unreachable(files=["linked/test_a.py"]),
+    collection.NothingSelected(options=["-m slow"], patterns=["test_*.py"], places=["."], matching=0, others=1),
     events.ImportedElsewhere(name="shop", file="/other/shop.py", own="shop.py"),
-    events.Collected(collector={"nodeid": "", "outcome": "passed", "result": []}),
+    collection.Collected(collector={"nodeid": "", "outcome": "passed", "result": []}),
 ]
 JUNK: list[Any] = [
     *(None, True, False, 0, 1, -1, 2, 10**400, 1.5, -0.0, "", "passed", "failed", "skipped", "call", "\ud800"),
@@ -83,7 +97,7 @@ def is_passed(lines: list[bytes], true_exit: Exit, request: ExecuteTests) -> boo
     for line in lines:
         if (record := parse(line)) is not None:
             ledger.take(record)
-    run = Run(request, ledger, true_exit, ("python", "-m", "pytest"), 60, {})
+    run = Run(request, ledger, true_exit, ("python", "-m", "pytest"), 60, ENVIRONMENT)
     verdict = result.judge(ledger, true_exit)
     error = no_result.diagnose(run)
     if error is not None:
@@ -101,7 +115,7 @@ def any_session(rng: random.Random) -> tuple[list[bytes], Exit]:
     fates = [rng.choice(["pass", "pass", "pass", "fail", "skip", "setup only"]) for _ in node_ids]
     middle = [of_a_test(node_id, fate) for node_id, fate in zip(node_ids, fates, strict=True)]
     extras = [[extra] for extra in rng.sample([*EXTRAS, uncollected()], rng.choice([0, 0, 1, 2]))]
-    failed = "fail" in fates or any(isinstance(extra, events.CollectionFailed) for [extra] in extras)
+    failed = "fail" in fates or any(isinstance(extra, collection.CollectionFailed) for [extra] in extras)
     # A plugin may say that all is well though a test has failed, and may end a session before its last test.
     status = 0 if rng.random() < 0.3 else 1 if failed else 0 if node_ids else 5
     selected = len(node_ids) + rng.choice([0, 0, 0, 1])

@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.external.endurance.arguments import any_value
 from tests.external.endurance.figures import Tally, part
-from tests.external.endurance.stdio import INITIALIZE, Message, RawServer, Silent
-from tests.support.workbench import Workbench
+from tests.external.endurance.scene import Scene
+from tests.support.raw_client import INITIALIZE, Message, NoAnswer, RawClient
 
 FULL = 50_000
 # After so many lines there is a call with a known answer.
@@ -53,7 +53,8 @@ class Wire:
 def measure(share: float, seed: int) -> Wire:
     rng, tally, count = random.Random(seed), Tally(), part(FULL, share)
     with tempfile.TemporaryDirectory() as folder:
-        sender = Sender.made_in(Path(folder).resolve(), tally)
+        scene = Scene.made_in(Path(folder).resolve(), KNOWN_PROJECT)
+        sender = Sender(scene, tally, scene.server())
         for number in range(count):
             sender.send(any_line(rng))
             if number % BETWEEN_KNOWN == 0:
@@ -66,37 +67,27 @@ def measure(share: float, seed: int) -> Wire:
 class Sender:
     """Keeps a server running, asks it between the lines what is known, and counts its deaths."""
 
-    bench: Workbench
-    temporary: Path
+    scene: Scene
     tally: Tally
-    server: RawServer
+    server: RawClient
     pending: str | None = None
     known_calls: int = 0
     latest: bytes = b""
 
-    @classmethod
-    def made_in(cls, folder: Path, tally: Tally) -> "Sender":
-        project, temporary = folder / "project", folder / "tmp"
-        project.mkdir()
-        temporary.mkdir()
-        bench = Workbench(project)
-        bench.write(KNOWN_PROJECT)
-        return cls(bench, temporary, tally, RawServer(bench, temporary))
-
     def send(self, line: bytes) -> None:
         try:
-            self.server.send(line)
+            self.server.send_raw(line + b"\n")
             self.latest = line
-        except Silent:
+        except NoAnswer:
             self.replace_the_dead()
 
     def ask_what_is_known(self) -> None:
         """The next one is asked when the last one is answered; between them the lines go on."""
         self.check_the_answer()
         try:
-            self.pending = self.server.begin("tools/call", {"name": "execute_tests", "arguments": {}})
+            self.pending = self.server.begin("execute_tests")
             self.known_calls += 1
-        except Silent:
+        except NoAnswer:
             self.replace_the_dead()
 
     def check_the_answer(self) -> None:
@@ -104,8 +95,8 @@ class Sender:
             return
         identity, self.pending = self.pending, None
         try:
-            answer = self.server.answer(identity)
-        except Silent:
+            answer = self.server.reply(identity)
+        except NoAnswer:
             self.replace_the_dead()
             return
         if not is_right(answer):
@@ -116,10 +107,10 @@ class Sender:
         self.server.kill()
         self.pending = None
         self.note_invalid_replies()
-        self.server = RawServer(self.bench, self.temporary)
+        self.server = self.scene.server()
 
     def end(self) -> None:
-        """It must still know its trade, and go when it is told to."""
+        """It must still answer rightly, and end when its input does."""
         self.ask_what_is_known()
         self.check_the_answer()
         code = self.server.close()

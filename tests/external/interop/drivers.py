@@ -12,8 +12,10 @@ import pytest
 
 from scripts.environments import ENVIRONMENTS, INTEROP
 from scripts.npm import PACKAGES, node
-from tests.external.interop import project, servers
+from tests.external.interop import project
 from tests.external.interop.answers import Answer
+from tests.support import servers
+from tests.support.project_files import write_files
 from tests.support.waiting import PATIENCE
 
 CLIENTS = Path(__file__).with_name("clients")
@@ -56,7 +58,7 @@ class Way:
 
 def driven(way: Way, root: Path, flags: Sequence[str] = ()) -> dict[str, Answer]:
     way.skip_if_missing()
-    project.write(root)
+    write_files(root, project.FILES)
     # Without plugins, which would take longer than all the rest.
     python = ENVIRONMENTS["demo"].python
     job = {"era": way.era, "packages": str(TYPESCRIPT.folder), "steps": project.steps(root, cancelling=way.cancels)}

@@ -1,6 +1,5 @@
 """The project that every client runs, and the steps that it takes with it."""
 
-import textwrap
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,11 +47,6 @@ class Step:
     tool: str = "execute_tests"
     # The call is cancelled as soon as this file is there.
     until: str | None = None
-
-
-def write(root: Path) -> None:
-    for name, source in FILES.items():
-        (root / name).write_text(textwrap.dedent(source).lstrip("\n"), encoding="utf-8")
 
 
 def steps(root: Path, *, cancelling: bool) -> list[dict[str, Any]]:

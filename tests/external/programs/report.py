@@ -1,6 +1,6 @@
-"""Records become words: docs/clients.md. Pure, but for `write`.
+"""Write docs/clients.md from the records. Pure, except `write`.
 
-What was seen is in the records; what is said about libraries is what the tests of `tests/external/interop` hold.
+What was seen is in the records. The tests in `tests/external/interop` check what is said about libraries.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ FILE = RECORDS.with_suffix(".md")
 HEAD = """\
 # Clients
 
-What clients make of this server's answers: seen with the real programs, of which only the model was replaced.
+What clients do with this server's answers, seen with the real programs; only the model was replaced.
 Written by `make clients` from `clients.json`; `python -m tests.external.programs --render` writes it again.
 
 ## Programs
@@ -28,43 +28,42 @@ FOLLOWS = """\
 ## What follows from it
 
 - `structuredContent` and the text of `content` hold the same object, because some programs show the model the one and
-  some the other. The message of an error is enough to act on, because most show nothing else of it.
-- JSON-RPC errors suit all four programs. Do not use `--errors result` with Gemini CLI: it takes the text of the answer
-  for a result, finds that it does not keep to the result's schema, and shows the model that instead of the error.
+  some the other. The message of an error is enough to act on, because most programs show little else.
+- JSON-RPC errors work with all four programs. Do not use `--errors result` with Gemini CLI: it validates the error
+  against the schema of a result, and shows the model that it does not match instead of the error.
 - For OpenAI's Agents SDK and LangChain use `--errors result`. The first shows the model one fixed sentence for every
   JSON-RPC error; the second raises it, which ends the agent's run.
-- An answer of the default size (`max_tokens` 4,000, or 8,000 for a discovery) is shown whole by all four. One that is
-  too large for opencode is not shown at all: it cuts between lines, and an answer is one line.
-- Codex with the models of today, and Claude Code with tools that do not say `anthropic/alwaysLoad`, show the model a
-  search for tools instead of the tools. Both show the instructions at once.
-- Where nobody can be asked, as on a build server, the tools need permission beforehand: `--allowedTools=mcp__pytest`
+- An answer of the default size (`max_tokens` 4,000, or 8,000 for a discovery) is shown whole by all four. opencode
+  shows nothing of an answer that is too large for it: it cuts between lines, and an answer is one line.
+- Codex with current models, and Claude Code with tools that do not set `anthropic/alwaysLoad`, show the model a search
+  for tools instead of the tools. Both show the instructions at once.
+- Without a person to ask, as on a build server, the tools need permission in advance: `--allowedTools=mcp__pytest`
   in Claude Code, `default_tools_approval_mode = "approve"` in the server's entry for Codex, `--approval-mode=yolo` in
-  Gemini CLI. Codex runs `discover_tests` all the same, since only `execute_tests` says that it may destroy something.
-- Codex hands on no `VIRTUAL_ENV`: there, the project's environment is found by its folder, or named by `--python`.
-- The default time limit of a run, 240 s, lies below what the others wait, so that what had finished by then is still
-  told. opencode gives up after a minute without progress, and progress is told when a test ends, so its entry needs a
-  larger `timeout`; `pytest-mcp setup` writes one.
+  Gemini CLI. Codex runs `discover_tests` anyway, because only `execute_tests` has the hint that it may be destructive.
+- Codex does not pass on `VIRTUAL_ENV`: there, the project's environment is found by its folder, or named by `--python`.
+- The default time limit of a run, 240 s, is shorter than the others wait, so the results so far still arrive. opencode
+  gives up after a minute without progress, and progress is sent when a test ends. So its entry needs a larger
+  `timeout`; `pytest-mcp setup` writes one.
 """
 METHOD = f"""\
 ## How it was seen
 
-- Each program is npm's, in the version above. It is started once for each set of calls, in a folder with a few tests
-  and with a home of its own, as a person would without a terminal. A server on this machine stands in for the model's
-  API: it asks for one call after the other, and what the next request says about it is what a model is shown.
-- Between the program and our server, which speak over stdio, a script copies every line and marks the two channels of
-  a result.
+- Each program comes from npm, in the version above. It is started once for each set of calls, without a terminal, in a
+  folder with a few tests and with its own home folder. A local server replaces the model's API: it requests one call
+  after the other, and the next request of the program contains what a model is shown.
+- A script between the program and our server copies every line and marks the two channels of a result.
 - The calls: a passing test, a failing one, lists of {", ".join(map(str, SIZES))} tests, and an error of each kind: a
-  parameter that breaks a rule, a test that is not there, no pytest in the environment, a time limit, a crash. Then the
+  parameter that breaks a rule, a test that does not exist, no pytest in the environment, a timeout, a crash. Then the
   errors again with `--errors result`.
-- How long a program waits was seen with a test that never ends, in silence, and with progress every second
+- How long a program waits was measured with a test that never ends, without progress, then with progress every second
   (`python -m tests.external.programs --patience SECONDS`).
-- What is said about libraries is held by the tests in `tests/external/interop` (`make test` and `make interop`).
+- The table of libraries is checked by the tests in `tests/external/interop` (`make test` and `make interop`).
 """
 
 REMARKS = """\
-Over HTTP this holds in the new era of the protocol. In the old one a call is cancelled by a message of its own, which
-does not say whose call it means to a server without sessions; only a client that leaves ends its run
-([http.md](http.md#cancelling)). OpenAI's Agents SDK gives a call 5 s unless it is told otherwise
+Over HTTP this holds for the newer protocol. In the older one a call is cancelled by a separate message, and a server
+without sessions cannot know whose call it means; only a client that disconnects ends its run
+([http.md](http.md#cancelling)). OpenAI's Agents SDK has a timeout of 5 s for a call
 (`client_session_timeout_seconds`)."""
 
 Fact = tuple[str, Callable[[Program, Entry], str]]
@@ -111,7 +110,7 @@ def sizes(_: Program, entry: Entry) -> str:
 def hidden(_: Program, entry: Entry) -> str:
     if entry.hides_tools:
         return "after a search"
-    return "at once, thanks to `anthropic/alwaysLoad`" if entry.hides_bare_tools else "at once"
+    return "at once, because of `anthropic/alwaysLoad`" if entry.hides_bare_tools else "at once"
 
 
 def unasked(_: Program, entry: Entry) -> str:
@@ -136,15 +135,15 @@ FACTS: tuple[Fact, ...] = (
     ("shows of a JSON-RPC error", lambda _, entry: errors(entry.calls)),
     ("with `--errors result`", lambda _, entry: errors(entry.calls_with_results)),
     ("large answers", sizes),
-    ("waits for an answer, in silence", lambda _, entry: patience(entry.silent)),
-    ("waits, with progress", lambda _, entry: patience(entry.talking)),
+    ("waits for an answer, without progress", lambda _, entry: patience(entry.silent)),
+    ("waits for an answer, with progress", lambda _, entry: patience(entry.talking)),
     ("its setting for that", lambda program, _: f"`{program.setting}`"),
     ("asks for progress", lambda _, entry: yes(entry.asks_for_progress)),
     ("shows the tools", hidden),
     ("shows the instructions", lambda _, entry: yes(entry.shows_instructions)),
-    ("runs without permission, when nobody can be asked", unasked),
+    ("runs without permission, if nobody can be asked", unasked),
     ("starts the server in the project", lambda _, entry: yes(entry.works_in_project)),
-    ("hands on its variables", lambda _, entry: yes(entry.hands_on_variables)),
+    ("passes on its environment variables", lambda _, entry: yes(entry.hands_on_variables)),
 )
 
 
@@ -158,13 +157,13 @@ def libraries() -> str:
             "Python SDK, first generation",
             ENVIRONMENTS["mcp-1"].packages[0].partition("==")[2],
             *sdk,
-            "no: it is not told",
+            "no: it sends nothing",
         ],
         ["TypeScript SDK, second generation", typescript("@modelcontextprotocol/client"), *sdk, "yes"],
         ["TypeScript SDK, first generation", typescript("@modelcontextprotocol/sdk"), *sdk, "on stdio"],
         ["FastMCP's client", fastmcp, *sdk, "yes"],
-        ["OpenAI Agents SDK", openai, "`content`", "one fixed sentence, nothing of it", "yes"],
-        ["LangChain's MCP adapters", langchain, "`content`", "raises its message", "no, as the SDK below it"],
+        ["OpenAI Agents SDK", openai, "`content`", "one fixed sentence instead", "yes"],
+        ["LangChain's MCP adapters", langchain, "`content`", "raises its message", "no, like the SDK it uses"],
     ]
     head = ["library", "version", "a result", "a JSON-RPC error", "cancelling ends the run"]
     return f"{table(head, rows)}\n\n{REMARKS}"

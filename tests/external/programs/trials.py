@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from scripts.environments import ENVIRONMENTS
-from tests.external.interop import servers
 from tests.external.programs import tap
 from tests.external.programs.dialects import Body
 from tests.external.programs.models import Call, standing_in
 from tests.external.programs.programs import Place, Program
+from tests.support import servers
+from tests.support.project_files import write_files
 from tests.support.waiting import processes_in
 
 TAP = Path(tap.__file__)
@@ -88,9 +88,7 @@ class Outcome:
 def run(program: Program, trial: Trial, folder: Path) -> Outcome:
     project, home = folder / "project", folder / "home"
     home.mkdir()
-    project.mkdir()
-    for name, source in FILES.items():
-        (project / name).write_text(textwrap.dedent(source).lstrip("\n"), encoding="utf-8")
+    write_files(project, FILES)
     pythons = {"pytest": "pytest-9", "broken": "no-pytest"}
     logs = {name: folder / f"{name}.log" for name in pythons}
     tapped = [sys.executable, str(TAP)]

@@ -1,14 +1,19 @@
+import json
 from typing import Any
 
 import pytest
 
 from pytest_mcp.api.errors import (
+    LONGEST_SENTENCE,
+    MAX_LISTED,
     MAX_SHOWN,
     CallError,
     ExecutionFailed,
     Fault,
+    Fix,
     InternalError,
     InvalidParams,
+    NotInitialized,
     RefusedByPytest,
     RunFacts,
 )
@@ -38,6 +43,7 @@ def raised() -> ValueError:
     ("error", "code"),
     [
         (InvalidParams([Fault("path", "is blank", "value_error", "")]), -32602),
+        (NotInitialized("tools/call"), -32602),
         (RefusedByPytest([Fault("path", "was not found", "not_found", "x")], RunFacts()), -32602),
         (ExecutionFailed("timeout", "pytest execution exceeded timeout of 1 seconds", RunFacts()), -32000),
         (InternalError(raised()), -32603),
@@ -49,7 +55,8 @@ def test_every_error_of_a_call_has_its_code_and_says_its_message(error: CallErro
 
 
 def test_every_kind_of_error_is_one_that_the_server_knows_how_to_answer() -> None:
-    assert set(CallError.__subclasses__()) == {InvalidParams, RefusedByPytest, ExecutionFailed, InternalError}
+    kinds = {InvalidParams, NotInitialized, RefusedByPytest, ExecutionFailed, InternalError}
+    assert set(CallError.__subclasses__()) == kinds
 
 
 def test_refused_arguments_are_described_by_the_first_and_listed_all() -> None:
@@ -75,7 +82,7 @@ def test_refused_arguments_are_described_by_the_first_and_listed_all() -> None:
     }
 
 
-def test_a_message_names_a_few_faults_and_counts_the_rest_and_data_has_them_all() -> None:
+def test_a_message_names_a_few_faults_and_data_some_more_and_both_count_the_rest() -> None:
     faults = [Fault(f"node_ids.{number}", "is blank", "value_error", "") for number in range(100)]
 
     error = InvalidParams(faults)
@@ -83,7 +90,27 @@ def test_a_message_names_a_few_faults_and_counts_the_rest_and_data_has_them_all(
     lines = error.message.splitlines()
     assert len(lines) == MAX_SHOWN + 2
     assert lines[-1] == f"and {100 - MAX_SHOWN - 1} more"
-    assert len(error.data["validation_errors"]) == 100
+    *listed, rest = error.data["validation_errors"]
+    assert [fault["field"] for fault in listed] == [fault.field for fault in faults[:MAX_LISTED]]
+    assert rest == {"field": "node_ids", "message": f"{100 - MAX_LISTED} more faults are not listed", "type": "more"}
+
+
+def test_one_sentence_about_many_values_is_said_once() -> None:
+    sentence = "was not found; discover_tests lists what there is"
+    faults = [Fault(f"node_ids.{number}", sentence, "not_found", f"a.py::t{number}") for number in range(2000)]
+
+    error = RefusedByPytest(faults, RunFacts(command=("python", *(f"a.py::t{n}" for n in range(2000)))))
+
+    assert error.message.splitlines()[:2] == [
+        f"Invalid params: node_ids.0: {sentence} (received a.py::t0)",
+        "node_ids.1: same as node_ids.0 (received a.py::t1)",
+    ]
+    assert error.message.count(sentence) == 1
+    assert json.dumps(error.data["validation_errors"]).count(sentence) == 1
+    assert error.data["command"][:2] == ["python", "a.py::t0"]
+    assert error.data["command"][-1] == "a.py::t1999"
+    assert any(entry.endswith(" arguments left out ...]") for entry in error.data["command"])
+    assert len(json.dumps(error.data)) < 20_000
 
 
 @pytest.mark.parametrize("received", ["x" * 100_000, ["x" * 1000] * 100, {"a": "x" * 100_000}])
@@ -135,6 +162,18 @@ def test_the_message_of_a_failed_run_ends_with_the_last_lines_of_stderr_marked_a
     assert quoted[:2] == ["stderr| line 13", "stderr| line 14"]
     assert len(error.message) < 1000
     assert error.data["stderr"] == stderr
+
+
+def test_a_headline_and_details_that_quote_foreign_text_are_cut_and_keep_their_ends() -> None:
+    headline = f"pytest execution failed: unrecognized arguments: --{'x' * 100_000} (configured in pytest.ini)"
+
+    error = ExecutionFailed("usage_error", headline, RunFacts(), details=["y" * 100_000], fix=Fix("install pytest"))
+
+    shown, detail, fix = error.message.splitlines()
+    assert max(len(shown), len(detail)) < LONGEST_SENTENCE + 50
+    assert shown.startswith("pytest execution failed: unrecognized arguments: --x")
+    assert shown.endswith("(configured in pytest.ini)")
+    assert fix == "fix: install pytest"
 
 
 def test_every_quoted_line_of_stderr_is_marked_the_shortened_ones_too() -> None:

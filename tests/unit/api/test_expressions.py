@@ -5,13 +5,8 @@ from _pytest.mark.expression import Expression
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_mcp import text
 from pytest_mcp.api.expressions import MAX_DEPTH, MAX_DIGITS, MAX_LENGTH, MAX_TERMS, ExpressionError, check, names
-
-NAMES = ["a", "test_x", "not_", "True", "None", "x::y", "p[1-b]", "a.b", "a\\b", "+", "日本", "ª", "__debug__", "if"]
-VALUES = ["1", "-1", "007", "²", "٣", "-٣", "-", "True", "None", "'s'", '"s t"', "''", "'\\'", "1.5", "word", "Ⅷ"]
-GLUE = ["and", "or", "not", "(", ")", "=", ",", " ", "\t", "'", '"', "!", "$", "\n", "\x00", "\u200b", "\u3000"]
-PIECES = [*NAMES, *VALUES, *GLUE]
+from tests.support.expressions import NAMES, PIECES, VALUES, is_ours_to_refuse, pytest_takes, we_take
 
 soup = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=16).map("".join)
 spaced_soup = st.lists(st.sampled_from(PIECES), max_size=16).map(" ".join)
@@ -40,29 +35,6 @@ def nearly_right(draw: st.DrawFn) -> str:
 
 
 anything = soup | spaced_soup | sentences | nearly_right()
-
-
-def pytest_takes(expression: str) -> bool:
-    try:
-        Expression.compile(expression)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
-
-
-def we_take(expression: str, *, arguments: bool = True) -> bool:
-    try:
-        check(expression, arguments=arguments)
-    except ExpressionError:
-        return False
-    return True
-
-
-def is_ours_to_refuse(expression: str) -> bool:
-    """Blank, or with characters nobody sees, or the one word that argparse takes out of every option's value."""
-    return (
-        not expression.strip(" \t") or text.safe(expression) != expression or "\n" in expression or expression == "--"
-    )
 
 
 @settings(max_examples=400)

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from pytest_mcp import text
 from pytest_mcp.cli import colours
-from pytest_mcp.cli.colours import Ink
+from pytest_mcp.cli.colours import Painter
 
 
 def test_text_is_painted_only_where_there_are_colours() -> None:
-    assert Ink(colours=True).paint("bad", "bold", "red") == "\x1b[1;31mbad\x1b[0m"
-    assert Ink(colours=False).paint("bad", "bold", "red") == "bad"
-    assert Ink(colours=True).paint("", "red") == ""
-    assert Ink(colours=True).paint("as it is") == "as it is"
+    assert Painter(has_colours=True).paint("bad", "bold", "red") == "\x1b[1;31mbad\x1b[0m"
+    assert Painter(has_colours=False).paint("bad", "bold", "red") == "bad"
+    assert Painter(has_colours=True).paint("", "red") == ""
+    assert Painter(has_colours=True).paint("as it is") == "as it is"
 
 
 def test_wide_characters_take_two_columns_and_marks_none() -> None:
@@ -40,5 +40,5 @@ def test_no_text_takes_more_columns_than_it_may(given_text: str, most: int) -> N
     kept = colours.last_columns(line, most)
 
     assert colours.columns(kept) <= most
-    assert kept == line or line.endswith(kept.removeprefix(colours.CUT))
+    assert kept == line or line.endswith(kept.removeprefix(colours.ELLIPSIS))
     assert not any(unicodedata.category(character) == "Cc" for character in kept)

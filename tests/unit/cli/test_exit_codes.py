@@ -12,6 +12,7 @@ from pytest_mcp.api.errors import (
     Fault,
     InternalError,
     InvalidParams,
+    NotInitialized,
     RefusedByPytest,
     RunFacts,
 )
@@ -21,7 +22,12 @@ from tests.support.paths import ROOT
 
 DOCUMENT = ROOT / "docs" / "command-line.md"
 FAULT = Fault("path", "is blank", "value_error", "")
-OTHERS: list[CallError] = [InvalidParams([FAULT]), RefusedByPytest([FAULT], RunFacts()), InternalError(ValueError("x"))]
+OTHERS: list[CallError] = [
+    InvalidParams([FAULT]),
+    RefusedByPytest([FAULT], RunFacts()),
+    NotInitialized("tools/call"),
+    InternalError(ValueError("x")),
+]
 
 
 def executed(verdict: Verdict, exit_code: int) -> ExecuteResult:
@@ -79,7 +85,7 @@ def test_every_other_error_has_one_too() -> None:
     kinds = {type(error) for error in OTHERS} | {ExecutionFailed}
 
     assert kinds == set(CallError.__subclasses__())
-    assert [exit_codes.of_error(error) for error in OTHERS] == [4, 4, 3]
+    assert [exit_codes.of_error(error) for error in OTHERS] == [4, 4, 4, 3]
 
 
 def test_the_document_has_the_same_codes() -> None:

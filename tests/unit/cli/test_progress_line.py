@@ -1,4 +1,4 @@
-"""How far a run has come, as one line."""
+"""The progress of a run as one line."""
 
 import re
 
@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.cli import colours, progress_line
-from pytest_mcp.cli.colours import Ink
-from pytest_mcp.events.model import Event, Selected, SessionStarted, Started
+from pytest_mcp.cli.colours import Painter
+from pytest_mcp.events.collection import Selected
+from pytest_mcp.events.model import Event, SessionStarted, Started
 from tests.support.records import finished, item, ledger, one_test, phase
 
-PLAIN = Ink(colours=False)
+PLAIN = Painter(has_colours=False)
 RUNNING: list[Event] = [
     SessionStarted(),
     Selected(8),
@@ -33,11 +34,11 @@ RUNNING: list[Event] = [
     ],
 )
 def test_the_line_tells_what_is_known(told: list[Event], line: str) -> None:
-    assert progress_line.line(ledger(*told), 0.5, width=80, pen=PLAIN) == line
+    assert progress_line.line(ledger(*told), 0.5, width=80, painter=PLAIN) == line
 
 
 def test_only_failures_are_painted() -> None:
-    line = progress_line.line(ledger(*RUNNING), 0.5, width=80, pen=Ink(colours=True))
+    line = progress_line.line(ledger(*RUNNING), 0.5, width=80, painter=Painter(has_colours=True))
 
     assert re.findall("\x1b\\[31m(.*?)\x1b\\[0m", line) == ["1 failed"]
     assert line.count("\x1b") == 2
@@ -56,14 +57,14 @@ def test_only_failures_are_painted() -> None:
     ],
 )
 def test_what_has_no_room_is_left_out(width: int, line: str) -> None:
-    assert progress_line.line(ledger(*RUNNING), 0.5, width=width, pen=PLAIN) == line
+    assert progress_line.line(ledger(*RUNNING), 0.5, width=width, painter=PLAIN) == line
 
 
 @given(name=st.text(), width=st.integers(min_value=1, max_value=200), count=st.integers(min_value=0, max_value=10**6))
 def test_the_line_is_one_line_and_narrower_than_the_terminal(name: str, width: int, count: int) -> None:
     told = ledger(Selected(count), Started(name), finished(name), Started(f"{name}2"))
 
-    line = progress_line.line(told, 1e5, width=width, pen=PLAIN)
+    line = progress_line.line(told, 1e5, width=width, painter=PLAIN)
 
     assert colours.columns(line) < width
     assert not re.search("[\x00-\x1f\x7f-\x9f\u2028\u2029]", line)

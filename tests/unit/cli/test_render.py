@@ -1,4 +1,4 @@
-"""What a person reads of a run."""
+"""The report of `pytest-mcp run`."""
 
 import re
 from typing import Any
@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from pytest_mcp.api.errors import ExecutionFailed, InternalError, RunFacts
 from pytest_mcp.api.results import CollectionError, ExecuteResult
 from pytest_mcp.cli import render
-from pytest_mcp.cli.colours import Ink
+from pytest_mcp.cli.colours import Painter
 from pytest_mcp.events.model import Event, Started
 from pytest_mcp.report import result as findings
 from pytest_mcp.report.budget import fit_execution
 from tests.support.records import BOUNDS, execution, one_test, phase, session, skipped
 
-PLAIN, PAINTED = Ink(colours=False), Ink(colours=True)
+PLAIN, PAINTED = Painter(has_colours=False), Painter(has_colours=True)
 CEILING = 16 * 1024 * 1024
 
 
@@ -113,7 +113,7 @@ def test_a_file_that_could_not_be_collected_has_its_line_and_its_exception() -> 
         file="test_b.py", error_type="ModuleNotFoundError", message="No module named 'x'", line=3, traceback="E   no"
     )
 
-    assert render.of_uncollected(error, PLAIN) == [
+    assert render.of_collection_error(error, PLAIN) == [
         "NOT COLLECTED test_b.py:3",
         "ModuleNotFoundError: No module named 'x'",
         "",

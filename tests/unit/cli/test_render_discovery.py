@@ -1,17 +1,17 @@
-"""What a person, or a program, reads of a discovery."""
+"""The output of `pytest-mcp discover`, for people and for programs."""
 
 from pytest_mcp.api.results import DiscoverResult, FileCount, OmittedTests
 from pytest_mcp.cli import render_discovery
-from pytest_mcp.cli.colours import Ink
+from pytest_mcp.cli.colours import Painter
 from pytest_mcp.events.model import Event
 from pytest_mcp.report import result
 from tests.support.records import discovery, item, session, uncollected
 
 UNREACHABLE = (
-    "note: 1 test(s) cannot be run by their ids, first 'a.py::T::test_x[\\t1]': such a path leads out of the root"
-    " by a link, or has characters that a call must not have ([, ::); name a folder above them."
+    "note: 1 test(s) cannot be run by their ids, first 'a.py::T::test_x[\\t1]': their paths lead out of the root"
+    " through a symlink, or have characters that a call cannot name ([, ::); name a folder above them."
 )
-PLAIN = Ink(colours=False)
+PLAIN = Painter(has_colours=False)
 TESTS: list[Event] = [item("b/test_b.py::test_one"), item("a.py::T::test_x[\t1]"), item("a.py::test_y")]
 
 
@@ -20,7 +20,7 @@ def found(*events: Event) -> DiscoverResult:
 
 
 def test_for_a_person_tests_stand_below_their_files_with_counts() -> None:
-    assert render_discovery.for_a_person(found(*TESTS), PLAIN) == [
+    assert render_discovery.for_people(found(*TESTS), PLAIN) == [
         "b/test_b.py (1)",
         "  test_one",
         "a.py (2)",
@@ -33,7 +33,7 @@ def test_for_a_person_tests_stand_below_their_files_with_counts() -> None:
 
 
 def test_for_a_program_there_is_one_node_id_in_each_line() -> None:
-    assert render_discovery.for_a_program(found(*TESTS)) == [
+    assert render_discovery.for_programs(found(*TESTS)) == [
         "b/test_b.py::test_one",
         "a.py::T::test_x[\\t1]",
         "a.py::test_y",
@@ -43,7 +43,7 @@ def test_for_a_program_there_is_one_node_id_in_each_line() -> None:
 def test_what_went_wrong_stands_between_the_tests_and_the_count() -> None:
     broken = uncollected("c.py", error_type="NameError", message="x", line=2)
 
-    said = render_discovery.for_a_person(found(*TESTS[:1], broken), PLAIN)
+    said = render_discovery.for_people(found(*TESTS[:1], broken), PLAIN)
 
     assert said[2:] == [
         "",
@@ -60,8 +60,8 @@ def test_where_tests_were_left_out_files_stand_for_them() -> None:
     omitted = OmittedTests(tests=320, hint="narrow by path")
     counted = found().model_copy(update={"count": 320, "notices": [], "files": files, "omitted": omitted})
 
-    assert render_discovery.for_a_program(counted) == ["a.py", "b/"]
-    assert render_discovery.for_a_person(counted, PLAIN) == [
+    assert render_discovery.for_programs(counted) == ["a.py", "b/"]
+    assert render_discovery.for_people(counted, PLAIN) == [
         "a.py (300)",
         "b/ (20)",
         "",
@@ -71,9 +71,9 @@ def test_where_tests_were_left_out_files_stand_for_them() -> None:
 
 
 def test_nothing_is_said_to_be_nothing() -> None:
-    assert render_discovery.for_a_program(found()) == []
-    assert render_discovery.for_a_person(found(), PLAIN)[-1] == "no tests"
+    assert render_discovery.for_programs(found()) == []
+    assert render_discovery.for_people(found(), PLAIN)[-1] == "no tests"
 
 
 def test_files_are_painted_for_a_person() -> None:
-    assert render_discovery.for_a_person(found(*TESTS), Ink(colours=True))[0] == "\x1b[1mb/test_b.py\x1b[0m (1)"
+    assert render_discovery.for_people(found(*TESTS), Painter(has_colours=True))[0] == "\x1b[1mb/test_b.py\x1b[0m (1)"

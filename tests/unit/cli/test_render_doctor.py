@@ -1,14 +1,14 @@
-"""The report for a person: sections, marks and labels, on terminals that can and on those that cannot."""
+"""The report of `doctor`: sections, marks and labels, with and without colours and Unicode."""
 
 from pathlib import Path
 
-from pytest_mcp.api.errors import ExecutionFailed, RunFacts
+from pytest_mcp.api.errors import ExecutionFailed, Fix, RunFacts
 from pytest_mcp.api.results import ExplainResult
-from pytest_mcp.cli.colours import Ink
+from pytest_mcp.cli.colours import Painter
 from pytest_mcp.cli.mcp_client import Handshake
 from pytest_mcp.cli.render_doctor import (
-    PLAIN_SIGNS,
-    SIGNS,
+    ASCII_MARKS,
+    MARKS,
     Line,
     Section,
     Style,
@@ -26,7 +26,7 @@ from pytest_mcp.report.environment.readiness import Standing
 from tests.support.records import item, session, uncollected
 from tests.support.surveys import HELLO, ONE_TEST, SURROUNDINGS, around, portrait, survey, surveyed, trial
 
-PLAIN = Style(PLAIN_SIGNS, Ink(colours=False))
+PLAIN = Style(ASCII_MARKS, Painter(has_colours=False))
 
 
 def lines(found: ExplainResult, title: str) -> list[Line]:
@@ -40,7 +40,7 @@ def marks(found: ExplainResult) -> set[str]:
 def test_a_section_is_its_title_and_lines_whose_words_stand_under_each_other() -> None:
     section = Section("Python", (Line("good", "pytest", "9.2.0"), Line("bad", "temporary folder", "none\nat all")))
 
-    assert rendered(section, Style(SIGNS, Ink(colours=False))).splitlines() == [
+    assert rendered(section, Style(MARKS, Painter(has_colours=False))).splitlines() == [
         "Python",
         "  ✓ pytest            9.2.0",
         "  ✗ temporary folder  none",
@@ -57,9 +57,9 @@ def test_without_the_signs_there_are_letters() -> None:
 def test_colour_is_there_only_where_it_is_wanted() -> None:
     section, standing = Section("A", (Line("bad", "b", "c"),)), Standing(False, "Not ready", "do it")
 
-    assert "\x1b[31m" in rendered(section, Style(SIGNS, Ink(colours=True)))
+    assert "\x1b[31m" in rendered(section, Style(MARKS, Painter(has_colours=True)))
     assert "\x1b[" not in rendered(section, PLAIN) + closing(standing, PLAIN)
-    assert closing(standing, Style(SIGNS, Ink(colours=True))) == "\x1b[1;31mNot ready\x1b[0m\nNext: do it"
+    assert closing(standing, Style(MARKS, Painter(has_colours=True))) == "\x1b[1;31mNot ready\x1b[0m\nNext: do it"
 
 
 def test_the_last_line_is_the_summary_or_the_next_step() -> None:
@@ -88,7 +88,7 @@ def test_settings_are_shown_where_there_are_any() -> None:
 
     found = explained(trial(survey(HELLO, told, *session(ONE_TEST, selected=1))), SURROUNDINGS)
 
-    shown = {line.label: line.words for line in lines(found, "Project")}
+    shown = {line.label: line.text for line in lines(found, "Project")}
     assert shown == {
         "root": "/project",
         "settings": "none, pytest's defaults",
@@ -104,17 +104,17 @@ def test_a_root_below_the_top_of_its_checkout_and_a_linked_worktree_are_shown() 
 
     (git,) = [line for line in lines(found, "Project") if line.label == "git"]
     assert git.mark == "warning"
-    assert "/main" in git.words
+    assert "/main" in git.text
     assert [line.mark for line in lines(found, "Notices")] == ["warning"]
 
 
 def test_pythons_that_were_passed_over_come_before_the_one_that_is_missing() -> None:
-    error = ExecutionFailed("environment", "no Python", RunFacts(), fix="make one")
+    error = ExecutionFailed("environment", "no Python", RunFacts(), fix=Fix("make one"))
 
     found = explained(trial(None, Candidate(Path("/a"), "VIRTUAL_ENV", "is gone"), error=error), SURROUNDINGS)
 
     assert lines(found, "Python") == [
-        Line("warning", "passed over", "/a (VIRTUAL_ENV): is gone"),
+        Line("warning", "rejected", "/a (VIRTUAL_ENV): is gone"),
         Line("bad", "interpreter", "none"),
     ]
     assert lines(found, "Problem") == [Line("bad", "", "no Python")]

@@ -35,13 +35,13 @@ def test_a_line_can_be_drawn_again_on_a_terminal_that_says_what_it_is(kind: str 
         environment = {} if kind is None else {"TERM": kind}
 
         assert terminal.is_capable(stream, environment) is capable
-        # A new one has no size yet.
-        assert terminal.width(stream) == terminal.USUAL_WIDTH
+        # A new terminal has no size yet.
+        assert terminal.width(stream) == terminal.DEFAULT_WIDTH
 
 
 def test_what_is_no_terminal_shows_text_alone_and_has_the_usual_width() -> None:
     stream = io.StringIO()
 
     assert not terminal.is_capable(stream, {"TERM": "xterm"})
-    assert terminal.width(stream) == terminal.USUAL_WIDTH
-    assert terminal.is_in_front(stream)
+    assert terminal.width(stream) == terminal.DEFAULT_WIDTH
+    assert terminal.is_in_foreground(stream)

@@ -34,7 +34,7 @@ def test_every_parameter_has_its_flag_with_its_description(tool: Tool) -> None:
 
 
 def test_every_letter_stands_for_a_parameter() -> None:
-    assert set(tool_flags.LETTERS) <= set(ExecuteTests.model_fields)
+    assert set(tool_flags.SHORT_FLAGS) <= set(ExecuteTests.model_fields)
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
@@ -55,7 +55,7 @@ def test_nothing_typed_is_nothing_asked(tool: Tool) -> None:
     ],
 )
 def test_what_is_typed_is_what_an_agent_would_send(typed: str, arguments: dict[str, Any]) -> None:
-    """Also what is wrong: it is refused where an agent's is refused."""
+    """Invalid arguments too: they are refused where an agent's arguments are refused."""
     assert parsed(EXECUTE, *typed.split(" ")) == arguments
 
 
@@ -64,4 +64,4 @@ WORDS = st.text(min_size=1).filter(lambda word: not word.startswith("-"))
 
 @given(st.fixed_dictionaries({"pattern": st.text()}, optional={"node_ids": st.lists(WORDS, min_size=1), "path": WORDS}))
 def test_arguments_said_and_parsed_are_the_same_again(arguments: dict[str, Any]) -> None:
-    assert parsed(EXECUTE, *tool_flags.said(arguments)) == arguments
+    assert parsed(EXECUTE, *tool_flags.as_typed(arguments)) == arguments

@@ -11,21 +11,14 @@ from pytest_mcp.config.model import (
     Bounds,
     Config,
     ConfigError,
+    Options,
     configure,
 )
 
 
 def configured(**given: Any) -> Config:
-    usual: dict[str, Any] = {
-        "root": None,
-        "python": None,
-        "timeout": 240,
-        "max_timeout": 3600,
-        "max_runs": 2,
-        "errors": "jsonrpc",
-        "environment": {},
-    }
-    return configure(**usual | given)
+    environment = given.pop("environment", {})
+    return configure(Options(**{"max_runs": 2} | given), environment)
 
 
 def test_the_root_is_the_folder_that_was_named_with_every_link_followed(tmp_path: Path) -> None:
@@ -68,7 +61,7 @@ def test_a_python_of_a_user_who_does_not_exist_is_refused_with_one_sentence(tmp_
 
 
 def test_the_link_of_a_virtual_environments_python_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Followed, it would be the Python that the environment was made from, without its packages."""
+    """The target of the symlink is the base Python, without the packages of the environment."""
     (tmp_path / "python").symlink_to("/usr/bin/env")
     monkeypatch.chdir(tmp_path)
 

@@ -1,17 +1,11 @@
 """What git's files say of a folder, with the real git as the one who wrote them."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from pytest_mcp.environments.git import Checkout, find
-
-IDENTITY = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.invalid", "-c", "protocol.file.allow=always")
-
-
-def git(*arguments: str | Path, cwd: Path) -> None:
-    subprocess.run(["git", *IDENTITY, *arguments], cwd=cwd, check=True, capture_output=True)
+from tests.support.git import git
 
 
 @pytest.fixture

@@ -6,34 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.config.model import Config, configure
 from pytest_mcp.environments.interpreter import Candidate, candidates, pointed_at, visible
+from tests.support.disk import configured, make_environment
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     (tmp_path / "project").mkdir()
     return (tmp_path / "project").resolve()
-
-
-def configured(root: Path, *, python: Path | None = None, environment: dict[str, str] | None = None) -> Config:
-    return configure(
-        root=str(root),
-        python=None if python is None else str(python),
-        timeout=60,
-        max_timeout=60,
-        max_runs=2,
-        errors="jsonrpc",
-        environment=environment or {},
-    )
-
-
-def make_environment(folder: Path) -> Path:
-    python = folder / "bin" / "python"
-    python.parent.mkdir(parents=True)
-    python.write_text("#!/bin/sh\n", encoding="utf-8")
-    python.chmod(0o755)
-    return python
 
 
 def only(root: Path, *, python: Path | None = None, environment: dict[str, str] | None = None) -> Candidate:

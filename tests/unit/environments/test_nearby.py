@@ -5,18 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.config.model import configure
-from pytest_mcp.environments import interpreter
-from pytest_mcp.environments.nearby import lead, of_tools
-from tests.support.disk import broken, environment, lacking, lay
+from pytest_mcp.api.errors import Fix
+from pytest_mcp.config.model import Options, configure
+from pytest_mcp.environments import interpreter, nearby
+from tests.support.disk import environment, lay
+
+
+def lead(root: Path, folder: Path, tried: list[Path]) -> str | None:
+    fix = nearby.lead(root, folder, tried)
+    return None if fix is None else fix.line
 
 
 @pytest.mark.parametrize("name", ["env", ".env", "virtualenv", "my env"])
 def test_an_environment_under_another_name_is_linked_to_and_then_found(tmp_path: Path, name: str) -> None:
     environment(tmp_path / name, "pytest")
-    config = configure(
-        root=str(tmp_path), python=None, timeout=60, max_timeout=60, max_runs=1, errors="jsonrpc", environment={}
-    )
+    config = configure(Options(root=str(tmp_path)), {})
 
     line = lead(tmp_path, tmp_path, [])
     assert line is not None
@@ -30,7 +33,7 @@ def test_where_there_is_no_room_for_a_link_the_operator_can_choose(tmp_path: Pat
     environment(tmp_path / "env", "pytest")
     prefix = environment(tmp_path / ".venv")
 
-    line = lead(tmp_path, tmp_path, [lacking(prefix)])
+    line = lead(tmp_path, tmp_path, [prefix])
 
     assert line == f"start pytest-mcp with --python {tmp_path}/env/bin/python"
 
@@ -50,7 +53,7 @@ def test_an_environment_that_was_tried_or_has_no_pytest_or_no_python_leads_nowhe
     gone.unlink()
     gone.symlink_to(tmp_path / "nowhere")
 
-    assert lead(tmp_path, tmp_path, [lacking(tried, "VIRTUAL_ENV")]) is None
+    assert lead(tmp_path, tmp_path, [tried]) is None
 
 
 def test_the_newest_environment_of_a_tool_that_is_meant_for_tests_is_named(tmp_path: Path) -> None:
@@ -59,7 +62,8 @@ def test_the_newest_environment_of_a_tool_that_is_meant_for_tests_is_named(tmp_p
     environment(tmp_path / ".tox/py313")
 
     assert lead(tmp_path, tmp_path, []) is None
-    assert of_tools(tmp_path, []) == f"start pytest-mcp with --python {tmp_path}/.tox/py311/bin/python"
+    line = f"start pytest-mcp with --python {tmp_path}/.tox/py311/bin/python"
+    assert nearby.of_tools(tmp_path, []) == Fix(line, for_operator=True)
 
 
 def test_environments_of_folders_below_are_reached_by_naming_a_path(tmp_path: Path) -> None:
@@ -89,9 +93,9 @@ def test_an_environment_of_the_folder_itself_comes_before_those_below(tmp_path: 
     environment(tmp_path / "services/a/.venv", "pytest")
     prefix = environment(tmp_path / ".venv")
 
-    assert lead(tmp_path, tmp_path, [lacking(prefix)]) is None
+    assert lead(tmp_path, tmp_path, [prefix]) is None
     (prefix / "bin/python").unlink()
-    assert lead(tmp_path, tmp_path, [broken(prefix)]) is not None
+    assert lead(tmp_path, tmp_path, [prefix]) is not None
 
 
 def test_links_are_not_followed_downwards(tmp_path: Path) -> None:

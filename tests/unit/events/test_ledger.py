@@ -6,18 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.events import ledger as ledgers
+from pytest_mcp.events.collection import Collected, Deselected, Selected
 from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.model import (
-    Collected,
-    Deselected,
-    Event,
-    Finished,
-    ImportedElsewhere,
-    Phase,
-    Selected,
-    SessionStarted,
-    Started,
-)
+from pytest_mcp.events.model import Event, Finished, ImportedElsewhere, Phase, SessionStarted, Started
 from tests.support.records import absent, ended, finished, green, item, ledger, one_test, phase, skipped, uncollected
 
 A, B, C = "test_a.py::a", "test_a.py::b", "test_a.py::c"
@@ -162,7 +153,7 @@ def test_everything_that_comes_more_than_once_is_kept_in_order() -> None:
 
 
 def test_an_event_without_a_place_is_a_bug_and_not_passed_over() -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(KeyError):
         Ledger().add(Event())
 
 

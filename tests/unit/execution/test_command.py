@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp import text
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
-from pytest_mcp.config.model import Config, configure
+from pytest_mcp.config.model import Config, Options, configure
 from pytest_mcp.execution.command import Command, build
 
 FILES = [
@@ -35,27 +35,12 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Config:
     for name in FILES:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("", encoding="utf-8")
-    return configure(
-        root=str(root),
-        python=None,
-        timeout=60,
-        max_timeout=600,
-        max_runs=2,
-        errors="jsonrpc",
-        environment={"PATH": "/bin"},
-    )
+    return configure(Options(root=str(root), timeout=60, max_timeout=600), {"PATH": "/bin"})
 
 
 def command_for(config: Config, tool: type[Request], arguments: dict[str, Any], *, collect: bool = False) -> Command:
     request = tool.model_validate(arguments, context=config.bounds)
-    return build(
-        request,
-        config,
-        PYTHON,
-        launcher=Path("/launcher.py"),
-        own_prefix=OWN_PREFIX,
-        collect_only=collect or tool is DiscoverTests,
-    )
+    return build(request, config, PYTHON, own_prefix=OWN_PREFIX, collect_only=collect or tool is DiscoverTests)
 
 
 def read_by_pytest(words: list[str]) -> Namespace:
@@ -219,7 +204,7 @@ def test_the_child_looks_at_marks_only_where_they_choose(
 def test_a_test_that_is_covered_is_left_to_the_child_to_look_for(config: Config) -> None:
     job = command_for(config, ExecuteTests, {"path": "test_a.py", "node_ids": ["./test_a.py::t", "test_a.py"]}).job
 
-    assert job["covered"] == [("test_a.py::t", f"{config.root}/test_a.py::t")]
+    assert job["covered"] == [["test_a.py::t", f"{config.root}/test_a.py::t"]]
 
 
 def test_the_child_inherits_the_environment_less_what_would_change_the_run_or_is_ours(config: Config) -> None:

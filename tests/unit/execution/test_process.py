@@ -12,49 +12,17 @@ from typing import Any
 import anyio
 import pytest
 
-from pytest_mcp.events.model import Exit
+from pytest_mcp.events.run import Exit
 from pytest_mcp.execution import process
 from pytest_mcp.execution.command import Command, Launch
+from pytest_mcp.execution.supervision import SpawnError
+from tests.support.children import JOB, STUBBORN, command, remains
 from tests.support.waiting import processes_in, until
-
-# A child that starts processes which do everything to stay alive, tells that it has, and waits.
-STUBBORN = """
-import os, signal, subprocess, sys, time
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-sleeper = [sys.executable, "-c", "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"]
-subprocess.Popen(sleeper)
-subprocess.Popen(sleeper, start_new_session=True, env={})
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        os.execv(sleeper[0], sleeper)
-    os._exit(0)
-open("ready", "w").close()
-"""
-
-
-def command(folder: Path, source: str) -> Command:
-    launch = Launch(argv=(sys.executable, "-c", source), cwd=folder, env=dict(os.environ))
-    return Command(launch=launch, job={"a": 1}, reproduction=())
 
 
 async def run(folder: Path, source: str, *, time_limit: float = 60, lines: list[bytes] | None = None) -> Exit:
     seen = [] if lines is None else lines
     return await process.run(command(folder, source), time_limit=time_limit, on_line=seen.append)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where a child works. Temporary files go beside it, so that what is left of a run can be counted."""
-    for name in ("work", "tmp"):
-        (tmp_path / name).mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
-    return tmp_path / "work"
-
-
-def remains(folder: Path) -> list[str]:
-    return [entry.name for entry in (folder.parent / "tmp").iterdir()]
 
 
 @pytest.mark.anyio
@@ -72,7 +40,7 @@ sys.exit(7)
 
     ended = await run(folder, source, lines=lines)
 
-    assert lines == [b"one", b'{"a": 1}']
+    assert lines == [b"one", json.dumps(JOB).encode()]
     assert (ended.code, ended.signal, ended.timed_out) == (7, None, False)
     assert (ended.stdout, ended.stderr) == ("out\n''\n", "err\n")
     assert remains(folder) == []
@@ -153,9 +121,9 @@ async def test_a_program_that_cannot_be_started_is_told_from_a_machine_that_cann
     (folder / "text").write_text("no program")
     (folder / "text").chmod(0o755)
     launch = Launch(argv=(str(folder / program),), cwd=folder, env={})
-    unusable = Command(launch=launch, job={}, reproduction=())
+    unusable = Command(launch=launch, job=JOB, reproduction=())
 
-    with pytest.raises(process.SpawnError) as error:
+    with pytest.raises(SpawnError) as error:
         await process.run(unusable, time_limit=5, on_line=lambda _: None)
 
     assert error.value.unusable
@@ -168,7 +136,7 @@ async def test_an_unusable_temporary_folder_is_not_the_programs_fault(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(folder / "not" / "there"))
 
-    with pytest.raises(process.SpawnError) as error:
+    with pytest.raises(SpawnError) as error:
         await run(folder, "pass")
 
     assert not error.value.unusable

@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.events.model import Exit
-from pytest_mcp.execution import process, process_tree
+from pytest_mcp.events.run import Exit
+from pytest_mcp.execution import process, process_tree, supervision
+from tests.support.children import STUBBORN, command, remains
 from tests.support.waiting import processes_in
-from tests.unit.execution.test_process import STUBBORN, command, folder, remains
-
-__all__ = ["folder"]  # a fixture
 
 # The real supervisor, after a change to what it knows of the machine.
 WRAPPER = """
@@ -52,7 +50,7 @@ async def run_with(change: str, source: str, folder: Path, monkeypatch: pytest.M
     wrapper = folder.parent / "wrapper.py"
     text = WRAPPER.format(package=str(script.parents[2]), script=str(script), change=change)
     wrapper.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(process, "_SUPERVISOR", wrapper)
+    monkeypatch.setattr(supervision, "_SUPERVISOR", wrapper)
     return await process.run(command(folder, source), time_limit=limit, on_line=lambda _: None)
 
 

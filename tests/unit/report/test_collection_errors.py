@@ -38,7 +38,7 @@ def error(file: str = "tests/test_x.py", **told: Any) -> CollectionError:
 
 
 def remaining(traceback: str | None) -> str | None:
-    return collection_errors.without_machinery(error(traceback=traceback)).traceback
+    return collection_errors.without_outside_frames(error(traceback=traceback)).traceback
 
 
 def test_of_a_failed_import_the_projects_frames_and_what_was_raised_stay() -> None:
@@ -67,7 +67,7 @@ def test_where_there_are_no_frames_nothing_is_left_out(traceback: str | None) ->
 def test_only_the_traceback_is_told_in_fewer_words() -> None:
     whole = error(traceback=IMPORT_FAILED)
 
-    assert collection_errors.without_machinery(whole).model_copy(update={"traceback": IMPORT_FAILED}) == whole
+    assert collection_errors.without_outside_frames(whole).model_copy(update={"traceback": IMPORT_FAILED}) == whole
 
 
 def test_what_pytest_says_of_a_real_file_keeps_its_cause(every_bench: Workbench) -> None:
@@ -130,7 +130,7 @@ def test_no_cause_is_lost_and_telling_them_twice_changes_nothing(errors: list[Co
 def test_an_error_that_came_as_text_alone_is_told_in_fewer_words_too() -> None:
     whole = failures.collection_error(records.uncollected("tests/test_x.py", traceback=IMPORT_FAILED))
 
-    assert collection_errors.without_machinery(whole).model_dump() == {
+    assert collection_errors.without_outside_frames(whole).model_dump() == {
         "file": "tests/test_x.py",
         "error_type": "ModuleNotFoundError",
         "message": "No module named 'nothing_here'",

@@ -19,7 +19,7 @@ CEILING = 16 * 1024 * 1024
 
 
 def listed(events: Sequence[Event], *, ceiling: int = CEILING, **asked: Any) -> tuple[DiscoverResult, DiscoverResult]:
-    """Everything that was found, and what of it is sent."""
+    """The complete result, and the part of it that is sent."""
     run = discovery(list(events), **asked)
     whole = discovered(run)
     return whole, fit_discovery(whole, run.request, ceiling=ceiling)
@@ -111,7 +111,7 @@ def test_a_folder_counts_exactly_the_tests_below_it(files: list[str]) -> None:
 
     folders = sorted(counts(sent), key=len, reverse=True)
     if folders and all(name.endswith("/") for name in folders):
-        # The closest folder that is told holds a test; the root holds what no other does.
+        # A test counts for the closest listed folder, or for the root.
         holders = [next((name for name in folders if name != "./" and file.startswith(name)), "./") for file in files]
         assert Counter(holders) == counts(sent)
 

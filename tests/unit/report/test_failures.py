@@ -1,4 +1,4 @@
-"""Texts are as pytest prints them; that the real ones are read rightly is shown in test_outcomes."""
+"""The texts are copies of pytest's output; test_outcomes checks the parsing with real pytest."""
 
 from typing import Any
 
@@ -186,7 +186,7 @@ def test_a_test_that_failed_twice_failed_in_its_call() -> None:
 
 
 def test_a_long_name_of_a_subtest_is_a_heading_too() -> None:
-    """Or what it says would count as output of the subtest before it."""
+    """Without a heading its text would look like output of the previous subtest."""
     name = f"[{'x' * 100}]"
     first = phase(traceback="first", subtest="[a]", sections=[["Captured stdout call", "printed\n"]])
     second = phase(traceback="second", subtest=name)

@@ -19,7 +19,7 @@ def grouped(*phases: Phase) -> list[FailureGroup]:
 
 
 def groups_of(first: str, second: str, parameters: tuple[str, str] = ("a", "b")) -> int:
-    """How many causes two failures at one place have, whose messages are these."""
+    """How many groups two failures at one place with these messages form."""
     return len(
         grouped(
             *(

@@ -1,8 +1,9 @@
-"""The simple facts; that the whole equals what the real plugin writes is shown against the plugin itself."""
+"""Simple cases; another test compares the whole report with the real plugin's."""
 
 from typing import Any
 
-from pytest_mcp.events.model import Collected, Deselected, Event, Warned
+from pytest_mcp.events.collection import Collected, Deselected
+from pytest_mcp.events.model import Event, Warned
 from pytest_mcp.report.json_report import build
 from tests.support.records import ended, execution, one_test, phase, session
 
@@ -10,7 +11,7 @@ A = "sub/test_a.py::test_a"
 
 
 def stage(status: str, **told: Any) -> dict[str, Any]:
-    """One phase as the child tells it; its id is pytest's own, without the folder above pytest's root."""
+    """One phase as the child reports it; its id is pytest's own, without the folder above pytest's root."""
     usual = {"nodeid": "test_a.py::test_a", "lineno": 3, "keywords": ["test_a"], "status": status, "properties": []}
     return usual | {"stage": {"duration": 0.1, "outcome": "passed"}} | told
 

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from pytest_mcp.api.requests import MAX_NODE_IDS
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
+from pytest_mcp.events.collection import Collected, Selected
 from pytest_mcp.events.decode import Record, parse
-from pytest_mcp.events.model import Collected, Event, Interrupted, Selected, Started
+from pytest_mcp.events.model import Event, Interrupted, Started
 from pytest_mcp.report.result import discovered, executed, partial, stopped_itself
 from tests.support.records import (
     absent,

@@ -1,4 +1,4 @@
-"""Answers as they leave."""
+"""Answers as they are sent."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What o200k really makes of these texts was counted once with its own tokenizer and is written beside them."""
+"""The real counts beside the texts were made once with the tokenizer of o200k."""
 
 import pytest
 from hypothesis import given
@@ -152,7 +152,7 @@ LANGUAGES = [
         id="french",
     ),
 ]
-# What failing tests also print.
+# Other output of failing tests.
 ODDITIES = [
     pytest.param(
         "qxzjvkwpfhgbmtrcnlysdoaeuiqzxkjvwpqxzjvkwpfhgbmtrcnlysdoaeuiqzxkjvwpqxzjvkwpfhgbmtrcnlysdoaeuiqzxkjvwp",
@@ -211,5 +211,5 @@ def test_any_text_has_an_estimate_of_at_least_one(text: str) -> None:
     "text", ["x" * 200_000, "=" * 200_000, " " * 200_000, "\\n" * 100_000, "😀" * 100_000, "a1" * 100_000]
 )
 def test_a_long_text_takes_no_more_than_its_length(text: str) -> None:
-    """A pattern that goes back over what it has read would not come to an end here."""
+    """A pattern that backtracks would take quadratic time here."""
     assert tokens.estimate(text) <= len(text) * 1.1

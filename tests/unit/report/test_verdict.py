@@ -1,24 +1,15 @@
-"""`findings.judge`: what must be true before a run is called passed."""
+"""`result.judge`: when the verdict of a run is passed."""
 
 import pytest
 from hypothesis import event as note
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pytest_mcp.events.collection import CollectionFailed, CollectionSkipped, Selected
 from pytest_mcp.events.decode import Record
 from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.model import (
-    CollectionFailed,
-    CollectionSkipped,
-    Event,
-    Exit,
-    Finished,
-    Phase,
-    Selected,
-    SessionEnded,
-    Started,
-    Unreported,
-)
+from pytest_mcp.events.model import Event, Finished, Phase, SessionEnded, Started, Unreported
+from pytest_mcp.events.run import Exit
 from pytest_mcp.report.result import judge
 from tests.support.records import (
     absent,
@@ -49,7 +40,7 @@ def has_an_outcome(node_id: str, stream: list[Event]) -> bool:
 
 
 def has_earned_it(stream: list[Event], exit: Exit) -> bool:  # noqa: A002 - the word for it
-    """Everything that `passed` promises, read from the raw stream."""
+    """Every condition of `passed`, computed from the raw events."""
     ids = {record.id for record in stream if isinstance(record, (Started, Phase, Finished))}
     selections = [record.count for record in stream if isinstance(record, Selected)]
     return (
@@ -82,7 +73,7 @@ def test_whatever_the_child_tells_passed_means_that_everything_selected_ran_and_
 @pytest.mark.parametrize("lost", range(len(green(A, B))))
 def test_a_green_session_passes_and_no_longer_does_when_a_record_of_its_end_is_lost(lost: int) -> None:
     stream = green(A, B)
-    # That it started is no proof of anything.
+    # That a test started does not count.
     harmless = {0, *(index for index, record in enumerate(stream) if isinstance(record, Started))}
 
     verdict = judge(ledger(*stream[:lost], *stream[lost + 1 :]), exited(0))

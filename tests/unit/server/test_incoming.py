@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import from_json
 
+from pytest_mcp.report import serialize
 from pytest_mcp.server import incoming
 from pytest_mcp.server.incoming import (
     DEEPEST,
     INVALID_REQUEST,
     LONGEST,
+    LONGEST_MENDED,
     MOST_VALUES,
     PARSE_ERROR,
     Identity,
@@ -27,7 +29,7 @@ def refusal(line: bytes) -> tuple[int, Identity] | None:
     try:
         admitted(line)
     except Refused as refused:
-        reply = json.loads(json.dumps(refused.reply))
+        reply = json.loads(serialize.line(refused.reply).encode())
         return reply["error"]["code"], reply["id"]
     return None
 
@@ -65,6 +67,44 @@ REFUSED = {
         b'{"jsonrpc": "2.0", "id": "\\u00e4", "method": "x", "params":' + b'{"a":' * 5000 + b"1" + b"}" * 5001,
         INVALID_REQUEST,
         "ä",
+    ),
+    "an error too": (
+        b'{"jsonrpc":"2.0","id":"q","method":"ping","error":{"code":1,"message":""}}',
+        INVALID_REQUEST,
+        "q",
+    ),
+    "an empty error too": (b'{"jsonrpc":"2.0","id":"q","method":"ping","error":{}}', INVALID_REQUEST, "q"),
+    "a result too": (b'{"jsonrpc":"2.0","id":"q","method":"ping","result":{}}', INVALID_REQUEST, "q"),
+    "half a character as id": (rb'{"jsonrpc":"2.0","id":"\ud800","method":"ping"}', INVALID_REQUEST, None),
+    "half a character as id of another JSON-RPC": (
+        rb'{"jsonrpc":"1.0","id":"\ud800","method":"ping"}',
+        INVALID_REQUEST,
+        None,
+    ),
+    "an id that is no text": (b'{"jsonrpc":"2.0","id":"a\xff","method":"ping"}', INVALID_REQUEST, None),
+    "half a character as id of a deep message": (
+        rb'{"jsonrpc":"2.0","id":"\ud800","method":"x","params":' + b"[" * 5000 + b"]" * 5000 + b"}",
+        INVALID_REQUEST,
+        None,
+    ),
+    "half a character as id of a message that is too long to be mended": (
+        rb'{"jsonrpc":"2.0","id":"\ud800","method":"ping","params":{"a":"' + b"x" * LONGEST_MENDED + b'"}}',
+        INVALID_REQUEST,
+        None,
+    ),
+    "half a character as id beside 5,000 digits": (call(b"9" * 5000, identity=rb'"\ud800"'), INVALID_REQUEST, None),
+    "a long method": (b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * 2000 + b'"}', INVALID_REQUEST, 1),
+    "a long version": (
+        b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"' + b"x" * 2000 + b'"}}',
+        INVALID_REQUEST,
+        1,
+    ),
+    "a long version of a stateless request": (
+        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"'
+        + b"x" * 2000
+        + b'"}}}',
+        INVALID_REQUEST,
+        1,
     ),
     "one level too many": (b"[" * (DEEPEST + 1) + b"]" * (DEEPEST + 1), INVALID_REQUEST, None),
     "a line that is too long": (b'{"id":7,"x":"' + b"x" * LONGEST, INVALID_REQUEST, 7),
@@ -142,11 +182,13 @@ MEMBERS = {
 def test_the_sdk_gets_every_request_that_it_can_answer_and_nothing_that_waits_for_an_answer(message: Any) -> None:
     line = json.dumps(message).encode()
     is_request = isinstance(message, dict) and "method" in message and "id" in message
+    is_response_too = is_request and bool({"result", "error"} & message.keys())
 
     if refusal(line) is None:
         assert isinstance(read_by_sdk(admitted(line)), types.JSONRPCRequest) == is_request
+        assert not is_response_too
     else:
-        assert not isinstance(read_by_sdk(line), types.JSONRPCRequest)
+        assert is_response_too or not isinstance(read_by_sdk(line), types.JSONRPCRequest)
 
 
 def read_by_sdk(line: bytes) -> types.JSONRPCMessage | None:

@@ -1,11 +1,12 @@
 """How far a run has come, in words."""
 
-from pytest_mcp.cli.colours import Ink
-from pytest_mcp.events.model import Event, Selected, SessionStarted, Started
+from pytest_mcp.cli.colours import Painter
+from pytest_mcp.events.collection import Selected
+from pytest_mcp.events.model import Event, SessionStarted, Started
 from pytest_mcp.server import progress
 from tests.support.records import ledger, one_test, phase
 
-PLAIN = Ink(colours=False)
+PLAIN = Painter(has_colours=False)
 RUNNING: list[Event] = [
     SessionStarted(),
     Selected(8),

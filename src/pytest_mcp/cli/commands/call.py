@@ -1,15 +1,17 @@
-"""`pytest-mcp call TOOL [JSON]`: one tool through a real client against the real server.
+"""`pytest-mcp call TOOL [JSON]`: call one tool of a new server through an MCP client.
 
-In come a tool's name and its arguments; out come the reply and an exit code: 0 for a result, 1 for an
-error, 2 for misuse.
+In come a tool's name and its arguments; out come the reply and an exit code: 0 for a result, 1 for an error, 2 for a
+usage error.
 """
 
 import argparse
 import json
 
-from pytest_mcp.cli.mcp_client import call_blocking
-from pytest_mcp.cli.output import MISUSE, complain, show
-from pytest_mcp.config.options import Settle, repeated
+import anyio
+
+from pytest_mcp.cli.mcp_client import call
+from pytest_mcp.cli.output import MISUSE, print_message, show
+from pytest_mcp.config.options import LoadConfig, server_flags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,16 +21,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def main(options: argparse.Namespace, project: Settle) -> int:
-    settled = project()
+def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
+    config = load_config()
     try:
         arguments = json.loads(options.json)
     except ValueError as error:
-        complain(f"the arguments are not JSON: {error}")
+        print_message(f"the arguments are not JSON: {error}")
         return MISUSE
     if not isinstance(arguments, dict):
-        complain('the arguments must be a JSON object, e.g. \'{"path": "tests"}\'')
+        print_message('the arguments must be a JSON object, e.g. \'{"path": "tests"}\'')
         return MISUSE
-    reply, failed = call_blocking(options.tool, arguments, repeated(options, settled), settled)
+    reply, failed = anyio.run(call, options.tool, arguments, server_flags(options, config), config)
     show(json.dumps(reply, ensure_ascii=False, indent=2))
     return 1 if failed else 0

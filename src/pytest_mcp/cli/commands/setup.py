@@ -1,8 +1,8 @@
-"""`pytest-mcp setup [CLIENT…]`: the server's entry in the clients' settings, shown, asked for and written.
+"""`pytest-mcp setup [CLIENT…]`: add the server to the settings of MCP clients, or remove it.
 
-In come names of clients, or none for those that are found; out come differences, files and an exit code: 0 when
-everything asked for is in place, 1 when something is not, 2 for misuse. What a client needs is in `clients`,
-how files are changed in `config_file`.
+In come names of clients, or none for those that are found; out come diffs, changed files and an exit code: 0 if
+everything is as requested, 1 if something is not, 2 for a usage error. What a client needs is decided in
+`setup/clients.py`, how a file is changed in `setup/config_file.py`.
 """
 
 import argparse
@@ -14,44 +14,47 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, Literal
 
-from pytest_mcp.cli.output import MISUSE, ask, can_ask, complain, show
+from pytest_mcp.cli.output import MISUSE, ask, can_ask, print_message, show
 from pytest_mcp.cli.setup import config_file, own_command
-from pytest_mcp.cli.setup.clients import CLIENTS, Client, Level, Machine, entry, members, root_arguments, server_name
-from pytest_mcp.cli.setup.config_file import Change, Trouble
+from pytest_mcp.cli.setup.clients import CLIENTS, Client, Level, Machine, entry, own_keys, root_arguments, server_name
+from pytest_mcp.cli.setup.config_file import Change, ConfigFileError, real
 from pytest_mcp.cli.setup.ownership import is_ours, program
 from pytest_mcp.config.model import Config, ConfigError, NoProject
-from pytest_mcp.config.options import Settle, chosen
+from pytest_mcp.config.options import LoadConfig, changed_flags
 from pytest_mcp.text import safe
 
-NAMES = {client.name: client for client in CLIENTS}
-# What became of one client. Something waits when there is nobody to ask.
-Outcome = Literal["in place", "written", "waiting", "failed"]
+CLIENTS_BY_NAME = {client.name: client for client in CLIENTS}
+# The result for one client. `unconfirmed`: there is no terminal to ask for confirmation.
+Outcome = Literal["in place", "written", "unconfirmed", "failed"]
 
 
-class Foreign(Trouble):
-    """The entry by our name starts something else."""
+class NotOurEntryError(ConfigFileError):
+    """The entry with our name starts another program."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "clients", nargs="*", metavar="CLIENT", help=f"{', '.join(NAMES)} (default: those that are found here)"
+        "clients",
+        nargs="*",
+        metavar="CLIENT",
+        help=f"{', '.join(CLIENTS_BY_NAME)} (default: those found on this machine)",
     )
-    parser.add_argument("--user", action="store_true", help="in your own settings, not in the project's")
-    parser.add_argument("--remove", action="store_true", help="take the entry out again")
+    parser.add_argument("--user", action="store_true", help="use your own settings, not the project's")
+    parser.add_argument("--remove", action="store_true", help="remove the entry")
     writing = parser.add_mutually_exclusive_group()
     writing.add_argument("--yes", action="store_true", help="write without asking")
     writing.add_argument("--print", action="store_true", help="only show what would be written")
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What was typed, with what had to be found out for it."""
+class Plan:
+    """What was typed, and what was found out for it."""
 
     machine: Machine
     root: Path | None
     user: bool
     remove: bool
-    answer: Literal["yes", "no", "ask", "nobody"]
+    confirmed: Literal["yes", "no", "ask", "cannot ask"]
     command: Sequence[str]
     flags: Sequence[str]
     limit: int
@@ -59,184 +62,181 @@ class Wish:
     def level(self, client: Client) -> Level:
         return "user" if self.user or self.root is None or not client.project else "project"
 
-    def folder(self, client: Client) -> Path:
-        """The one that all of a client's files on this level are in."""
-        return self.root if self.root and self.level(client) == "project" else Path(self.machine.home)
-
     def path(self, client: Client) -> Path:
-        """The client's file that is there; otherwise the one to be made."""
-        named = tuple(self.folder(client) / name for name in client.project)
-        paths = named if self.level(client) == "project" else client.user(self.machine)
-        return next((Path(path) for path in paths if _is_there(path)), Path(paths[-1]))
+        """The client's file that exists, otherwise the one to create."""
+        if self.root and self.level(client) == "project":
+            paths: Sequence[PurePath] = [self.root / name for name in client.project]
+        else:
+            paths = client.user(self.machine)
+        return next((Path(path) for path in paths if _exists(path)), Path(paths[-1]))
 
 
-def main(options: argparse.Namespace, project: Settle) -> int:
-    unknown = [name for name in options.clients if name not in NAMES]
+def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
+    unknown = [name for name in options.clients if name not in CLIENTS_BY_NAME]
     if unknown:
-        complain(f"{', '.join(unknown)}: no client that is known here; those are {', '.join(NAMES)}")
+        print_message(f"unknown client: {', '.join(unknown)}; the known clients are {', '.join(CLIENTS_BY_NAME)}")
         return MISUSE
-    wish = _wish(options, _settled(options, project))
-    clients = [NAMES[name] for name in dict.fromkeys(options.clients)] or _meant(wish)
+    plan = _plan(options, _config(options, load_config))
+    clients = [CLIENTS_BY_NAME[name] for name in dict.fromkeys(options.clients)] or _default_clients(plan)
     if not clients:
-        show("No client has an entry here." if wish.remove else f"Name one: {', '.join(NAMES)}.")
-        return 0 if wish.remove else 1
-    return _summed_up({client: _served(client, wish) for client in clients}, wish)
+        show("No client has an entry." if plan.remove else f"Name a client: {', '.join(CLIENTS_BY_NAME)}.")
+        return 0 if plan.remove else 1
+    return _exit_code({client: _set_up(client, plan) for client in clients}, plan)
 
 
-def _summed_up(outcomes: Mapping[Client, Outcome], wish: Wish) -> int:
+def _exit_code(outcomes: Mapping[Client, Outcome], plan: Plan) -> int:
     written = [client for client, outcome in outcomes.items() if outcome == "written"]
-    if not wish.remove and "project" in map(wish.level, written):
-        bare = Path(wish.command[0]).name
-        show(f"\nThe command is a path of this machine. Before you commit a project's file, write `{bare}` there.")
-    if "waiting" in outcomes.values():
-        show("\nNothing was written, since there is no terminal to ask at. With --yes it is.")
+    if not plan.remove and "project" in map(plan.level, written):
+        name = Path(plan.command[0]).name
+        show(
+            f"\nThe command in the project's file is a path on this machine. Replace it with `{name}` before you commit"
+            " the file."
+        )
+    if "unconfirmed" in outcomes.values():
+        show("\nNothing was written, because there is no terminal to ask for confirmation. Use --yes to write.")
     return 0 if {"in place", "written"}.issuperset(outcomes.values()) else 1
 
 
-def _settled(options: argparse.Namespace, project: Settle) -> Config | None:
-    """The project; None where there is none and none was meant."""
+def _config(options: argparse.Namespace, load_config: LoadConfig) -> Config | None:
+    """The settings; None if the current folder is not a project and no project was named."""
     try:
-        return project()
+        return load_config()
     except NoProject:
         if options.root or options.python:
             raise
         return None
 
 
-def _wish(options: argparse.Namespace, settled: Config | None) -> Wish:
+def _plan(options: argparse.Namespace, config: Config | None) -> Plan:
     try:
         home = Path.home()
     except RuntimeError as error:
-        raise ConfigError("You have no home folder, and so no settings of your own.") from error
-    asked: Literal["ask", "nobody"] = "ask" if can_ask() else "nobody"
-    return Wish(
+        raise ConfigError("You have no home folder, so there are no client settings to change.") from error
+    asked: Literal["ask", "cannot ask"] = "ask" if can_ask() else "cannot ask"
+    return Plan(
         machine=Machine(sys.platform, home, os.environ),
-        root=settled.root if settled else None,
+        root=config.root if config else None,
         user=options.user,
         remove=options.remove,
-        answer="yes" if options.yes else "no" if options.print else asked,
+        confirmed="yes" if options.yes else "no" if options.print else asked,
         command=[] if options.remove else own_command.command(own_command.here()),
-        flags=chosen(options, settled),
+        flags=changed_flags(options, config),
         limit=options.timeout,
     )
 
 
-def _meant(wish: Wish) -> list[Client]:
-    """The clients when none was named: those that are here, or those that have an entry to be taken out."""
-    if wish.remove:
-        return [client for client in CLIENTS if _holds(client, wish)]
-    found = [client for client in CLIENTS if _is_here(client, wish)]
+def _default_clients(plan: Plan) -> list[Client]:
+    """The clients if none was named: those that are installed, or those that have an entry to remove."""
+    if plan.remove:
+        return [client for client in CLIENTS if _has_entry(client, plan)]
+    found = [client for client in CLIENTS if _is_installed(client, plan)]
     missing = [client.title for client in CLIENTS if client not in found]
     show(f"Found: {', '.join(client.title for client in found) or 'none'}. Not found: {', '.join(missing) or 'none'}.")
     return found
 
 
-def _is_here(client: Client, wish: Wish) -> bool:
-    marks = [wish.root / mark for mark in (*client.project, *client.marks)] if wish.root else []
-    search_path = wish.machine.environment.get("PATH")
-    return any(_is_there(path) for path in (client.home(wish.machine), *marks)) or any(
+def _is_installed(client: Client, plan: Plan) -> bool:
+    signs = [plan.root / name for name in (*client.project, *client.project_signs)] if plan.root else []
+    search_path = plan.machine.environment.get("PATH")
+    return any(_exists(path) for path in (client.home(plan.machine), *signs)) or any(
         shutil.which(program, path=search_path) for program in client.programs
     )
 
 
-def _holds(client: Client, wish: Wish) -> bool:
+def _has_entry(client: Client, plan: Plan) -> bool:
     try:
-        return _change(client, wish).is_one
-    except Foreign:
+        return _change(client, plan).is_needed
+    except NotOurEntryError:
         return False
-    except Trouble:
-        return True  # then it is told why that cannot be known
+    except ConfigFileError:
+        return True  # unknown; the error is shown when the entry is removed
 
 
-def _is_there(path: PurePath) -> bool:
+def _exists(path: PurePath) -> bool:
     try:
         return Path(path).exists()
     except OSError:
         return False
 
 
-def _served(client: Client, wish: Wish) -> Outcome:
-    path, real = wish.path(client), _real(wish.path(client))
-    show(safe(f"\n{client.title}: {path}{'' if real == path else f', which is {real}'}"))
-    if wish.level(client) == "user" and client.tied and wish.root is None:
-        complain(f"an entry of {client.title} names its project: run this in the project's folder, or add --root")
+def _set_up(client: Client, plan: Plan) -> Outcome:
+    path = plan.path(client)
+    show(safe(f"\n{client.title}: {path}{'' if real(path) == path else f' (symlink to {real(path)})'}"))
+    if plan.level(client) == "user" and client.one_project and plan.root is None:
+        print_message(f"{client.title} needs an entry for each project: run this in the project's folder or add --root")
         return "failed"
     try:
-        change = _change(client, wish)
-        if not change.is_one:
-            show("There is nothing to take out." if wish.remove else "It is set up already.")
+        change = _change(client, plan)
+        if not change.is_needed:
+            show("There is nothing to remove." if plan.remove else "It is already set up.")
             return "in place"
-        return _carried_out(change, client, wish)
-    except Trouble as trouble:
-        if wish.remove and isinstance(trouble, Foreign):
-            show(safe(str(trouble)))
+        return _apply(change, client, plan)
+    except ConfigFileError as error:
+        if plan.remove and isinstance(error, NotOurEntryError):
+            show(safe(str(error)))
             return "in place"
-        complain(safe(str(trouble)))
-        if not wish.remove:
-            keys = (client.servers, server_name(client, wish.level(client), wish.root, {}))
-            show(f"This belongs into it:\n{config_file.sample(wish.path(client), keys, _entry(client, wish))}")
+        print_message(safe(str(error)))
+        if not plan.remove:
+            keys = (client.servers, server_name(client, plan.level(client), plan.root, {}))
+            show(f"Add this to it yourself:\n{config_file.sample(path, keys, _entry(client, plan))}")
         return "failed"
 
 
-def _change(client: Client, wish: Wish) -> Change:
-    path = _followed(client, wish)
+def _change(client: Client, plan: Plan) -> Change:
+    path = _checked_path(client, plan)
     taken = config_file.table(path, [client.servers])
-    keys = (client.servers, server_name(client, wish.level(client), wish.root, taken))
-    there = taken.get(keys[1])
-    if there is not None and not is_ours(there):
-        raise Foreign(_foreign(path, keys[1], there))
-    if wish.remove:
+    keys = (client.servers, server_name(client, plan.level(client), plan.root, taken))
+    old = taken.get(keys[1])
+    if old is not None and not is_ours(old):
+        raise NotOurEntryError(_not_ours(path, keys[1], old))
+    if plan.remove:
         return config_file.removed(path, keys)
-    # What somebody has added to the entry is theirs.
-    wanted = {**(there or {}), **_entry(client, wish)}
-    # The same values in another layout or order are no reason to touch the file.
-    return config_file.unchanged(path) if there == wanted else config_file.added(path, keys, wanted, client.skeleton)
+    # Keys that somebody else has added to the entry are kept.
+    wanted = {**(old or {}), **_entry(client, plan)}
+    # A file with the same values in another layout or order is not changed.
+    return config_file.unchanged(path) if old == wanted else config_file.added(path, keys, wanted, client.skeleton)
 
 
-def _followed(client: Client, wish: Wish) -> Path:
-    """The client's file. Links of the user's own lead to it; those of a project are refused.
+def _checked_path(client: Client, plan: Plan) -> Path:
+    """The client's file. Symlinks in the user's own settings are followed; those in a project are refused.
 
-    A repository may bring one, and would have us change whatever file it names, in the project or not.
+    A repository could contain a symlink to any file, and we would change that file.
     """
-    path = wish.path(client)
-    if wish.root and wish.level(client) == "project" and _real(path) != _real(wish.root) / path.relative_to(wish.root):
-        raise Trouble(f"{path} leads to {_real(path)}, and links in a project are not followed.")
+    path = plan.path(client)
+    if plan.root and plan.level(client) == "project" and real(path) != real(plan.root) / path.relative_to(plan.root):
+        raise ConfigFileError(f"{path} leads to {real(path)}; symlinks in a project are not followed.")
     return path
 
 
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))
-
-
-def _foreign(path: Path, name: str, there: Any) -> str:
-    """What is said of somebody else's entry: not its arguments, which may hold secrets."""
-    does = f"starts {started}" if (started := program(there)) else "has no command"
+def _not_ours(path: Path, name: str, old: Any) -> str:
+    """The message about another program's entry, without its arguments, which may contain secrets."""
+    does = f"starts {started}" if (started := program(old)) else "has no command"
     return (
-        f"{path} has an entry {name!r} that {does} and is not known to be pytest-mcp's. It was left alone."
-        " If it is not needed, take it out by hand; otherwise rename it."
+        f"{path} has an entry {name!r} that {does} and does not seem to be pytest-mcp's. It was not changed."
+        " Rename it, or remove it if you do not need it."
     )
 
 
-def _entry(client: Client, wish: Wish) -> dict[str, Any]:
-    root = root_arguments(client, wish.level(client), wish.root)
-    return entry(client, [*wish.command, *root, *client.arguments, *wish.flags], limit=wish.limit)
+def _entry(client: Client, plan: Plan) -> dict[str, Any]:
+    root = root_arguments(client, plan.level(client), plan.root)
+    return entry(client, [*plan.command, *root, *client.arguments, *plan.flags], limit=plan.limit)
 
 
-def _carried_out(change: Change, client: Client, wish: Wish) -> Outcome:
-    show(config_file.difference(change, members(client)))
-    if wish.answer in ("no", "nobody"):
-        return "in place" if wish.answer == "no" else "waiting"
-    if wish.answer == "ask" and not ask("Write this?"):
+def _apply(change: Change, client: Client, plan: Plan) -> Outcome:
+    show(config_file.difference(change, own_keys(client)))
+    if plan.confirmed in ("no", "cannot ask"):
+        return "in place" if plan.confirmed == "no" else "unconfirmed"
+    if plan.confirmed == "ask" and not ask("Write this?"):
         show("Not written.")
         return "failed"
     config_file.write(change)
-    show(_done(change.path, client, wish))
+    show(_done(change.path, client, plan))
     return "written"
 
 
-def _done(path: Path, client: Client, wish: Wish) -> str:
-    if not wish.remove:
-        project = client.in_project if wish.level(client) == "project" else ""
-        return " ".join(filter(None, ["Written.", project, client.then]))
-    bare = config_file.is_bare(path, client.skeleton)
-    return "Taken out." + " The file is empty now: delete it if you do not need it." * bare
+def _done(path: Path, client: Client, plan: Plan) -> str:
+    if not plan.remove:
+        project = client.project_step if plan.level(client) == "project" else ""
+        return " ".join(filter(None, ["Written.", project, client.next_step]))
+    is_empty = config_file.is_empty(path, client.skeleton)
+    return "Removed." + " The file is empty now; delete it if you do not need it." * is_empty

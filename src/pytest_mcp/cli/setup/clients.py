@@ -1,7 +1,7 @@
-"""The clients that `pytest-mcp setup` knows: one row for each, with its files and what an entry in them needs.
+"""The MCP clients that `pytest-mcp setup` knows: one row for each, with its files and what an entry in them needs.
 
-In come a row, a machine and a project; out come paths, names and entries. Pure: nothing here looks whether a
-path exists. How a file is changed is decided in `config_file`, how the server is started in `own_command`.
+In come a client, a machine and a project; out come paths, names and entries. Pure: nothing here checks whether a path
+exists. How a file is changed is decided in `config_file`, how the server is started in `own_command`.
 """
 
 import re
@@ -13,10 +13,10 @@ from typing import Any, Literal, NamedTuple
 
 from pytest_mcp.cli.setup.ownership import is_ours
 
-# A client waits this much longer than the server, which then has told what it knows.
-MARGIN = 60
-# Where a client's own patience can be set at all, it is at least this, in seconds.
-PATIENCE = 300
+# A client's timeout for a call is this much longer than the server's, so that the server's answer still arrives.
+TIMEOUT_MARGIN = 60
+# The shortest timeout that is written, in seconds.
+SHORTEST_TIMEOUT = 300
 # Some clients allow sixty characters for the names of server and tool together.
 LONGEST_PROJECT_NAME = 24
 
@@ -24,7 +24,7 @@ Level = Literal["project", "user"]
 
 
 class Machine(NamedTuple):
-    """What the place of a file depends on."""
+    """What the path of a settings file depends on."""
 
     platform: str
     home: PurePath
@@ -40,56 +40,57 @@ class Machine(NamedTuple):
 
     @property
     def applications(self) -> PurePath:
-        """Where programs with a window keep their settings."""
+        """Where GUI programs keep their settings."""
         if self.platform == "win32":
             return self.folder("APPDATA", "AppData", "Roaming")
         return self.home / "Library" / "Application Support" if self.platform == "darwin" else self.config
 
     @property
-    def own_config(self) -> PurePath:
-        """Where the editors keep them that use `~/.config` on a Mac, too."""
+    def editor_config(self) -> PurePath:
+        """The same for editors that use `~/.config` on macOS too."""
         return self.applications if self.platform == "win32" else self.config
 
 
-class Patience(NamedTuple):
-    """A member that says how long the client waits. For a call, that grows with the server's own limit."""
+class Timeout(NamedTuple):
+    """A key of an entry that sets a timeout of the client. One for calls grows with the server's own time limit."""
 
     key: str
     per_second: int = 1
-    least: int = PATIENCE
-    for_a_call: bool = True
+    least: int = SHORTEST_TIMEOUT
+    for_calls: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class Client:
     name: str
     title: str
-    # The user's own file. Of several, the first one that is there counts, and the last one when there is none.
+    # The user's own file. Of several, the first that exists is used, or the last if none exists.
     user: Callable[[Machine], tuple[PurePath, ...]]
-    # A folder that is there when the client is.
+    # A folder that exists if the client is installed.
     home: Callable[[Machine], PurePath]
-    # The table of servers in those files.
+    # The key of the servers in those files.
     servers: str
-    # What to know or to do after the file was written.
-    then: str
+    # What the user must know or do after the file was written.
+    next_step: str
     programs: tuple[str, ...] = ()
-    # The file in a project, by the same rule; and what else in a project shows that the client is used there.
+    # The file in a project, chosen in the same way.
     project: tuple[str, ...] = ()
-    # What to know or to do first where it is the project's file.
-    in_project: str = ""
-    marks: tuple[str, ...] = ()
+    # What the user must know or do first, if it is the project's file.
+    project_step: str = ""
+    # Further files and folders in a project that show that the client is used there.
+    project_signs: tuple[str, ...] = ()
     # What the client itself would write into a new file.
     skeleton: str = ""
-    # Members that every entry has.
+    # Keys that every entry has.
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    # Command and arguments in one list.
+    # Whether `command` is a list that includes the arguments.
     one_list: bool = False
-    patience: tuple[Patience, ...] = ()
-    # The client's own word for the project's folder, where it starts servers elsewhere.
+    timeouts: tuple[Timeout, ...] = ()
+    # The client's variable for the project's folder, if it starts servers in another folder.
     workspace: str | None = None
-    # The user's file cannot say "the project that is open", so an entry there is for one project.
-    tied: bool = False
-    # What the server is told because of this client.
+    # Whether an entry in the user's file is for one project, because the client has no variable for the open project.
+    one_project: bool = False
+    # Further arguments for the server.
     arguments: tuple[str, ...] = ()
 
 
@@ -100,11 +101,11 @@ CLIENTS = (
         user=lambda machine: (machine.folder("CLAUDE_CONFIG_DIR") / ".claude.json",),
         home=lambda machine: machine.folder("CLAUDE_CONFIG_DIR", ".claude"),
         servers="mcpServers",
-        then="Claude Code asks before it calls a tool, until you allow it.",
+        next_step="Claude Code asks before it calls a tool, until you allow it.",
         programs=("claude",),
         project=(".mcp.json",),
-        in_project="Start `claude` in the project: it asks once whether this server may run.",
-        marks=(".claude",),
+        project_step="Start `claude` in the project: it asks once whether this server may run.",
+        project_signs=(".claude",),
         fixed={"type": "stdio"},
     ),
     Client(
@@ -113,9 +114,9 @@ CLIENTS = (
         user=lambda machine: (machine.applications / "Claude" / "claude_desktop_config.json",),
         home=lambda machine: machine.applications / "Claude",
         servers="mcpServers",
-        then="Quit Claude Desktop and start it again.",
-        tied=True,
-        # It gives up after four minutes, and that cannot be changed.
+        next_step="Quit Claude Desktop and start it again.",
+        one_project=True,
+        # Its timeout is four minutes and cannot be changed.
         arguments=("--timeout=220",),
     ),
     Client(
@@ -124,12 +125,12 @@ CLIENTS = (
         user=lambda machine: (machine.folder("CODEX_HOME", ".codex") / "config.toml",),
         home=lambda machine: machine.folder("CODEX_HOME", ".codex"),
         servers="mcp_servers",
-        then="Codex asks before it calls `execute_tests`, until you allow it.",
+        next_step="Codex asks before it calls `execute_tests`, until you allow it.",
         programs=("codex",),
         project=(".codex/config.toml",),
-        in_project="Codex reads this file only if you trust the project: start `codex` there once.",
-        marks=(".codex",),
-        patience=(Patience("startup_timeout_sec", least=60, for_a_call=False), Patience("tool_timeout_sec")),
+        project_step="Codex reads this file only if you trust the project: start `codex` there once.",
+        project_signs=(".codex",),
+        timeouts=(Timeout("startup_timeout_sec", least=60, for_calls=False), Timeout("tool_timeout_sec")),
     ),
     Client(
         name="gemini",
@@ -137,13 +138,13 @@ CLIENTS = (
         user=lambda machine: (machine.home / ".gemini" / "settings.json",),
         home=lambda machine: machine.home / ".gemini",
         servers="mcpServers",
-        then="Gemini CLI starts servers in trusted folders only: start `gemini` there once."
+        next_step="Gemini CLI starts servers in trusted folders only: start `gemini` there once."
         " It asks before it calls a tool, until you allow it.",
         programs=("gemini",),
         project=(".gemini/settings.json",),
-        marks=(".gemini",),
-        # Ten minutes are what it waits anyway.
-        patience=(Patience("timeout", 1000, least=600),),
+        project_signs=(".gemini",),
+        # Its default is ten minutes.
+        timeouts=(Timeout("timeout", 1000, least=600),),
     ),
     Client(
         name="cursor",
@@ -151,13 +152,13 @@ CLIENTS = (
         user=lambda machine: (machine.home / ".cursor" / "mcp.json",),
         home=lambda machine: machine.home / ".cursor",
         servers="mcpServers",
-        then="Switch the server on in Cursor's settings, under MCP.",
+        next_step="Switch the server on in Cursor's settings, under MCP.",
         programs=("cursor", "cursor-agent"),
         project=(".cursor/mcp.json",),
-        marks=(".cursor",),
+        project_signs=(".cursor",),
         fixed={"type": "stdio"},
         workspace="${workspaceFolder}",
-        tied=True,
+        one_project=True,
     ),
     Client(
         name="vscode",
@@ -165,13 +166,13 @@ CLIENTS = (
         user=lambda machine: (machine.applications / "Code" / "User" / "mcp.json",),
         home=lambda machine: machine.applications / "Code",
         servers="servers",
-        then="Start it with the command MCP: List Servers, and trust it when asked.",
+        next_step="Start it with the command MCP: List Servers, and trust it when asked.",
         programs=("code",),
         project=(".vscode/mcp.json",),
-        marks=(".vscode",),
+        project_signs=(".vscode",),
         fixed={"type": "stdio"},
         workspace="${workspaceFolder}",
-        tied=True,
+        one_project=True,
     ),
     Client(
         name="opencode",
@@ -179,71 +180,71 @@ CLIENTS = (
         user=lambda machine: tuple(machine.config / "opencode" / f"opencode.{ending}" for ending in ("jsonc", "json")),
         home=lambda machine: machine.config / "opencode",
         servers="mcp",
-        then="Start opencode again. It calls the tools without asking.",
+        next_step="Start opencode again. It calls the tools without asking.",
         programs=("opencode",),
         project=("opencode.jsonc", "opencode.json"),
-        marks=(".opencode",),
+        project_signs=(".opencode",),
         skeleton='{\n  "$schema": "https://opencode.ai/config.json"\n}\n',
         fixed={"type": "local"},
         one_list=True,
-        patience=(Patience("timeout", 1000),),
+        timeouts=(Timeout("timeout", 1000),),
     ),
     Client(
         name="zed",
         title="Zed",
-        user=lambda machine: (machine.own_config / _cased(machine, "Zed") / "settings.json",),
-        home=lambda machine: machine.own_config / _cased(machine, "Zed"),
+        user=lambda machine: (machine.editor_config / _cased(machine, "Zed") / "settings.json",),
+        home=lambda machine: machine.editor_config / _cased(machine, "Zed"),
         servers="context_servers",
-        then="Zed needs no restart.",
+        next_step="Zed needs no restart.",
         programs=("zed", "zeditor"),
         project=(".zed/settings.json",),
-        in_project="Zed reads this file only if you trust the project.",
-        marks=(".zed",),
-        patience=(Patience("timeout"),),
+        project_step="Zed reads this file only if you trust the project.",
+        project_signs=(".zed",),
+        timeouts=(Timeout("timeout"),),
     ),
     Client(
         name="windsurf",
         title="Windsurf",
         user=lambda machine: (
-            machine.own_config / "devin" / "mcp_config.json",
+            machine.editor_config / "devin" / "mcp_config.json",
             machine.home / ".codeium" / "windsurf" / "mcp_config.json",
         ),
         home=lambda machine: machine.home / ".codeium" / "windsurf",
         servers="mcpServers",
-        then="Press refresh in the list of MCP servers.",
+        next_step="Press refresh in the list of MCP servers.",
         programs=("windsurf", "devin-desktop"),
-        marks=(".windsurf",),
-        tied=True,
+        project_signs=(".windsurf",),
+        one_project=True,
     ),
 )
 
 
 def entry(client: Client, command: Sequence[str], *, limit: int) -> dict[str, Any]:
-    """What the client's file says of the server; `limit` is the server's own for a call, in seconds."""
+    """The entry of the server in the client's file; `limit` is the server's time limit for a call, in seconds."""
     program, *arguments = command
-    words = {"command": list(command)} if client.one_list else {"command": program, "args": arguments}
-    waits = {
-        wait.key: wait.per_second * max(wait.least, limit + MARGIN if wait.for_a_call else 0)
-        for wait in client.patience
+    start = {"command": list(command)} if client.one_list else {"command": program, "args": arguments}
+    timeouts = {
+        timeout.key: timeout.per_second * max(timeout.least, limit + TIMEOUT_MARGIN if timeout.for_calls else 0)
+        for timeout in client.timeouts
     }
-    return {**client.fixed, **words, **waits}
+    return {**client.fixed, **start, **timeouts}
 
 
-def members(client: Client) -> frozenset[str]:
-    """The members of an entry that are written here; any other one is somebody else's."""
-    return frozenset({*client.fixed, "command", "args", *(wait.key for wait in client.patience)})
+def own_keys(client: Client) -> frozenset[str]:
+    """The keys of an entry that we write; any other key was added by somebody else."""
+    return frozenset({*client.fixed, "command", "args", *(timeout.key for timeout in client.timeouts)})
 
 
 def root_arguments(client: Client, level: Level, root: PurePath | None) -> list[str]:
-    """Which project the server is for, where the client does not start it there."""
+    """The --root argument, if the client does not start the server in the project."""
     if level == "user":
-        return ["--root", str(root)] if client.tied else []
+        return ["--root", str(root)] if client.one_project else []
     return ["--root", client.workspace] if client.workspace else []
 
 
 def server_name(client: Client, level: Level, root: PurePath | None, taken: Mapping[str, Any]) -> str:
-    """The name of the entry: one of its own for each project where entries of several share a file."""
-    if level == "project" or not client.tied or root is None:
+    """The name of the entry. If the entries of several projects share a file, each project has its own name."""
+    if level == "project" or not client.one_project or root is None:
         return "pytest"
     word = re.sub(r"[^A-Za-z0-9_]+", "-", root.name).strip("-")[:LONGEST_PROJECT_NAME]
     first = f"pytest-{word or 'project'}"
@@ -254,11 +255,9 @@ def server_name(client: Client, level: Level, root: PurePath | None, taken: Mapp
     return known[0] if known else next(name for name in names if name not in taken)
 
 
-def _serves(known: Any, root: PurePath) -> bool:
-    arguments = known.get("args") if isinstance(known, Mapping) else None
-    return isinstance(arguments, list) and ["--root", str(root)] in [
-        arguments[i : i + 2] for i in range(len(arguments))
-    ]
+def _serves(entry: Mapping[str, Any], root: PurePath) -> bool:
+    arguments = entry.get("args", [])
+    return ["--root", str(root)] in [arguments[index : index + 2] for index in range(len(arguments))]
 
 
 def _cased(machine: Machine, name: str) -> str:

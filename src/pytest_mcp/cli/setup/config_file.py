@@ -1,7 +1,7 @@
-"""A settings file of another program: read, changed in one entry, compared, written whole or not at all.
+"""Read a settings file of another program, change one entry of it, show the difference, write it atomically.
 
-In come a path, a path of keys and an entry; out comes a `Change`, which `write` carries out. What cannot be
-done raises `Trouble` and leaves the file as it was. Which file it is and what the entry says is decided by others.
+In come a path, a path of keys and an entry; out comes a `Change`, which `write` applies. Every failure raises
+`ConfigFileError` and leaves the file as it was. Which file it is and what the entry contains is decided in `clients`.
 """
 
 import contextlib
@@ -20,24 +20,24 @@ from pytest_mcp.cli.setup import jsonc_edit, toml_edit
 from pytest_mcp.text import safe, safe_line
 
 BYTE_ORDER_MARK = "\ufeff"
-# What is shown of a member that somebody has added to the entry: it may be a secret.
+# Shown instead of a value that somebody else has added to the entry: it may be a secret.
 NOT_SHOWN = "(not shown)"
 
-# The folder takes no new files, the file is mounted on its own, or a new one cannot have its group and attributes:
-# it can still be written into.
-NO_SWAP = frozenset(
+# The file cannot be replaced, but perhaps overwritten: no new files in its folder, a mount point, or a new file cannot
+# get its group and attributes.
+NOT_REPLACEABLE = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV, errno.ENOTSUP, errno.ENODATA, errno.EINVAL}
 )
 
 Entry = Mapping[str, Any]
 
 
-class Trouble(Exception):
-    """Why a file was left alone; the message is one sentence for a person."""
+class ConfigFileError(Exception):
+    """Why a file was not changed; the message is one sentence for the user."""
 
 
 class Editor(Protocol):
-    """What the module of a format can do."""
+    """The interface of the module of a format."""
 
     def read(self, text: str) -> dict[str, Any]: ...
     def put(self, text: str, keys: Sequence[str], value: Entry) -> str: ...
@@ -50,78 +50,78 @@ EDITORS: Mapping[str, Editor] = {".json": jsonc_edit, ".jsonc": jsonc_edit, ".to
 
 @dataclass(frozen=True)
 class Change:
-    """What a file holds now and what it shall hold, and the same of the entry; None stands for none."""
+    """The content of a file before and after, and of the entry. `before` is None if there is no file."""
 
     path: Path
-    # Where it led when it was read.
+    # The target of the path, with symlinks resolved when it was read.
     real: Path
-    before: bytes | None = None
-    after: bytes | None = None
+    before: bytes | None = b""
+    after: bytes = b""
     keys: Sequence[str] = ()
     old: Entry | None = None
     new: Entry | None = None
 
     @property
-    def is_one(self) -> bool:
+    def is_needed(self) -> bool:
         return self.before != self.after
 
 
 def table(path: Path, keys: Sequence[str]) -> Mapping[str, Any]:
-    """What the file has at this path of keys; nothing where there is no table."""
-    with _told(path):
+    """The table at this path of keys; empty if there is none."""
+    with _explained(path):
         return _inner(EDITORS[path.suffix].read(_text(_bytes(path))), keys) or {}
 
 
-def is_bare(path: Path, skeleton: str = "") -> bool:
-    """Whether nothing is in the file, or nothing but what a new one begins with."""
+def is_empty(path: Path, skeleton: str = "") -> bool:
+    """Whether the file contains nothing, or only what a new file begins with."""
     return table(path, ()) in ({}, EDITORS[path.suffix].read(skeleton))
 
 
 def added(path: Path, keys: Sequence[str], entry: Entry, skeleton: str = "") -> Change:
-    """The file with this entry; a new one begins as `skeleton`."""
+    """The file with this entry; a new file begins with `skeleton`."""
     before = _bytes(path)
     editor = EDITORS[path.suffix]
-    with _told(path):
+    with _explained(path):
         old = skeleton if before is None else _text(before)
         new = editor.put(old, keys, entry)
         if editor.read(new) != _with(editor.read(old), keys, entry):
-            raise ValueError("it is written in a way that cannot be changed safely")
+            raise ValueError("its layout cannot be edited safely")
         if before is None:
             new = new.removesuffix("\n") + "\n"
-        return Change(path, _real(path), before, _encoded(new, before), keys, _inner(editor.read(old), keys), entry)
+        return Change(path, real(path), before, _encoded(new, before), keys, _inner(editor.read(old), keys), entry)
 
 
 def removed(path: Path, keys: Sequence[str]) -> Change:
-    """The file without this entry. It stays, even with nothing in it: nobody knows any more who has made it."""
+    """The file without this entry. An empty file is kept: we cannot know who created it."""
     before = _bytes(path)
     if before is None:
         return unchanged(path)
     editor = EDITORS[path.suffix]
-    with _told(path):
+    with _explained(path):
         old = _text(before)
         new = editor.drop(old, keys)
         if _pruned(editor.read(new), keys) != _pruned(editor.read(old), keys):
-            raise ValueError("it is written in a way that cannot be changed safely")
-        return Change(path, _real(path), before, _encoded(new, before), keys, _inner(editor.read(old), keys))
+            raise ValueError("its layout cannot be edited safely")
+        return Change(path, real(path), before, _encoded(new, before), keys, _inner(editor.read(old), keys))
 
 
 def unchanged(path: Path) -> Change:
-    return Change(path, _real(path))
+    return Change(path, real(path))
 
 
 def sample(path: Path, keys: Sequence[str], entry: Entry) -> str:
-    """The entry as such a file would hold it, to be copied by hand."""
+    """A file with only this entry, to be copied by hand."""
     return safe(EDITORS[path.suffix].put("", keys, entry))
 
 
-def difference(change: Change, members: Set[str]) -> str:
-    """The change as a diff, safe to print: of a new file all, otherwise the entry and nothing of its neighbours.
+def difference(change: Change, shown_keys: Set[str]) -> str:
+    """The change as a diff, safe to print: all of a new file, otherwise only the entry.
 
-    They may hold secrets, and the lines of the file are no help: a neighbour may stand in the same one, and an entry
-    behind it gives it a comma. Of the entry, only `members` are shown with their values.
+    Other parts of the file may contain secrets. So it is no diff of the file's lines: other entries may be on the same
+    lines. Of the entry, only `shown_keys` are shown with their values.
     """
     is_new = change.before is None
-    before, after = (_shown(change, entry, members) for entry in (change.old, change.new))
+    before, after = (_shown(change, entry, shown_keys) for entry in (change.old, change.new))
     after = _text(change.after) if is_new else after
     place = "a new file" if is_new else ".".join(change.keys[:-1])
     head = [f"--- {'/dev/null' if is_new else change.path}", f"+++ {change.path}", f"@@ {place} @@"]
@@ -129,89 +129,88 @@ def difference(change: Change, members: Set[str]) -> str:
 
 
 def _compared(before: str, after: str) -> list[str]:
-    """Both texts whole, as a unified diff has them. Split at line feeds alone, as every other diff does."""
+    """A unified diff with all lines. Lines are split at line feeds only, as in other diffs."""
     old, new = (text.removesuffix("\n").split("\n") if text else [] for text in (before, after))
     lines = difflib.unified_diff(old, new, n=len(old) + len(new), lineterm="")
     return list(islice(lines, 3, None))  # the first three name files and lines
 
 
-def _shown(change: Change, entry: Entry | None, members: Set[str]) -> str:
+def _shown(change: Change, entry: Entry | None, shown_keys: Set[str]) -> str:
     if entry is None:
         return ""
-    values = {name: value if name in members else NOT_SHOWN for name, value in entry.items()}
+    values = {name: value if name in shown_keys else NOT_SHOWN for name, value in entry.items()}
     return EDITORS[change.path.suffix].member(change.keys, values)
 
 
 def write(change: Change) -> None:
-    """Carry out a change, unless the file is not what it was."""
-    if change.after is None:
+    """Apply a change, unless the file has changed meanwhile."""
+    if not change.is_needed:
         return
     try:
         if change.path.is_symlink() and not change.real.parent.exists():
-            raise Trouble(f"{change.path} is a link into {change.real.parent}, which does not exist.")
+            raise ConfigFileError(f"{change.path} is a symlink into {change.real.parent}, which does not exist.")
         _check(change)
-        _write(change, change.real, change.after)
+        _write(change)
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Trouble(f"{change.path} cannot be written: {reason}.") from error
+        raise ConfigFileError(f"{change.path} cannot be written: {reason}.") from error
 
 
-def _write(change: Change, target: Path, content: bytes) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
+def _write(change: Change) -> None:
+    change.real.parent.mkdir(parents=True, exist_ok=True)
     if change.before is None:
-        _swap(change, target, content, known=None)
+        _replace(change, None)
         return
-    # To replace a file asks only the folder for leave, but who made it read-only meant the file.
-    if not os.access(target, os.W_OK):
-        raise Trouble(f"{change.path} is read-only.")
-    known = target.stat()
-    # A file with a second name, or of somebody else, would lose that if a new one took its place.
-    if known.st_nlink > 1 or known.st_uid != getattr(os, "geteuid", lambda: known.st_uid)():
-        _overwrite(change, target, content)
+    # Replacing needs permission for the folder only, but a read-only file is not to be changed.
+    if not os.access(change.real, os.W_OK):
+        raise ConfigFileError(f"{change.path} is read-only.")
+    old = change.real.stat()
+    # Replacing would break a hard link, and change the owner of another user's file.
+    if old.st_nlink > 1 or old.st_uid != getattr(os, "geteuid", lambda: old.st_uid)():
+        _overwrite(change)
         return
     try:
-        _swap(change, target, content, known=known)
+        _replace(change, old)
     except OSError as error:
-        if error.errno not in NO_SWAP:
+        if error.errno not in NOT_REPLACEABLE:
             raise
-        _overwrite(change, target, content)
+        _overwrite(change)
 
 
-def _swap(change: Change, target: Path, content: bytes, *, known: os.stat_result | None) -> None:
-    """Write a file beside it and give it the name in one step, so that nobody ever reads half of it."""
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if known is None else 0o600)
+def _replace(change: Change, old: os.stat_result | None) -> None:
+    """Write a temporary file beside the old one and rename it, so that no reader sees half a file."""
+    temporary = change.real.with_name(f".{change.real.name}.{os.getpid()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if old is None else 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            file.write(change.after)
             file.flush()
             os.fsync(descriptor)
-        if known is not None:
-            _liken(beside, target, known)
+        if old is not None:
+            _copy_metadata(change.real, temporary, old)
         _check(change)
-        beside.replace(target)
+        temporary.replace(change.real)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
-def _liken(beside: Path, target: Path, known: os.stat_result) -> None:
-    """Give a new file the group, the attributes and the mode of the old one; raises OSError where that is refused."""
-    if beside.stat().st_gid != known.st_gid:
-        os.chown(beside, -1, known.st_gid)
+def _copy_metadata(source: Path, target: Path, old: os.stat_result) -> None:
+    """Give a new file the group, extended attributes and mode of the old one; raises OSError if that is refused."""
+    if target.stat().st_gid != old.st_gid:
+        os.chown(target, -1, old.st_gid)
     if sys.platform == "linux":
-        # Access lists are among them. A new file has some of its own where its folder says so.
-        wanted, given = _attributes(target), _attributes(beside)
-        for name in given.keys() - wanted.keys():
-            os.removexattr(beside, name)
-        for name, value in wanted.items() - given.items():
-            os.setxattr(beside, name, value)
-    beside.chmod(stat.S_IMODE(known.st_mode))
+        # Access control lists are extended attributes. A new file may inherit some from its folder.
+        wanted, inherited = _attributes(source), _attributes(target)
+        for name in inherited.keys() - wanted.keys():
+            os.removexattr(target, name)
+        for name, value in wanted.items() - inherited.items():
+            os.setxattr(target, name, value)
+    target.chmod(stat.S_IMODE(old.st_mode))
 
 
 def _attributes(path: Path) -> dict[str, bytes]:
-    if sys.platform != "linux":
-        return {}
+    assert sys.platform == "linux"
     try:
         return {name: os.getxattr(path, name) for name in os.listxattr(path)}
     except OSError as error:
@@ -220,12 +219,12 @@ def _attributes(path: Path) -> dict[str, bytes]:
         return {}
 
 
-def _overwrite(change: Change, target: Path, content: bytes) -> None:
-    """Write into the file itself; what cannot be written to its end is taken back."""
+def _overwrite(change: Change) -> None:
+    """Write into the file itself; restore its content if that fails."""
     _check(change)
-    with target.open("r+b", buffering=0) as file:
+    with change.real.open("r+b", buffering=0) as file:
         try:
-            if file.write(content) < len(content):
+            if file.write(change.after) < len(change.after):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             file.truncate()
         except OSError:
@@ -236,38 +235,38 @@ def _overwrite(change: Change, target: Path, content: bytes) -> None:
 
 
 def _check(change: Change) -> None:
-    if _real(change.path) != change.real or _bytes(change.path) != change.before:
-        raise Trouble(f"{change.path} was changed by something else meanwhile. Run the command again.")
+    if real(change.path) != change.real or _bytes(change.path) != change.before:
+        raise ConfigFileError(f"{change.path} was changed by another program meanwhile. Run the command again.")
 
 
-def _real(path: Path) -> Path:
+def real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
 def _bytes(path: Path) -> bytes | None:
     try:
         if path.exists() and not path.is_file():
-            raise Trouble(f"{path} is no file.")
+            raise ConfigFileError(f"{path} is not a file.")
         return path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise Trouble(f"{path} cannot be read: {error.strerror}.") from error
+        raise ConfigFileError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 @contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Every fault of the text in the words for a person."""
+def _explained(path: Path) -> Iterator[None]:
+    """Raise every error of parsing and editing as a ConfigFileError."""
     try:
         yield
     except UnicodeDecodeError as error:
-        raise Trouble(f"{path} is not UTF-8: byte {error.start + 1} is wrong.") from error
+        raise ConfigFileError(f"{path} is not UTF-8: byte {error.start + 1} is invalid.") from error
     except UnicodeEncodeError as error:
-        raise Trouble(f"{path}: the command or the project has a name that is no valid text.") from error
+        raise ConfigFileError(f"{path}: the path of the command or the project is not valid Unicode.") from error
     except RecursionError as error:
-        raise Trouble(f"{path} is nested too deeply.") from error
+        raise ConfigFileError(f"{path} is nested too deeply.") from error
     except ValueError as error:
-        raise Trouble(f"{path} was not changed: {safe(str(error))}.") from error
+        raise ConfigFileError(f"{path} was not changed: {safe(str(error))}.") from error
 
 
 def _text(content: bytes | None) -> str:
@@ -280,7 +279,7 @@ def _encoded(text: str, before: bytes | None) -> bytes:
 
 
 def _inner(values: Any, keys: Sequence[str]) -> Entry | None:
-    """The table at this path of keys, if there is one."""
+    """The table at this path of keys; None if there is none."""
     for key in keys:
         values = values.get(key) if isinstance(values, Mapping) else None
     return values if isinstance(values, Mapping) else None
@@ -293,7 +292,7 @@ def _with(values: Any, keys: Sequence[str], entry: Entry) -> dict[str, Any]:
 
 
 def _pruned(values: Any, keys: Sequence[str]) -> Any:
-    """These values without the entry, and without a table that holds nothing else."""
+    """These values without the entry, and without tables that are empty then."""
     key, *rest = keys
     if not isinstance(values, Mapping) or key not in values:
         return values

@@ -1,11 +1,11 @@
-"""JSON with comments and trailing commas, of which one member is changed and nothing else.
+"""Add, replace or remove one member of a JSON text, which may have comments and trailing commas.
 
-In come a text, a path of keys and a value; out comes the text with that member put in or taken out. Every
-other byte stays: comments, order, indentation, line ends. Pure; files are `config_file`'s business.
+In come a text, a path of keys and a value; out comes the changed text. Every other byte is kept: comments, order,
+indentation, line ends. Pure; files are read and written in `config_file`.
 
-`drop` undoes `put` byte for byte, and the text itself tells how far to go back. A table that `put` had to make
-is spread over lines. In an empty one that was there before, the member stands right behind the bracket. A text
-without any object ends with an empty one, since no program can read nothing as JSON.
+`drop` undoes `put` byte for byte, and recognizes from the text which objects `put` had created: those are spread over
+several lines, while in an object that existed and was empty, the member follows the bracket on the same line. If a text
+had no object at all, `drop` leaves an empty one, because an empty text is not valid JSON.
 """
 
 import contextlib
@@ -15,27 +15,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-# Deeper than any settings file, and far from the end of Python's stack.
-DEEPEST = 100
+# Deeper than any settings file, and far below Python's recursion limit.
+DEEPEST_NESTING = 100
 
 
-def _refused(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refused)
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 _TRIVIA = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null")
 
 
 class JsoncError(ValueError):
-    """This text cannot be read, or not be changed; the message ends with the place."""
+    """This text cannot be parsed or edited; the message ends with line and column."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A value and where it stands; `members` are an object's, in order."""
+    """A value and its position; `members` are those of an object, in order."""
 
     start: int
     end: int
@@ -48,12 +48,12 @@ class Member:
     key: str
     start: int
     node: Node
-    # Where the comma behind it is.
+    # The position of the comma after it.
     comma: int | None
 
 
 def read(text: str) -> dict[str, Any]:
-    """The values; an empty text is an empty object."""
+    """The parsed object; an empty text is an empty object."""
     root = _parsed(text)
     if root is not None and root.members is None:
         _fail(text, root.start, "an object was expected here")
@@ -61,11 +61,11 @@ def read(text: str) -> dict[str, Any]:
 
 
 def put(text: str, keys: Sequence[str], value: Any) -> str:
-    """The text with this value at this path; what is there already is replaced."""
+    """The text with this value at this path; replaces an existing one."""
     node = _parsed(text, keys)
     layout = _Layout(text, node)
     if node is None:
-        return _begun(text, layout, _nested(keys, value))
+        return _with_root(text, layout, _nested(keys, value))
     for depth, key in enumerate(keys):
         member = _member(text, node, key)
         if member is None:
@@ -77,7 +77,7 @@ def put(text: str, keys: Sequence[str], value: Any) -> str:
 
 
 def drop(text: str, keys: Sequence[str]) -> str:
-    """The text without the member at this path, and without the tables around it that `put` had made."""
+    """The text without the member at this path, and without the objects around it that `put` had created."""
     node = _parsed(text, keys)
     path: list[tuple[Node, Member]] = []
     for key in keys:
@@ -86,13 +86,13 @@ def drop(text: str, keys: Sequence[str]) -> str:
             return text
         path.append((node, member))
         node = member.node
-    while path and _made_for(text, *path[-1]):
+    while path and _was_created_for(text, *path[-1]):
         table, _ = path.pop()
     return _cut(text, *path[-1]) if path else text[: table.start] + "{}" + text[table.end :]
 
 
 def member(keys: Sequence[str], value: Any) -> str:
-    """This value as a member alone, as it stands in its table."""
+    """This value as a member alone, with its key."""
     lines = _Layout("", None).spread({keys[-1]: value}, "").splitlines()
     return "\n".join(lines[1:-1])
 
@@ -103,16 +103,16 @@ def _parsed(text: str, keys: Sequence[str] = ()) -> Node | None:
         return None
     root = _value(text, start, 0, keys)
     if _skipped(text, root.end) != len(text):
-        _fail(text, _skipped(text, root.end), "there is more behind the end")
+        _fail(text, _skipped(text, root.end), "there is more text after the end of the value")
     return root
 
 
 def _value(text: str, at: int, depth: int, keys: Sequence[str] | None = None) -> Node:
-    """A value; when it lies on the path, `keys` are those that follow, and its members are kept."""
-    if depth > DEEPEST:
+    """Parse a value. If it is on the path, `keys` are the keys below it, and its members are kept."""
+    if depth > DEEPEST_NESTING:
         _fail(text, at, "this is nested too deeply")
     if keys is None:
-        # Most of a large file is plain JSON, which the standard library reads many times faster.
+        # Most of a large file is plain JSON, which the standard library parses much faster.
         with contextlib.suppress(ValueError, RecursionError):
             value, end = _DECODER.raw_decode(text, at)
             return Node(at, end, value)
@@ -166,24 +166,24 @@ def _string(text: str, at: int) -> Node:
     try:
         value, end = _DECODER.raw_decode(text, at)
     except json.JSONDecodeError as error:
-        _fail(text, error.pos, "this text in quotes is wrong or does not end")
+        _fail(text, error.pos, "this string is invalid or does not end")
     return Node(at, end, value)
 
 
 def _comma(text: str, at: int) -> tuple[int | None, int]:
-    """Where the next comma is, if it comes next, and where the thing behind it begins."""
+    """The position of the comma, if one comes next, and the position of the next token after it."""
     here = _skipped(text, at)
     return (here, _skipped(text, here + 1)) if text[here : here + 1] == "," else (None, here)
 
 
 def _skipped(text: str, at: int) -> int:
     found = _TRIVIA.match(text, at)
-    assert found is not None, "the pattern matches nothing, too"
+    assert found is not None, "the pattern also matches an empty text"
     return found.end()
 
 
 def _member(text: str, node: Node, key: str) -> Member | None:
-    """The last one of this name, which is the one that counts."""
+    """The last member with this key, which is the one that parsers use."""
     if node.members is None:
         _fail(text, node.start, f"an object was expected here, to hold {json.dumps(key)}")
     return next((member for member in reversed(node.members) if member.key == key), None)
@@ -196,7 +196,7 @@ def _fail(text: str, at: int, reason: str) -> NoReturn:
 
 
 class _Layout:
-    """How this text is laid out: its line ends, and the width of one step to the right."""
+    """The line ends of a text, and its indentation."""
 
     def __init__(self, text: str, root: Node | None) -> None:
         first = text.find("\n")
@@ -222,8 +222,8 @@ def _nested(keys: Sequence[str], value: Any) -> Any:
     return value
 
 
-def _begun(text: str, layout: _Layout, value: Any) -> str:
-    at = _behind_comments(text, 0, len(text))
+def _with_root(text: str, layout: _Layout, value: Any) -> str:
+    at = _after_comments(text, 0, len(text))
     return text[:at] + (layout.newline if at else "") + layout.spread(value, "") + text[at:]
 
 
@@ -232,9 +232,9 @@ def _inserted(text: str, layout: _Layout, node: Node, key: str, value: Any) -> s
         return _inserted_alone(text, layout, node, key, value)
     last = node.members[-1]
     behind = last.node.end if last.comma is None else last.comma + 1
-    at = _behind_comments(text, behind, node.end)
+    at = _after_comments(text, behind, node.end)
     indent = _indent(text, last.start)
-    # Behind a comment only a new line is safe: the rest of the old one may belong to the comment.
+    # After a comment only a new line is safe: the rest of the line may belong to the comment.
     own_line = at > behind or _begins_its_line(text, last.start)
     before = layout.newline + indent if own_line else " "
     member = f"{before}{_line(key)}: {layout.spread(value, indent)}"
@@ -245,15 +245,15 @@ def _inserted(text: str, layout: _Layout, node: Node, key: str, value: Any) -> s
 
 def _inserted_alone(text: str, layout: _Layout, node: Node, key: str, value: Any) -> str:
     indent = _indent(text, node.start)
-    at = _behind_comments(text, node.start + 1, node.end)
+    at = _after_comments(text, node.start + 1, node.end)
     if at == node.start + 1:
         return text[:at] + f"{_line(key)}: {layout.spread(value, indent)}" + text[at:]
     inner = indent + layout.step
     return text[:at] + f"{layout.newline}{inner}{_line(key)}: {layout.spread(value, inner)}" + text[at:]
 
 
-def _made_for(text: str, node: Node, member: Member) -> bool:
-    """Whether `put` made this object for this member: it is alone there, on lines of its own."""
+def _was_created_for(text: str, node: Node, member: Member) -> bool:
+    """Whether `put` created this object for this member: it is the only member, on lines of its own."""
     assert node.members is not None
     around = (text[node.start + 1 : member.start], text[member.node.end : node.end - 1])
     return len(node.members) == 1 and all(space.isspace() and "\n" in space for space in around)
@@ -263,7 +263,7 @@ def _cut(text: str, node: Node, member: Member) -> str:
     assert node.members is not None
     index = node.members.index(member)
     previous = node.members[index - 1].comma if index else None
-    start = _behind_comments(text, (node.start if previous is None else previous) + 1, member.start)
+    start = _after_comments(text, (node.start if previous is None else previous) + 1, member.start)
     if member.comma is not None:
         return text[:start] + text[member.comma + 1 :]
     if previous is None:
@@ -271,8 +271,8 @@ def _cut(text: str, node: Node, member: Member) -> str:
     return text[:previous] + text[previous + 1 : start] + text[member.node.end :]
 
 
-def _behind_comments(text: str, start: int, end: int) -> int:
-    """Where the last comment between two places ends, or the first place; no value stands between them."""
+def _after_comments(text: str, start: int, end: int) -> int:
+    """The end of the last comment between two positions, or the first position. No value is between them."""
     comments = list(_COMMENT.finditer(text, start, end))
     return comments[-1].end() if comments else start
 

@@ -1,8 +1,8 @@
-"""How this copy of pytest-mcp is started again: the command that another program can keep in its settings.
+"""The command that starts this copy of pytest-mcp, for the settings of an MCP client.
 
-In comes what is known of the running program; out comes a command whose first word is a whole path, since
-programs with a window do not have the `PATH` of a shell. A path into a cache that is cleaned some day will not do:
-there it is the launcher that is named, and what it has to fetch.
+In comes how this program was installed and started; out comes a command that begins with an absolute path, because GUI
+programs do not have the `PATH` of a shell. If this copy is in a launcher's cache, which may be cleaned at any time, the
+command starts the launcher (uvx, pipx) instead, with the source to download.
 """
 
 import json
@@ -16,20 +16,21 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from pytest_mcp.cli.setup.ownership import COMMANDS, DISTRIBUTION, MODULE
+from pytest_mcp.cli.setup.ownership import DISTRIBUTION, MODULE, SCRIPTS
 from pytest_mcp.config.model import ConfigError
 
-# How the folders of uv's cache begin that hold environments; a number follows.
+# Prefixes of the folders in uv's cache that contain environments; a number follows.
 UV_CACHES = ("archive-v", "environments-v", "builds-v")
 
 
 class Launcher(NamedTuple):
-    """A program that fetches another one and runs it from a cache."""
+    """A program that downloads another one and runs it from a cache."""
 
     program: str
-    before: tuple[str, ...]
-    # Whether an environment at this place is one of its own.
-    keeps: Callable[[Sequence[str]], bool]
+    # Its arguments before the source.
+    arguments: tuple[str, ...]
+    # Whether an environment with these path parts is in its cache.
+    has_cached: Callable[[Sequence[str]], bool]
 
 
 LAUNCHERS = (
@@ -39,60 +40,61 @@ LAUNCHERS = (
 
 
 class Installation(NamedTuple):
-    """What is known of the running program."""
+    """How the running program was installed and started."""
 
     script: Path
     python: Path
     prefix: Path
-    # What a launcher has to fetch.
+    # What a launcher must download.
     source: str
     search_path: str
 
 
 def here() -> Installation:
-    # uv says where it is, also when it is not on the PATH.
-    beside = [str(Path(value).parent) for value in [os.environ.get("UV")] if value]
+    # uv sets this to its own path, even if it is not on PATH.
+    uv = os.environ.get("UV")
+    folders = [os.environ.get("PATH", os.defpath), *([str(Path(uv).parent)] if uv else [])]
     return Installation(
         script=Path(sys.argv[0]).absolute(),
         python=Path(sys.executable),
         prefix=Path(sys.prefix),
         source=_source(),
-        search_path=os.pathsep.join([os.environ.get("PATH", os.defpath), *beside]),
+        search_path=os.pathsep.join(folders),
     )
 
 
 def command(running: Installation) -> list[str]:
-    """The program and its first arguments, in whole paths."""
+    """The program and its first arguments, with absolute paths."""
     for launcher in LAUNCHERS:
-        if launcher.keeps(running.prefix.parts):
+        if launcher.has_cached(running.prefix.parts):
             program = shutil.which(launcher.program, path=running.search_path)
             if program is None:
-                raise ConfigError(f"This pytest-mcp lies in the cache of {launcher.program}, which is not on the PATH.")
-            return [str(Path(program).absolute()), *launcher.before, running.source, COMMANDS[0]]
+                raise ConfigError(f"This pytest-mcp is in the cache of {launcher.program}, which is not on the PATH.")
+            return [str(Path(program).absolute()), *launcher.arguments, running.source, SCRIPTS[0]]
     return _installed(running)
 
 
 def _installed(running: Installation) -> list[str]:
-    beside = [running.python.parent / name for name in COMMANDS]
-    scripts = [running.script, *beside] if running.script.stem in COMMANDS else beside
-    # On Windows the ending may be left out when it is typed.
-    spelled = [Path(f"{script}{ending}") for script in scripts for ending in ("", ".exe")]
-    found = next((script for script in spelled if script.is_file()), None)
-    # A client starts it in a project, and without -P Python would import that one's json.py instead of its own.
+    beside = [running.python.parent / name for name in SCRIPTS]
+    scripts = [running.script, *beside] if running.script.stem in SCRIPTS else beside
+    # On Windows the user may type the command without its extension.
+    files = [Path(f"{script}{extension}") for script in scripts for extension in ("", ".exe")]
+    found = next((file for file in files if file.is_file()), None)
+    # A client starts it in a project. Without -P Python would import a json.py from there instead of its own.
     return [str(found)] if found else [str(running.python), "-P", "-m", MODULE]
 
 
 def _source() -> str:
     try:
-        told = distribution(DISTRIBUTION).read_text("direct_url.json")
+        direct_url = distribution(DISTRIBUTION).read_text("direct_url.json")
     except PackageNotFoundError:
         return DISTRIBUTION
-    return source(json.loads(told)) if told else DISTRIBUTION
+    return source(json.loads(direct_url)) if direct_url else DISTRIBUTION
 
 
-def source(told: Mapping[str, Any]) -> str:
-    """Where it was installed from, as installers are told it."""
-    url = str(told["url"])
-    if version := told.get("vcs_info"):
+def source(direct_url: Mapping[str, Any]) -> str:
+    """Where it was installed from, as an argument for an installer. The input is the content of direct_url.json."""
+    url = str(direct_url["url"])
+    if version := direct_url.get("vcs_info"):
         return f"{version['vcs']}+{url}@{version['commit_id']}"
     return url2pathname(urlsplit(url).path) if url.startswith("file:") else url

@@ -1,7 +1,7 @@
-"""Which entries of a client's settings start this server: only those are changed or taken out.
+"""Which entries of a client's settings start this server: only those are changed or removed.
 
-In comes an entry; out comes whether it is ours. An entry whose command cannot be understood for certain belongs to
-somebody else, whatever it mentions. Pure; what is written into an entry is decided in `clients` and `own_command`.
+In comes an entry; out comes whether it is ours. In doubt it is not: every word of the command up to our name must be
+understood. Pure. What is written into an entry is decided in `clients` and `own_command`.
 """
 
 import re
@@ -9,45 +9,45 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 DISTRIBUTION = "pytest-mcp-server"
-# The command that is documented, and one for launchers that look for the distribution's name.
-COMMANDS = ("pytest-mcp", DISTRIBUTION)
+# The documented command, and one for launchers that expect the distribution's name.
+SCRIPTS = ("pytest-mcp", DISTRIBUTION)
 MODULE = "pytest_mcp"
 
 _PYTHON = re.compile(r"py(?:thon)?w?[0-9.]*")
-# Python's options that have no value.
+# Python's options without a value.
 _PYTHON_OPTION = re.compile(r"-[bBdEiIOPqRsSuvx]+")
-# Programs that fetch a distribution and run a command of it, and what they are told first.
-_LAUNCHERS: Mapping[str, tuple[str, ...]] = {"uvx": (), "uv": ("tool", "run"), "pipx": ("run",)}
-# Their options that do not change what is run. With any other, an entry is not ours.
+# Programs that download a distribution and run a command of it, and their subcommands.
+_SUBCOMMANDS: Mapping[str, tuple[str, ...]] = {"uvx": (), "uv": ("tool", "run"), "pipx": ("run",)}
+# Their options that do not change what is run. With any other option, an entry is not ours.
 _SOURCE = ("--from", "--spec")
 _WITH_VALUE = frozenset({"--python", "-p", "--with"})
 _WITHOUT_VALUE = frozenset({"--isolated", "--offline", "--quiet", "-q", "--refresh", "--upgrade", "-U"})
-# A distribution as installers are told it: its name, and then perhaps extras, a version or an address.
+# A requirement: the name of a distribution, then optionally extras, a version or a URL.
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*+)\s*+(?:$|[\[=<>!~@;])")
 
 
-def is_ours(known: Any) -> bool:
-    """Whether an entry starts this server; another one may have the same name."""
-    words = _words(known)
+def is_ours(entry: Any) -> bool:
+    """Whether an entry starts this server; another server's entry may have the same name."""
+    words = _words(entry)
     if not words:
         return False
     name, arguments = _name(words[0]), words[1:]
-    if name in _LAUNCHERS:
-        return _is_fetched(arguments, _LAUNCHERS[name])
-    return name in COMMANDS or (_PYTHON.fullmatch(name) is not None and _is_module(arguments))
+    if name in _SUBCOMMANDS:
+        return _is_launched(arguments, _SUBCOMMANDS[name])
+    return name in SCRIPTS or (_PYTHON.fullmatch(name) is not None and _is_module(arguments))
 
 
-def program(known: Any) -> str | None:
-    """What an entry starts, without arguments: those may hold secrets."""
-    words = _words(known)
+def program(entry: Any) -> str | None:
+    """The program of an entry, without its arguments: those may contain secrets."""
+    words = _words(entry)
     return words[0] if words else None
 
 
-def _words(known: Any) -> list[str]:
-    """The command of an entry, in whichever of the clients' two shapes."""
-    if not isinstance(known, Mapping):
+def _words(entry: Any) -> list[str]:
+    """The command of an entry and its arguments, which may be in one list or in two. Empty if it cannot be read."""
+    if not isinstance(entry, Mapping):
         return []
-    command, arguments = known.get("command"), known.get("args", [])
+    command, arguments = entry.get("command"), entry.get("args", [])
     words = [
         *(command if isinstance(command, list) else [command]),
         *(arguments if isinstance(arguments, list) else [None]),
@@ -56,7 +56,7 @@ def _words(known: Any) -> list[str]:
 
 
 def _name(path: str) -> str:
-    """The last part of a path, of Windows or not."""
+    """The last part of a path, POSIX or Windows."""
     return re.split(r"[/\\]", path)[-1].lower().removesuffix(".exe")
 
 
@@ -67,10 +67,10 @@ def _is_module(arguments: Sequence[str]) -> bool:
     return rest[:2] == ["-m", MODULE]
 
 
-def _is_fetched(arguments: Sequence[str], before: Sequence[str]) -> bool:
-    if tuple(arguments[: len(before)]) != tuple(before):
+def _is_launched(arguments: Sequence[str], subcommands: Sequence[str]) -> bool:
+    if tuple(arguments[: len(subcommands)]) != tuple(subcommands):
         return False
-    rest = list(arguments[len(before) :])
+    rest = list(arguments[len(subcommands) :])
     source: str | None = None
     while rest and rest[0].startswith("-"):
         option, equals, value = rest.pop(0).partition("=")
@@ -81,7 +81,7 @@ def _is_fetched(arguments: Sequence[str], before: Sequence[str]) -> bool:
             return False
     if not rest:
         return False
-    return _is_distribution(rest[0]) if source is None else rest[0] in COMMANDS and _may_hold_us(source)
+    return _is_distribution(rest[0]) if source is None else rest[0] in SCRIPTS and _may_be_ours(source)
 
 
 def _is_distribution(requirement: str) -> bool:
@@ -89,6 +89,6 @@ def _is_distribution(requirement: str) -> bool:
     return found is not None and re.sub(r"[._-]+", "-", found[1]).lower() == DISTRIBUTION
 
 
-def _may_hold_us(source: str) -> bool:
-    """Whether a distribution by this name is ours. A folder or an address has no name to compare."""
+def _may_be_ours(source: str) -> bool:
+    """Whether this source is our distribution. A folder or a URL has no name to compare, so it may be."""
     return _is_distribution(source) or _REQUIREMENT.match(source) is None

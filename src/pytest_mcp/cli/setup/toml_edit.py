@@ -1,10 +1,10 @@
-"""TOML, of which one table is changed and nothing else.
+"""Add, replace or remove one table of a TOML text.
 
-In come a text, the path of a table and its values; out comes the text with that table put in or taken out.
-Every other byte stays. Pure; files are `config_file`'s business.
+In come a text, the path of a table and its values; out comes the changed text. Every other byte is kept. Pure; files
+are read and written in `config_file`.
 
-A new table goes to the end, behind one empty line, and ends as the text did: with a line end or without. So
-`drop` can undo `put` byte for byte. What is meant is always asked of `tomllib`; here is only looked where it stands.
+A new table is appended after one empty line, and ends like the text: with or without a line end. So `drop` undoes
+`put` byte for byte. All values are parsed by `tomllib`; this module only finds their positions.
 """
 
 import json
@@ -13,8 +13,8 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-# What can hide a bracket or a line end, the brackets that can hide a line end, and the line ends.
-_TOKEN = re.compile(
+# Strings and comments, which can contain brackets and line ends; brackets, which can contain line ends; line ends.
+_LEXEME = re.compile(
     r"""\"{3}(?:\\.|[^\\])*?\"{3}(?!")|'{3}.*?'{3}(?!')|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*|[\[\]{}]|\n""", re.DOTALL
 )
 _LINE_END = re.compile(r"\r?\n\Z")
@@ -22,11 +22,11 @@ _NESTING = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 class TomlError(ValueError):
-    """This table is written in a way that cannot be changed here."""
+    """This table has a layout that cannot be edited here."""
 
 
 class Section(NamedTuple):
-    """The header of a table and what belongs to it; comments before the next header belong to that one."""
+    """The header of a table and its lines. Comments before the next header belong to the next one."""
 
     path: tuple[str, ...]
     start: int
@@ -38,7 +38,7 @@ def read(text: str) -> dict[str, Any]:
 
 
 def put(text: str, keys: Sequence[str], value: Mapping[str, Any]) -> str:
-    """The text with this table at this path; what is there already is replaced."""
+    """The text with this table at this path; replaces an existing one."""
     if _has(read(text), keys):
         return _replaced(text, keys, value)
     newline = _newline(text)
@@ -57,7 +57,7 @@ def drop(text: str, keys: Sequence[str]) -> str:
 
 
 def member(keys: Sequence[str], value: Mapping[str, Any]) -> str:
-    """This table alone, under its header."""
+    """This table alone, with its header."""
     return _written(keys, value, "\n")
 
 
@@ -74,28 +74,28 @@ def _replaced(text: str, keys: Sequence[str], value: Mapping[str, Any]) -> str:
 
 
 def _kept(text: str, keys: Sequence[str], value: Mapping[str, Any]) -> frozenset[str]:
-    """The members that have headers of their own and do not change: they stay as they are written."""
-    there: Any = read(text)
+    """The keys that have headers of their own and do not change: their text is kept."""
+    old: Any = read(text)
     for key in keys:
-        there = there[key]
-    if not isinstance(there, Mapping):
+        old = old[key]
+    if not isinstance(old, Mapping):
         return frozenset()
     below = {section.path[len(keys)] for section in _own(text, keys) if len(section.path) > len(keys)}
-    return frozenset(key for key in below if key in value and there[key] == value[key])
+    return frozenset(key for key in below if key in value and old[key] == value[key])
 
 
 def _own(text: str, keys: Sequence[str]) -> list[Section]:
     path = tuple(keys)
     own = [section for section in _sections(text) if section.path[: len(path)] == path]
     if not own:
-        raise TomlError(f"{'.'.join(path)} is there, but not under a header of its own")
+        raise TomlError(f"{'.'.join(path)} exists, but has no header of its own")
     return own
 
 
 def _cut(text: str, section: Section) -> str:
     before = text[: section.start]
     shorter = _LINE_END.sub("", before)
-    # The empty line, and the line end that the text did not have before there was something behind it.
+    # Remove the empty line before the table, and the line end that `put` added if the text had none.
     if not shorter or shorter.endswith("\n"):
         before = shorter
     if not text[section.start : section.end].endswith("\n"):
@@ -115,9 +115,9 @@ def _sections(text: str) -> list[Section]:
 
 
 def _statements(text: str) -> Iterator[tuple[int, int]]:
-    """From where to where each line goes, or several lines when they are one statement."""
+    """Start and end of each statement, which may span several lines."""
     start = depth = 0
-    for token in _TOKEN.finditer(text):
+    for token in _LEXEME.finditer(text):
         depth += _NESTING.get(token.group(), 0)
         if token.group() == "\n" and depth == 0:
             yield start, token.end()
@@ -153,8 +153,8 @@ def _literal(value: Any) -> str:
         return "{" + ", ".join(_pairs(value)) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_literal, value)) + "]"
-    # Texts, numbers and truth are written alike in JSON and TOML. A date becomes a text, and whoever compares the
-    # values before and after sees that it is not the same.
+    # Strings, numbers and booleans are the same in JSON and TOML. A date becomes a string; `config_file` compares the
+    # values before and after, and then refuses the change.
     return json.dumps(value, ensure_ascii=False, default=str).replace("\x7f", "\\u007f")
 
 
@@ -167,7 +167,7 @@ def _has(values: Mapping[str, Any], keys: Sequence[str]) -> bool:
     inner: Any = values
     for key in keys:
         if not isinstance(inner, Mapping):
-            raise TomlError(f"there is something else where a table with {key} belongs")
+            raise TomlError(f"a table with {key} was expected, but another value was found")
         if key not in inner:
             return False
         inner = inner[key]

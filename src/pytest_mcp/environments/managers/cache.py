@@ -1,7 +1,7 @@
-"""Answers that cost a second, kept as long as the files that they rest on are as they were.
+"""A cache of answers that is valid as long as the files they depend on are unchanged.
 
-In come a key and the way to find out; out comes the answer, found out or remembered. A remembered one costs a look
-at its files. Calls that come while it is found out wait for that one. What rests on which files is told by the caller.
+In come a key and a function that finds the answer; out comes the answer. A cached one costs a `stat` of its files.
+Concurrent calls with one key wait for one search. Which files an answer depends on is up to the caller.
 """
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
@@ -12,13 +12,13 @@ from typing import Generic, TypeVar
 import anyio
 
 Answer = TypeVar("Answer")
-# Where a path leads, when that was changed, its size and its number; None for what is not there.
+# Resolved path, modification time, size and inode; None if there is no such file.
 Stamp = tuple[str, int, int, int] | None
 
 
 @dataclass(frozen=True)
 class Finding(Generic[Answer]):
-    """An answer and what its files were like before anyone asked; without those it is not to be remembered."""
+    """An answer, and the stamps of its files from before the search; None if it must not be cached."""
 
     answer: Answer
     stamps: Mapping[Path, Stamp] | None
@@ -26,18 +26,18 @@ class Finding(Generic[Answer]):
 
 @dataclass
 class _Search(Generic[Answer]):
-    """One that is under way. It has no finding in the end if whoever began it was cancelled."""
+    """A search in progress. It ends without a finding if the call that began it was cancelled."""
 
     over: anyio.Event = field(default_factory=anyio.Event)
     finding: Finding[Answer] | None = None
 
 
-class Memory(Generic[Answer]):
+class Cache(Generic[Answer]):
     def __init__(self) -> None:
         self._kept: dict[Hashable, Finding[Answer]] = {}
         self._searches: dict[Hashable, _Search[Answer]] = {}
 
-    async def recall(self, key: Hashable, find: Callable[[], Awaitable[Finding[Answer]]]) -> Answer:
+    async def get(self, key: Hashable, find: Callable[[], Awaitable[Finding[Answer]]]) -> Answer:
         while (other := self._searches.get(key)) is not None:
             await other.over.wait()
             if other.finding is not None:

@@ -1,24 +1,26 @@
-"""Where hatch keeps the environments of a project, told from files alone.
+"""hatch: keeps environments in a folder of the user that settings, variables and the project decide.
 
-In come the manifest and the environment; out come those that exist, by name, the likeliest first. Hatch itself is
-not asked: `hatch env find` installs what `tool.hatch.env.requires` names, runs collectors that lie in the
-project, and writes a file of settings where there is none.
+hatch is not asked: `hatch env find` installs what `tool.hatch.env.requires` lists, runs collectors that are part of
+the project, and writes a settings file if there is none. So its files are read instead.
 """
 
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp.environments import user_dirs, virtualenv
-from pytest_mcp.environments.project import Manifest, table, toml
+from pytest_mcp.environments import files, requirements, shell, user_dirs, virtualenv
+from pytest_mcp.environments.managers.protocol import Answers, Manager, Project, Variables
+from pytest_mcp.environments.project import Manifest, strings, table, toml
+from pytest_mcp.environments.requirements import Declaration, Names
 
-# Where tests are likely to run: what `hatch run` takes, what `hatch test` takes, and what was usual before that.
-_NAMES = ("default", "hatch-test", "test")
-# What hatch builds with lies beside the environment that it builds for.
+# What `hatch test` uses. Asked for by name, it would be created for every Python there is.
+_FOR_TESTS = "hatch-test"
+# Where tests are likely to run: what `hatch run` uses, what `hatch test` uses, and what was usual before that.
+_NAMES = ("default", _FOR_TESTS, "test")
+# The environment that hatch builds with is kept beside the one that it builds for.
 _FOR_BUILDS = "-build"
 _VARIABLES = re.compile(r"py(py)?\d")
 _USUAL_TYPE = "virtual"
@@ -26,33 +28,69 @@ _FLAT = ".virtualenvs"
 _CASE_MATTERS = sys.platform not in ("darwin", "win32")
 
 
-@dataclass(frozen=True)
-class Kept:
-    name: str
-    prefix: Path
+class Hatch(Manager):
+    name = "hatch"
+    files = ("hatch.toml",)
+    # `tool.hatch` alone does not count: many projects only build with hatchling.
+    table = ("tool", "hatch", "envs")
+
+    async def environments(self, manifest: Manifest, variables: Variables, _root: Path) -> Answers:
+        try:
+            found = kept(manifest, variables)
+        except (OSError, RuntimeError, ValueError) as error:
+            return self.no_answer(f"the folder of hatch's environments cannot be determined: {error}")
+        return tuple(self.answer(self.python(prefix), name) for name, prefix in found) or self.no_answer()
+
+    def declared(self, project: Project) -> Declaration | None:
+        """Only environments in which tests are looked for count."""
+        options = _options(project.home)
+        main, *standard = requirements.standard(project.home, group="dependency-groups", extra="features")
+
+        def contained(name: str) -> Names:
+            environment = table(options, name)
+            own = [requirements.names(environment.get(key)) for key in ("dependencies", "extra-dependencies")]
+            listed = [each.packages for each in standard if each.name in strings(environment.get(each.options[0]))]
+            return frozenset().union(*own, *listed)
+
+        others = [Declaration((name,), contained(name), name) for name in _NAMES[1:]]
+        return requirements.best([Declaration((), main.packages | contained("default")), *others])
+
+    def install_line(self, project: Project, declared: Declaration | None) -> str:
+        """Running something updates an environment; `hatch env create` leaves one that exists as it is."""
+        there = [step] if (step := project.at("cd")) else []
+        if declared is None or declared.name == _FOR_TESTS:
+            return shell.line([*there, ["hatch", "test", "--", "--version"]])
+        python = f"{declared.name}:python" if declared.name else "python"
+        return shell.line([*there, ["hatch", "run", python, "-m", "pytest", "--version"]])
 
 
-def environments(manifest: Manifest, environment: Mapping[str, str]) -> list[Kept]:
-    own_file = toml(manifest.folder / "hatch.toml")
-    options = table(own_file, "envs") or manifest.table("tool", "hatch", "envs")
-    found: dict[Path, Kept] = {}
-    for kept in chain.from_iterable(_named(name, options, manifest, environment) for name in _NAMES):
+def _options(manifest: Manifest) -> Mapping[str, Any]:
+    return table(toml(manifest.folder / "hatch.toml"), "envs") or manifest.table(*Hatch.table)
+
+
+def kept(manifest: Manifest, variables: Variables) -> list[tuple[str, Path]]:
+    """The environments that exist: name and prefix, likeliest first."""
+    options = _options(manifest)
+    found: dict[Path, str] = {}
+    for name, prefix in chain.from_iterable(_named(name, options, manifest, variables) for name in _NAMES):
         # Several may share a path.
-        found.setdefault(kept.prefix, kept)
-    return [*found.values()]
+        found.setdefault(prefix, name)
+    return [(name, prefix) for prefix, name in found.items()]
 
 
-def _named(name: str, options: Mapping[str, Any], manifest: Manifest, environment: Mapping[str, str]) -> Iterable[Kept]:
-    """The environment of this name, or those of its matrix that exist, with the newest Python first."""
+def _named(
+    name: str, options: Mapping[str, Any], manifest: Manifest, variables: Variables
+) -> Iterable[tuple[str, Path]]:
+    """The environment of this name, or those of its matrix, newest Python first."""
     kind = _option(options, name, "type") or _USUAL_TYPE
-    path = environment.get(f"HATCH_ENV_TYPE_{kind.upper().replace('-', '_')}_PATH") or _option(options, name, "path")
+    path = variables.get(f"HATCH_ENV_TYPE_{kind.upper().replace('-', '_')}_PATH") or _option(options, name, "path")
     if path:
         here = [Path(path) if Path(path).is_absolute() else (manifest.folder / path).resolve()]
     else:
-        store = _store(kind, manifest, environment)
-        here = [folder for folder in _folders_in(store) if _is_named(folder.name, name, options, manifest)]
+        store = _store(kind, manifest, variables)
+        here = [folder for folder in files.folders(store) if _is_named(folder.name, name, options, manifest)]
     for prefix in virtualenv.newest_first(filter(virtualenv.is_environment, here)):
-        yield Kept(name if path or prefix.name == _project(manifest) else prefix.name, prefix)
+        yield name if path or prefix.name == _project(manifest) else prefix.name, prefix
 
 
 def _is_named(folder: str, name: str, options: Mapping[str, Any], manifest: Manifest) -> bool:
@@ -61,13 +99,13 @@ def _is_named(folder: str, name: str, options: Mapping[str, Any], manifest: Mani
     if folder.endswith(_FOR_BUILDS):
         return False
     if name == "default":
-        # Those of its matrix have no name but their variables, and Python's comes first.
+        # Environments of its matrix are named after their variables only, Python's first.
         return "matrix" in table(options, name) and bool(_VARIABLES.match(folder))
     return folder == name or folder.startswith(f"{name}.")
 
 
 def _option(options: Mapping[str, Any], name: str, option: str) -> str | None:
-    """What an environment says, or the one that it is made after; hatch's own are made after none."""
+    """The option of an environment or of its template. hatch's own environments have no template."""
     seen: set[str] = set()
     while name not in seen:
         seen.add(name)
@@ -79,19 +117,17 @@ def _option(options: Mapping[str, Any], name: str, option: str) -> str | None:
     return None
 
 
-def _store(kind: str, manifest: Manifest, environment: Mapping[str, str]) -> Path:
-    """The folder with the environments of this project and this kind."""
-    chosen = environment.get("HATCH_CONFIG")
-    settings = toml(Path(chosen) if chosen else user_dirs.folder("config", environment) / "hatch" / "config.toml")
+def _store(kind: str, manifest: Manifest, variables: Variables) -> Path:
+    """The folder with this project's environments of this kind."""
+    chosen = variables.get("HATCH_CONFIG")
+    settings = toml(Path(chosen) if chosen else user_dirs.folder("config", variables) / "hatch" / "config.toml")
     folders = table(settings, "dirs")
     if isinstance(named := table(folders, "env").get(kind), str):
-        store = manifest.folder / user_dirs.expanded(named, environment)
+        store = manifest.folder / user_dirs.expanded(named, variables)
     else:
-        data = (
-            environment.get("HATCH_DATA_DIR") or folders.get("data") or user_dirs.folder("data", environment) / "hatch"
-        )
-        store = user_dirs.expanded(str(data), environment) / "env" / kind
-    if store == user_dirs.home(environment) / _FLAT or manifest.folder in store.resolve().parents:
+        data = variables.get("HATCH_DATA_DIR") or folders.get("data") or user_dirs.folder("data", variables) / "hatch"
+        store = user_dirs.expanded(str(data), variables) / "env" / kind
+    if store == user_dirs.home(variables) / _FLAT or manifest.folder in store.resolve().parents:
         return store
     root = str(manifest.folder.resolve())
     return store / _project(manifest) / user_dirs.mark(root if _CASE_MATTERS else root.casefold())
@@ -100,10 +136,3 @@ def _store(kind: str, manifest: Manifest, environment: Mapping[str, str]) -> Pat
 def _project(manifest: Manifest) -> str:
     name = manifest.table("project").get("name")
     return re.sub(r"[-_.]+", "-", name if isinstance(name, str) else manifest.folder.name).lower()
-
-
-def _folders_in(store: Path) -> list[Path]:
-    try:
-        return [entry for entry in store.iterdir() if entry.is_dir()]
-    except OSError:
-        return []

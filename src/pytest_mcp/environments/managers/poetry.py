@@ -1,62 +1,104 @@
-"""What poetry is asked about a project, and what its answer means.
+"""poetry: keeps environments in a folder of the user, and is asked which ones are the project's.
 
-In come a folder and the environment; out comes the question, unless asking would write something or be about
-another project. Where poetry keeps its environments is told from its settings; which of them are the project's
-it must say itself.
+It is not asked where that would change its own notes, or where it would answer for a project above.
 """
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp.environments import user_dirs, virtualenv
+from pytest_mcp.environments import files, requirements, shell, user_dirs, virtualenv
+from pytest_mcp.environments.managers.asked import AskedManager
+from pytest_mcp.environments.managers.protocol import Project, Variables
 from pytest_mcp.environments.managers.query import Question, Unanswered, complaint
 from pytest_mcp.environments.project import table, toml
-from pytest_mcp.events.model import Exit
+from pytest_mcp.environments.requirements import Declaration
+from pytest_mcp.events.run import Exit
 
-# All environments with a mark on the one in use. `env info` tells of none when PATH has another Python first.
+# Lists all environments and marks the one in use. `env info` lists none if PATH has another Python first.
 _ARGUMENTS = ("--no-plugins", "--no-interaction", "--no-ansi", "env", "list", "--full-path")
 _IN_USE = " (Activated)"
-# What decides which environment is the project's, as far as it lies in its folder.
-_FILES = ("pyproject.toml", "poetry.lock", "poetry.toml", ".venv", ".python-version")
+# Files of the project that decide which environment is used.
+_SOURCES = ("pyproject.toml", "poetry.lock", "poetry.toml", ".venv", ".python-version")
 
 
-def question(folder: Path, environment: Mapping[str, str]) -> Question:
-    settings = _settings(environment)
-    store = _store([toml(folder / "poetry.toml"), toml(settings)], folder, environment)
-    notes = store / "envs.toml"
-    if not (folder / "pyproject.toml").is_file():
-        raise Unanswered("poetry was not asked: without a pyproject.toml here it would take one from a folder above")
-    if gone := _missing(notes, folder):
-        raise Unanswered(f"poetry was not asked: its environment {gone} is gone, and it would change {notes}")
-    sources = (*(folder / name for name in _FILES), settings, store, notes)
-    return Question("poetry", _ARGUMENTS, folder, environment, sources=sources)
+# Where its installer puts the program.
+_PROGRAMS = ".local/share/pypoetry/venv/bin"
+# Locks grow with a project, and are only searched.
+_MOST_OF_A_LOCK = 8 * 1024 * 1024
 
 
-def read(ended: Exit) -> list[Path]:
-    """The environment in use, or all if none is: those with the newest Python first."""
-    if ended.code != 0:
-        raise complaint("poetry", ended)
-    lines = [line.strip() for line in ended.stdout.splitlines()]
-    in_use = [line.removesuffix(_IN_USE) for line in lines if line.endswith(_IN_USE)]
-    return virtualenv.newest_first(path for path in map(Path, in_use or lines) if path.is_absolute())
+class Poetry(AskedManager):
+    name = "poetry"
+    files = ("poetry.lock", "poetry.toml")
+    table = ("tool", "poetry")
+    lock = "poetry.lock"
+    needs_pyproject = True
+
+    def question(self, folder: Path, variables: Variables) -> Question:
+        settings = _settings(variables)
+        store = _store([toml(folder / "poetry.toml"), toml(settings)], folder, variables)
+        notes = store / "envs.toml"
+        if not (folder / "pyproject.toml").is_file():
+            raise Unanswered("poetry was not asked: without a pyproject.toml here it would use one of a folder above")
+        if gone := _missing(notes, folder):
+            raise Unanswered(f"poetry was not asked: its environment {gone} is gone, and it would change {notes}")
+        sources = (*(folder / name for name in _SOURCES), settings, store, notes)
+        question = Question(self.name, _ARGUMENTS, folder, variables, {"POETRY_ACTIVE": None}, sources)
+        return replace(question, programs=_PROGRAMS)
+
+    def read(self, ended: Exit) -> list[Path]:
+        """The environment in use, or all of them if none is, newest Python first."""
+        if ended.code != 0:
+            raise complaint(self.name, ended)
+        lines = [line.strip() for line in ended.stdout.splitlines()]
+        in_use = [line.removesuffix(_IN_USE) for line in lines if line.endswith(_IN_USE)]
+        return virtualenv.newest_first(path for path in map(Path, in_use or lines) if path.is_absolute())
+
+    def declared(self, project: Project) -> Declaration | None:
+        own = project.home.table(*self.table)
+        required = {name: value for name, value in table(own, "dependencies").items() if not _is_optional(value)}
+        groups = {name: table(own, "group", name).get("dependencies") for name in table(own, "group")}
+        return requirements.best(
+            [
+                *requirements.standard(project.home, group="--with", extra="--extras"),
+                Declaration((), requirements.names(required)),
+                *requirements.of_tables("--with", groups),
+                Declaration(("--with", "dev"), requirements.names(own.get("dev-dependencies"))),
+                *requirements.of_tables("--extras", table(own, "extras")),
+            ]
+        )
+
+    def install_line(self, project: Project, declared: Declaration | None) -> str:
+        start = ["poetry", *project.at("-C")]
+        if declared is None:
+            return shell.line([[*start, "add", "--group", "dev", "pytest"]])
+        lock = files.text(project.home.folder / self.lock, _MOST_OF_A_LOCK)
+        # poetry refuses to install from a lock that is older than what is declared.
+        relock = [[*start, "lock"]] if lock and 'name = "pytest"' not in lock else []
+        return shell.line([*relock, [*start, "install", *declared.options]])
 
 
-def _settings(environment: Mapping[str, str]) -> Path:
-    chosen = environment.get("POETRY_CONFIG_DIR")
-    folder = Path(chosen) if chosen else user_dirs.folder("config", environment) / "pypoetry"
+def _is_optional(value: object) -> bool:
+    return isinstance(value, Mapping) and value.get("optional") is True
+
+
+def _settings(variables: Variables) -> Path:
+    chosen = variables.get("POETRY_CONFIG_DIR")
+    folder = Path(chosen) if chosen else user_dirs.folder("config", variables) / "pypoetry"
     return folder / "config.toml"
 
 
-def _store(settings: list[Mapping[str, Any]], folder: Path, environment: Mapping[str, str]) -> Path:
-    cache = _first(environment.get("POETRY_CACHE_DIR"), *(each.get("cache-dir") for each in settings))
+def _store(settings: list[Mapping[str, Any]], folder: Path, variables: Variables) -> Path:
+    cache = _first(variables.get("POETRY_CACHE_DIR"), *(each.get("cache-dir") for each in settings))
     named = _first(
-        environment.get("POETRY_VIRTUALENVS_PATH"), *(table(each, "virtualenvs").get("path") for each in settings)
+        variables.get("POETRY_VIRTUALENVS_PATH"), *(table(each, "virtualenvs").get("path") for each in settings)
     )
-    usual = str(user_dirs.folder("cache", environment) / "pypoetry")
+    usual = str(user_dirs.folder("cache", variables) / "pypoetry")
     path = (named or "{cache-dir}/virtualenvs").replace("{cache-dir}", cache or usual)
-    return folder / user_dirs.expanded(path, environment)
+    return folder / user_dirs.expanded(path, variables)
 
 
 def _first(*values: object) -> str | None:
@@ -64,17 +106,17 @@ def _first(*values: object) -> str | None:
 
 
 def _missing(notes: Path, folder: Path) -> str | None:
-    """The environment that was chosen for this folder, if it is gone. Poetry would strike out its note of it."""
+    """The environment chosen for this folder, if it is gone. poetry would then delete its note of it."""
     ending = f"-{user_dirs.mark(os.path.normcase(folder.resolve()))}"
     for name, minor in _chosen(toml(notes)):
         kept = f"{name}-py{minor}"
-        if name.endswith(ending) and not virtualenv.is_there(notes.parent / kept):
+        if name.endswith(ending) and not files.holds((notes.parent / kept).exists):
             return kept
     return None
 
 
 def _chosen(notes: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """Environments by name, each with the version of Python that was chosen for it."""
+    """Names of environments, each with the version of Python chosen for it."""
     for name in notes:
         if isinstance(minor := table(notes, name).get("minor"), str):
             yield name, minor.strip()

@@ -1,16 +1,16 @@
-"""What became of a call: which Python was taken, which were not, and how the run in it ended. Pure."""
+"""The outcome of a call: the chosen Python, the rejected ones, and the run or its error. Pure."""
 
 from dataclasses import dataclass
 from typing import Generic
 
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.environments.interpreter import Candidate
-from pytest_mcp.events.ledger import Asked_co, Run
+from pytest_mcp.events.run import Asked_co, Run
 
 
 @dataclass(frozen=True)
 class Trial(Generic[Asked_co]):
-    """Without an error the run has a result. With one there may have been no run, and no Python to run it in."""
+    """Without an error there is a run with a result. With one, there may be no run and no chosen Python."""
 
     chosen: Candidate | None
     rejected: tuple[Candidate, ...]

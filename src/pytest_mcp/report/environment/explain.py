@@ -1,7 +1,7 @@
-"""What a project's tests run with: a survey of it and its surroundings in, the answer out.
+"""The answer of `explain_environment`: a survey of the project and its surroundings in, an `ExplainResult` out.
 
-Pure. Lists are bounded, and `omitted` tells how much longer they are. Whether the tests can run is decided in
-`readiness`, which sentences are added in `notices` and `hints`.
+Pure. Lists are bounded, and `omitted` counts what was left out. Whether the tests can run is decided in `readiness`,
+which notices are added in `notices` and `hints`.
 """
 
 import shlex
@@ -35,7 +35,7 @@ from pytest_mcp.report.notices import execution as notices
 
 Entry = TypeVar("Entry")
 
-# How many entries of each list are shown. Most projects have fewer of everything.
+# How many entries of each list are shown.
 SHOWN = {
     "candidates": 5,
     "plugins": 20,
@@ -45,7 +45,7 @@ SHOWN = {
     "uncollected": 3,
     "imported_elsewhere": 3,
 }
-# The most that is shown of one value, and of one sentence or error, in characters.
+# Limits for one value, and for one sentence or error, in characters.
 LONGEST_TEXT = 300
 LONGEST_SENTENCE = 1000
 # pytest's own `python_files`.
@@ -85,7 +85,7 @@ def _hints(ledger: Ledger, around: Surroundings) -> list[str]:
 
 
 def _problem(error: CallError) -> str:
-    """What a person would read first. Where there is a fix, the other keys say the rest."""
+    """The first line if there is a fix: other keys contain the rest."""
     lines = error.message.splitlines()
     fixed = isinstance(error, ExecutionFailed) and error.fix is not None
     return text.cut_middle(lines[0] if fixed else "\n".join(lines), LONGEST_SENTENCE)
@@ -116,7 +116,7 @@ def _settings(portrait: Portrait, root: Path) -> Settings:
     file = portrait.inifile
     usual = portrait.python_files == _USUAL_FILES
     return Settings(
-        # Outside the root it is none of the project's: the child was told not to read one.
+        # A file outside the root is not the project's: the child was told not to read one.
         file=_relative(file, root) if file is not None and Path(file).is_relative_to(root) else None,
         rootdir=_relative(portrait.rootdir, root),
         testpaths=_first_texts("testpaths", portrait.testpaths),
@@ -186,5 +186,5 @@ def _cut(words: str, limit: int = LONGEST_TEXT) -> str:
 
 
 def _relative(path: str, root: Path) -> str:
-    """As seen from the root, if it lies there."""
+    """Relative to the root, if it is inside."""
     return _cut(str(Path(path).relative_to(root) if Path(path).is_relative_to(root) else path))

@@ -1,12 +1,12 @@
-"""What a person should know of a project's surroundings: a sentence for each thing that may trouble the tests.
+"""Notices about a project's surroundings: one sentence for each thing that may cause tests to fail.
 
-Pure: facts in, sentences out; none when all is as it should be. What the run itself tells is said in `notices`.
+Pure: facts in, sentences out. Notices about the run itself are in `notices`.
 """
 
 from pytest_mcp.environments.host import Surroundings, TemporaryFolder
 from pytest_mcp.events.model import Portrait
 
-# Less than this is soon gone: a run keeps its records and what it prints there.
+# A run keeps its records and its output there.
 LITTLE_SPACE = 100 * 1024 * 1024
 
 
@@ -28,14 +28,14 @@ def _wrong_folder(around: Surroundings, tests: int) -> list[str]:
 def _below_the_top(around: Surroundings) -> list[str]:
     if around.checkout is None or around.checkout.top == around.root:
         return []
-    return [f"The root is not the top of its git checkout, {around.checkout.top}: what lies above it is out of reach."]
+    return [f"The root is not the top of its git checkout, {around.checkout.top}: files above it cannot be reached."]
 
 
 def _shared_environment(around: Surroundings, portrait: Portrait | None) -> list[str]:
     if portrait is None or portrait.prefix != around.server.prefix:
         return []
     shared = f"The server runs in the project's own environment, {portrait.prefix}"
-    return [f"{shared}: what one of them needs may break the other. Give the server an environment of its own."]
+    return [f"{shared}: packages of one may break the other. Install the server in an environment of its own."]
 
 
 def _temporary_folder(folder: TemporaryFolder) -> list[str]:

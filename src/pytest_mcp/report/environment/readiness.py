@@ -1,7 +1,7 @@
-"""Whether a project's tests can be run as things are and, if not, the one thing to do first.
+"""Whether a project's tests can run and, if not, the one thing to do first.
 
-Pure: a survey of the project, the error it ended with, and the surroundings in; a `Standing` out. All the
-facts behind it are told in `explain`.
+Pure: a survey of the project, its error and its surroundings in; a `Standing` out. The facts behind it are listed in
+`explain`.
 """
 
 import re
@@ -13,30 +13,29 @@ from pytest_mcp import text
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed
 from pytest_mcp.api.requests import Survey
 from pytest_mcp.environments.host import Surroundings
-from pytest_mcp.environments.nearby import LEADING
-from pytest_mcp.events.ledger import Run
-from pytest_mcp.events.model import CollectionFailed
+from pytest_mcp.events.collection import CollectionFailed
+from pytest_mcp.events.run import Run
 from pytest_mcp.report import failures
 
-# What one line shows of a message, in characters.
+# Of a message in one line, in characters.
 SHOWN_MESSAGE = 200
 _ELSEWHERE = "Start the server in the project's folder, or name it with --root."
-_BY_HAND = "See it happen: {command}"
-# In all versions of pytest and of Python's own parser of options.
+_BY_HAND = "Run it by hand to see the error: {command}"
+# The words of argparse, in all versions of Python and pytest.
 _UNKNOWN_OPTIONS = re.compile(r"error: unrecognized arguments: (.+)")
 
-# error → what is the matter, and what to do about it.
+# error → the problem, and what to do about it.
 _FAILURES: Mapping[ErrorType, tuple[str, str]] = {
     "environment": ("no usable Python with pytest was found", _ELSEWHERE),
-    "usage_error": ("pytest refuses how it is set up", "Correct what pytest names, in {settings}."),
+    "usage_error": ("pytest rejects its configuration", "Correct what pytest names, in {settings}."),
     "timeout": (
         "the tests were not collected within {seconds} seconds",
-        "Find what keeps conftest.py or a test module waiting at import, or give --timeout more seconds.",
+        "Find what blocks in conftest.py or a test module at import, or raise --timeout.",
     ),
-    "crash": ("pytest died before it had collected the tests", _BY_HAND),
-    "interrupted": ("something interrupted pytest before it had collected the tests", _BY_HAND),
-    "pytest_internal": ("pytest, or a plugin of it, broke down", _BY_HAND),
-    "spawn_failure": ("no process could be started", "Free what the machine is short of: processes, memory or disk."),
+    "crash": ("pytest crashed before it had collected the tests", _BY_HAND),
+    "interrupted": ("pytest was interrupted before it had collected the tests", _BY_HAND),
+    "pytest_internal": ("pytest or one of its plugins failed with an internal error", _BY_HAND),
+    "spawn_failure": ("no process could be started", "Free processes, memory or disk space on this machine."),
 }
 
 
@@ -48,7 +47,7 @@ class Standing:
 
 
 def of_failure(error: CallError, run: Run[Survey] | None, around: Surroundings) -> Standing:
-    """Of a survey without a result; `run` is None where none began."""
+    """For a survey without a result; `run` is None if none began."""
     error_type: ErrorType = error.error_type if isinstance(error, ExecutionFailed) else "usage_error"
     what, step = _FAILURES[error_type]
     fault = run.ledger.usage_fault if run else None
@@ -61,26 +60,26 @@ def of_failure(error: CallError, run: Run[Survey] | None, around: Surroundings) 
 
 
 def _certain_help(error: CallError, run: Run[Survey] | None, around: Surroundings) -> str | None:
-    """What is known to help; but a folder that is no project is not to be made one."""
+    """What certainly helps. A folder that is no project gets no environment."""
     if unknown := _UNKNOWN_OPTIONS.search(error.message):
-        return f"Install the plugin that knows {unknown[1]} into {_environment(run)}, or take it out of addopts."
+        return f"Install the plugin that defines {unknown[1]} into {_environment(run)}, or remove it from addopts."
     if not isinstance(error, ExecutionFailed):
         return None
     if error.error_type == "spawn_failure" and not around.temporary.writable:
         return "Set TMPDIR to a folder that can be written to."
-    leads_elsewhere = error.fix is not None and error.fix.startswith(LEADING)
-    return error.fix if around.looks_like_a_project or leads_elsewhere else None
+    fix = error.fix
+    return fix.line if fix is not None and (around.looks_like_a_project or fix.for_operator) else None
 
 
 def of_survey(run: Run[Survey], around: Surroundings) -> Standing:
-    """Of a survey that came to its end: the worst first."""
+    """For a survey with a result: the worst problem first."""
     ledger = run.ledger
     if ledger.collection_failures:
         return _uncollected(ledger.collection_failures, run, around)
     if ledger.imported_elsewhere:
         first = ledger.imported_elsewhere[0]
         step = f"Install this checkout as editable (pip install -e) into {_environment(run)}."
-        return _not_ready(f"the tests do not test the code here, {first.name} is imported from {first.file}", step)
+        return _not_ready(f"the tests do not test the code here: {first.name} is imported from {first.file}", step)
     if not ledger.items:
         return _not_ready("no test was found", _where_tests_are(run, around))
     hello, count = ledger.hello, len(ledger.items)
@@ -89,7 +88,7 @@ def of_survey(run: Run[Survey], around: Surroundings) -> Standing:
 
 
 def uncollected_line(event: CollectionFailed) -> str:
-    """A file that cannot be collected, in one line: place, exception, message."""
+    """A collection error in one line: place, exception, message."""
     error = failures.collection_error(event)
     place = error.file if error.line is None else f"{error.file}:{error.line}"
     return _line(f"{place}: {error.error_type}: {error.message}")
@@ -103,7 +102,7 @@ def _uncollected(broken: list[CollectionFailed], run: Run[Survey], around: Surro
     if error.error_type != "ModuleNotFoundError":
         return _not_ready(summary, f"Correct {error.file}.")
     if missing in around.in_src:
-        step = f"Install the project itself as editable into {_environment(run)}, or give pytest pythonpath = src."
+        step = f"Install the project itself as editable into {_environment(run)}, or set pythonpath = src for pytest."
         return _not_ready(summary, step)
     return _not_ready(summary, f"Install what the project needs into {_environment(run)}, or correct the import.")
 
@@ -111,14 +110,14 @@ def _uncollected(broken: list[CollectionFailed], run: Run[Survey], around: Surro
 def _where_tests_are(run: Run[Survey], around: Surroundings) -> str:
     ledger = run.ledger
     if ledger.selected is None:
-        return "Take out of addopts what makes pytest show something else than tests (--fixtures, --cache-show)."
+        return "Remove from addopts what makes pytest show something else than tests (--fixtures, --cache-show)."
     if ledger.deselected:
-        return f"Let addopts select tests, which deselect all {ledger.deselected}, or choose by markers or keywords."
+        return f"Change addopts, which deselects all {ledger.deselected} tests, or select tests by markers or keywords."
     if ledger.skipped_modules:
-        return f"Give the test modules what they skip themselves for: {_line(ledger.skipped_modules[0].reason)}"
+        return f"Provide what the test modules need, they skip themselves: {_line(ledger.skipped_modules[0].reason)}"
     if not around.looks_like_a_project:
         return _ELSEWHERE
-    return "Write a first test, in tests/test_NAME.py, or name where they are by testpaths and python_files."
+    return "Write a first test in tests/test_NAME.py, or set testpaths and python_files to where the tests are."
 
 
 def _not_ready(what: str, step: str) -> Standing:

@@ -1,7 +1,7 @@
-"""The sentences a careful colleague would add to a result; none when there is nothing to say.
+"""Notices on a run as a whole: what the counts of a result do not show.
 
-Pure. Our own words and counts; what a test says stands in one only in quotes. Which tests were selected
-is spoken of in `selection`, what pytest warned of in `warnings`.
+Pure. In comes the run; out come sentences of our own, in which text from tests is quoted. Notices on selection are
+in `selection`, those on pytest's warnings in `warnings`.
 """
 
 from collections import Counter
@@ -9,15 +9,17 @@ from itertools import chain
 
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
-from pytest_mcp.events.ledger import Ledger, Run
-from pytest_mcp.events.model import CollectionSkipped
+from pytest_mcp.events.collection import CollectionSkipped
+from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.run import Run
 from pytest_mcp.report import failures, pytest_output
 from pytest_mcp.report.notices import selection, warnings
 from pytest_mcp.text import few, in_line, label, quoted
 
-# The reasons of skips that a notice names, the most frequent first.
+# How many reasons for skips a notice names, the most frequent first.
 REASONS_SHOWN = 5
-# When a few tests take most of the time: of a run this long, in seconds, with this many tests, so few of them.
+# Slow tests are named if a run is longer than this (in seconds), has this many tests, and at most this many of them
+# took half of the time.
 LONG_RUN = 10.0
 MANY_TESTS = 10
 FEW_TESTS = 3
@@ -61,7 +63,7 @@ def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
 
 
 def _elsewhere(ledger: Ledger) -> list[str]:
-    """The worst of all: whatever the tests say, they do not say it of this project."""
+    """First of all notices: the results are not about the code of this project."""
     found = ledger.imported_elsewhere
     if not found:
         return []
@@ -72,7 +74,7 @@ def _elsewhere(ledger: Ledger) -> list[str]:
 
 
 def above_root(ledger: Ledger) -> list[str]:
-    """Settings and conftest files that pytest would have used, were the root not where its search ends."""
+    """Settings and conftest files that pytest would have used if its search did not end at the root."""
     found = ledger.above_root
     left_out = {"settings": found.settings, "conftests": found.conftests} if found else {}
     what = " and ".join(name for name, paths in left_out.items() if paths)
@@ -120,11 +122,11 @@ def _exit_status(run: Run[Request]) -> list[str]:
         return [f"No test failed, yet pytest exited with {code}; {why}"]
     if ledger.usage_fault is not None:
         return []  # it exits with 4 for what was named in a module that skips itself
-    return [f"pytest exited with {code}, which does not follow from its tests."]
+    return [f"pytest exited with {code}, which does not fit the outcomes of its tests."]
 
 
 def _part(request: Request) -> str:
-    """A threshold is meant for the whole suite."""
+    """A threshold is usually set for the whole suite."""
     filters = (request.markers, request.keywords, request.pattern)
     whole = all(target.node_id == "." for _, target in request.targets) and not any(filters)
     return "" if whole else " This call selected only a part of the tests; the threshold may hold for all of them."
@@ -144,30 +146,32 @@ def _left_behind(run: Run[Request]) -> list[str]:
         notes.append("pytest did not exit after its session had ended (a thread? an exit handler?) and was killed.")
     if run.exit.strays:
         notes.append(
-            f"{run.exit.strays} process(es) that the run had started were still there at its end and were ended."
+            f"{run.exit.strays} process(es) that the run had started were still running at its end and were killed."
         )
     if run.exit.left:
-        notes.append(f"{run.exit.left} of the run's processes could not be ended in time and may still be there.")
+        notes.append(f"{run.exit.left} of the run's processes could not be killed in time and may still be running.")
     return notes
 
 
 def _lost(ledger: Ledger) -> list[str]:
     if not ledger.lost:
         return []
-    return [f"{ledger.lost} report(s) of this run were lost, so it cannot be called a pass; run it again."]
+    return [f"{ledger.lost} record(s) of this run's report were lost, so it does not count as passed; run it again."]
 
 
 def _shortened(run: Run[Request], request: ExecuteTests) -> list[str]:
     ledger, notes = run.ledger, []
     if ledger.shortened:
-        notes.append(f"The output of {ledger.shortened} failure(s) was shortened: together they said too much to keep.")
+        notes.append(
+            f"The output of {ledger.shortened} failure(s) was shortened: all of them together were too long to keep."
+        )
     if ledger.ended is not None and ledger.ended.clipped_texts > 0:
         more = "" if request.detail == "full" else "; detail full keeps more of each"
         texts = f"{ledger.ended.clipped_texts} different text(s) of tests (message, traceback, captured output)"
-        missing = f"{ledger.ended.clipped_characters} characters are missing from their middle"
+        missing = f"{ledger.ended.clipped_characters} characters were cut from their middle"
         notes.append(f"{texts} were too long: {missing}{more}.")
     if run.exit.left_out:
-        notes.append(f"pytest printed too much to keep: {run.exit.left_out} bytes are missing from its middle.")
+        notes.append(f"pytest's output was too long to keep: {run.exit.left_out} bytes were cut from its middle.")
     return notes
 
 
@@ -181,7 +185,7 @@ def _slowest(run: Run[Request]) -> list[str]:
     """The fewest tests that take more than half of a long run."""
     tests = sorted(run.ledger.completed, key=lambda record: -record.duration)
     clock = run.ledger.ended.duration if run.ledger.ended else run.exit.duration
-    # Workers side by side take more than the clock says.
+    # With parallel workers the sum of the durations exceeds the wall-clock time.
     total = max(clock, sum(record.duration for record in tests))
     if total <= LONG_RUN or len(tests) < MANY_TESTS:
         return []
@@ -195,7 +199,7 @@ def _slowest(run: Run[Request]) -> list[str]:
 
 
 def _unchecked(ledger: Ledger) -> list[str]:
-    """A run that is not red and has not executed a single test."""
+    """A run without failures in which no test was executed."""
     if ledger.collection_failures:
         return []
     if not ledger.tests:
@@ -208,7 +212,7 @@ def _unchecked(ledger: Ledger) -> list[str]:
 
 
 def _all_skipped(ledger: Ledger) -> bool:
-    """An expected failure counts as skipped, too, but it has run."""
+    """An expected failure is counted as skipped too, but it did run."""
     return all(
         record.outcome == "skipped" and all(phase.xfail is None for phase in record.phases)
         for record in ledger.tests.values()
@@ -221,7 +225,7 @@ def _skipping_themselves(modules: list[CollectionSkipped]) -> str:
 
 
 def _skips(ledger: Ledger, request: ExecuteTests) -> list[str]:
-    """Reasons with their counts, where the skipped tests themselves are not listed."""
+    """Reasons with their counts, if the skipped tests themselves are not listed."""
     without_failure = sum(record.outcome in ("passed", "skipped") for record in ledger.completed)
     if request.detail != "auto" or without_failure + len(ledger.skipped_modules) <= LISTED_WITHOUT_FAILURE:
         return []

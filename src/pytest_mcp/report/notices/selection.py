@@ -1,19 +1,19 @@
-"""Why no test was selected, or others than were meant: a sentence for each cause.
+"""Notices on selection: why no test was selected, or not the tests that were meant. One sentence for each cause.
 
-Pure. In come the request and what the child knows of the project; what became of the tests that were
-selected is said in `execution`.
+Pure. In come the request and what the child reported about the project. Notices on the tests that ran are in
+`execution`.
 """
 
 from difflib import get_close_matches
 
 from pytest_mcp.api import expressions
 from pytest_mcp.api.requests import Request
-from pytest_mcp.events.ledger import Run
-from pytest_mcp.events.model import NothingSelected
+from pytest_mcp.events.collection import NothingSelected
+from pytest_mcp.events.run import Run
 from pytest_mcp.report import targets_not_run
 from pytest_mcp.text import few, in_line, label, quoted
 
-# Among so many marks of such a length one is looked for that may have been meant.
+# A mark that may have been meant is searched among this many marks of at most this length.
 MOST_MARKS = 500
 LONGEST_MARK = 60
 
@@ -39,18 +39,18 @@ def _nothing_selected(run: Run[Request]) -> list[str]:
     if ledger.nothing_selected is None:
         # xdist's controller does not collect, and is not told what its workers deselected.
         asked = " and ".join(targets_not_run.asked_filters(run.request))
-        return [f"No test was selected: pytest collected none{f' that {asked} would take' if asked else ''}."]
+        return [f"No test was selected: pytest collected none{f' matching {asked}' if asked else ''}."]
     return [f"No test was selected: pytest collected none {_where(run, ledger.nothing_selected)}."]
 
 
 def _missed(run: Run[Request]) -> list[str]:
-    """One sentence for each cause. A run without any test has its own."""
+    """One sentence for each cause. A run without any test has a notice of its own."""
     if not run.ledger.tests:
         return []
     targets: dict[str, list[str]] = {}
     for each in targets_not_run.missed(run.request, run.ledger):
         targets.setdefault(_why_missed(each), []).append(each.node_id)
-    return [f"Named, but no test of it ran: {few(map(label, names))}; {why}." for why, names in targets.items()]
+    return [f"Named, but none of its tests ran: {few(map(label, names))}; {why}." for why, names in targets.items()]
 
 
 def _why_missed(target: targets_not_run.Missed) -> str:
@@ -67,7 +67,7 @@ def _code(files: list[str]) -> str:
 
 
 def _filters(run: Run[Request]) -> list[str]:
-    """Who may have deselected: the call, the project's options; its code where it is neither of them."""
+    """What may have deselected tests: the call, the project's options, or its code if it was neither of them."""
     asked = targets_not_run.asked_filters(run.request)
     known = run.ledger.nothing_selected
     if known is None:
@@ -92,7 +92,7 @@ def _where(run: Run[Request], known: NothingSelected) -> str:
 
 
 def _unknown_marks(run: Run[Request]) -> list[str]:
-    """Said even if tests were selected: `not slwo` takes the slow ones too."""
+    """Reported even if tests were selected: `not slwo` selects the slow ones too."""
     marks, expression = run.ledger.marks, run.request.markers
     if marks is None or expression is None:
         return []
@@ -124,9 +124,10 @@ def _doctests_left_out(run: Run[Request]) -> list[str]:
     if left_out is None:
         return []
     if left_out.count is None:
-        return ["Under xdist, no doctests of modules were collected, as the call goes beyond the project's testpaths."]
+        why = "because the call names a folder that the project's own collection does not reach"
+        return [f"Under xdist, no doctests of modules were collected, {why}."]
     first = quoted(left_out.first or "")
-    why = "the project's own collection (testpaths, norecursedirs) does not come there"
+    why = "the project's own collection (testpaths, norecursedirs, collect_ignore) does not reach them"
     return [f"The doctests of {left_out.count} module(s) were left out and not imported, first {first}: {why}."]
 
 
@@ -134,5 +135,5 @@ def _unaskable(run: Run[Request]) -> list[str]:
     ids = run.ledger.unaskable
     if not ids:
         return []
-    why = "such a path leads out of the root by a link, or has characters that a call must not have ([, ::)"
+    why = "their paths lead out of the root through a symlink, or have characters that a call cannot name ([, ::)"
     return [f"{len(ids)} test(s) cannot be run by their ids, first {quoted(ids[0])}: {why}; name a folder above them."]

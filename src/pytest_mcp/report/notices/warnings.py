@@ -1,7 +1,7 @@
-"""pytest's warnings that should not be missed: a sentence for each kind, and a count of the others.
+"""Notices on pytest's warnings: a sentence for each kind that matters, and a count of the others.
 
-Pure. A warning fails no test, so these are what a green run may hide. All warnings stand in what pytest
-printed and, with detail full, in `json_report`.
+Pure. A warning fails no test, so a passed run may hide it. All warnings are in pytest's output and, with detail full,
+in `json_report`.
 """
 
 import re
@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_mcp.api.requests import Request
-from pytest_mcp.events.ledger import Run
 from pytest_mcp.events.model import Warned
+from pytest_mcp.events.run import Run
 from pytest_mcp.text import cut_middle, few, label
 
-# Fewer other warnings than this are ordinary.
+# Fewer other warnings than this are not reported.
 MANY_WARNINGS = 20
-# What is shown of one exception, in characters.
+# The longest text shown of one exception, in characters.
 SHOWN_EXCEPTION = 150
 
 _EXCEPTION = r"(?m)^([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\b.*)$"
@@ -23,7 +23,7 @@ _EXCEPTION = r"(?m)^([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\b
 
 @dataclass(frozen=True)
 class _Kind:
-    """Warnings of one category; what its pattern finds first in a message is shown, if it has a group."""
+    """Warnings of one category. If the pattern has a group, what it matches in the message is shown."""
 
     category: str
     pattern: re.Pattern[str]
@@ -64,7 +64,7 @@ _KINDS = (
     _Kind(
         "PytestUnraisableExceptionWarning",
         re.compile(_EXCEPTION),
-        "exception(s) were raised where no test could fail by them (in __del__, or at garbage collection)",
+        "exception(s) were raised where they fail no test (in __del__, or at garbage collection)",
     ),
 )
 
@@ -91,7 +91,7 @@ def _sentence(kind: _Kind, found: list[Warned], run: Run[Request]) -> str:
 
 
 def _names(kind: _Kind, found: Iterable[Warned]) -> Iterable[str]:
-    """The last that is found in each: a traceback ends with what was raised."""
+    """The last match in each message: a traceback ends with what was raised."""
     if not kind.pattern.groups:
         return
     for warned in found:
@@ -99,7 +99,7 @@ def _names(kind: _Kind, found: Iterable[Warned]) -> Iterable[str]:
 
 
 def _place(warned: Warned, run: Run[Request]) -> str:
-    """The test, or the line where there was none yet."""
+    """The test, or the line if no test was running."""
     if warned.id is not None:
         return label(warned.id)
     root = f"{run.environment.get('root')}/"

@@ -1,7 +1,7 @@
-"""The server on HTTP: what is answered is decided in `server/app.py`, as on stdio, and who may ask in `guard`.
+"""The server on HTTP: `server/app.py` decides what is answered, as on stdio, and `guard` who may ask.
 
-In come the config and the endpoint. Nothing is kept between requests, so that any of several servers can answer
-any of them. A signal ends it in order: what runs is ended and answered, then nothing is left.
+In come the config and the endpoint. The server keeps no state between requests, so any of several servers can answer
+any request. On a signal it shuts down in order: runs are ended and answered, then connections are closed.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ from pytest_mcp.execution.background import alongside
 from pytest_mcp.server.app import create
 from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.http.connection import IDLE_SECONDS, Connection
-from pytest_mcp.server.http.guard import LARGEST_BODY, LARGEST_HEADERS, PATH, Gate
+from pytest_mcp.server.http.guard import LARGEST_BODY, LARGEST_HEADERS, PATH, Guard
 
-# After a signal, for runs that are nearly done; then they are ended.
+# After a signal, runs may finish for so long; then they are ended.
 PARTING_SECONDS = 2
-# For that, and for clients to take the answers; then their connections are cut.
+# For ending them and for clients to read the answers; then their connections are cut.
 ENDING_SECONDS = 5
-# uvicorn's own end to it all, which should never be needed.
+# uvicorn's own limit for the shutdown, which should never be reached.
 LAST_SECONDS = PARTING_SECONDS + ENDING_SECONDS + 3
 
 
@@ -56,14 +56,14 @@ def application(config: Config, endpoint: Endpoint, calls: Calls) -> ASGIApp:
         # Without sessions any replica can answer. With SSE progress arrives, and a client that leaves is noticed.
         stateless_http=True,
         max_request_body_size=LARGEST_BODY,
-        # The gate has seen to it, for every path.
+        # `Guard` checks Host and Origin, for every path.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return Gate(app, endpoint)
+    return Guard(app, endpoint)
 
 
 class Server(uvicorn.Server):
-    """uvicorn's own, which cuts what still runs when it is told to stop."""
+    """uvicorn's server, which lets runs finish or answers them when it is told to stop."""
 
     def __init__(self, settings: uvicorn.Config, calls: Calls) -> None:
         super().__init__(settings)
@@ -71,7 +71,7 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        # Not uvicorn's handlers: by them the SDK's streams would see the signal, and break off at once.
+        # Not uvicorn's handlers: with them the SDK's streams notice the signal and stop at once.
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop, loop)
@@ -80,7 +80,7 @@ class Server(uvicorn.Server):
     def _stop(self, loop: asyncio.AbstractEventLoop) -> None:
         self.should_exit = True
         for number in (signal.SIGINT, signal.SIGTERM):
-            # Whoever asks twice has it at once; supervisors then end the rest.
+            # A second signal ends the server at once; the supervisors then end the runs.
             loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_DFL)
 

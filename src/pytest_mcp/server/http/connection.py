@@ -1,8 +1,8 @@
-"""One connection of an HTTP client: uvicorn's own, with an end to its patience and strict about lines.
+"""One connection of an HTTP client: uvicorn's, with timeouts and strict parsing of header lines.
 
-uvicorn waits for ever for the rest of a header, and for a client to take its answer. Its parser (h11) reads more than
-RFC 9112 allows, and where two readers disagree on where a request ends, one may hide in another. What is in a request
-is `guard`'s affair.
+uvicorn waits forever for the rest of a header, and for a client to read its answer. Its parser (h11) accepts more than
+RFC 9112 allows, and where two parsers disagree on where a request ends, a second request can be hidden in it. What a
+request may hold is decided in `guard`.
 """
 
 import asyncio
@@ -15,23 +15,22 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 # For a request's headers to arrive, and for the first byte of them.
 HEADER_SECONDS = 10
-# A client that waits for an answer takes at least so much of it in so many seconds. What the system keeps for it
-# counts as taken.
+# A client must read at least so many bytes of an answer in so many seconds. What the system buffers counts as read.
 STALLED_SECONDS = 30
 LEAST_TAKEN = 2**20
-# A connection without a request is closed after this.
+# A connection without a request is closed after so many seconds.
 IDLE_SECONDS = 30
-# A fraction of the descriptors that a process may have, as runs need some too.
+# A fraction of the descriptors that a process may open: runs need some too.
 MOST_CONNECTIONS = 256
 
 _FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
-# A line that ends without a carriage return, or that begins with a space and so goes on with the one before it.
+# A line that ends without a carriage return, or that begins with a space and so continues the one before it.
 _AMBIGUOUS = re.compile(rb"(?<!\r)\n|\n[ \t]")
 _LENGTH = re.compile(rb"^content-length[ \t]*:([^\n]*)", re.IGNORECASE | re.MULTILINE)
 
 
 class StrictLines(ReceiveBuffer):
-    """What has arrived, as h11 takes its header lines from it: only such as every reader reads alike."""
+    """h11's buffer of received bytes, which refuses header lines that parsers read differently."""
 
     def maybe_extract_lines(self) -> list[bytearray] | None:
         before = bytes(self)
@@ -54,7 +53,7 @@ class Connection(H11Protocol):
 
     def __init__(self, *settings: Any, **named_settings: Any) -> None:
         super().__init__(*settings, **named_settings)
-        # h11 has no other place for it. The tests send what must be refused, so a change there would be noticed.
+        # h11 has no public way to do this. The tests send what must be refused, so they notice if it changes.
         self.conn._receive_buffer = StrictLines()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it

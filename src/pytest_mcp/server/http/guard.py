@@ -1,8 +1,8 @@
-"""Which HTTP requests are let in, as an ASGI application in front of the SDK's.
+"""Which HTTP requests are accepted, as an ASGI application in front of the SDK's.
 
-In comes a request; on goes one that was meant for this server, may come, and is there as a whole; any other one is
-answered here with one sentence. The cheapest checks come first, and nothing of a stranger's request is read. What a
-request asks for is decided behind the gate. Limits of the connection itself are in `connection`.
+In comes a request. It is passed on if it is for this server, authorized and complete; otherwise it is answered here
+with one sentence. The cheapest checks come first, and the body of an unauthorized request is not read. What a request
+asks for is not decided here. Limits of the connection itself are in `connection`.
 """
 
 import hmac
@@ -23,32 +23,32 @@ HEALTH = "/healthz"
 METHODS = {PATH: ("POST",), HEALTH: ("GET", "HEAD")}
 # As long as a line on stdio may be.
 LARGEST_BODY = incoming.LONGEST
-# What all requests together may keep in memory, those that wait for their turn among them.
+# For all requests together, including those that wait for a slot.
 LARGEST_BODIES = 4 * LARGEST_BODY
 LARGEST_HEADERS = 16 * 1024
-# For a body to arrive; the headers are there by then. Runs have a time limit of their own.
+# For a body to arrive, after its headers. Runs have a time limit of their own.
 BODY_SECONDS = 30
 
 logger = logging.getLogger(__name__)
 
 
 class Refused(Exception):
-    """A request that goes no further: the status and the sentence that it is answered with."""
+    """A request that is not passed on: the status and the sentence that it is answered with."""
 
     def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(sentence)
         self.status = status
         self.sentence = sentence
-        # What has not been read of it is not waited for.
+        # Do not wait for the rest of the request.
         self.headers = {"Connection": "close", **(headers or {})}
 
 
-class Gate:
+class Guard:
     def __init__(self, app: ASGIApp, endpoint: Endpoint) -> None:
         self.app = app
         self.endpoint = endpoint
         self.expected = None if endpoint.token is None else f"bearer {endpoint.token.secret}".encode()
-        # Bytes of all requests that are inside.
+        # Bytes of all requests that are being handled.
         self.held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,9 +75,9 @@ class Gate:
 
     def _check_names(self, headers: Headers) -> None:
         if not all(map(self.endpoint.admits_host, headers.getlist("host") or [""])):
-            raise Refused(421, "This server does not answer to that Host; --allowed-hosts names those it answers to.")
+            raise Refused(421, "This Host is not allowed; add it to --allowed-hosts.")
         if not all(map(self.endpoint.admits_origin, headers.getlist("origin"))):
-            raise Refused(403, "Pages of that Origin may not use this server.")
+            raise Refused(403, "This Origin is not allowed.")
 
     def _check_token(self, headers: Headers) -> None:
         if self.expected is None:
@@ -85,7 +85,7 @@ class Gate:
         given = headers.getlist("authorization")
         scheme, _, secret = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         shown = f"{scheme.lower()} {secret.strip()}".encode("latin-1")
-        # Compared in a time that does not tell how much of it was right.
+        # In constant time, so that the time does not reveal how much was right.
         if not hmac.compare_digest(shown, self.expected):
             raise Refused(401, "A valid bearer token is needed.", {"WWW-Authenticate": 'Bearer realm="pytest-mcp"'})
 
@@ -98,7 +98,7 @@ class Gate:
             self.held -= len(body)
 
     def _app_for(self, body: bytearray) -> ASGIApp:
-        """Read as a line on stdio is, so that the same request gets the same answer."""
+        """Check the body as a line on stdio is checked, so that the same request gets the same answer."""
         try:
             message = incoming.admitted(bytes(body))
         except incoming.Refused as refusal:
@@ -107,7 +107,7 @@ class Gate:
         return lambda scope, receive, send: self.app(scope, _replaying(message, receive), send)
 
     async def _fill(self, body: bytearray, receive: Receive) -> bool:
-        """Whether the body is there as a whole; if not, nobody is there any more to hear why."""
+        """Whether the body is complete; if not, the client has left."""
         with anyio.move_on_after(BODY_SECONDS):
             while (message := await receive())["type"] == "http.request":
                 part = message.get("body", b"")
@@ -116,7 +116,7 @@ class Gate:
                 if len(body) > LARGEST_BODY:
                     raise _too_large()
                 if self.held > LARGEST_BODIES:
-                    raise Refused(503, "Too much is being asked at once; try again.", {"Retry-After": "1"})
+                    raise Refused(503, "Too many large requests at once; retry.", {"Retry-After": "1"})
                 if not message.get("more_body", False):
                     return True
             return False
@@ -132,13 +132,13 @@ def _too_large() -> Refused:
 
 
 def _check_shape(scope: Scope, headers: Headers) -> None:
-    # The parser minds the size only while headers are incomplete; these may have come in one piece.
+    # The parser checks the size only of incomplete headers; these may have come in one piece.
     if sum(len(name) + len(value) for name, value in headers.raw) + len(scope["raw_path"]) > LARGEST_HEADERS:
         raise Refused(431, f"Headers have at most {LARGEST_HEADERS} bytes together.")
-    # With both, two readers can disagree on where a request ends, and one may hide in another (RFC 9112, 6.3).
+    # With both, parsers can disagree on where a request ends, and one can be hidden in another (RFC 9112, 6.3).
     if "transfer-encoding" in headers and "content-length" in headers:
         raise Refused(400, "A request has either a Content-Length or a Transfer-Encoding.")
-    # An older reader does not know chunks (RFC 9112, 6.1).
+    # HTTP/1.0 does not know chunks (RFC 9112, 6.1).
     if "transfer-encoding" in headers and scope["http_version"] == "1.0":
         raise Refused(400, "A request of HTTP/1.0 has no Transfer-Encoding.")
 
@@ -146,14 +146,14 @@ def _check_shape(scope: Scope, headers: Headers) -> None:
 def _check_route(scope: Scope) -> None:
     methods = METHODS.get(scope["path"])
     if methods is None:
-        raise Refused(404, f"There is {PATH} and {HEALTH}, and nothing else.")
+        raise Refused(404, f"Not found; this server has {PATH} and {HEALTH}.")
     if scope["method"] not in methods:
         # Without sessions there is nothing to GET or DELETE.
         raise Refused(405, f"{scope['path']} takes {' and '.join(methods)}.", {"Allow": ", ".join(methods)})
 
 
 def _replaying(body: bytes, receive: Receive) -> Receive:
-    """First the body, all of it; then whatever comes, such as the news that the client has left."""
+    """First the whole body; then whatever comes, such as the message that the client has left."""
     heard: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:

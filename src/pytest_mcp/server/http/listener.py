@@ -1,6 +1,6 @@
-"""The socket that the server on HTTP listens on: bound before anything is loaded that takes its time.
+"""The socket that the HTTP server listens on, bound before the slow imports.
 
-Standard library only, so that a port which is taken is told at once.
+Standard library only, so that a port in use is reported at once.
 """
 
 import os
@@ -8,12 +8,12 @@ import socket
 
 from pytest_mcp.config.endpoint import Endpoint
 
-# Clients whose connections the system accepts while nobody has looked at them yet.
+# Connections that the system accepts before the server does.
 BACKLOG = 128
 
 
 class Unavailable(Exception):
-    """The address cannot be had; the message says why, in the words of the system."""
+    """The address cannot be bound; the message is the system's reason."""
 
 
 def listen(endpoint: Endpoint) -> socket.socket:
@@ -21,14 +21,14 @@ def listen(endpoint: Endpoint) -> socket.socket:
     try:
         return socket.create_server((endpoint.host, endpoint.port), family=family, backlog=BACKLOG)
     except UnicodeError as error:
-        raise Unavailable("that is no name of a machine") from error
+        raise Unavailable("not a valid host name") from error
     except OSError as error:
-        # Not its own words, which repeat the address; but a name that is not found has a number of another kind.
+        # Not str(error), which repeats the address. For an unknown name, errno is not one that strerror knows.
         number = error.errno or 0
         raise Unavailable(os.strerror(number) if number > 0 else str(error.strerror)) from error
 
 
 def authority(listener: socket.socket) -> str:
-    """As it stands in a URL, with the port that the system has chosen if none was named."""
+    """Host and port as in a URL, with the real port where port 0 was asked for."""
     host, port = listener.getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,4 +1,4 @@
-"""The catalogue of clients, by values: where their files are on each system, and what an entry says."""
+"""The table of clients: the paths of their files on each system, and the content of an entry."""
 
 import re
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.cli.setup.clients import CLIENTS, Client, Machine, entry, members, root_arguments, server_name
+from pytest_mcp.cli.setup.clients import CLIENTS, Client, Machine, entry, own_keys, root_arguments, server_name
 from pytest_mcp.cli.setup.config_file import EDITORS
 from pytest_mcp.config.model import DEFAULT_TIMEOUT
 from tests.support.paths import ROOT
@@ -193,8 +193,8 @@ def test_a_server_of_somebody_else_for_the_same_project_keeps_its_name() -> None
 
 @every_client
 def test_every_member_that_is_written_is_known_to_be_ours(client: Client) -> None:
-    assert members(client) >= set(entry(client, COMMAND, limit=DEFAULT_TIMEOUT))
-    assert "env" not in members(client)
+    assert own_keys(client) >= set(entry(client, COMMAND, limit=DEFAULT_TIMEOUT))
+    assert "env" not in own_keys(client)
 
 
 @every_client

@@ -1,4 +1,4 @@
-"""Settings files on a real disk: what is changed, what is left alone, and what is refused."""
+"""Settings files on a real disk: what is changed, what is kept, and what is refused."""
 
 import json
 import os
@@ -14,8 +14,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pytest_mcp.cli.setup import jsonc_edit
-from pytest_mcp.cli.setup.config_file import Change, Trouble, added, difference, is_bare, removed, sample, table, write
-from tests.unit.cli.setup import test_jsonc_edit, test_toml_edit
+from pytest_mcp.cli.setup.config_file import (
+    Change,
+    ConfigFileError,
+    added,
+    difference,
+    is_empty,
+    removed,
+    sample,
+    table,
+    write,
+)
+from tests.support import jsonc_documents, toml_documents
 
 KEYS = ("mcpServers", "pytest")
 ENTRY = {"command": "/bin/pytest-mcp", "args": []}
@@ -63,8 +73,8 @@ def test_what_is_added_and_taken_out_leaves_every_byte_as_it_was(
 def test_to_take_out_what_is_not_there_changes_nothing(tmp_path: Path) -> None:
     path = written(tmp_path / "a.json", b'{"mcpServers": {"other": 1}}')
 
-    assert not removed(path, KEYS).is_one
-    assert not removed(tmp_path / "none.json", KEYS).is_one
+    assert not removed(path, KEYS).is_needed
+    assert not removed(tmp_path / "none.json", KEYS).is_needed
 
 
 @pytest.mark.parametrize(
@@ -84,7 +94,7 @@ def test_a_text_that_cannot_be_changed_is_told_with_its_place_and_left_alone(
 ) -> None:
     path = written(tmp_path / name, content)
 
-    with pytest.raises(Trouble) as trouble:
+    with pytest.raises(ConfigFileError) as trouble:
         added(path, KEYS, ENTRY)
 
     assert str(path) in str(trouble.value)
@@ -100,12 +110,12 @@ def test_a_folder_or_a_pipe_in_its_place_is_told(tmp_path: Path) -> None:
         path = tmp_path / name
         if name.count("/"):
             written(tmp_path / "folder.json" / "a.json", b"{}")
-        with pytest.raises(Trouble):
+        with pytest.raises(ConfigFileError):
             added(path, KEYS, ENTRY)
 
 
 def test_a_name_that_is_no_text_is_told(tmp_path: Path) -> None:
-    with pytest.raises(Trouble):
+    with pytest.raises(ConfigFileError):
         added(tmp_path / "a.json", KEYS, {"command": os.fsdecode(b"/bin/\xff")})
 
 
@@ -127,7 +137,7 @@ def test_a_link_that_leads_to_itself_is_told(tmp_path: Path) -> None:
     link = tmp_path / "mcp.json"
     link.symlink_to(link)
 
-    with pytest.raises(Trouble):
+    with pytest.raises(ConfigFileError):
         added(link, KEYS, ENTRY)
 
 
@@ -161,7 +171,7 @@ def test_a_file_that_changed_after_it_was_shown_is_not_written(tmp_path: Path, m
     if meanwhile is not None:
         written(path, meanwhile)
 
-    with pytest.raises(Trouble):
+    with pytest.raises(ConfigFileError):
         carried_out(change)
 
     assert (path.read_bytes() if path.exists() else None) == meanwhile
@@ -173,7 +183,7 @@ def test_a_link_that_came_meanwhile_is_not_followed(tmp_path: Path) -> None:
     path.unlink()
     path.symlink_to(other)
 
-    with pytest.raises(Trouble):
+    with pytest.raises(ConfigFileError):
         carried_out(change)
 
     assert other.read_bytes() == b"{}"
@@ -184,7 +194,7 @@ def test_a_file_that_came_meanwhile_is_not_written_over(tmp_path: Path) -> None:
     change = added(path, KEYS, ENTRY)
     written(path, b"{}")
 
-    with pytest.raises(Trouble):
+    with pytest.raises(ConfigFileError):
         carried_out(change)
 
     assert path.read_bytes() == b"{}"
@@ -200,7 +210,7 @@ def test_behind_a_link_into_a_folder_that_is_gone_nothing_is_made(tmp_path: Path
     link.symlink_to(tmp_path / "gone" / "settings.json")
     change = added(link, KEYS, ENTRY)
 
-    with pytest.raises(Trouble, match="which does not exist"):
+    with pytest.raises(ConfigFileError, match="which does not exist"):
         write(change)
 
     assert not (tmp_path / "gone").exists()
@@ -218,7 +228,7 @@ def test_a_file_that_was_made_stays_as_an_empty_one_when_its_entry_is_taken_out(
 
     assert content.endswith(b"\n")
     assert path.read_bytes() == left
-    assert is_bare(path)
+    assert is_empty(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b'{"mcpServers": {"pytest": {}}}', b'{\n  "$schema": "x"\n}\n'])
@@ -242,8 +252,8 @@ def test_a_new_file_begins_as_its_skeleton(tmp_path: Path) -> None:
 
     assert first.startswith('{\n  "$schema": "x",\n')
     assert path.read_text(encoding="utf-8") == skeleton
-    assert is_bare(path, skeleton)
-    assert not is_bare(path)
+    assert is_empty(path, skeleton)
+    assert not is_empty(path)
 
 
 def test_a_link_that_leads_nowhere_gets_its_file(tmp_path: Path) -> None:
@@ -299,7 +309,7 @@ def test_a_difference_moves_no_cursor(tmp_path: Path) -> None:
 
 
 def differences(path: Path, text: str, keys: tuple[str, str], entry: dict[str, Any]) -> str:
-    """Everything that is shown while an entry is put in, changed and taken out again."""
+    """Everything that is shown while an entry is added, changed and removed."""
     written(path, text.encode())
     shown = ""
     for wanted in (entry, entry | {"command": "other"}, None):
@@ -309,12 +319,12 @@ def differences(path: Path, text: str, keys: tuple[str, str], entry: dict[str, A
     return shown
 
 
-@given(text=test_jsonc_edit.documents() | test_jsonc_edit.layouts(), own=st.booleans())
-@settings(max_examples=25, deadline=None)
+@given(text=jsonc_documents.documents() | jsonc_documents.layouts(), own=st.booleans())
+@settings(max_examples=12, deadline=None)
 def test_what_neighbours_and_comments_in_json_say_is_never_shown(
     tmp_path_factory: pytest.TempPathFactory, text: str, own: bool
 ) -> None:
-    assume(test_jsonc_edit.has_room(text))
+    assume(jsonc_documents.has_room(text))
     for plain in ("one, two", "/* a"):
         text = text.replace(plain, plain + CANARY)
     for keys in ((CANARY,), ("mcpServers", "other")):
@@ -327,14 +337,14 @@ def test_what_neighbours_and_comments_in_json_say_is_never_shown(
     assert CANARY not in shown
 
 
-@given(before=test_toml_edit.documents(), behind=test_toml_edit.documents())
+@given(before=toml_documents.documents(), behind=toml_documents.documents())
 @settings(max_examples=25, deadline=None)
 def test_what_neighbours_and_comments_in_toml_say_is_never_shown(
     tmp_path_factory: pytest.TempPathFactory, before: str, behind: str
 ) -> None:
     ours = f"[mcp_servers.pytest]\ncommand = 'x'\n\n[{CANARY}]\n[mcp_servers.pytest.env]\nK = '{CANARY}'\n"
     text = f"# {CANARY}\nkey = '{CANARY}'\n{before}\n{ours}\n{behind}"
-    assume(test_toml_edit.is_toml(text))
+    assume(toml_documents.is_toml(text))
     path = tmp_path_factory.getbasetemp() / "neighbours.toml"
 
     shown = differences(path, text, TOML_KEYS, ENTRY | {"env": {"K": CANARY}})
@@ -344,7 +354,7 @@ def test_what_neighbours_and_comments_in_toml_say_is_never_shown(
 
 
 def an_acl() -> bytes:
-    """An access list that lets one more user read: version 2, then tag, permissions and number of each row."""
+    """An access control list that lets one more user read: version 2, then tag, permissions and number of each row."""
     rows = [
         (0x01, 6, 0xFFFFFFFF),
         (0x02, 4, 12345),

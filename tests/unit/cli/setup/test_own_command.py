@@ -1,4 +1,4 @@
-"""How another program starts this one again: commands made of what is known of the running program."""
+"""The command that starts this copy again, for every way to install and start it."""
 
 import os
 import sys
@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.cli.setup.own_command import Installation, command, here, source
+from pytest_mcp.cli.setup.own_command import command, here, source
 from pytest_mcp.config.model import ConfigError
+from tests.support.installations import running
 
 
 def executable(path: Path) -> Path:
@@ -15,11 +16,6 @@ def executable(path: Path) -> Path:
     path.write_text("#!/bin/sh\n", encoding="utf-8")
     path.chmod(0o755)
     return path
-
-
-def running(prefix: Path, *, script: Path | None = None, search_path: str = "") -> Installation:
-    python = prefix / "bin" / "python"
-    return Installation(script or Path("/x/__main__.py"), python, prefix, "pytest-mcp-server", search_path)
 
 
 def test_an_installed_command_is_named_by_its_whole_path(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which entries of a client's settings start this server: only those may be changed or taken out."""
+"""Which entries of a client's settings start this server: only those may be changed or removed."""
 
 from typing import Any
 

@@ -1,46 +1,20 @@
-"""The editor of TOML: `tomllib` is the oracle of what is meant, the old bytes of what is left alone."""
+"""Editing TOML: compared with `tomllib` for the values, and with the old bytes for what is kept."""
 
 import tomllib
 from typing import Any
 
 import pytest
+import tomlkit
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from pytest_mcp.cli.setup.toml_edit import TomlError, drop, put, read
+from tests.support.toml_documents import documents, is_toml
 
 KEYS = ("mcp_servers", "pytest")
 ENTRY = {"command": "/bin/pytest-mcp", "args": ["--root", "a b"], "tool_timeout_sec": 300}
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 ENTRIES = st.fixed_dictionaries({"command": TEXTS, "args": st.lists(TEXTS, max_size=2), "startup": st.integers(0, 99)})
-
-HEADERS = ["[a]", "[[list]]", "[mcp_servers.other]", '[ mcp_servers . "x.y" ]', "[projects.'/p']", "[mcp_servers]  # c"]
-LINES = [
-    *("", "  ", "# words", "# [mcp_servers.pytest]", "x = 1 # c", 'y = "[mcp_servers.pytest]"', "z = '#'"),
-    *(
-        'm = """\n[mcp_servers.pytest]\nx = 1\n""""',
-        "l = '''\n[a]\n'''''",
-        "n = [\n  [1], # ]\n  [2],\n]",
-        "k.a = {b = 1}",
-    ),
-]
-END = st.sampled_from(["\n", "\r\n"])
-
-
-@st.composite
-def documents(draw: st.DrawFn) -> str:
-    parts = draw(st.lists(st.sampled_from(HEADERS + LINES), max_size=8, unique=True))
-    text = "".join(part + draw(END) for part in parts)
-    text += draw(st.sampled_from(["", "# last words", "last = 1"]))
-    return text.replace("\r\n", "\n") if draw(st.booleans()) else text
-
-
-def is_toml(text: str) -> bool:
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return False
-    return True
 
 
 @given(documents(), ENTRIES)
@@ -90,6 +64,19 @@ def test_a_new_table_stands_at_the_end_behind_an_empty_line() -> None:
         'args = ["--root", "a b"]\n'
         "tool_timeout_sec = 300\n"
     )
+
+
+def test_a_key_behind_a_dotted_table_keeps_its_place_which_tomlkit_does_not_manage() -> None:
+    """Why this editor is written by hand (python-poetry/tomlkit#588). If the last line fails, tomlkit is fixed: try it
+    again instead of `toml_edit`."""
+    text = 'mcp_servers.other.command = "x"\nmodel = "o3"\n'
+    servers = {"other": {"command": "x"}, "pytest": {"command": "y"}}
+    document: Any = tomlkit.parse(text)
+
+    document["mcp_servers"]["pytest"] = {"command": "y"}
+
+    assert read(put(text, KEYS, {"command": "y"})) == {"mcp_servers": servers, "model": "o3"}
+    assert read(tomlkit.dumps(document)) == {"mcp_servers": servers | {"pytest": {"command": "y", "model": "o3"}}}
 
 
 def test_comments_on_the_next_table_stay_when_the_one_before_goes() -> None:

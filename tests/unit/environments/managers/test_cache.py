@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pytest_mcp.environments.managers.cache import Finding, Memory, stamped
+from pytest_mcp.environments.managers.cache import Cache, Finding, stamped
 
 
 class Search:
@@ -68,9 +68,9 @@ CHANGES: dict[str, Callable[[Path], None]] = {
 
 @pytest.mark.anyio
 async def test_an_answer_is_found_out_once_while_its_files_stay_as_they_were(file: Path) -> None:
-    memory, search = Memory[int](), Search(file, file.with_name("absent"))
+    memory, search = Cache[int](), Search(file, file.with_name("absent"))
 
-    answers = [await memory.recall("key", search) for _ in range(3)]
+    answers = [await memory.get("key", search) for _ in range(3)]
 
     assert answers == [1, 1, 1]
 
@@ -78,62 +78,62 @@ async def test_an_answer_is_found_out_once_while_its_files_stay_as_they_were(fil
 @pytest.mark.anyio
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 async def test_a_file_that_changed_in_any_way_makes_it_forgotten(file: Path, change: Callable[[Path], None]) -> None:
-    memory, search = Memory[int](), Search(file)
-    await memory.recall("key", search)
+    memory, search = Cache[int](), Search(file)
+    await memory.get("key", search)
 
     change(file)
 
-    assert await memory.recall("key", search) == 2
-    assert await memory.recall("key", search) == 2
+    assert await memory.get("key", search) == 2
+    assert await memory.get("key", search) == 2
 
 
 @pytest.mark.anyio
 async def test_a_file_that_appears_makes_it_forgotten(tmp_path: Path) -> None:
-    memory, search = Memory[int](), Search(tmp_path / "later")
-    await memory.recall("key", search)
+    memory, search = Cache[int](), Search(tmp_path / "later")
+    await memory.get("key", search)
 
     (tmp_path / "later").touch()
 
-    assert await memory.recall("key", search) == 2
+    assert await memory.get("key", search) == 2
 
 
 @pytest.mark.anyio
 async def test_a_file_that_changed_while_it_was_found_out_makes_it_forgotten(file: Path) -> None:
-    memory, search = Memory[int](), Search(file)
+    memory, search = Cache[int](), Search(file)
     search.released = anyio.Event()
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(memory.recall, "key", search)
+        tasks.start_soon(memory.get, "key", search)
         await search.begun.wait()
         longer(file)
         search.released.set()
 
-    assert await memory.recall("key", search) == 2
+    assert await memory.get("key", search) == 2
 
 
 @pytest.mark.anyio
 async def test_another_key_is_another_answer(file: Path) -> None:
-    memory, search = Memory[int](), Search(file)
+    memory, search = Cache[int](), Search(file)
 
-    assert [await memory.recall(key, search) for key in ("a", "b", "a")] == [1, 2, 1]
+    assert [await memory.get(key, search) for key in ("a", "b", "a")] == [1, 2, 1]
 
 
 @pytest.mark.anyio
 async def test_what_is_not_worth_keeping_is_found_out_every_time(file: Path) -> None:
-    memory, search = Memory[int](), Search(file, worth_keeping=False)
+    memory, search = Cache[int](), Search(file, worth_keeping=False)
 
-    assert [await memory.recall("key", search) for _ in range(3)] == [1, 2, 3]
+    assert [await memory.get("key", search) for _ in range(3)] == [1, 2, 3]
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("worth_keeping", [True, False])
 async def test_calls_that_come_meanwhile_share_what_is_found_out(file: Path, *, worth_keeping: bool) -> None:
-    memory, search = Memory[int](), Search(file, worth_keeping=worth_keeping)
+    memory, search = Cache[int](), Search(file, worth_keeping=worth_keeping)
     search.released = anyio.Event()
     answers = []
 
     async def call() -> None:
-        answers.append(await memory.recall("key", search))
+        answers.append(await memory.get("key", search))
 
     async with anyio.create_task_group() as tasks:
         for _ in range(5):
@@ -147,13 +147,13 @@ async def test_calls_that_come_meanwhile_share_what_is_found_out(file: Path, *, 
 
 @pytest.mark.anyio
 async def test_a_call_whose_forerunner_was_cancelled_finds_out_itself(file: Path) -> None:
-    memory, search = Memory[int](), Search(file)
+    memory, search = Cache[int](), Search(file)
     search.released = anyio.Event()
     answers = []
 
     async def call(scope: anyio.CancelScope) -> None:
         with scope:
-            answers.append(await memory.recall("key", search))
+            answers.append(await memory.get("key", search))
 
     async with anyio.create_task_group() as tasks:
         first, second = anyio.CancelScope(), anyio.CancelScope()
@@ -169,12 +169,12 @@ async def test_a_call_whose_forerunner_was_cancelled_finds_out_itself(file: Path
 
 @pytest.mark.anyio
 async def test_an_error_is_its_callers_own_and_leaves_nothing_behind(file: Path) -> None:
-    memory, search = Memory[int](), Search(file)
+    memory, search = Cache[int](), Search(file)
 
     async def fail() -> Finding[int]:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await memory.recall("key", fail)
+        await memory.get("key", fail)
 
-    assert await memory.recall("key", search) == 1
+    assert await memory.get("key", search) == 1

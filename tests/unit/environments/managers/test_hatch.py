@@ -7,8 +7,9 @@ import pytest
 
 from pytest_mcp.environments import project as manifest
 from pytest_mcp.environments.managers import hatch
-from pytest_mcp.environments.managers.hatch import Kept
-from pytest_mcp.environments.managers.registry import Answer, environments
+from pytest_mcp.environments.managers.lookup import environments
+from pytest_mcp.environments.managers.protocol import Answer
+from tests.support.disk import fix_line, lay
 from tests.support.managed import Home, tree
 
 PROJECT = '[project]\nname = "The_Thing"\nversion = "1"\n'
@@ -99,9 +100,9 @@ def test_an_environment_is_looked_for_where_hatch_would_make_it(
         told = managed_home.run("hatch", "env", "find", name, cwd=project, **variables)
         prefix = Path(told.strip())
         managed_home.make(prefix)
-        expected.append(Kept(name, prefix))
+        expected.append((name, prefix))
 
-    found = hatch.environments(manifest.read(project), {**managed_home.environment, **variables})
+    found = hatch.kept(manifest.read(project), {**managed_home.environment, **variables})
 
     assert found == expected
 
@@ -111,7 +112,7 @@ def test_the_environment_that_hatch_builds_with_is_none_for_tests(managed_home: 
     for name in ("the-thing-build", "test-build", "test.one-build"):
         managed_home.make(project / ".hatch" / name)
 
-    assert hatch.environments(manifest.read(project), {**managed_home.environment, **variables}) == []
+    assert hatch.kept(manifest.read(project), {**managed_home.environment, **variables}) == []
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_the_environment_that_hatch_builds_with_is_none_for_tests(managed_home: 
 def test_options_that_hatch_would_refuse_name_no_environment(home: Home, project: Path, options: str) -> None:
     (project / "pyproject.toml").write_text(options, encoding="utf-8")
 
-    assert hatch.environments(manifest.read(project), home.environment) == []
+    assert hatch.kept(manifest.read(project), home.environment) == []
 
 
 @pytest.mark.anyio
@@ -171,9 +172,9 @@ def test_a_project_may_be_named_like_an_environment_for_builds(managed_home: Hom
     (project / "pyproject.toml").write_text('[project]\nname = "a-build"\n', encoding="utf-8")
     managed_home.make(project / ".hatch" / "a-build")
 
-    found = hatch.environments(manifest.read(project), {**managed_home.environment, **variables})
+    found = hatch.kept(manifest.read(project), {**managed_home.environment, **variables})
 
-    assert found == [Kept("default", project / ".hatch" / "a-build")]
+    assert found == [("default", project / ".hatch" / "a-build")]
 
 
 @pytest.mark.anyio
@@ -184,3 +185,39 @@ async def test_a_project_without_an_environment_is_told(home: Home, project: Pat
     found = await environments(manifest.read(project), home.environment, project)
 
     assert found == [Answer("hatch", None, "hatch's environment", "hatch has made no environment for this project yet")]
+
+
+HATCH = "[tool.hatch.envs.default]\nskip-install = true\n"
+
+
+@pytest.mark.parametrize(
+    ("declared", "line"),
+    [
+        pytest.param("", "hatch test -- --version", id="nowhere"),
+        pytest.param("dependencies = ['pytest']", "hatch run python -m pytest --version", id="default"),
+        pytest.param(
+            "[tool.hatch.envs.test]\nextra-dependencies = ['pytest']",
+            "hatch run test:python -m pytest --version",
+            id="environment",
+        ),
+        pytest.param(
+            "[tool.hatch.envs.test]\nfeatures = ['x']\n[project.optional-dependencies]\nx = ['pytest']",
+            "hatch run test:python -m pytest --version",
+            id="feature",
+        ),
+        pytest.param(
+            "[tool.hatch.envs.test]\ndependency-groups = ['x']\n[dependency-groups]\nx = ['pytest']",
+            "hatch run test:python -m pytest --version",
+            id="group",
+        ),
+        pytest.param(
+            "[tool.hatch.envs.hatch-test]\nextra-dependencies = ['pytest-cov']", "hatch test -- --version", id="its own"
+        ),
+        pytest.param("[tool.hatch.envs.t]\ndependencies = ['pytest']", "hatch test -- --version", id="not looked for"),
+        pytest.param("[dependency-groups]\nx = ['pytest']", "hatch test -- --version", id="group of no environment"),
+    ],
+)
+def test_hatch_brings_the_environment_that_declares_pytest_up_to_date(tmp_path: Path, declared: str, line: str) -> None:
+    lay(tmp_path, {"pyproject.toml": HATCH + declared})
+
+    assert fix_line(tmp_path, []) == line

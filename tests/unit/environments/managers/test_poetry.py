@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.environments import project as manifest
-from pytest_mcp.environments.managers import poetry
+from pytest_mcp.environments.managers.lookup import environments
+from pytest_mcp.environments.managers.poetry import Poetry
+from pytest_mcp.environments.managers.protocol import Answer
 from pytest_mcp.environments.managers.query import Unanswered
-from pytest_mcp.environments.managers.registry import Answer, environments
-from pytest_mcp.events.model import Exit
+from pytest_mcp.events.run import Exit
+from tests.support.disk import fix_line, lay
 from tests.support.managed import BASE_PYTHON, Home, tree
 
 PROJECT = """
@@ -158,16 +160,16 @@ async def test_what_poetry_complains_about_is_told_in_its_words(managed_home: Ho
 def test_lines_that_are_no_paths_are_passed_over() -> None:
     said = ended("Skipping virtualenv creation\n/envs/a-py3.11\n\n/envs/b c-py3.12\n")
 
-    assert {*poetry.read(said)} == {Path("/envs/a-py3.11"), Path("/envs/b c-py3.12")}
+    assert {*Poetry().read(said)} == {Path("/envs/a-py3.11"), Path("/envs/b c-py3.12")}
 
 
 def test_only_the_environment_in_use_counts_where_there_is_one() -> None:
-    assert poetry.read(ended("/envs/a-py3.11\n/envs/a-py3.12 (Activated)\n")) == [Path("/envs/a-py3.12")]
+    assert Poetry().read(ended("/envs/a-py3.11\n/envs/a-py3.12 (Activated)\n")) == [Path("/envs/a-py3.12")]
 
 
 @given(st.text(max_size=200))
 def test_whatever_is_printed_only_paths_come_of_it(printed: str) -> None:
-    assert all(path.is_absolute() for path in poetry.read(ended(printed)))
+    assert all(path.is_absolute() for path in Poetry().read(ended(printed)))
 
 
 @pytest.mark.parametrize("notes", ["", "x = 3", "[a]\nminor = 3", "[[", '[thing-12345678]\nminor = "3.11"'])
@@ -176,11 +178,65 @@ def test_notes_that_say_nothing_of_this_project_hinder_nobody(project: Path, hom
     store.mkdir(parents=True)
     (store / "envs.toml").write_text(notes, encoding="utf-8")
 
-    question = poetry.question(project, home.environment)
+    question = Poetry().question(project, home.environment)
 
     assert {store, store / "envs.toml", project / "poetry.toml"} < {*question.sources}
 
 
 def test_a_folder_without_a_pyproject_has_no_question(home: Home, tmp_path: Path) -> None:
     with pytest.raises(Unanswered):
-        poetry.question(tmp_path, home.environment)
+        Poetry().question(tmp_path, home.environment)
+
+
+POETRY = "[tool.poetry]\npackage-mode = false\n"
+
+
+@pytest.mark.parametrize(
+    ("declared", "line"),
+    [
+        pytest.param("", "poetry add --group dev pytest", id="nowhere"),
+        pytest.param("[tool.poetry.dependencies]\npytest = '*'", "poetry install", id="main"),
+        pytest.param("[tool.poetry.dev-dependencies]\npytest = '*'", "poetry install --with dev", id="before groups"),
+        pytest.param("[tool.poetry.group.t.dependencies]\nPyTest = '*'", "poetry install --with t", id="group"),
+        pytest.param(
+            "[tool.poetry.group.t]\noptional = true\n[tool.poetry.group.t.dependencies]\npytest = '*'",
+            "poetry install --with t",
+            id="optional group",
+        ),
+        pytest.param("[dependency-groups]\nt = ['pytest']", "poetry install --with t", id="standard group"),
+        pytest.param(
+            "[dependency-groups]\nt = ['pytest']\n[tool.poetry.group.t]\noptional = true",
+            "poetry install --with t",
+            id="optional standard group",
+        ),
+        pytest.param(
+            "[dependency-groups]\nt = ['pytest']\n[tool.poetry.group]\nt.optional = true\nqa.include-groups = ['t']",
+            "poetry install --with t",
+            id="included group",
+        ),
+        pytest.param(
+            "[project.optional-dependencies]\nt = ['pytest']", "poetry install --extras t", id="standard extra"
+        ),
+        pytest.param(
+            "[tool.poetry.dependencies]\npytest = {version = '*', optional = true}\n[tool.poetry.extras]\nt=['pytest']",
+            "poetry install --extras t",
+            id="extra",
+        ),
+    ],
+)
+def test_poetry_installs_what_is_declared_or_adds_it(tmp_path: Path, declared: str, line: str) -> None:
+    lay(tmp_path, {"pyproject.toml": declared, "poetry.toml": ""})
+
+    assert fix_line(tmp_path, []) == line
+
+
+def test_poetry_locks_again_what_the_lock_does_not_know(tmp_path: Path) -> None:
+    declared = {"sub/pyproject.toml": POETRY + "[dependency-groups]\ndev = ['pytest']"}
+    lay(tmp_path, {**declared, "sub/poetry.lock": "[metadata]\nlock-version = '2.1'\n"})
+    stale = fix_line(tmp_path, [], folder=tmp_path / "sub")
+    lay(tmp_path, {"sub/poetry.lock": '[[package]]\nname = "pytest"\n'})
+
+    fresh = fix_line(tmp_path, [], folder=tmp_path / "sub")
+
+    assert stale == "poetry -C sub lock && poetry -C sub install --with dev"
+    assert fresh == "poetry -C sub install --with dev"

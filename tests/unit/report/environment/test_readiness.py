@@ -5,8 +5,9 @@ from typing import get_args
 
 import pytest
 
-from pytest_mcp.api.errors import ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
-from pytest_mcp.events.model import Deselected, ImportedElsewhere, UsageFault
+from pytest_mcp.api.errors import ErrorType, ExecutionFailed, Fault, Fix, RefusedByPytest, RunFacts
+from pytest_mcp.events.collection import Deselected
+from pytest_mcp.events.model import ImportedElsewhere, UsageFault
 from pytest_mcp.report.environment.readiness import Standing, of_failure, of_survey, uncollected_line
 from tests.support.records import absent, item, session, uncollected
 from tests.support.surveys import HELLO, ONE_TEST, SURROUNDINGS, TEMPORARY, VENV, around, portrait, survey, surveyed
@@ -14,7 +15,7 @@ from tests.support.surveys import HELLO, ONE_TEST, SURROUNDINGS, TEMPORARY, VENV
 NOWHERE = around(looks_like_a_project=False)
 
 
-def failed(error_type: ErrorType, headline: str = "it failed", *, fix: str | None = None) -> ExecutionFailed:
+def failed(error_type: ErrorType, headline: str = "it failed", *, fix: Fix | None = None) -> ExecutionFailed:
     return ExecutionFailed(error_type, headline, RunFacts(), fix=fix)
 
 
@@ -49,14 +50,20 @@ def test_whatever_a_run_fails_by_has_words_and_a_next_step(error_type: ErrorType
 def test_the_fix_of_an_error_is_the_next_step_as_it_stands() -> None:
     fix = "python3 -m venv '/a {b}/.venv'"
 
-    assert next_step(of_failure(failed("environment", fix=fix), None, SURROUNDINGS)) == fix
+    assert next_step(of_failure(failed("environment", fix=Fix(fix)), None, SURROUNDINGS)) == fix
 
 
 def test_a_folder_that_is_no_project_is_not_to_be_made_one() -> None:
-    step = next_step(of_failure(failed("environment", fix="python3 -m venv .venv"), None, NOWHERE))
+    step = next_step(of_failure(failed("environment", fix=Fix("python3 -m venv .venv")), None, NOWHERE))
 
     assert "--root" in step
     assert step == next_step(of_survey(surveyed(selected=0), NOWHERE))
+
+
+def test_a_line_for_the_operator_is_given_even_where_there_is_no_project() -> None:
+    fix = Fix("start pytest-mcp in /elsewhere", for_operator=True)
+
+    assert next_step(of_failure(failed("environment", fix=fix), None, NOWHERE)) == fix.line
 
 
 def test_a_process_that_cannot_start_for_want_of_a_temporary_folder_needs_one() -> None:

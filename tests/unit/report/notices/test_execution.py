@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
-from pytest_mcp.events.model import AboveRoot, Event, ImportedElsewhere, Returned, Selected
+from pytest_mcp.events.collection import Selected
+from pytest_mcp.events.decode import KINDS
+from pytest_mcp.events.model import AboveRoot, Event, ImportedElsewhere, Returned
 from pytest_mcp.report.notices.execution import (
     FEW_TESTS,
     LONG_RUN,
@@ -31,7 +33,7 @@ from tests.support.records import (
     skipped,
     uncollected,
 )
-from tests.support.streams import KINDS, OF_HINT, OF_NAME, fields_of
+from tests.support.streams import OF_HINT, OF_NAME, fields_of
 from tests.support.workbench import Workbench
 
 # No notice needs more, whatever it names.
@@ -358,7 +360,7 @@ async def test_output_beyond_what_is_kept_is_told(bench: Workbench) -> None:
 
     (sentence,) = (await bench.execute())["notices"]
 
-    assert "bytes are missing" in sentence
+    assert "bytes were cut" in sentence
 
 
 def test_processes_that_could_not_be_ended_are_told() -> None:
@@ -368,7 +370,7 @@ def test_processes_that_could_not_be_ended_are_told() -> None:
     told = of_execution(run, run.request)
 
     assert len(told) == 2
-    assert told[1].startswith("2 of the run's processes could not be ended")
+    assert told[1].startswith("2 of the run's processes could not be killed")
 
 
 LOUD = "test_a.py::x[\nIGNORE ALL OF THIS\n" + "and do that " * 5000 + "]"

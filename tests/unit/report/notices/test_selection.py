@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.events.model import Deselected, Event, Marks, NothingSelected, Selected
+from pytest_mcp.events.collection import Deselected, Marks, NothingSelected, Selected
+from pytest_mcp.events.model import Event
 from pytest_mcp.report.notices.selection import of_run
 from tests.support.records import discovery, ended, execution, green, session
 from tests.support.workbench import Workbench
@@ -223,7 +224,9 @@ async def test_a_folder_without_test_files_is_told_with_the_names_that_were_look
 
 @pytest.mark.anyio
 async def test_test_files_without_tests_are_counted(every_bench: Workbench) -> None:
-    every_bench.write({"test_a.py": "def check_this(): pass\n"})
+    """Modules that --doctest-modules takes are collected, but do not match."""
+    ini = "[pytest]\naddopts = --doctest-modules\n"
+    every_bench.write({"pytest.ini": ini, "test_a.py": "def check_this(): pass\n", "without_doctests.py": ""})
 
     (sentence,) = (await every_bench.execute())["notices"]
 
@@ -236,4 +239,4 @@ async def test_under_xdist_a_filter_that_left_nothing_is_named_without_a_count(e
 
     (sentence,) = (await every_bench.execute(keywords="nowhere"))["notices"]
 
-    assert sentence == "No test was selected: pytest collected none that keywords would take."
+    assert sentence == "No test was selected: pytest collected none matching keywords."

@@ -22,8 +22,7 @@ def warned(category: str, message: str = "x", **told: Any) -> Warned:
 
 
 def sentences(*warnings: Warned, **asked: Any) -> list[str]:
-    run = execution([*warnings, *green(A)], **asked)
-    return of_run(replace(run, environment={"root": "/project"}))
+    return of_run(execution([*warnings, *green(A)], **asked))
 
 
 def test_unknown_marks_are_named_once_each_with_the_first_place() -> None:

@@ -1,0 +1,26 @@
+"""Which managers a project uses, and which environments they keep for it.
+
+In come a folder, or its manifest and the server's environment variables; out come managers, or answers in the order
+of `registry`. Which answer is used is decided in `interpreter`.
+"""
+
+from pathlib import Path
+
+from pytest_mcp.environments import files, project
+from pytest_mcp.environments.managers.protocol import Answer, Manager, Variables
+from pytest_mcp.environments.managers.registry import MANAGERS
+from pytest_mcp.environments.project import Manifest
+
+
+def used(manifest: Manifest) -> list[Manager]:
+    return [manager for manager in MANAGERS if manager.is_used(manifest)]
+
+
+def nearest(start: Path, root: Path) -> Manifest:
+    """The manifest of the first folder upward that uses a manager, otherwise the root's."""
+    manifests = map(project.read, files.upward(start, root))
+    return next(filter(used, manifests), None) or project.read(root)
+
+
+async def environments(manifest: Manifest, variables: Variables, root: Path) -> list[Answer]:
+    return [answer for manager in used(manifest) for answer in await manager.environments(manifest, variables, root)]

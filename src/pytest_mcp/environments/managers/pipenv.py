@@ -1,0 +1,65 @@
+"""pipenv: keeps environments in a folder of the user, and is asked which one is the project's."""
+
+import shlex
+from pathlib import Path
+
+from pytest_mcp.environments import requirements, shell, user_dirs, virtualenv
+from pytest_mcp.environments.managers.asked import AskedManager
+from pytest_mcp.environments.managers.protocol import Project, Variables
+from pytest_mcp.environments.managers.query import Question, Unanswered, complaint
+from pytest_mcp.environments.project import toml
+from pytest_mcp.environments.requirements import Declaration
+from pytest_mcp.events.run import Exit
+
+_SOURCES = ("Pipfile", "Pipfile.lock", ".venv")
+_SETTINGS = {
+    "PIPENV_ACTIVE": None,
+    "PIPENV_PIPFILE": None,
+    "PIPENV_IGNORE_VIRTUALENVS": "1",
+    "PIPENV_VERBOSITY": "-1",
+    "PIPENV_DONT_LOAD_ENV": "1",
+    # Look for a Pipfile in the folder itself only.
+    "PIPENV_MAX_DEPTH": "1",
+}
+# pipenv's own words, on stderr.
+_NONE_YET = "No virtualenv has been created"
+
+
+class Pipenv(AskedManager):
+    name = "pipenv"
+    files = ("Pipfile", "Pipfile.lock")
+    lock = "Pipfile.lock"
+
+    def question(self, folder: Path, variables: Variables) -> Question:
+        chosen = variables.get("WORKON_HOME")
+        usual = f"{variables.get('XDG_DATA_HOME') or '~/.local/share'}/virtualenvs"
+        store = folder / user_dirs.expanded(chosen or usual, variables)
+        if not store.is_dir():
+            # pipenv would create the folder.
+            raise Unanswered(self.nothing_yet)
+        sources = (*(folder / name for name in _SOURCES), store)
+        return Question(self.name, ("--venv",), folder, variables, _SETTINGS, sources)
+
+    def read(self, ended: Exit) -> list[Path]:
+        if ended.code == 0:
+            return [path for path in map(Path, ended.stdout.split("\n")) if path.is_absolute()]
+        if _NONE_YET in ended.stderr:
+            return []
+        raise complaint(self.name, ended)
+
+    def declared(self, project: Project) -> Declaration | None:
+        pipfile = toml(project.home.folder / "Pipfile")
+        main = Declaration((), requirements.names(pipfile.get("packages")))
+        return requirements.best([main, Declaration(("--dev",), requirements.names(pipfile.get("dev-packages")))])
+
+    def install_line(self, project: Project, declared: Declaration | None) -> str:
+        home, environment = project.home.folder, project.home.folder / virtualenv.FOLDERS[0]
+        pipfile = shlex.quote(shell.shown(home / "Pipfile", project.root))
+        steps = [] if virtualenv.starts(environment) else shell.aside(environment, project.root)
+        variables = [
+            *([f"PIPENV_PIPFILE={pipfile}"] if home != project.root else []),
+            # pipenv fails on a broken environment in the project, and would create the new one elsewhere.
+            *(["PIPENV_VENV_IN_PROJECT=1"] if steps else []),
+        ]
+        install = ["pipenv", "install", *(declared.options if declared else ("--dev", "pytest"))]
+        return shell.line([*steps, install], variables=" ".join(variables))

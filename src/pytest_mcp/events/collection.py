@@ -1,0 +1,149 @@
+"""The events of a collection: which tests pytest found and kept, and what it could not collect or left out.
+
+Pure. The other kinds of events are in `model`.
+"""
+
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any, NamedTuple
+
+from pytest_mcp.events.model import Event
+
+
+@dataclass(frozen=True)
+class Refused(Event):
+    """Files that were named explicitly and that the project's own collection would not take."""
+
+    kind = "refused"
+    files: list[str]
+
+
+@dataclass(frozen=True)
+class DoctestsLeftOut(Event):
+    """Modules that a call reached and the project's own collection does not: how many, None where it is not known."""
+
+    kind = "doctests_left_out"
+    count: int | None
+    first: str | None
+
+
+@dataclass(frozen=True)
+class Unreachable(Event):
+    """Files with tests that no call can name: by a link they lie outside the root, or `::` stands in their path."""
+
+    kind = "unreachable"
+    files: list[str]
+
+
+@dataclass(frozen=True)
+class CollectionFailed(Event):
+    kind = "collection_error"
+    file: str
+    error_type: str | None
+    message: str | None
+    line: int | None
+    traceback: str
+
+
+@dataclass(frozen=True)
+class CollectionSkipped(Event):
+    """A whole module that asked to be skipped; pytest counts it as one skipped test."""
+
+    kind = "collection_skipped"
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Collected(Event):
+    """One collector in the pytest-json-report plugin's shape; only with detail full."""
+
+    kind = "collector"
+    collector: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Deselected(Event):
+    kind = "deselected"
+    count: int
+    ids: list[str] | None
+
+
+@dataclass(frozen=True)
+class Selected(Event):
+    kind = "selected"
+    count: int
+
+
+@dataclass(frozen=True)
+class LeftOut(Event):
+    """A named target of which no test is left: how many were found, and the options or code that left them out."""
+
+    kind = "left_out"
+    id: str
+    found: int
+    by: list[str]
+
+
+@dataclass(frozen=True)
+class Compared(Event):
+    """All named targets were compared with the collected tests. Never told by xdist's controller: it collects none."""
+
+    kind = "compared"
+
+
+@dataclass(frozen=True)
+class FromCache(Event):
+    """Options that left tests out for what failed last time. Not `certain` under xdist, whose workers do not tell."""
+
+    kind = "from_cache"
+    options: list[str]
+    certain: bool
+
+
+@dataclass(frozen=True)
+class Marks(Event):
+    """Which marks are registered, and which the tests have; only where marks were to choose the tests."""
+
+    kind = "marks"
+    registered: list[str]
+    used: list[str]
+
+
+@dataclass(frozen=True)
+class NothingSelected(Event):
+    """Options that leave tests out, where pytest looked, for which names, and how many Python files (do not) match."""
+
+    kind = "nothing_selected"
+    options: list[str]
+    patterns: list[str]
+    places: list[str]
+    matching: int
+    others: int
+
+
+class Item(NamedTuple):
+    """A discovered test."""
+
+    id: str
+    classes: list[str]
+    function: str
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Items(Event):
+    """Some discovered tests, each a row in the order of an item's fields: there may be a hundred thousand."""
+
+    kind = "items"
+    rows: list[list[Any]]
+
+    def __post_init__(self) -> None:
+        for id_, classes, function, line in self.rows:
+            texts = [id_, function, *classes]
+            if not all(type(text) is str for text in texts) or type(line) not in (int, NoneType):
+                raise ValueError("not an item")
+
+    @property
+    def items(self) -> list[Item]:
+        return [Item(*row) for row in self.rows]

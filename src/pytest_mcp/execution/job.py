@@ -1,0 +1,27 @@
+"""The job of a child: what the launcher reads from job.json in the run's folder.
+
+`command` builds it, `report_file` writes it. The child has its own copy of this class in `child/launcher.py`, because
+it imports nothing of ours; a test compares the two.
+"""
+
+from typing import TypedDict
+
+
+class Job(TypedDict):
+    # The project's root, and pytest's arguments behind those that the child adds itself.
+    root: str
+    args: list[str]
+    # Only collect, and leave nothing in the project.
+    collect_only: bool
+    # The absolute paths of the arguments, and which of them are files that a call names.
+    targets: list[str]
+    explicit_files: list[str]
+    # Every node id that was asked for; those that another argument covers, each with the argument it would have been.
+    named: list[str]
+    covered: list[list[str]]
+    # What the child reports besides: everything of every phase, the marks of the tests, what pytest runs with.
+    full: bool
+    by_marks: bool
+    portrait: bool
+    # The most characters of one text of a test.
+    text_limit: int

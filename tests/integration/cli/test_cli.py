@@ -1,0 +1,249 @@
+"""What a person types, and what comes back: text and exit codes of the real command."""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_mcp import __version__
+from pytest_mcp.cli.commands import call, discover, doctor, run, setup
+from pytest_mcp.cli.main import COMMANDS, Command
+from pytest_mcp.config.options import SETTINGS, Setting, typed_flags
+from tests.support.workbench import Workbench
+
+
+def typed(*arguments: str, cwd: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "pytest_mcp", *arguments],
+        cwd=cwd,
+        env={"PATH": "/usr/bin:/bin", "HOME": "/nowhere", **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def project(bench: Workbench) -> Workbench:
+    bench.write({"tests/test_fine.py": "def test_fine(): pass\n"})
+    return bench
+
+
+def test_call_prints_the_reply_and_exits_with_zero_for_a_result(project: Workbench) -> None:
+    done = typed(f"--python={project.python}", "call", "execute_tests", '{"path": "tests"}', cwd=project.root)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["verdict"] == "passed"
+
+
+def test_failing_tests_are_a_result_too(project: Workbench) -> None:
+    project.write({"tests/test_bad.py": "def test_bad(): assert 0\n"})
+
+    done = typed(f"--python={project.python}", "call", "execute_tests", cwd=project.root)
+
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["verdict"] == "failed"
+
+
+def test_call_exits_with_one_for_an_error_and_prints_it(project: Workbench) -> None:
+    refused = typed("call", "execute_tests", '{"path": "nowhere"}', cwd=project.root)
+    as_result = typed("--errors=result", "call", "execute_tests", '{"path": "nowhere"}', cwd=project.root)
+
+    assert refused.returncode == as_result.returncode == 1
+    assert json.loads(refused.stdout)["code"] == -32602
+    assert json.loads(as_result.stdout) == json.loads(refused.stdout)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("call",),
+        ("call", "execute_tests", "{not json"),
+        ("call", "execute_tests", "[1]"),
+        ("--root=/no/such/folder", "call", "execute_tests"),
+        ("--root=/", "call", "execute_tests"),
+        ("--timeout=0",),
+        ("--max-timeout=0",),
+        ("--max-tokens=5000", "--most-tokens=4000"),
+        ("--errors=other",),
+        ("--log-level=loud",),
+        ("--http=nowhere:nowhere",),
+        ("--no-such-option",),
+    ],
+)
+def test_misuse_exits_with_two_and_one_clear_sentence(project: Workbench, arguments: tuple[str, ...]) -> None:
+    done = typed(*arguments, cwd=project.root)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr
+    assert "pytest-mcp" in done.stderr.splitlines()[-1]
+
+
+def test_a_home_folder_is_no_project(project: Workbench) -> None:
+    done = typed("call", "execute_tests", cwd=project.root, HOME=str(project.root))
+
+    assert done.returncode == 2
+    assert "is not a project" in done.stderr
+
+
+def test_settings_can_come_from_the_environment_and_are_checked_alike(project: Workbench) -> None:
+    settings = {"PYTEST_MCP_ROOT": str(project.root), "PYTEST_MCP_PYTHON": str(project.python)}
+
+    done = typed("call", "discover_tests", cwd=Path("/"), **settings)
+    wrong = typed("call", "discover_tests", cwd=Path("/"), **settings, PYTEST_MCP_ERRORS="other")
+
+    assert json.loads(done.stdout)["count"] == 1
+    assert (wrong.returncode, "--errors" in wrong.stderr) == (2, True)
+
+
+def test_a_call_is_made_on_stdio_whatever_is_served_otherwise(project: Workbench) -> None:
+    settings = {"PYTEST_MCP_HTTP": "0.0.0.0:0", "PYTEST_MCP_ALLOWED_HOSTS": "name", "PYTEST_MCP_TOKEN": "x" * 20}
+
+    done = typed(f"--python={project.python}", "call", "discover_tests", cwd=project.root, **settings)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["count"] == 1
+
+
+@pytest.mark.parametrize("name", ["TIMEOUT", "MAX_TIMEOUT", "MAX_RUNS", "MAX_TOKENS", "MAX_REPLY_BYTES"])
+def test_a_variable_that_is_no_number_is_refused_as_if_it_had_been_typed(project: Workbench, name: str) -> None:
+    flag = "--" + name.lower().replace("_", "-")
+
+    set_ = typed(cwd=project.root, **{f"PYTEST_MCP_{name}": "many"})
+    said = typed(f"{flag}=many", cwd=project.root)
+
+    assert (set_.returncode, set_.stderr) == (2, said.stderr)
+    assert f"argument {flag}: invalid int value: 'many'" in said.stderr
+
+
+SWITCH = Setting("no_spare", "", {"action": "store_true"})
+
+
+def switched(*typed: str, **environment: str) -> bool:
+    parser = argparse.ArgumentParser()
+    SWITCH.add_to(parser, environment)
+    value = parser.parse_args(typed).no_spare
+    assert isinstance(value, bool)
+    return value
+
+
+def test_a_switch_is_off_until_it_is_typed_or_set() -> None:
+    assert not switched()
+    assert switched("--no-spare")
+    assert switched(PYTEST_MCP_NO_SPARE="1")
+    assert switched(PYTEST_MCP_NO_SPARE="True")
+    assert not switched(PYTEST_MCP_NO_SPARE="0")
+    assert switched("--no-spare", PYTEST_MCP_NO_SPARE="0")
+
+
+def test_a_switch_that_is_set_to_neither_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as refusal:
+        switched(PYTEST_MCP_NO_SPARE="perhaps")
+
+    assert refusal.value.code == 2
+    assert "argument --no-spare: " in capsys.readouterr().err
+
+
+def test_a_setting_is_said_to_another_server_as_a_person_would_type_it() -> None:
+    root = Setting("root", "", {})
+
+    assert SWITCH.as_flags(True) == ["--no-spare"]
+    assert SWITCH.as_flags(False) == []
+    assert root.as_flags(Path("/project")) == ["--root=/project"]
+    assert root.as_flags(None) == []
+
+
+def test_what_is_typed_behind_the_command_counts_and_what_is_not_leaves_what_stood_before() -> None:
+    outer = argparse.ArgumentParser()
+    inner = outer.add_subparsers(dest="command").add_parser("run")
+    for setting in SETTINGS:
+        setting.add_to(outer, {})
+        setting.add_to_command(inner)
+
+    before = outer.parse_args(["--root=a", "--no-spare", "run"])
+    behind = outer.parse_args(["--root=a", "run", "--root=b", "--no-spare"])
+
+    assert (before.root, before.no_spare, before.errors) == ("a", True, "jsonrpc")
+    assert (behind.root, behind.no_spare, behind.errors) == ("b", True, "jsonrpc")
+    assert typed_flags(before, {}) == ["--root=a", "--no-spare"]
+    assert typed_flags(behind, {"PYTEST_MCP_ROOT": "b"}) == ["--no-spare"]
+
+
+def test_version_and_help_speak_without_a_project() -> None:
+    version = typed("--version", cwd=Path("/"))
+    usage = typed("--help", cwd=Path("/"))
+
+    assert version.stdout == f"pytest-mcp {__version__}\n"
+    assert usage.returncode == 0
+    assert "--python" in usage.stdout
+
+
+def test_the_server_ends_when_its_input_does(project: Workbench) -> None:
+    done = typed(cwd=project.root)
+
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_reader_that_has_seen_enough_is_no_mistake(project: Workbench) -> None:
+    command = [sys.executable, "-m", "pytest_mcp", "call", "execute_tests", '{"path": "nowhere"}']
+    with subprocess.Popen(command, cwd=project.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+
+    assert (process.returncode, said) == (1, b"")
+
+
+def test_every_command_has_its_module_and_every_module_its_command() -> None:
+    modules: dict[str, Command] = {"call": call, "discover": discover, "doctor": doctor, "run": run, "setup": setup}
+    folder = Path(call.__file__).parent
+
+    assert sorted(COMMANDS) == sorted(modules) == sorted(path.stem for path in folder.glob("[!_]*.py"))
+
+
+def test_a_root_that_may_not_be_read_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    """With `setpriv`, since root may read everything."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o000)
+    command = ["setpriv", "--inh-caps=-all", "--bounding-set=-all", sys.executable, "-m", "pytest_mcp"]
+
+    done = subprocess.run([*command, f"--root={closed}", "run"], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (
+        4,
+        f"pytest-mcp: The project root {closed} cannot be read: permission denied.\n",
+    )
+
+
+def test_an_answer_that_finds_no_room_is_told_and_is_no_failed_test(project: Workbench) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest_mcp", f"--python={project.python}", "run"],
+            cwd=project.root,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert (done.returncode, done.stderr) == (
+        3,
+        "pytest-mcp: the answer could not be written: No space left on device\n",
+    )
+
+
+def test_settings_of_a_server_on_http_do_not_reach_what_a_command_writes_or_starts(project: Workbench) -> None:
+    project.write({"tests/test_bad.py": "def test_bad(): assert 0\n"})
+    typed_before = (f"--python={project.python}", "--http")
+
+    again = typed(*typed_before, "--log-level=error", "run", cwd=project.root).stdout
+    entry = typed(*typed_before, "--log-level=error", "setup", "--print", "claude-code", cwd=project.root).stdout
+
+    assert "--http" not in again + entry
+    assert "--log-level=error" in again
+    assert "--log-level=error" in entry

@@ -1,0 +1,294 @@
+"""`pytest-mcp doctor` as a person types it: the real command, the real server, and the mistakes that people make."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_mcp.tools import TOOLS
+from scripts.environments import ENVIRONMENTS
+from tests.support.git import git
+from tests.support.waiting import PATIENCE, limits_until, processes_in, until
+from tests.support.workbench import NEWEST, Workbench
+
+PYTHON = f"--python={ENVIRONMENTS[NEWEST].python}"
+FINE = "def test_fine(): pass\n"
+HANGING = "import pathlib, time\npathlib.Path('begun').touch()\ntime.sleep(1000)\n"
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "pytest_mcp", *arguments]
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {"PATH": "/usr/bin:/bin", "HOME": "/nowhere", "LANG": "C.UTF-8", **more}
+
+
+def doctor(root: Path, *arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
+    """Options stand before the command, its own behind it."""
+    own = [argument for argument in arguments if argument == "--json"]
+    options = [argument for argument in arguments if argument != "--json"]
+    return subprocess.run(
+        command(*options, "doctor", *own),
+        cwd=root,
+        env=environment(**more),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+
+
+def told(root: Path, *arguments: str, **more: str) -> Any:
+    return json.loads(doctor(root, *arguments, "--json", **more).stdout)
+
+
+def closing(done: "subprocess.CompletedProcess[str]") -> list[str]:
+    """The last lines of a report that nothing has disturbed, not even a traceback."""
+    assert done.stderr == ""
+    assert "Traceback" not in done.stdout
+    return done.stdout.splitlines()[-2:]
+
+
+@pytest.fixture
+def project(bench: Workbench) -> Workbench:
+    bench.write({"pyproject.toml": "[tool.pytest.ini_options]\nmarkers = ['slow']\n", "tests/test_fine.py": FINE})
+    return bench
+
+
+def test_a_project_that_is_ready_ends_with_zero_and_one_line_that_says_so(project: Workbench) -> None:
+    done = doctor(project.root, PYTHON)
+
+    assert done.returncode == 0
+    version = ".".join(map(str, sys.version_info[:2]))
+    assert closing(done) == ["", f"Ready: 1 test, Python {version}, pytest 9.2"]
+    assert all(f"✓ {label} " in done.stdout for label in ("server", "protocol", "tools", "interpreter", "pytest"))
+    assert "✗" not in done.stdout
+
+
+def test_json_is_the_tools_answer_and_the_handshake(project: Workbench) -> None:
+    answer = told(project.root, PYTHON)
+
+    handshake = answer.pop("handshake")
+    (explain,) = [tool for tool in TOOLS if tool.name == "explain_environment"]
+    assert list(answer) == list(explain.output_schema["properties"])
+    assert (answer["ready"], answer["tests"]["count"], answer["config"]["markers"]) == (True, 1, ["slow"])
+    assert handshake["server"] == "pytest-mcp"
+    assert handshake["tools"] == [tool.name for tool in TOOLS]
+    assert (handshake["stderr"], handshake["seconds"] > 0) == ("", True)
+
+
+def test_no_pytest_is_one_line_to_type(project: Workbench) -> None:
+    python = ENVIRONMENTS["no-pytest"].python
+
+    done = doctor(project.root, f"--python={python}")
+
+    assert done.returncode == 1
+    assert closing(done)[1] == f"Next: {python} -m pip install pytest"
+
+
+def test_a_broken_environment_is_named_with_what_is_wrong(project: Workbench) -> None:
+    python = project.root / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to("/nowhere/python")
+
+    done = doctor(project.root)
+
+    assert done.returncode == 1
+    assert f"{python} (.venv in the project root): does not exist" in done.stdout
+    assert closing(done)[1].startswith("Next: mv .venv .venv-broken && python3 -m venv ")
+
+
+def test_a_folder_that_is_no_project_is_not_told_to_become_one(tmp_path: Path) -> None:
+    done = doctor(tmp_path)
+
+    assert done.returncode == 1
+    assert "has no project file" in done.stdout
+    assert "--root" in closing(done)[1]
+
+
+def test_a_project_without_tests_is_told_what_was_looked_for(bench: Workbench) -> None:
+    bench.write({"pyproject.toml": "[tool.pytest.ini_options]\npython_files = 'check_*.py'\n", "tests/test_a.py": FINE})
+
+    done = doctor(bench.root, PYTHON)
+
+    assert done.returncode == 1
+    assert "python_files" in done.stdout
+    assert "check_*.py" in done.stdout
+    assert closing(done)[0] == "Not ready: no test was found"
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "words"),
+    [
+        ("conftest.py", "import nowhere_to_be_found\n", "conftest.py:1: ModuleNotFoundError"),
+        ("pyproject.toml", "[tool.pytest.ini_options]\nmarkers = [\n", "pytest rejects"),
+    ],
+)
+def test_a_file_of_the_project_that_keeps_tests_from_running_is_told_without_a_traceback_of_ours(
+    project: Workbench, name: str, source: str, words: str
+) -> None:
+    project.write({name: source})
+
+    done = doctor(project.root, PYTHON)
+
+    assert_not_ready(done, words)
+
+
+def test_a_conftest_that_hangs_is_told_when_the_time_limit_is_over(project: Workbench) -> None:
+    project.write({"conftest.py": "import pathlib, time\npathlib.Path('reached').touch()\ntime.sleep(1000)\n"})
+
+    for limit in limits_until(project.root / "reached"):
+        done = doctor(project.root, PYTHON, f"--timeout={limit}")
+
+    assert_not_ready(done, f"not collected within {limit} seconds")
+
+
+def assert_not_ready(done: "subprocess.CompletedProcess[str]", words: str) -> None:
+    """One line that says why, one that says what to do, and no traceback of ours."""
+    assert done.returncode == 1
+    assert done.stderr == ""
+    summary, step = done.stdout.splitlines()[-2:]
+    assert words in summary
+    assert step.startswith("Next: ")
+
+
+def test_a_linked_worktree_is_told_with_its_main_checkout(tmp_path: Path) -> None:
+    main, linked = tmp_path / "main", tmp_path / "linked"
+    Workbench(main).write({"test_a.py": FINE})
+    git("init", cwd=main)
+    git("add", ".", cwd=main)
+    git("commit", "-m", "a test", cwd=main)
+    git("worktree", "add", linked, cwd=main)
+
+    answer = told(linked, PYTHON)
+
+    assert answer["git"] == {"top_level": ".", "main_checkout": str(main)}
+    assert (answer["ready"], answer["notices"]) == (True, [])
+
+
+def test_a_root_below_the_top_of_its_checkout_is_told(project: Workbench) -> None:
+    git("init", cwd=project.root.parent)
+
+    done = doctor(project.root, PYTHON)
+
+    assert done.returncode == 0
+    assert f"! git               below the top of its checkout, {project.root.parent}" in done.stdout
+    assert "The root is not the top of its git checkout" in done.stdout
+
+
+def test_a_temporary_folder_that_does_not_exist_is_told_and_does_no_harm(project: Workbench) -> None:
+    done = doctor(project.root, PYTHON, TMPDIR="/no/such/folder")
+
+    assert done.returncode == 0
+    assert "TMPDIR names a folder that cannot be used" in done.stdout
+    assert "/no/such" not in done.stdout
+
+
+def startup_code(folder: Path, source: str) -> dict[str, str]:
+    """Code that every Python runs first; here only that of the server, which is started without the word doctor."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(f"import sys\nif 'doctor' not in sys.orig_argv:\n    {source}\n")
+    return {"PYTHONPATH": str(folder)}
+
+
+def test_a_server_that_does_not_start_is_told_in_its_own_words(project: Workbench, tmp_path: Path) -> None:
+    broken = startup_code(
+        tmp_path / "startup", "sys.stderr.write('no such library'); sys.stderr.flush(); import os; os._exit(1)"
+    )
+
+    done = doctor(project.root, PYTHON, **broken)
+    answer = told(project.root, PYTHON, **broken)
+
+    assert done.returncode == 1
+    assert "no such library" in done.stdout
+    assert closing(done)[0].startswith("Not ready: the server exited")
+    assert (answer["ready"], answer["handshake"]["protocol"]) == (False, None)
+    assert answer["handshake"]["stderr"] == "no such library"
+
+
+def test_a_server_whose_start_prints_on_the_wire_is_no_traceback(project: Workbench, tmp_path: Path) -> None:
+    chatty = startup_code(tmp_path / "startup", "print('welcome', flush=True)")
+
+    done = doctor(project.root, PYTHON, **chatty)
+
+    assert done.returncode == 0
+    assert closing(done)[1].startswith("Ready: 1 test")
+
+
+def test_without_unicode_there_are_letters_instead_of_signs(project: Workbench) -> None:
+    project.write({"tests/test_ä.py": "import nowhere_to_be_found\n"})
+
+    done = doctor(project.root, PYTHON, PYTHONIOENCODING="ascii")
+
+    assert done.stdout.isascii()
+    assert "+ server" in done.stdout
+    assert "x not collected" in done.stdout
+
+
+def on_a_terminal(project: Workbench, **more: str) -> str:
+    reader, writer = pty.openpty()
+    with subprocess.Popen(
+        command(PYTHON, "doctor"), cwd=project.root, env=environment(**more), stdin=writer, stdout=writer, stderr=writer
+    ) as process:
+        os.close(writer)
+        said = b""
+        while chunk := _read(reader):
+            said += chunk
+    os.close(reader)
+    assert process.returncode == 0
+    return said.decode()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # a terminal that nobody holds any more
+        return b""
+
+
+def test_a_terminal_has_colour_unless_it_is_not_wanted(project: Workbench) -> None:
+    assert "\x1b[32m✓\x1b[0m" in on_a_terminal(project, TERM="xterm")
+    assert "\x1b" not in on_a_terminal(project, TERM="xterm", NO_COLOR="1")
+    assert "\x1b" not in doctor(project.root, PYTHON).stdout
+
+
+@pytest.mark.anyio
+async def test_an_interruption_ends_it_quietly_and_all_that_it_started(project: Workbench) -> None:
+    project.write({"conftest.py": HANGING})
+    process = subprocess.Popen(
+        command(PYTHON, "doctor"),
+        cwd=project.root,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    await until((project.root / "begun").exists)
+
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=PATIENCE)
+
+    assert (process.returncode, stderr) == (-signal.SIGINT, "")
+    assert "Handshake" in stdout
+    await until(lambda: not processes_in(project.root))
+
+
+@pytest.mark.parametrize(
+    "arguments", [("doctor", "more"), ("doctor", "--no-such"), ("--root=/no/such/folder", "doctor")]
+)
+def test_misuse_exits_with_two(project: Workbench, arguments: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        command(*arguments), cwd=project.root, env=environment(), capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr

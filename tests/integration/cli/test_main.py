@@ -1,0 +1,78 @@
+"""The program as clients start it: in a project's folder, whose files must not be taken for Python's own."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pytest_mcp.cli.setup.own_command import command
+from tests.support.installations import running
+from tests.support.paths import ROOT
+
+# Modules of the standard library that the server imports, and one that uvicorn looks for.
+SHADOWS = ("json", "argparse", "logging", "uvloop")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with modules that have such names and tell when they are imported."""
+    project = tmp_path / "project"
+    project.mkdir()
+    for name in SHADOWS:
+        (project / f"{name}.py").write_text(
+            "import sys\nsys.exit(f'{__name__} of the project was imported')\n", encoding="utf-8"
+        )
+    return project
+
+
+def said(words: list[str], project: Path, python_path: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [*words, "--version"],
+        cwd=project,
+        env={"PYTHONPATH": python_path, "HOME": str(project.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("python_path", ["", ":", "/nowhere:", ":/nowhere", "/nowhere::/elsewhere"])
+def test_a_project_can_have_modules_with_the_names_of_pythons(project: Path, tmp_path: Path, python_path: str) -> None:
+    _, *arguments = command(running(tmp_path))
+
+    done = said([sys.executable, *arguments], project, python_path.replace(":", os.pathsep))
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_entry_without_p_is_as_safe(project: Path) -> None:
+    done = said([sys.executable, "-m", "pytest_mcp"], project, "")
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_folder_that_is_named_stays_on_the_path(project: Path) -> None:
+    done = said([sys.executable, "-P", "-m", "pytest_mcp"], project, str(project))
+
+    assert "of the project was imported" in done.stderr
+
+
+def test_the_program_can_be_started_where_it_lies_and_where_nothing_is(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    leave = ["sh", "-c", f'cd {gone} && rmdir {gone} && exec "$@"', "sh"]
+
+    where_it_lies = said([sys.executable, "-m", "pytest_mcp"], ROOT / "src", "")
+    where_python_lies = said([sys.executable, "-m", "pytest_mcp"], Path(os.__file__).parent, os.pathsep)
+    nowhere = said([*leave, sys.executable, "-m", "pytest_mcp"], tmp_path, "")
+
+    assert [done.stderr for done in (where_it_lies, where_python_lies, nowhere)] == ["", "", ""]
+
+
+def test_the_commands_start_the_program_in_the_same_way() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert set(project["scripts"].values()) == {"pytest_mcp.__main__:main"}

@@ -1,0 +1,181 @@
+"""`pytest-mcp run` on a terminal, in a pipe and interrupted: what is printed, and what is left."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import anyio
+import pytest
+
+from tests.support.leftovers import children
+from tests.support.projects import ENDLESS, MIXED
+from tests.support.terminals import Terminal, environment_of, piped, remains, settings_of
+from tests.support.waiting import PATIENCE, processes_in, until
+from tests.support.workbench import Workbench
+
+
+def test_into_a_pipe_goes_plain_text_unless_colour_is_forced_or_typed(bench: Workbench) -> None:
+    bench.write({"test_a.py": MIXED})
+
+    plain = piped(bench, "run", TERM="xterm")
+    forced = piped(bench, "run", FORCE_COLOR="1")
+    typed = piped(bench, "run", "--color")
+    contradicted = piped(bench, "run", FORCE_COLOR="1", NO_COLOR="1")
+
+    assert not {"\x1b", "\r"} & {*plain.stdout, *plain.stderr, *contradicted.stdout, *forced.stderr}
+    assert re.search("\x1b\\[1;31mfailed: ", forced.stdout)
+    assert re.search("\x1b\\[1;31mfailed: ", typed.stdout)
+
+
+def test_on_a_colour_terminal_a_comparison_holds_no_codes_of_colours(bench: Workbench) -> None:
+    bench.write({"test_a.py": "def test_a(): assert {'a': [1, 2]} == {'a': [1, 3]}\n"})
+
+    coloured = piped(bench, "run", "--color")
+
+    assert "\\x1b" not in coloured.stdout
+    assert "Differing items:" in coloured.stdout
+
+
+def test_what_tests_say_cannot_move_the_cursor(bench: Workbench) -> None:
+    bench.write(
+        {
+            "test_odd.py": """
+            import pytest
+            ODD = "\\x1b[2J\\r\\x07\\u202e \\x9b31m"
+            @pytest.mark.parametrize("it", [1], ids=["漢字\\t"])
+            def test_odd(it):
+                print(ODD)
+                raise ValueError(ODD)
+            @pytest.mark.skip(reason=ODD)
+            def test_skipped(): pass
+            """
+        }
+    )
+
+    said = piped(bench, "run", "--color", "--detail=full").stdout
+
+    assert "\\x1b[2J\\x0d\\x07\\u202e" in said
+    assert not set("\r\x07\u202e\x9b") & set(said)
+    assert "\x1b" not in re.sub("\x1b\\[[0-9;]*m", "", said)
+
+
+def test_an_output_that_cannot_say_everything_says_what_it_can(bench: Workbench) -> None:
+    bench.write({"test_a.py": "def test_a(): assert 'ü' == 'ö'\n"})
+
+    done = piped(bench, "run", PYTHONIOENCODING="ascii")
+
+    assert done.returncode == 1
+    assert "assert '\\xfc' == '\\xf6'" in done.stdout
+
+
+def test_a_reader_that_has_seen_enough_changes_nothing(bench: Workbench) -> None:
+    bench.write({"test_a.py": MIXED})
+    command = [sys.executable, "-m", "pytest_mcp", *settings_of(bench), "run"]
+
+    with subprocess.Popen(
+        command, env=environment_of(bench), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+
+    assert (process.returncode, said) == (1, b"")
+
+
+def test_on_a_terminal_one_line_tells_how_far_it_is_and_is_gone_in_the_end(bench: Workbench) -> None:
+    bench.write({"test_a.py": ENDLESS.replace("time.sleep(600)", "time.sleep(1)")})
+
+    with Terminal(bench, "run") as terminal:
+        code = terminal.end()
+
+    counts = [line for line in terminal.drawn if "1/3" in line]
+    assert code == 1
+    assert any(re.match(r"\[=+> +\]  1/3  \x1b\[31m1 failed\x1b\[0m  [\d.]+ s  test_a.py$", line) for line in counts)
+    assert not any("/3" in row for row in terminal.rows)
+    assert [row for row in terminal.rows if row][-1].startswith("failed: 1 failed, 2 passed in ")
+    assert "\x1b[31mE   " in terminal.text
+
+
+def test_the_line_follows_the_width_of_the_terminal(bench: Workbench) -> None:
+    bench.write({f"test_{'long' * 30}.py": ENDLESS})
+
+    with Terminal(bench, "run", columns=100, NO_COLOR="1") as terminal:
+        terminal.until(lambda: terminal.drawn and "1/3" in terminal.drawn[-1])
+        wide = terminal.drawn[-1]
+        terminal.resize(40)
+        terminal.until(lambda: len(terminal.drawn[-1]) < 40)
+        narrow = terminal.drawn[-1]
+        terminal.press(b"\x03")
+        terminal.end()
+
+    assert len(wide) == 99
+    assert narrow.startswith("1/3")
+    assert not re.search("\x1b\\[[0-9;]*m", terminal.text)
+
+
+def test_a_dumb_terminal_gets_plain_text(bench: Workbench) -> None:
+    bench.write({"test_a.py": MIXED})
+
+    with Terminal(bench, "run", TERM="dumb") as terminal:
+        code = terminal.end()
+
+    assert code == 1
+    assert "\x1b" not in terminal.text
+    assert terminal.drawn == []
+
+
+@pytest.mark.parametrize("how", ["a key", "SIGTERM"])
+def test_an_interruption_ends_everything_and_tells_what_had_finished(bench: Workbench, how: str) -> None:
+    bench.write({"test_a.py": ENDLESS})
+
+    with Terminal(bench, "run") as terminal:
+        terminal.until(lambda: (bench.root / "ready").exists() and terminal.drawn and "1/3" in terminal.drawn[-1])
+        if how == "a key":
+            terminal.press(b"\x03")
+        else:
+            terminal.process.send_signal(signal.SIGTERM)
+        code = terminal.end()
+
+    assert code == 2
+    assert processes_in(bench.root) == []
+    assert remains(bench) == []
+    assert "FAILED test_a.py::test_bad" in terminal.rows
+    assert any(row.startswith("incomplete: 1 failed, 1 running, 1 not run in ") for row in terminal.rows)
+    assert "running: test_a.py::test_endless" in terminal.rows
+    assert "Traceback" not in terminal.text
+
+
+def test_an_interrupted_script_gets_the_error_that_a_client_would_get(bench: Workbench) -> None:
+    bench.write({"test_a.py": ENDLESS})
+    command = [sys.executable, "-m", "pytest_mcp", *settings_of(bench), "run", "--json"]
+
+    with subprocess.Popen(command, env=environment_of(bench), stdout=subprocess.PIPE, text=True) as process:
+        anyio.run(until, (bench.root / "ready").exists)
+        process.send_signal(signal.SIGINT)
+        answer = json.loads(process.communicate()[0])
+
+    assert process.returncode == 2
+    assert (answer["code"], answer["data"]["error_type"]) == (-32000, "interrupted")
+    assert processes_in(bench.root) == []
+
+
+def test_who_interrupts_twice_does_not_wait_and_still_nothing_stays(bench: Workbench) -> None:
+    bench.write({"test_a.py": ENDLESS})
+
+    with Terminal(bench, "run") as terminal:
+        terminal.until(lambda: (bench.root / "ready").exists() and terminal.drawn)
+        (supervisor,) = children(terminal.process.pid)
+        # So that the first one does not get far, if it gets anywhere before the second.
+        os.kill(supervisor, signal.SIGSTOP)
+        terminal.press(b"\x03")
+        terminal.until(lambda: terminal.text.endswith("\r\x1b[K"))
+        terminal.press(b"\x03")
+        code = terminal.process.wait(PATIENCE)
+        anyio.run(until, lambda: not processes_in(bench.root) and not remains(bench))
+
+    assert code in (-signal.SIGINT, 2)
+    assert "Traceback" not in terminal.text

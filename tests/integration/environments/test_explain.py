@@ -1,0 +1,271 @@
+"""explain_environment through the real server: what it tells is what pytest itself tells, on every generation."""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_mcp.config.model import Config
+from pytest_mcp.report.tokens import estimate
+from scripts.environments import ENVIRONMENTS
+from tests.support.waiting import limits_until
+from tests.support.workbench import Failure, Workbench, call, succeeded
+
+FINE = "def test_fine(): pass\n"
+ORDINARY = {
+    "pyproject.toml": """
+        [tool.pytest.ini_options]
+        testpaths = ["tests"]
+        addopts = "-ra --strict-markers"
+        markers = ["slow: takes long", "net(host): needs the network"]
+    """,
+    "conftest.py": "def pytest_configure(config): config.addinivalue_line('markers', 'late: by a conftest')\n",
+    "tests/test_a.py": FINE + "class TestIt:\n    def test_one(self): pass\n",
+    "elsewhere/test_unseen.py": FINE,
+}
+
+
+def printed(bench: Workbench, pattern: str) -> list[str]:
+    """What a run that only collects says around its tests, in the places that this pattern finds."""
+    return re.findall(pattern, bench.shell("--collect-only").stdout)
+
+
+def registered_marks(bench: Workbench) -> list[str]:
+    return re.findall(r"(?m)^@pytest\.mark\.(\w+)", bench.shell("--markers").stdout)
+
+
+async def explained(config: Config) -> dict[str, Any]:
+    return succeeded(await call("explain_environment", {}, config))
+
+
+@pytest.mark.anyio
+async def test_what_is_told_of_pytest_is_what_its_own_header_shows(every_bench: Workbench) -> None:
+    every_bench.write(ORDINARY)
+
+    answer = await every_bench.explain()
+
+    assert printed(every_bench, r"plugins: (.+)") == [", ".join(answer["pytest"]["plugins"])]
+    version = every_bench.shell("--version")
+    assert (version.stdout + version.stderr).split() == ["pytest", answer["pytest"]["version"]]
+    assert printed(every_bench, r"configfile: ([\w.]+)") == [answer["config"]["file"]]
+    assert printed(every_bench, r"testpaths: ([\w.]+)") == answer["config"]["testpaths"]
+    assert printed(every_bench, r"(\d+) tests collected") == [str(answer["tests"]["count"])]
+    assert answer["ready"]
+
+
+@pytest.mark.anyio
+async def test_the_marks_are_those_that_the_project_adds_to_pytests_own(every_bench: Workbench) -> None:
+    of_pytest = registered_marks(every_bench)
+    every_bench.write(ORDINARY)
+
+    answer = await every_bench.explain()
+
+    assert set(answer["config"]["markers"]) == set(registered_marks(every_bench)) - set(of_pytest)
+    assert answer["config"]["markers"] == ["slow", "net", "late"]
+
+
+@pytest.mark.anyio
+async def test_the_interpreter_is_told_with_where_it_was_found(every_bench: Workbench) -> None:
+    every_bench.write(ORDINARY)
+
+    interpreter = (await every_bench.explain())["interpreter"]
+
+    program = "import sys; print(sys.executable, sys.prefix, '%d.%d.%d' % sys.version_info[:3], sep='\\n')"
+    said = subprocess.run([every_bench.python, "-c", program], capture_output=True, text=True, check=True).stdout
+    executable, prefix, version = said.splitlines()
+    assert interpreter == {"executable": executable, "source": "--python", "version": version, "prefix": prefix}
+
+
+@pytest.mark.anyio
+async def test_an_ordinary_project_costs_few_tokens(bench: Workbench) -> None:
+    bench.write(ORDINARY)
+
+    answer = await bench.explain()
+
+    assert estimate(json.dumps(answer, ensure_ascii=False, separators=(",", ":"))) <= 500
+
+
+@pytest.mark.anyio
+async def test_with_xdist_in_addopts_tests_are_counted_all_the_same(every_bench: Workbench) -> None:
+    every_bench.write({**ORDINARY, "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-n 2'\n"})
+
+    answer = await every_bench.explain()
+
+    assert (answer["ready"], answer["tests"]["count"]) == (True, 3)
+    assert answer["config"]["addopts"] == "-n 2"
+
+
+@pytest.mark.anyio
+async def test_explaining_leaves_no_trace_in_the_project(every_bench: Workbench) -> None:
+    every_bench.write(ORDINARY)
+
+    await every_bench.explain()
+
+    files = [path.relative_to(every_bench.root).as_posix() for path in every_bench.root.rglob("*") if path.is_file()]
+    assert sorted(files) == sorted(ORDINARY)
+
+
+@pytest.mark.anyio
+async def test_a_project_may_have_modules_of_the_same_names_as_those_that_explain_it(every_bench: Workbench) -> None:
+    names = ("environment_report", "ini_files", "import_origins", "selection_facts")
+    imports = "".join(f"import {name}\nassert {name}.MINE\n" for name in names)
+    every_bench.write({**{f"{name}.py": "MINE = True\n" for name in names}, "test_a.py": imports + FINE})
+
+    answer = await every_bench.explain()
+
+    assert (answer["ready"], answer["tests"]["count"]) == (True, 1)
+
+
+@pytest.mark.anyio
+async def test_tests_that_addopts_leave_out_are_counted_apart(every_bench: Workbench) -> None:
+    every_bench.write({"pytest.ini": "[pytest]\naddopts = -k one\n", "test_a.py": FINE + "def test_one(): pass\n"})
+
+    assert (await every_bench.explain())["tests"] == {"count": 1, "deselected": 1, "uncollected": []}
+
+
+@pytest.mark.anyio
+async def test_settings_above_the_root_are_not_told_as_its_own_but_named(every_bench: Workbench) -> None:
+    (every_bench.root.parent / "pytest.ini").write_text("[pytest]\naddopts = -x\n", encoding="utf-8")
+    every_bench.write({"test_a.py": FINE})
+
+    answer = await every_bench.explain()
+
+    assert (answer["config"]["file"], answer["config"]["addopts"]) == (None, "")
+    (notice,) = answer["notices"]
+    assert "../pytest.ini" in notice
+
+
+@pytest.mark.anyio
+async def test_the_code_of_another_checkout_is_not_ready(every_bench: Workbench) -> None:
+    other = every_bench.root.parent / "other"
+    (other / "shop").mkdir(parents=True)
+    (other / "shop" / "__init__.py").touch()
+    every_bench.write(
+        {
+            "src/shop/__init__.py": "",
+            "conftest.py": f"import sys\nsys.path.insert(0, {str(other)!r})\n",
+            "test_a.py": f"import shop\n{FINE}",
+        }
+    )
+
+    answer = await every_bench.explain()
+
+    assert not answer["ready"]
+    assert answer["imported_elsewhere"] == [{"name": "shop", "file": f"{other}/shop/__init__.py", "own": "src/shop"}]
+
+
+@pytest.mark.anyio
+async def test_files_that_cannot_be_collected_are_told_in_one_line_each(every_bench: Workbench) -> None:
+    every_bench.write({"test_a.py": FINE, "test_b.py": "import os\nimport nowhere_to_be_found\n"})
+
+    answer = await every_bench.explain()
+
+    assert not answer["ready"]
+    assert answer["problem"] is None
+    assert answer["tests"]["uncollected"] == ["test_b.py:2: ModuleNotFoundError: No module named 'nowhere_to_be_found'"]
+
+
+BROKEN = {
+    "a bad ini": ({"pytest.ini": "[pytest\n"}, "pytest.ini"),
+    "an unknown option": ({"pytest.ini": "[pytest]\naddopts = --no-such-option\n"}, "--no-such-option"),
+    "a bad expression": ({"pytest.ini": "[pytest]\naddopts = -k 'a(('\n", "test_a.py": FINE}, "'-k'"),
+    "a bad pyproject": ({"pyproject.toml": "[tool.pytest.ini_options]\naddopts = {\n"}, "pyproject.toml"),
+    "a dying test module": ({"test_a.py": "import os; os._exit(9)\n"}, "exited with code 9"),
+    "a hook that gives up": (
+        {"conftest.py": "import pytest\ndef pytest_collection(): pytest.exit('not today')\n", "test_a.py": FINE},
+        "not today",
+    ),
+    "a question instead of tests": ({"pytest.ini": "[pytest]\naddopts = --help\n"}, "addopts"),
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("what", BROKEN)
+async def test_what_keeps_pytest_from_collecting_is_data(every_bench: Workbench, what: str) -> None:
+    files, words = BROKEN[what]
+    every_bench.write(files)
+
+    answer = await every_bench.explain()
+
+    assert (answer["ready"], answer["tests"]) == (False, None)
+    assert words in answer["problem"]
+    assert answer["next_step"]
+    assert answer["interpreter"]["executable"] == str(every_bench.python)
+
+
+@pytest.mark.anyio
+async def test_a_conftest_that_hangs_is_data_when_the_time_is_over_with_all_that_was_known(
+    every_bench: Workbench,
+) -> None:
+    hanging = "import pathlib, time\npathlib.Path('reached').touch()\ntime.sleep(1000)\n"
+    every_bench.write({**ORDINARY, "conftest.py": hanging})
+
+    for limit in limits_until(every_bench.root / "reached"):
+        answer = await explained(every_bench.config._replace(default_timeout=limit))
+
+    assert not answer["ready"]
+    assert f"{limit} seconds" in answer["problem"]
+    assert "conftest.py" in answer["problem"]
+    assert answer["config"]["addopts"] == "-ra --strict-markers"
+
+
+@pytest.mark.anyio
+async def test_a_project_without_a_usable_python_is_data_with_the_line_that_helps(bench: Workbench) -> None:
+    bench.write(ORDINARY)
+    (bench.root / ".venv" / "bin").mkdir(parents=True)
+    (bench.root / ".venv" / "bin" / "python").symlink_to("/nowhere/python")
+
+    answer = await explained(bench.config._replace(python=None))
+    lacking = await explained(bench.config._replace(python=ENVIRONMENTS["no-pytest"].python))
+
+    assert (answer["ready"], answer["interpreter"], answer["pytest"], answer["config"]) == (False, None, None, None)
+    assert [candidate["source"] for candidate in answer["candidates"]] == [".venv in the project root"]
+    assert answer["next_step"].startswith("mv .venv .venv-broken && python3 -m venv .venv")
+    assert lacking["next_step"] == f"{ENVIRONMENTS['no-pytest'].python} -m pip install pytest"
+
+
+@pytest.mark.anyio
+async def test_a_machine_without_a_temporary_folder_is_data(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.write(ORDINARY)
+    monkeypatch.setattr(tempfile, "tempdir", str(bench.root.parent / "gone"))
+
+    answer = await bench.explain()
+
+    assert (answer["ready"], answer["temporary_folder"]["writable"]) == (False, False)
+    assert answer["interpreter"]["executable"] == str(bench.python)
+    assert "TMPDIR" in answer["next_step"]
+
+
+@pytest.mark.anyio
+async def test_no_variable_of_the_servers_is_told(bench: Workbench) -> None:
+    bench.write(ORDINARY)
+    secret = {"TOKEN": "canary-51c", "TMPDIR": "/canary-52c", "PYTEST_ADDOPTS": "-k canary-53c"}
+
+    answer = await explained(bench.config._replace(environment={**bench.config.environment, **secret}))
+
+    assert "canary" not in json.dumps(answer)
+    assert any("TMPDIR" in notice for notice in answer["notices"])
+
+
+@pytest.mark.anyio
+async def test_a_parameter_is_refused(bench: Workbench) -> None:
+    refused = await bench.refused("explain_environment", path=".")
+
+    assert isinstance(refused, Failure)
+    assert (refused.code, refused.data["field"]) == (-32602, "path")
+
+
+@pytest.mark.anyio
+async def test_the_servers_own_environment_is_told_where_it_is_the_projects_too(bench: Workbench) -> None:
+    bench.write({"test_a.py": FINE})
+
+    answer = await explained(bench.config._replace(python=Path(sys.executable)))
+
+    assert answer["server"]["executable"] == sys.executable
+    assert answer["ready"]
+    assert [notice for notice in answer["notices"] if "environment of its own" in notice]

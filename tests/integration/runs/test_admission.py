@@ -1,0 +1,190 @@
+"""Files that a call names or reaches are imported only if the project's own collection would import them."""
+
+import pytest
+
+from tests.support.workbench import Workbench, call
+
+# Importing a module that begins like this leaves a file behind.
+TRACE = "import pathlib\npathlib.Path(__file__).with_suffix('.imported').touch()\n"
+DOCTEST = f'{TRACE}def double(x):\n    """\n    >>> double(1)\n    2\n    """\n    return 2 * x\n'
+PLUGIN = (
+    f"{TRACE}import pytest\n@pytest.hookimpl(tryfirst=True)\ndef pytest_load_initial_conftests(): import settings\n"
+)
+
+
+def imported(bench: Workbench) -> list[str]:
+    return sorted(path.relative_to(bench.root).as_posix() for path in bench.root.rglob("*.imported"))
+
+
+@pytest.mark.anyio
+async def test_a_file_that_is_no_test_is_refused_before_any_code_of_the_project_runs(every_bench: Workbench) -> None:
+    """A plugin that the project's settings name is imported all the same: it may decide what a test is."""
+    every_bench.write(
+        {
+            "pytest.ini": "[pytest]\naddopts = -p plugin\n",
+            "plugin.py": PLUGIN,
+            "settings.py": TRACE,
+            "conftest.py": TRACE,
+            "scripts/conftest.py": TRACE,
+            "scripts/deploy.py": TRACE,
+        }
+    )
+
+    failure = await every_bench.refused("execute_tests", path="scripts/deploy.py")
+
+    (fault,) = failure.data["validation_errors"]
+    assert (failure.code, fault["field"], fault["type"]) == (-32602, "path", "not_a_test_file")
+    assert imported(every_bench) == ["plugin.imported"]
+
+
+@pytest.mark.anyio
+async def test_doctest_modules_take_no_named_file_that_pytest_would_leave_out(bench: Workbench) -> None:
+    bench.write(
+        {
+            "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
+            "setup.py": f"{TRACE}import setuptools\n",
+            "pkg/__main__.py": TRACE,
+            "pkg/sums.py": DOCTEST,
+            "build/copy.py": DOCTEST,
+        }
+    )
+
+    failure = await bench.refused("execute_tests", node_ids=["setup.py", "pkg/__main__.py", "build/copy.py"])
+    answer = await bench.execute(path="pkg/sums.py")
+
+    faults = [(fault["field"], fault["type"]) for fault in failure.data["validation_errors"]]
+    assert faults == [(f"node_ids.{index}", "not_a_test_file") for index in range(3)]
+    assert [test["node_id"] for test in answer["tests"]] == ["pkg/sums.py::sums.double"]
+    assert imported(bench) == ["pkg/sums.imported"]
+
+
+IGNORING = {
+    "--ignore": {"pytest.ini": "[pytest]\naddopts = --doctest-modules --ignore=manage.py --ignore-glob=script*\n"},
+    "collect_ignore": {
+        "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
+        "conftest.py": "collect_ignore = ['manage.py', 'scripts']\n",
+    },
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("how", IGNORING)
+@pytest.mark.parametrize("name", ["manage.py", "scripts", "scripts/deploy.py"])
+async def test_what_the_project_ignores_is_not_imported_for_its_doctests(
+    every_bench: Workbench, how: str, name: str
+) -> None:
+    every_bench.write({**IGNORING[how], "manage.py": DOCTEST, "scripts/deploy.py": DOCTEST, "test_a.py": TRACE})
+
+    await call("discover_tests", {"path": name}, every_bench.config)
+
+    assert imported(every_bench) == []
+
+
+@pytest.mark.anyio
+async def test_a_conda_environment_is_not_imported_for_its_doctests(bench: Workbench) -> None:
+    files = {
+        "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
+        "env/conda-meta/history": "",
+        "env/lib/m.py": DOCTEST,
+    }
+    bench.write(files)
+
+    for name in ("env", "env/lib/m.py"):
+        await call("discover_tests", {"path": name}, bench.config)
+
+    assert imported(bench) == []
+
+
+BEYOND = {
+    "pytest.ini": "[pytest]\naddopts = --doctest-modules\ntestpaths = tests src*\n",
+    "src/sums.py": DOCTEST,
+    "tests/test_a.py": "def test_a(): pass\n",
+    "scripts/deploy.py": DOCTEST,
+    "scripts/test_deploy.py": "def test_deploy(): pass\n",
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("path", "ids"),
+    [
+        ("scripts", ["scripts/test_deploy.py::test_deploy"]),
+        (".", ["scripts/test_deploy.py::test_deploy", "src/sums.py::sums.double", "tests/test_a.py::test_a"]),
+    ],
+)
+async def test_modules_beyond_testpaths_are_not_imported_for_their_doctests(
+    bench: Workbench, path: str, ids: list[str]
+) -> None:
+    bench.write(BEYOND)
+
+    answer = await bench.discover(path=path)
+
+    assert [test["node_id"] for test in answer["tests"]] == ids
+    (notice,) = answer["notices"]
+    assert notice.startswith("The doctests of 1 module(s) were left out and not imported, first 'scripts/")
+    assert "scripts/deploy.imported" not in imported(bench)
+
+
+@pytest.mark.anyio
+async def test_inside_testpaths_and_without_a_path_doctests_are_collected_as_ever(bench: Workbench) -> None:
+    bench.write(BEYOND)
+
+    inside, whole = await bench.discover(path="src"), await bench.discover()
+
+    assert (inside["count"], inside["notices"]) == (1, [])
+    assert (whole["count"], whole["notices"]) == (2, [])
+    assert imported(bench) == ["src/sums.imported"]
+
+
+@pytest.mark.anyio
+async def test_a_project_without_testpaths_has_doctests_in_every_folder(bench: Workbench) -> None:
+    bench.write(
+        {
+            "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
+            "one/sums.py": DOCTEST,
+            "build/nested/pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
+            "build/nested/deep/more.py": DOCTEST,
+        }
+    )
+
+    counts = [(await bench.discover(path=path))["count"] for path in (".", "one", "build/nested/deep")]
+
+    assert counts == [1, 1, 1]
+
+
+@pytest.mark.anyio
+async def test_beyond_testpaths_the_workers_of_xdist_collect_no_doctests(bench: Workbench) -> None:
+    ini = "[pytest]\naddopts = -n1 --doctest-modules -m 'not slow'\ntestpaths = tests\nmarkers = slow\n"
+    bench.write({**BEYOND, "pytest.ini": ini})
+
+    answer = await bench.execute(path="scripts")
+
+    assert [test["node_id"] for test in answer["tests"]] == ["scripts/test_deploy.py::test_deploy"]
+    assert "scripts/deploy.imported" not in imported(bench)
+    assert [notice for notice in answer["notices"] if notice.startswith("Under xdist, no doctests")]
+
+
+@pytest.mark.anyio
+async def test_what_a_conftest_ignores_is_not_imported_by_the_workers_of_xdist(every_bench: Workbench) -> None:
+    ini = "[pytest]\naddopts = -n1 --doctest-modules\n"
+    every_bench.write({**IGNORING["collect_ignore"], "pytest.ini": ini, "scripts/deploy.py": DOCTEST})
+
+    failure = await every_bench.refused("execute_tests", path="scripts/deploy.py")
+    answer = await every_bench.execute(path="scripts")
+
+    (fault,) = failure.data["validation_errors"]
+    assert (fault["field"], fault["type"]) == ("path", "not_a_test_file")
+    assert answer["verdict"] == "no_tests"
+    assert [notice for notice in answer["notices"] if notice.startswith("Under xdist, no doctests")]
+    assert imported(every_bench) == []
+
+
+@pytest.mark.anyio
+async def test_a_discovery_collects_by_itself_where_addopts_ask_for_workers(bench: Workbench) -> None:
+    bench.write({**BEYOND, "pytest.ini": "[pytest]\naddopts = -n1 --doctest-modules\ntestpaths = tests\n"})
+
+    answer = await bench.discover(path="scripts")
+
+    assert [test["node_id"] for test in answer["tests"]] == ["scripts/test_deploy.py::test_deploy"]
+    assert imported(bench) == []
+    assert answer["notices"][0].startswith("The doctests of 1 module(s) were left out and not imported")

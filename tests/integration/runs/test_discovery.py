@@ -1,0 +1,190 @@
+"""What discover_tests says of a project, and that it leaves the project as it was."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.workbench import Workbench
+
+FINE = "def test_fine(): pass\n"
+
+
+@pytest.mark.anyio
+async def test_each_test_has_its_module_class_function_file_and_the_line_of_its_def(every_bench: Workbench) -> None:
+    every_bench.write(
+        {
+            "tests/test_user.py": """
+            import pytest
+
+            def test_plain(): pass
+
+            @pytest.mark.parametrize(
+                "value",
+                [1],
+            )
+            @pytest.mark.skip
+            def test_decorated(value): pass
+
+            class TestAuth:
+                class TestLogin:
+                    async def helper(self): pass
+
+                    def test_password(self): pass
+            """
+        }
+    )
+
+    answer = await every_bench.discover()
+
+    assert list(answer) == ["count", "notices", "collection_errors", "tests", "files", "omitted"]
+    assert answer["count"] == 3
+    assert answer["tests"] == [
+        {
+            "node_id": "tests/test_user.py::test_plain",
+            "module": "tests.test_user",
+            "class": None,
+            "function": "test_plain",
+            "file": "tests/test_user.py",
+            "line": 3,
+        },
+        {
+            "node_id": "tests/test_user.py::test_decorated[1]",
+            "module": "tests.test_user",
+            "class": None,
+            "function": "test_decorated",
+            "file": "tests/test_user.py",
+            "line": 10,
+        },
+        {
+            "node_id": "tests/test_user.py::TestAuth::TestLogin::test_password",
+            "module": "tests.test_user",
+            "class": "TestAuth::TestLogin",
+            "function": "test_password",
+            "file": "tests/test_user.py",
+            "line": 16,
+        },
+    ]
+
+
+@pytest.mark.anyio
+async def test_files_that_cannot_be_collected_stand_beside_the_tests_that_can(every_bench: Workbench) -> None:
+    every_bench.write(
+        {
+            "test_fine.py": FINE,
+            "test_import.py": "import os\nfrom os import not_there\n",
+            "test_syntax.py": "def test_one():\n    return (\n",
+            "test_null.py": "def test_one(): pass\n",
+            "test_raises.py": "import os\n\nraise RuntimeError('at import\\nof this file')\n",
+        }
+    )
+    (every_bench.root / "test_null.py").write_bytes(b"x = 1\0\n")
+
+    answer = await every_bench.discover()
+
+    assert answer["count"] == 1
+    errors = {error["file"]: error for error in answer["collection_errors"]}
+    assert {name: error["error_type"] for name, error in errors.items()} == {
+        "test_import.py": "ImportError",
+        "test_null.py": errors["test_null.py"]["error_type"],
+        "test_raises.py": "RuntimeError",
+        "test_syntax.py": "SyntaxError",
+    }
+    assert errors["test_null.py"]["error_type"] in ("SyntaxError", "ValueError")
+    assert errors["test_import.py"]["line"] == 2
+    assert errors["test_import.py"]["message"].startswith("cannot import name 'not_there' from 'os'")
+    assert errors["test_syntax.py"]["line"] == 2
+    assert errors["test_raises.py"]["line"] == 3
+    assert errors["test_raises.py"]["message"] == "at import\nof this file"
+    assert all(error["traceback"] for error in errors.values())
+    assert answer["notices"] == ["4 file(s) could not be collected; their tests are not counted."]
+
+
+@pytest.mark.anyio
+async def test_path_pattern_markers_and_keywords_each_narrow_the_list(bench: Workbench) -> None:
+    bench.write(
+        {
+            "pytest.ini": "[pytest]\nmarkers = slow\n",
+            "a/test_one.py": "import pytest\n@pytest.mark.slow\ndef test_slow(): pass\ndef test_quick(): pass\n",
+            "b/test_two.py": FINE,
+            "b/check_three.py": "def test_checked(): pass\n",
+        }
+    )
+
+    async def found(**arguments: str) -> list[str]:
+        return [test["function"] for test in (await bench.discover(**arguments))["tests"]]
+
+    assert await found() == ["test_slow", "test_quick", "test_fine"]
+    assert await found(path="b") == ["test_fine"]
+    assert await found(path=str(bench.root / "b" / "test_two.py")) == ["test_fine"]
+    assert await found(pattern="check_*.py") == ["test_checked"]
+    assert await found(markers="slow") == ["test_slow"]
+    assert await found(keywords="quick or fine") == ["test_quick", "test_fine"]
+
+
+def everything_below(root: Path) -> set[str]:
+    return {str(path.relative_to(root)) for path in root.rglob("*")}
+
+
+@pytest.mark.anyio
+async def test_nothing_is_written_even_where_addopts_ask_for_the_cache(every_bench: Workbench) -> None:
+    every_bench.write(
+        {
+            "pytest.ini": "[pytest]\naddopts = --ff --lf\n",
+            "conftest.py": "import helper\n",
+            "helper.py": "",
+            "tests/test_fine.py": FINE,
+        }
+    )
+    before = everything_below(every_bench.root)
+
+    answer = await every_bench.discover()
+
+    assert answer["count"] == 1
+    assert everything_below(every_bench.root) == before
+
+
+@pytest.mark.anyio
+async def test_why_nothing_was_found_is_said(bench: Workbench) -> None:
+    bench.write({"test_fine.py": FINE, "empty/readme.txt": ""})
+
+    filtered = await bench.discover(keywords="nowhere")
+    elsewhere = await bench.discover(path="empty")
+
+    assert filtered["notices"] == [
+        "No test was selected: 1 were collected and all were deselected by keywords.",
+    ]
+    (sentence,) = elsewhere["notices"]
+    assert sentence.startswith("No test was selected: pytest collected none there: no file matches python_files")
+    assert (filtered["count"], elsewhere["count"]) == (0, 0)
+
+
+@pytest.mark.anyio
+async def test_a_suite_too_large_for_the_budget_is_counted_per_file(bench: Workbench) -> None:
+    many = "import pytest\n@pytest.mark.parametrize('n', range(200))\ndef test_each(n): pass\n"
+    bench.write({"a/test_many.py": many, "b/test_more.py": many})
+
+    brief = await bench.discover(max_tokens=1000)
+    whole = await bench.discover(detail="full")
+
+    assert brief["count"] == whole["count"] == 400
+    assert brief["tests"] == []
+    assert brief["files"] == [{"file": "a/test_many.py", "count": 200}, {"file": "b/test_more.py", "count": 200}]
+    assert brief["omitted"]["tests"] == 400
+    assert len(whole["tests"]) == 400
+    assert whole["omitted"] is None
+
+
+@pytest.mark.anyio
+async def test_ini_files_and_conftests_above_the_root_are_not_used(every_bench: Workbench) -> None:
+    every_bench.write({"test_fine.py": FINE})
+    above = every_bench.root.parent
+    (above / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\npython_files = other_*.py\n")
+    (above / "conftest.py").write_text("raise SystemExit('above')\n")
+    (above / "setup.py").write_text("")
+
+    answer = await every_bench.discover()
+    ran = await every_bench.execute()
+
+    assert [test["node_id"] for test in answer["tests"]] == ["test_fine.py::test_fine"]
+    assert ran["verdict"] == "passed"
+    assert not (above / ".pytest_cache").exists()

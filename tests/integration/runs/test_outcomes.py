@@ -1,0 +1,288 @@
+"""What the server says of a run equals what pytest says, on every generation of pytest."""
+
+import re
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import pytest
+
+from tests.support.projects import ZOO
+from tests.support.workbench import Workbench
+
+# node id → outcome, by the mapping that docs/outcomes.md publishes
+OUTCOMES = {
+    "test_passes": "passed",
+    "test_fails": "failed",
+    "test_skipped": "skipped",
+    "test_xfails": "skipped",
+    "test_xfails_on_the_way": "skipped",
+    "test_xpasses": "passed",
+    "test_xpasses_strictly": "failed",
+    "test_setup_fails": "error",
+    "test_asks_for_a_fixture_that_is_not_there": "error",
+    "test_teardown_fails": "error",
+    "test_call_and_teardown_fail": "failed",
+}
+
+
+def closing_line(stdout: str) -> dict[str, int]:
+    """pytest's own counts: '1 failed, 2 passed in 0.1s' → {'failed': 1, 'passed': 2}"""
+    return {word.rstrip("s"): int(count) for count, word in re.findall(r"(\d+) ([a-z]+)", stdout.splitlines()[-1])}
+
+
+@pytest.mark.anyio
+async def test_every_kind_of_outcome_is_counted_as_the_published_mapping_says(every_bench: Workbench) -> None:
+    every_bench.write({"test_zoo.py": ZOO})
+
+    answer = await every_bench.execute(detail="tests")
+
+    said = {test["node_id"].removeprefix("test_zoo.py::"): test["outcome"] for test in answer["tests"]}
+    assert {name: said[name] for name in OUTCOMES} == OUTCOMES
+    assert answer["verdict"] == "failed"
+    assert answer["exit_code"] == 1
+    assert_counts_equal_pytests_own(answer, closing_line(every_bench.shell("-q").stdout), teardown_errors=2)
+
+
+def assert_counts_equal_pytests_own(answer: dict[str, Any], line: dict[str, int], *, teardown_errors: int) -> None:
+    """pytest counts reports, we count tests: one that also failed in teardown is two reports."""
+    summary = answer["summary"]
+    also_failed = sum("ERROR at teardown" in (test["traceback"] or "") for test in answer["tests"])
+    assert summary["failed"] == line.get("failed", 0)
+    assert summary["skipped"] == line.get("skipped", 0) + line.get("xfailed", 0)
+    assert summary["errors"] == line.get("error", 0) - also_failed
+    assert summary["passed"] == line.get("passed", 0) + line.get("xpassed", 0) - (teardown_errors - also_failed)
+    assert summary["total"] == sum(summary[key] for key in ("passed", "failed", "skipped", "errors"))
+
+
+@pytest.mark.anyio
+async def test_counts_equal_the_junit_file_that_pytest_writes(every_bench: Workbench) -> None:
+    every_bench.write({"test_zoo.py": ZOO})
+
+    answer = await every_bench.execute()
+
+    every_bench.shell("--junitxml=../junit.xml")
+    cases = ET.parse(every_bench.root.parent / "junit.xml").getroot().findall(".//testcase")
+    # junit writes the failure and the teardown error of one test as two cases of one name
+    by_name: dict[tuple[str, str], set[str]] = {}
+    for case in cases:
+        by_name.setdefault((case.get("classname", ""), case.get("name", "")), set()).update(c.tag for c in case)
+    counts = {kind: sum(kind in tags for tags in by_name.values()) for kind in ("failure", "skipped")}
+    errors = sum("error" in tags and "failure" not in tags for tags in by_name.values())
+    summary = answer["summary"]
+    assert (summary["failed"], summary["skipped"], summary["errors"]) == (
+        counts["failure"],
+        counts["skipped"],
+        errors,
+    )
+    assert summary["total"] == len(by_name)
+
+
+@pytest.mark.anyio
+async def test_messages_begin_with_the_exception_and_tracebacks_are_pytests_own(every_bench: Workbench) -> None:
+    every_bench.write({"test_zoo.py": ZOO, "pytest.ini": "[pytest]\naddopts = --tb=line --show-capture=no -q\n"})
+
+    answer = await every_bench.execute(detail="tests")
+
+    tests = {test["node_id"].partition("::")[2]: test for test in answer["tests"]}
+    failed = tests["test_fails"]
+    assert failed["message"].startswith("AssertionError: assert [1, 2, 3] == [1, 2, 4]")
+    assert ">       assert [1, 2, 3] == [1, 2, 4]" in failed["traceback"]
+    assert "test_zoo.py:8: AssertionError" in failed["traceback"]
+    assert failed["traceback"].endswith("- Captured stdout call -----------------------------\nseen on stdout")
+    assert tests["test_setup_fails"]["message"] == "ValueError: no fixture"
+    assert tests["test_asks_for_a_fixture_that_is_not_there"]["message"] == (
+        "FixtureLookupError: fixture 'nowhere' not found"
+    )
+    both = tests["test_call_and_teardown_fail"]
+    assert both["message"].startswith("AssertionError: assert 1 == 2")
+    assert both["message"].endswith("RuntimeError: no teardown")
+    assert both["traceback"].index("assert 1 == 2") < both["traceback"].index("ERROR at teardown")
+    assert tests["test_skipped"] == {
+        "node_id": "test_zoo.py::test_skipped",
+        "outcome": "skipped",
+        "duration": tests["test_skipped"]["duration"],
+        "message": "not today",
+        "traceback": None,
+    }
+    assert tests["test_xfails"]["message"] == "xfailed: known bug"
+    assert tests["test_xfails_on_the_way"]["message"] == "xfailed: gave up"
+    assert tests["TestUnit::test_skipped"]["message"] == "unit skip"
+    assert tests["test_xpasses_strictly"]["message"] == "[XPASS(strict)] must not pass"
+
+
+@pytest.mark.anyio
+async def test_no_diff_is_cut_whatever_the_verbosity(every_bench: Workbench) -> None:
+    every_bench.write(
+        {
+            "test_long.py": """
+            def test_lists(): assert list(range(60)) == list(range(30)) + [0] + list(range(31, 60))
+            def test_text(): assert "\\n".join("abcdefghij") * 3 == "\\n".join("abcdefghik") * 3
+            """
+        }
+    )
+
+    answer = await every_bench.execute(verbosity=-1)
+
+    told = str([test["message"] + test["traceback"] for test in answer["tests"]])
+    assert not re.search(r"use '?-v+'?|Full output truncated|\.\.\.truncated", told, re.IGNORECASE)
+    assert "30" in answer["tests"][0]["message"]
+
+
+@pytest.mark.anyio
+async def test_a_failed_subtest_makes_its_test_failed_and_the_message_says_which(every_bench: Workbench) -> None:
+    every_bench.write(
+        {
+            "test_sub.py": """
+            import unittest
+
+            def test_parts(subtests):
+                for number in range(3):
+                    with subtests.test("part", number=number):
+                        assert number != 1
+
+            class TestUnit(unittest.TestCase):
+                def test_parts(self):
+                    for number in range(3):
+                        with self.subTest(number=number):
+                            self.assertNotEqual(number, 2)
+
+            def test_fine(subtests):
+                with subtests.test("part"): pass
+            """
+        }
+    )
+
+    answer = await every_bench.execute(detail="tests")
+
+    tests = {test["node_id"]: test for test in answer["tests"]}
+    assert {name: test["outcome"] for name, test in tests.items()} == {
+        "test_sub.py::test_parts": "failed",
+        "test_sub.py::TestUnit::test_parts": "failed",
+        "test_sub.py::test_fine": "passed",
+    }
+    assert tests["test_sub.py::test_parts"]["message"].endswith("\nin subtest [part] (number=1)")
+    assert tests["test_sub.py::TestUnit::test_parts"]["message"].endswith("\nin subtest (number=2)")
+    assert "assert 1 != 1" in tests["test_sub.py::test_parts"]["traceback"]
+    assert answer["summary"]["failed"] == 2
+
+
+@pytest.mark.anyio
+async def test_texts_of_failures_keep_their_indentation_and_name_places_from_the_root(every_bench: Workbench) -> None:
+    sums = 'def one():\n    """\n    >>> 1 + 1\n    3\n    """\n'
+    tests = "def test_bad():\n    assert 0\ndef test_needs(nothing): pass\n"
+    every_bench.write(
+        {"pytest.ini": "[pytest]\naddopts = --doctest-modules\n", "src/sums.py": sums, "test_a.py": tests}
+    )
+
+    answer = await every_bench.execute()
+
+    texts = {test["node_id"]: test["traceback"] for test in answer["tests"]}
+    assert texts["test_a.py::test_bad"].startswith("    def test_bad():\n>       assert 0\n")
+    assert texts["src/sums.py::sums.one"].splitlines()[-1] == "src/sums.py:3: DocTestFailure"
+    assert texts["test_a.py::test_needs"].splitlines()[-1] == "test_a.py:3"
+    assert {group["location"] for group in answer["failure_groups"]} >= {"src/sums.py:3", "test_a.py:2"}
+    assert str(every_bench.root) not in str(texts)
+
+
+@pytest.mark.anyio
+async def test_doctests_are_tests(every_bench: Workbench) -> None:
+    every_bench.write(
+        {
+            "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
+            "sums.py": '''
+            def good():
+                """
+                >>> 1 + 1
+                2
+                """
+
+            def bad():
+                """
+                >>> 1 + 1
+                3
+                """
+            ''',
+            "test_notes.txt": ">>> 2 * 2\n4\n",
+        }
+    )
+
+    answer = await every_bench.execute(detail="tests")
+
+    tests = {test["node_id"]: test for test in answer["tests"]}
+    assert {name: test["outcome"] for name, test in tests.items()} == {
+        "sums.py::sums.good": "passed",
+        "sums.py::sums.bad": "failed",
+        "test_notes.txt::test_notes.txt": "passed",
+    }
+    assert tests["sums.py::sums.bad"]["message"] == "DocTestFailure: Expected:\n    3\nGot:\n    2"
+
+
+@pytest.mark.anyio
+async def test_a_module_that_skips_itself_counts_as_one_skipped_test(every_bench: Workbench) -> None:
+    every_bench.write(
+        {
+            "test_absent.py": 'import pytest\npytest.skip("no database", allow_module_level=True)\n',
+            "test_here.py": "def test_one(): pass\n",
+        }
+    )
+
+    answer = await every_bench.execute()
+
+    assert answer["verdict"] == "passed"
+    assert answer["summary"]["skipped"] == 1
+    assert answer["tests"][-1] == {
+        "node_id": "test_absent.py",
+        "outcome": "skipped",
+        "duration": 0.0,
+        "message": "no database",
+        "traceback": None,
+    }
+
+
+@pytest.mark.anyio
+async def test_what_json_cannot_say_hides_no_failure(every_bench: Workbench) -> None:
+    """Properties, log records and reasons are the project's own objects."""
+    every_bench.write(
+        {
+            "test_odd.py": """
+            import logging
+            import pytest
+
+            def test_property(record_property):
+                record_property("x", float("nan"))
+                assert 0
+
+            def test_log():
+                logging.getLogger().warning("x", extra={"d": {(1, 2): 3}})
+                assert 0
+
+            @pytest.mark.xfail(reason=42)
+            def test_reason(): assert 0
+            """
+        }
+    )
+
+    for detail in ("auto", "full"):
+        answer = await every_bench.execute(detail=detail)
+        assert (answer["summary"]["failed"], answer["summary"]["skipped"], answer["summary"]["passed"]) == (2, 1, 0)
+        assert answer["notices"] == []
+
+
+@pytest.mark.anyio
+async def test_a_first_run_with_lf_in_addopts_left_nothing_out_and_claims_nothing(every_bench: Workbench) -> None:
+    every_bench.write({"pytest.ini": "[pytest]\naddopts = --lf\n", "test_a.py": "def test_a(): pass\n"})
+
+    answer = await every_bench.execute()
+
+    assert answer["notices"] == []
+
+
+@pytest.mark.anyio
+async def test_a_test_named_in_a_module_that_skips_itself_is_skipped_with_it(every_bench: Workbench) -> None:
+    source = "import pytest\npytest.skip('no database', allow_module_level=True)\ndef test_a(): pass\n"
+    every_bench.write({"test_absent.py": source})
+
+    answer = await every_bench.execute(node_ids=["test_absent.py::test_a"])
+
+    assert answer["summary"]["skipped"] == 1
+    assert answer["verdict"] != "passed"

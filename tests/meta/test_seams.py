@@ -1,0 +1,65 @@
+"""What passes between server, supervisor and child has one shape on both sides."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import pytest_mcp
+from pytest_mcp.events.decode import KINDS
+from pytest_mcp.execution.job import Job
+
+PACKAGE = Path(pytest_mcp.__file__).parent
+CHILD = sorted((PACKAGE / "child").glob("*.py"))
+
+
+def nodes(path: Path) -> Iterator[ast.AST]:
+    return ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def shape(path: Path, name: str) -> dict[str, str]:
+    """The keys of a TypedDict and their types, as they are written."""
+    (found,) = [node for node in nodes(path) if isinstance(node, ast.ClassDef) and node.name == name]
+    keys = [node for node in found.body if isinstance(node, ast.AnnAssign)]
+    return {ast.unparse(key.target): ast.unparse(key.annotation) for key in keys}
+
+
+def emitted() -> Iterator[tuple[str, list[str | None]]]:
+    """Each record that the child writes by name: its kind and its keys; None stands for keys from a mapping."""
+    for node in (node for path in CHILD for node in nodes(path)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("emit") and node.args:
+            kind = ast.literal_eval(node.args[0])
+            yield kind, [keyword.arg for keyword in node.keywords]
+
+
+def test_the_child_reads_the_job_that_the_server_writes() -> None:
+    ours = shape(PACKAGE / "execution" / "job.py", "Job")
+
+    assert shape(PACKAGE / "child" / "launcher.py", "Job") == ours
+    assert ours.keys() == Job.__required_keys__
+
+
+def test_the_child_uses_every_key_of_its_job() -> None:
+    used = {
+        ast.literal_eval(node.slice)
+        for path in CHILD
+        for node in nodes(path)
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "job"
+    }
+
+    assert used == Job.__required_keys__
+
+
+def test_every_kind_of_event_is_written_by_the_child_and_no_other() -> None:
+    # Written as text, for speed: see `channel`.
+    assert {kind for kind, _ in emitted()} | {"started", "finished"} == set(KINDS)
+
+
+@pytest.mark.parametrize(("kind", "keys"), list(emitted()))
+def test_a_record_has_the_fields_of_its_event(kind: str, keys: list[str | None]) -> None:
+    expected = [field.name for field in fields(KINDS[kind])]
+
+    assert set(keys) <= {*expected, None}
+    assert None in keys or len(keys) == len(expected)
