@@ -15,6 +15,7 @@ from pathlib import Path
 
 from bench.__main__ import VERSIONS
 from bench.tokens import answers, report, results, tokenizer
+from bench.tokens.real import command as real
 from bench.tokens.results import Entry
 from bench.tokens.rows import ROWS, Row
 from pytest_mcp import __version__
@@ -36,25 +37,36 @@ class Heard:
 def main(given: Sequence[str] | None = None) -> int:
     options = parsed(given)
     if options.render:
-        report.write(results.load())
+        report.write(results.load(), real.document())
         return 0
     try:
-        prepare([tokenizer.INSTALLED.name])
-        new = counted({name: hear(ROWS[name]) for name in options.rows or ROWS})
+        right = [part(options) for part in parts(options)]
     except NotFetched as error:
         print(error, file=sys.stderr)
         return 1
-    kept = results.load() | new
-    results.save(kept)
-    report.write(kept)
-    print(report.tables(kept))
-    return 1 if any(entry.complaints for entry in new.values()) else 0
+    report.write(results.load(), real.document())
+    print(real.document() if options.real else report.document(results.load(), real.document()))
+    return 0 if all(right) else 1
+
+
+def parts(options: argparse.Namespace) -> list[Callable[[argparse.Namespace], bool]]:
+    """Everything, unless rows or the real bugs alone are asked for."""
+    return [*([] if options.real else [rows]), *([] if options.rows else [real.run])]
+
+
+def rows(options: argparse.Namespace) -> bool:
+    """Whether every answer was right."""
+    prepare([tokenizer.INSTALLED.name])
+    new = counted({name: hear(ROWS[name]) for name in options.rows or ROWS})
+    results.save(results.load() | new)
+    return not any(entry.complaints for entry in new.values())
 
 
 def parsed(given: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.tokens", description="Count the tokens of answers.")
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"count only these rows: {', '.join(ROWS)}")
-    parser.add_argument("--render", action="store_true", help="count nothing; write the document from the saved counts")
+    parser = argparse.ArgumentParser(prog="python -m bench.tokens", description="What an answer costs, in tokens.")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"only these; there are {', '.join(ROWS)}")
+    parser.add_argument("--render", action="store_true", help="count nothing; write the document again")
+    real.add_options(parser)
     options = parser.parse_args(given)
     unknown = [name for name in options.rows if name not in ROWS]
     if unknown:

@@ -40,14 +40,15 @@ METHOD = f"""\
 """
 
 
-def write(results: Results) -> None:
-    FILE.write_text(document(results), encoding="utf-8")
+def write(results: Results, real: str) -> None:
+    FILE.write_text(document(results, real), encoding="utf-8")
 
 
-def document(results: Results) -> str:
+def document(results: Results, real: str) -> str:
+    """`real` is the part about the real bugs."""
     versions = sorted({entry.versions for entry in results.values()})
     where = f"Counted with {'; '.join(versions)}.\n" if versions else "Nothing is counted yet.\n"
-    return "\n".join([HEAD, where, tables(results), METHOD])
+    return "\n".join([HEAD, where, tables(results), real, METHOD])
 
 
 def tables(results: Results) -> str:
@@ -61,16 +62,20 @@ def goals(results: Results) -> str:
 
 
 def goal_line(row: Row, entry: Entry | None) -> list[str]:
-    said = [NOT_YET, f"≤ {row.goal:,}", NOTHING, NOTHING]
+    said = [NOT_YET, f"≤ `{USUAL}`" if row.goal is None else f"≤ {row.goal:,}", NOTHING, NOTHING]
     if entry is not None:
-        said = [f"{entry.answer:,}", f"≤ {row.goal:,}", judged(row, entry), entry.date]
+        said = [f"{entry.answer:,}", f"≤ {most(row, entry):,}", judged(row, entry), entry.date]
     return [f"`{row.name}`", row.what, *said]
 
 
 def judged(row: Row, entry: Entry) -> str:
     if entry.complaints:
         return "**wrong**"
-    return "met" if entry.answer <= row.goal else "**missed**"
+    return "met" if entry.answer <= most(row, entry) else "**missed**"
+
+
+def most(row: Row, entry: Entry) -> int:
+    return entry.printed[USUAL] if row.goal is None else row.goal
 
 
 def complaints(results: Results) -> list[str]:

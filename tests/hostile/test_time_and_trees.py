@@ -13,6 +13,7 @@ BEFORE = "def test_before(): pass\n"
 REACHED = "import os, signal, time\ndef reach(): os.close(os.open('reached', os.O_CREAT))\n"
 # From SIGINT to SIGABRT; and what the scorecard adds.
 GRACE = 2 + 1
+FURTHER_TRIES = 5
 
 STUCK = {
     "sleeps": "while True: time.sleep(600)",
@@ -42,6 +43,17 @@ def with_stuck_test(source: str) -> dict[str, str]:
     }
 
 
+def timed_out(server: HostileServer, *, telling: str) -> tuple[int, Failure]:
+    """From the limit on pytest has two seconds to tell where it is, which a busy machine may not give it at once."""
+    for limit in limits_until(server.root / "reached"):
+        failure = server.failure("timeout", timeout=limit)
+    for _ in range(FURTHER_TRIES):
+        if telling in failure.message:
+            break
+        failure = server.failure("timeout", timeout=limit)
+    return limit, failure
+
+
 @pytest.mark.parametrize("how", STUCK)
 def test_a_stuck_test_ends_at_the_limit_with_what_had_finished_and_its_own_stack(
     server: HostileServer, how: str
@@ -50,8 +62,7 @@ def test_a_stuck_test_ends_at_the_limit_with_what_had_finished_and_its_own_stack
     server.project(with_stuck_test(STUCK[how]))
     mark = "stderr| " if how == DEAF else "stack| "
 
-    for limit in limits_until(server.root / "reached", lambda: mark in failure.message):
-        failure = server.failure("timeout", timeout=limit)
+    limit, failure = timed_out(server, telling=mark)
 
     assert failure.message.splitlines()[0] == f"pytest execution exceeded timeout of {limit} seconds"
     assert (failure.data["timeout_exceeded"], failure.data["exit_code"], failure.data["signal"]) == (True, None, None)
@@ -69,10 +80,9 @@ def test_hanging_at_import_is_a_timeout_in_collection(server: HostileServer, whe
     """D2."""
     server.project({"test_a.py": BEFORE, where: f"{REACHED}reach()\nwhile True: time.sleep(600)\n"})
 
-    for limit in limits_until(server.root / "reached", lambda: where in failure.message):
-        failure = server.failure("timeout", timeout=limit)
+    _, failure = timed_out(server, telling=where)
 
-    assert "collecting" in failure.message
+    assert "collect" in failure.message.lower()
     assert where in failure.message
     assert failure.data["partial"] is None
 
