@@ -13,6 +13,7 @@ import pytest
 from bench.tokens import answers, names, projects, report, results, sources, truth
 from bench.tokens.__main__ import ENVIRONMENT, main
 from bench.tokens.projects import Project
+from bench.tokens.real import command as real
 from bench.tokens.results import Entry
 from bench.tokens.rows import MISSING, ROWS
 from bench.tokens.transcripts import WAYS
@@ -349,7 +350,7 @@ def test_what_is_kept_comes_back_as_it_was(tmp_path: Path) -> None:
 
 def test_the_document_is_what_its_counts_say() -> None:
     """After a change of words: `python -m bench.tokens --render`."""
-    assert report.FILE.read_text(encoding="utf-8") == report.document(results.load())
+    assert report.FILE.read_text(encoding="utf-8") == report.document(results.load(), real.document())
 
 
 def test_a_package_that_npm_cannot_fetch_is_one_sentence_and_nothing_is_kept(
