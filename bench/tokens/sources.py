@@ -63,7 +63,7 @@ def {name}(database):
 """
 
 # A few failures of each kind.
-CHECKOUT_FILE = "tests/unit/environments/test_git.py"
+CHECKOUT_FILE = "tests/test_checkout.py"
 CHECKOUT = """\
 import pytest
 

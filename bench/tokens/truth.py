@@ -4,6 +4,7 @@ Pure. A small answer that hides a cause is no gain, so a row with complaints is 
 and the order are left to the server: the words of a cause may be anywhere in the answer.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -36,6 +37,8 @@ EXPLANATION = {
     "temporary_folder": "path writable free_bytes",
     "server": "version python executable",
 }
+# The line of causes that share one.
+SHARED = re.compile(r"(\d+) more causes?, the first: ")
 TOOLS = ["discover_tests", "execute_tests", "explain_environment"]
 
 
@@ -188,17 +191,24 @@ def single_failures(answer: Any) -> list[Any]:
 
 
 def unnamed_causes(answer: Any, project: Project) -> list[str]:
+    """Many causes may share one line, which names the first of them and counts the others."""
     said = list(strings(answer))
-    return [
+    shared = [
+        int(found.group(1)) - 1 for group in answer["failure_groups"] if (found := SHARED.match(group["message"]))
+    ]
+    unnamed = [
         f"a cause is missing: {cause.words}, in {cause.file}"
         for cause in project.causes
         if not any(cause.words in text for text in said) or not any(cause.file in text for text in said)
     ]
+    return [] if len(unnamed) == sum(shared) else unnamed or ["it counts causes that do not exist"]
 
 
 def cut_diff(answer: Any, diff: tuple[str, ...]) -> list[str]:
-    """The changed lines must be in one text in this order; other lines may be between them."""
-    fewest = min((lines_missing(diff, text) for text in strings(answer)), key=len, default=list(diff))
+    """The changed lines must be in one text, in this order or as the items that differ."""
+    texts = list(strings(answer))
+    found = [*(lines_missing(diff, text) for text in texts), *(items_missing(diff, text) for text in texts)]
+    fewest = min(found, key=len, default=list(diff))
     return [f"a line of the diff is missing: {line}" for line in fewest]
 
 
@@ -206,6 +216,11 @@ def lines_missing(diff: tuple[str, ...], text: str) -> list[str]:
     rest = iter([" ".join(line.removeprefix("E").split()) for line in text.splitlines()])
     # `in` takes from the iterator up to what it finds, and all of it where it finds nothing.
     return [line for line in diff if line not in rest]
+
+
+def items_missing(diff: tuple[str, ...], text: str) -> list[str]:
+    """pytest shows the items of dicts that differ as `{'a': 1} != {'a': 2}`."""
+    return [line for line in diff if f"{{{line[1:].strip(' ,')}}}" not in text]
 
 
 def lost_files(answer: Any, project: Project) -> list[str]:

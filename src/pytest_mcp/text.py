@@ -43,12 +43,11 @@ def is_plain(text: str) -> bool:
 
 
 def cut_middle(text: str, limit: int, *, separator: str = "\n") -> str:
-    """At most about `limit` characters: the beginning, a note of how much is left out, and the end."""
-    if len(text) <= limit:
-        return text
+    """About `limit` characters: the beginning, a note of how much is left out, and the end. A note is never longer."""
     half = limit // 2
-    note = f"[... {len(text) - 2 * half} characters left out ...]"
-    return separator.join((text[:half], note, text[len(text) - half :]))
+    left_out = len(text) - 2 * half
+    note = separator.join(("", f"[... {left_out} characters left out ...]", ""))
+    return text if left_out <= len(note) else f"{text[:half]}{note}{text[len(text) - half :]}"
 
 
 def in_line(words: str) -> str:

@@ -204,7 +204,9 @@ def test_lines_of_a_diff_count_only_in_their_order_and_in_one_text() -> None:
     diff = ("- 1", "+ 2")
 
     assert truth.cut_diff({"a": "E   - 1\n  ? ^\nE   +     2"}, diff) == []
+    assert truth.cut_diff({"a": "E   {2} != {1}"}, diff) == []
     assert truth.cut_diff({"a": "+ 2\n- 1"}, diff) != []
+    assert truth.cut_diff({"a": "E   {2} != {3}"}, diff) != []
     assert truth.cut_diff({"a": "- 1", "b": "+ 2"}, diff) != []
     assert truth.cut_diff({}, diff) != []
 

@@ -36,7 +36,7 @@ _OBJECT = re.compile(r"^<.*>$", re.DOTALL)
 _SEPARATOR = re.compile(r"^(?:_ ){3,}_?$", re.MULTILINE)
 _COMPARISON = re.compile(r"(?:AssertionError: )?assert ")
 # An explanation is indented by two spaces, and equal lines of its difference by two more.
-_EQUAL_LINE = re.compile(r" {4}(?! *[-+?] )")
+_EQUAL_LINE = re.compile(r"^ {4}(?! *[-+?] )")
 # So are lines on a nested attribute.
 _NESTED = "Drill down into differing attribute"
 _DIFFERENCE = re.compile(r"^ *[-+] ", re.MULTILINE)

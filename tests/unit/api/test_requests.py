@@ -45,6 +45,7 @@ def test_every_parameter_of_execute_tests_may_be_left_out(bounds: Bounds) -> Non
         "failfast": False,
         "maxfail": None,
         "show_capture": None,
+        "locals": False,
         "color": False,
         "timeout": None,
     }
