@@ -128,12 +128,15 @@ class Request(Arguments):
 
     path: Annotated[
         PathTarget | None,
-        Field(description="Only tests in this folder or file, relative to the project root."),
+        Field(description="Only tests in this folder or file, relative to the project root. No :: and no wildcards."),
     ] = None
     pattern: Annotated[
         Annotated[StrictStr, Field(max_length=200, pattern=_PATTERN_CHARACTERS), AfterValidator(_check_pattern)] | None,
         Flag(lambda glob: f"--override-ini=python_files={glob}"),
-        Field(description="Test file names to look for instead of the project's own, e.g. 'check_*.py'."),
+        Field(
+            description="Test file names to look for instead of the project's own, e.g. 'check_*.py'."
+            " Must contain test, spec or check."
+        ),
     ] = None
     markers: Annotated[
         Annotated[Expression, AfterValidator(_check_expression(arguments=True))] | None,
@@ -148,13 +151,16 @@ class Request(Arguments):
     detail: Annotated[
         Detail,
         Field(
-            description="auto: what matters. tests: every test listed. full: also everything pytest printed"
-            " and, from execute_tests, json_report."
+            description="auto: each cause once, five of them whole; passing tests counted. tests: every test and"
+            " failure, up to max_tokens. full: pytest's own tracebacks, all it printed and, from execute_tests, json_report."
         ),
     ] = "auto"
     max_tokens: Annotated[
         Annotated[StrictInt, Field(ge=LEAST_TOKENS, le=MAX_TOKENS), AfterValidator(_check_max_tokens)] | None,
-        Field(description="Largest answer in tokens, except with detail full."),
+        Field(
+            description="Largest answer in tokens, except with detail full."
+            " Default: the operator's, 4000 to execute and 8000 to discover unless set."
+        ),
     ] = None
 
     @field_validator("*", mode="before")
@@ -204,7 +210,10 @@ class ExecuteTests(Request):
     verbosity: Annotated[
         Annotated[StrictInt, Field(ge=-2, le=2)],
         Flag(lambda level: f"--verbosity={level}"),
-        Field(description="How much pytest prints into text_output: -2 (least) to 2."),
+        Field(
+            description="pytest's own, -2 to 2: what it prints into text_output, of which auto shows only what no other"
+            " key has. Negative: no captured output."
+        ),
     ] = 0
     failfast: Annotated[
         StrictBool,
@@ -214,7 +223,7 @@ class ExecuteTests(Request):
     maxfail: Annotated[
         Annotated[StrictInt, Field(ge=1, le=100_000)] | None,
         Flag(lambda count: f"--maxfail={count}"),
-        Field(description="Stop after this many failures."),
+        Field(description="Stop after this many failures. Not together with failfast."),
     ] = None
     show_capture: Annotated[
         StrictBool | None,
@@ -237,7 +246,7 @@ class ExecuteTests(Request):
         Annotated[StrictInt, Field(ge=1, le=86_400), AfterValidator(_check_timeout)] | None,
         Field(
             description="Seconds until the run is stopped and what had finished is reported."
-            " Default: the operator's, 240 unless set."
+            " Default: the operator's, 240 unless set; at most the operator's limit, 3600 unless set."
         ),
     ] = None
 
