@@ -35,6 +35,7 @@ MEANT: dict[str, list[Any]] = {
     "failfast": [True, False, False, None],
     "maxfail": [1, 2, 100_000, None, None],
     "show_capture": [True, False, None],
+    "locals": [True, False, None],
     "color": [True, False, None],
     "timeout": [1, 240, 3600, None],
 }

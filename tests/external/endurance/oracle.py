@@ -69,14 +69,17 @@ class Oracle:
 
     def of_execution(self, said: dict[str, Any]) -> dict[str, Any]:
         captured = said.get("show_capture", said.get("verbosity", 0) >= 0)
+        full = said.get("detail") == "full"
+        limits = [] if full else ["truncation_limit_lines=0", "truncation_limit_chars=0"]
         return {
-            "tbstyle": "auto",
+            "tbstyle": "auto" if full else "long",
+            "showlocals": said.get("locals", False),
             "showcapture": "all" if captured else "no",
             "verbose": said.get("verbosity", 0),
             "color": "yes" if said.get("color") else "no",
             "code_highlight": "no",
             "maxfail": 1 if said.get("failfast") else said.get("maxfail", self.defaults["maxfail"]),
-            "override_ini": ["verbosity_assertions=2"],
+            "override_ini": [f"verbosity_assertions={2 if full else 'auto'}", *limits],
         }
 
     def arguments(self, said: dict[str, Any]) -> list[str]:
