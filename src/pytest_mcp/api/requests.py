@@ -152,7 +152,8 @@ class Request(Arguments):
         Detail,
         Field(
             description="auto: each cause once, five of them whole; passing tests counted. tests: every test and"
-            " failure, up to max_tokens. full: pytest's own tracebacks, all it printed and, from execute_tests, json_report."
+            " failure, up to max_tokens. full: pytest's own tracebacks, all it printed and, from execute_tests,"
+            " json_report."
         ),
     ] = "auto"
     max_tokens: Annotated[
