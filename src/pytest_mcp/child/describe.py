@@ -125,6 +125,20 @@ def chain_of(longrepr: Any, root: str) -> list[Any] | None:
         return None
 
 
+def short_text(report: Any, root: str) -> str:
+    """A failure to collect, in pytest's short style: with the long one it has the source of whole modules."""
+    chain = chain_of(report.longrepr, root)
+    if chain is None:
+        return text_of(report, root)
+    lines = []
+    for _, _, text, frames in chain:
+        for path, line, function, statement, _, _ in frames:
+            lines.append("%s:%d: in %s" % (path, line, function or "<module>"))
+            lines += ["    " + statement.replace("\n", "\n    ")] if statement else []
+        lines += ["E   " + line for line in text]
+    return "\n".join(lines)
+
+
 def _raised(traceback: Any, description: str | None, root: str) -> list[Any]:
     entries = traceback.reprentries
     shown = entries[-MOST_FRAMES:]

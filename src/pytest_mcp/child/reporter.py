@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generator, Sequence
 
 import pytest
 from comparisons import Comparisons
-from describe import Clipper, skip_reason, stack_of, text_of, told
+from describe import Clipper, short_text, skip_reason, stack_of, text_of, told
 from import_origins import imported_elsewhere
 from ini_files import settings_file
 from json_report import Stages
@@ -158,7 +158,8 @@ class Reporter:
         if report.failed:
             conftest, error = self.collection_errors.pop(report.nodeid, (None, None))
             path = conftest or os.path.join(str(self.config.rootpath), report.nodeid.partition("::")[0])
-            self.emit_collection_error(path, error, self.clip(told("the error", text_of, report, self.root)))
+            as_text = text_of if self.full else short_text
+            self.emit_collection_error(path, error, self.clip(told("the error", as_text, report, self.root)))
         elif report.skipped:
             reason = told("the reason of the skip", skip_reason, report.longrepr)
             self.emit("collection_skipped", id=self.relocate(report.nodeid), reason=reason)

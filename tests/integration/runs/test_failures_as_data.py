@@ -169,6 +169,33 @@ async def test_local_variables_of_the_innermost_frame_of_the_project_are_shown_w
 
 
 @pytest.mark.anyio
+async def test_a_module_that_raises_at_import_is_shown_by_its_frames_and_not_by_its_source(
+    every_bench: Workbench,
+) -> None:
+    shop = "import collections\n" + "# a comment\n" * 500 + "Pen = collections.namedtuple('name price', 'Pen')\n"
+    every_bench.write(
+        {
+            "shop.py": shop,
+            "test_a.py": "import shop\n",
+            "test_b.py": "import shop\n",
+        }
+    )
+
+    answer = await every_bench.execute()
+
+    (error,) = answer["collection_errors"]
+    assert (error["file"], error["error_type"], error["also"]) == ("test_a.py", "ValueError", 1)
+    lines = error["traceback"].split("\n")
+    assert lines[:4] == [
+        "test_a.py:1: in <module>",
+        "    import shop",
+        "shop.py:502: in <module>",
+        "    Pen = collections.namedtuple('name price', 'Pen')",
+    ]
+    assert "a comment" not in error["traceback"]
+
+
+@pytest.mark.anyio
 async def test_all_that_differs_in_a_comparison_is_shown_and_nothing_tells_to_use_an_option(
     every_bench: Workbench,
 ) -> None:
