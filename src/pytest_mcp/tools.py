@@ -28,8 +28,9 @@ markers or keywords. Use failfast while fixing one thing.
 Read verdict first: only "passed" means that everything selected ran and nothing failed. Failing tests
 are a normal result: tests shows one failure of each of the first five causes whole, failure_groups has
 the causes of several failures and those not shown, and rerun has the arguments that run the failures
-again. collection_errors are files that could not be imported. A JSON-RPC error means that the run did not happen or did not end; its message says
-why and what to do. Node ids in answers can be passed back as they are.
+again. collection_errors are files that could not be imported. A JSON-RPC error means that the run did
+not happen or did not end; its message says why and what to do. Node ids in answers can be passed back
+as they are.
 
 Call explain_environment when no usable Python is found, when tests or modules that should be there are
 missing, or when results look as if they were of other code."""
