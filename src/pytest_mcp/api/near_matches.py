@@ -14,7 +14,7 @@ from pathlib import Path
 MOST_BYTES = 1_000_000
 MOST_ENTRIES = 5_000
 # How alike two names must be, from 0 to 1.
-LIKENESS = 0.7
+LIKENESS = 0.8
 
 _DEFINITION = re.compile(rb"^([ \t]*)(class|def|async def) (\w+)", re.MULTILINE)
 _SKIPPED_FOLDERS = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "build", "dist"})

@@ -41,6 +41,12 @@ def boast():
 '''
 
 
+@pytest.fixture(autouse=True)
+def _in_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the child is: pytest shows paths as seen from its working directory."""
+    monkeypatch.chdir(tmp_path)
+
+
 def explained(folder: Path, call: str, **how: Any) -> Any:
     """What pytest makes of a failure in code of this folder."""
     file = folder / "shop.py"
