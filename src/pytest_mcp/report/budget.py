@@ -113,6 +113,7 @@ class _Answer:
         self.closing = pytest_output.telling_closing_line(report.stdout)
         examples = {cause.example.node_id for cause in report.groups}
         self.further = [failure for failure in report.failures if failure.node_id not in examples]
+        self.whole = Style(captured=report.captures, variables=report.locals)
         self.texts: dict[tuple[str, Style], TestResult] = {}
 
     def largest(self, fits: Fits) -> ExecuteResult:
@@ -140,9 +141,9 @@ class _Answer:
         groups = self.report.groups
         steps: list[dict[str, Any]] = [{"causes": number} for number in range(min(MOST_CAUSES, len(groups)) + 1)]
         steps += [{"errors": level} for level in range(1, len(self.errors))]
-        whole = Style(captured=self.report.captures, variables=self.report.locals)
         if groups:
-            steps += [{"examples": 1, "style": style} for style in reversed([whole, *tracebacks.reductions(whole)])]
+            styles = [self.whole, *tracebacks.reductions(self.whole)]
+            steps += [{"examples": 1, "style": style} for style in reversed(styles)]
         steps += [{"ids": True}]
         steps += [{"examples": number} for number in range(2, min(MOST_EXAMPLES, len(groups)) + 1)]
         steps += [{"text": True}]
@@ -218,8 +219,7 @@ class _Answer:
 
     def _omitted(self, shown: Shown, text: str) -> Omitted | None:
         report, groups = self.report, self.report.groups
-        whole = Style(captured=report.captures, variables=report.locals)
-        reduced = shown.examples > 0 and shown.style != whole
+        reduced = shown.examples > 0 and shown.style != self.whole
         unshown = len(groups) - shown.examples
         characters = max(0, len(self.printed) - len(text))
         fewer_errors = bool(self.errors) and shown.errors < len(self.errors) - 1
