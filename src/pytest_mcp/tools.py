@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pytest_mcp import engine
+from pytest_mcp.api import near_matches
 from pytest_mcp.api.errors import Fault, InvalidParams
 from pytest_mcp.api.requests import Arguments, DiscoverTests, ExecuteTests, ExplainEnvironment
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult, Shape
@@ -68,11 +69,17 @@ class Tool:
     def _message(self, details: ErrorDetails) -> str:
         match details["type"]:
             case "extra_forbidden":
-                return f"is not a parameter of {self.name}; there are {', '.join(self.request.model_fields) or 'none'}"
+                return self._unknown_parameter(str(details["loc"][-1]))
             case "value_error":
                 # Our own words, without what pydantic puts in front of them.
                 return str(details["ctx"]["error"])
         return details["msg"]
+
+    def _unknown_parameter(self, name: str) -> str:
+        known = list(self.request.model_fields)
+        near = near_matches.nearest(name, known)
+        meant = f"did you mean {near}? There are" if near else "there are"
+        return f"is not a parameter of {self.name}; {meant} {', '.join(known) or 'none'}"
 
     @property
     def input_schema(self) -> dict[str, Any]:

@@ -244,7 +244,7 @@ def marked(said: str) -> object:
 
 
 def unselected(said: str) -> object:
-    return selection.of_run(execution(session(NothingSelected([said], [said], [said], 0, 1), selected=0)))
+    return selection.of_run(execution(session(NothingSelected([said], [said], [said], 0, 1, [said]), selected=0)))
 
 
 ADMITTING = endpoint.parse("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)

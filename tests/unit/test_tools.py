@@ -1,8 +1,11 @@
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_mcp.api.errors import InvalidParams
+from pytest_mcp.config.model import Bounds
 from pytest_mcp.report.result import discovered
 from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump
 from tests.support.records import discovery, item
@@ -54,6 +57,19 @@ def test_an_unknown_parameter_is_refused_by_the_schema_and_none_is_required(tool
     assert tool.input_schema["type"] == "object"
     assert tool.input_schema["additionalProperties"] is False
     assert "required" not in tool.input_schema
+
+
+@pytest.mark.parametrize(("name", "meant"), [("keyword", "did you mean keywords? There are"), ("plugin", "there are")])
+def test_an_unknown_parameter_is_answered_with_the_nearest_and_all_others(
+    tmp_path: Path, name: str, meant: str
+) -> None:
+    with pytest.raises(InvalidParams) as refused:
+        BY_NAME["discover_tests"].accept({name: "x"}, Bounds(tmp_path, max_timeout=1, max_tokens=500))
+
+    assert refused.value.message == (
+        f"Invalid params: {name}: is not a parameter of discover_tests;"
+        f' {meant} path, pattern, markers, keywords, detail, max_tokens (received "x")'
+    )
 
 
 @every_tool

@@ -28,7 +28,8 @@ ErrorType = Literal["interrupted", "pytest_internal", "usage_error", "crash", "t
 
 # What a validation error repeats of a value that was refused.
 MAX_RECEIVED = 500
-# How many further faults, and how many lines of stderr, a message shows.
+# How many faults, and how many lines of stderr, a message shows.
+SHOWN_FAULTS = 9
 MAX_SHOWN = 8
 # How many faults data lists.
 MAX_LISTED = 50
@@ -55,18 +56,23 @@ class CallError(Exception):
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with one parameter."""
+    """One thing wrong with one parameter, and what to do about it if that is known."""
 
     field: str
     message: str
     type: str
     received: Any = None
+    advice: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.message}; {self.advice}" if self.advice else self.message
 
     @property
     def line(self) -> str:
         # As it was sent: "1" is not 1.
         shown = json.dumps(self.received, ensure_ascii=False, default=repr)
-        return f"{self.field}: {self.message} (received {text.cut_middle(shown, 200, separator=' ')})"
+        return f"{self.field}: {self.sentence} (received {text.cut_middle(shown, 200, separator=' ')})"
 
 
 def _said_once(faults: Sequence[Fault]) -> list[Fault]:
@@ -75,16 +81,23 @@ def _said_once(faults: Sequence[Fault]) -> list[Fault]:
     short = []
     for fault in faults:
         field = text.cut_middle(fault.field, LONGEST_FIELD, separator=" ")
-        sentence = text.cut_middle(fault.message, LONGEST_SENTENCE, separator=" ")
-        reference = f"same as {first.setdefault(sentence, field)}"
-        is_repeated = first[sentence] != field and len(reference) < len(sentence)
-        short.append(replace(fault, field=field, message=reference if is_repeated else sentence))
+        reference = f"same as {first.setdefault(fault.sentence, field)}"
+        if first[fault.sentence] != field and len(reference) < len(fault.sentence):
+            short.append(replace(fault, field=field, message=reference, advice=None))
+        else:
+            message = text.cut_middle(fault.message, LONGEST_SENTENCE, separator=" ")
+            short.append(replace(fault, field=field, message=message))
     return short
 
 
 def _faults_data(faults: Sequence[Fault]) -> dict[str, Any]:
     first, *_ = listed = _said_once(faults[:MAX_LISTED])
-    errors = [{"field": fault.field, "message": fault.message, "type": fault.type} for fault in listed]
+    # The error's message has the advice of the faults that it shows.
+    said = [fault.message for fault in listed[:SHOWN_FAULTS]] + [fault.sentence for fault in listed[SHOWN_FAULTS:]]
+    errors = [
+        {"field": fault.field, "message": message, "type": fault.type}
+        for fault, message in zip(listed, said, strict=True)
+    ]
     if hidden := faults[MAX_LISTED:]:
         field = hidden[0].field.partition(".")[0]
         errors.append({"field": field, "message": f"{len(hidden)} more faults are not listed", "type": "more"})
@@ -104,8 +117,8 @@ def _bounded(value: Any) -> Any:
 
 
 def _fault_lines(faults: Sequence[Fault]) -> list[str]:
-    first, *others = (fault.line for fault in _said_once(faults[: MAX_SHOWN + 1]))
-    hidden = len(faults) - MAX_SHOWN - 1
+    first, *others = (fault.line for fault in _said_once(faults[:SHOWN_FAULTS]))
+    hidden = len(faults) - SHOWN_FAULTS
     return [f"Invalid params: {first}", *others, *([f"and {hidden} more"] if hidden > 0 else [])]
 
 

@@ -1,4 +1,4 @@
-"""What a caller may have meant by a path or a test that does not exist.
+"""What a caller may have meant by a name that does not exist: of a path, a test or a parameter.
 
 In come the root and what was asked for; out comes the nearest name that exists, or None. Lists folders and reads one
 test file, both up to a limit, and imports nothing.
@@ -13,6 +13,7 @@ from pathlib import Path
 # What is read or listed at most; nobody waits for a suggestion.
 MOST_BYTES = 1_000_000
 MOST_ENTRIES = 5_000
+LONGEST_NAME = 500
 # How alike two names must be, from 0 to 1.
 LIKENESS = 0.8
 
@@ -24,7 +25,7 @@ def of_path(root: Path, relative: str) -> str | None:
     """A file or folder of nearly this name in the same folder, or of exactly this name elsewhere in the project."""
     parent, name = os.path.split(relative.rstrip("/"))
     if (root / parent).is_dir():
-        found = _nearest(name, (entry.name for entry in _listed(root / parent)))
+        found = nearest(name, (entry.name for entry in _listed(root / parent)))
         if found is not None:
             return f"{parent}/{found}" if parent else found
     return _elsewhere(root, name)
@@ -32,10 +33,13 @@ def of_path(root: Path, relative: str) -> str | None:
 
 def of_test(file: Path, selector: str) -> str | None:
     """A test of nearly this name in the file."""
-    return _nearest(selector.partition("[")[0], _tests(file))
+    return nearest(selector.partition("[")[0], _tests(file))
 
 
-def _nearest(name: str, names: Iterable[str]) -> str | None:
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Bounded in time by the length of the name: the caller chose it."""
+    if len(name) > LONGEST_NAME:
+        return None
     return next(iter(difflib.get_close_matches(name, sorted(set(names)), n=1, cutoff=LIKENESS)), None)
 
 

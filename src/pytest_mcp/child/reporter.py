@@ -21,7 +21,7 @@ from ini_files import settings_file
 from json_report import Stages
 from named_targets import Comparison
 from phases import Describer, Observer, fields_of
-from selection_facts import marks_of, reasons, registered_marks
+from selection_facts import MOST_NAMES, marks_of, near_names, reasons, registered_marks
 from source_lines import broken_conftest, definition_line, line_of
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ class Reporter:
         # Reading the marks of every test takes time, so it is done only if the call selects by marks.
         self.marks: set[str] | None = set() if job["by_marks"] else None
         self.targets = job["targets"]
+        # Of deselected tests, for a -k that selects nothing.
+        self.names: set[str] = set()
         self.clock = time.perf_counter
         self.wall_clock = time.time
         self.started = self.clock()
@@ -179,9 +181,11 @@ class Reporter:
         ids = [item.nodeid for item in items] if self.full else None
         self.emit("deselected", count=len(items), ids=ids)
         self.comparison.keep_deselected(items, self.config)
-        if self.marks is not None:
-            with suppress(Exception):
+        with suppress(Exception):
+            if self.marks is not None:
                 self.marks |= marks_of(items)
+            if self.config.getoption("keyword"):
+                self.names.update(getattr(item, "originalname", None) or item.name for item in items[:MOST_NAMES])
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         # Also called after a failed collection, and never in xdist's controller, so it is only kept here.
@@ -202,7 +206,8 @@ class Reporter:
             used = sorted(self.marks | marks_of(items))
             self.emit("marks", registered=registered_marks(self.config), used=used)
         if not items:
-            self.emit("nothing_selected", **reasons(self.config, self.relative))
+            near = near_names(self.config.getoption("keyword"), self.names)
+            self.emit("nothing_selected", **reasons(self.config, self.relative), near=near)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:

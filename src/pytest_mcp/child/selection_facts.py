@@ -5,7 +5,9 @@ In come pytest's configuration and its items; out come plain values for a record
 
 from __future__ import annotations
 
+import difflib
 import os
+import re
 from typing import Any, Callable, Iterable, Iterator
 
 from project_collection import matches
@@ -22,6 +24,12 @@ OPTIONS = (
 UNSEARCHED = ("node_modules", "site-packages", "__pycache__")
 # The most files that are counted.
 MOST_FILES = 20_000
+# So many words of -k are compared with at most so many names; how alike they must be, from 0 to 1.
+MOST_ASKED = 5
+MOST_NAMES = 5_000
+LIKENESS = 0.75
+LONGEST_WORD = 100
+WORD = re.compile(r"\w+")
 
 
 def reasons(config: Any, relative: Callable[[str], str]) -> dict[str, Any]:
@@ -64,6 +72,14 @@ def python_files(places: Iterable[str]) -> Iterator[str]:
 def is_unsearched(folder: str) -> bool:
     name = os.path.basename(folder)
     return name.startswith(".") or name in UNSEARCHED or os.path.exists(os.path.join(folder, "pyvenv.cfg"))
+
+
+def near_names(expression: str, names: Iterable[str]) -> list[str]:
+    """Names, or words of names, that are nearly a word of this -k expression."""
+    known = sorted(names)[:MOST_NAMES]
+    words = sorted({word for name in known for word in (name, *name.split("_")) if 3 < len(word) <= LONGEST_WORD})
+    asked = [word for word in WORD.findall(expression) if len(word) <= LONGEST_WORD][:MOST_ASKED]
+    return [near for word in asked for near in difflib.get_close_matches(word, words[:MOST_NAMES], 1, LIKENESS)]
 
 
 def registered_marks(config: Any) -> list[str]:

@@ -112,7 +112,10 @@ class Marks(Event):
 
 @dataclass(frozen=True)
 class NothingSelected(Event):
-    """Options that leave tests out, where pytest looked, for which names, and how many Python files (do not) match."""
+    """Options that leave tests out, where pytest looked, for which names, and how many Python files (do not) match.
+
+    `near` has names of tests that a word of -k nearly matches.
+    """
 
     kind = "nothing_selected"
     options: list[str]
@@ -120,6 +123,7 @@ class NothingSelected(Event):
     places: list[str]
     matching: int
     others: int
+    near: list[str]
 
 
 class Item(NamedTuple):

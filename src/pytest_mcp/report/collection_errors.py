@@ -16,7 +16,18 @@ def without_machinery(error: CollectionError) -> CollectionError:
     own = list(_own_lines(lines[begin:]))
     said = f"{error.error_type}: {error.message}"
     kept = [line for line in own if line.removeprefix("E").strip() not in said or not line.startswith("E")]
-    return error.model_copy(update={"traceback": "\n".join(kept) or None})
+    return _without_own_place(error.model_copy(update={"traceback": "\n".join(kept) or None}))
+
+
+def _without_own_place(error: CollectionError) -> CollectionError:
+    """A SyntaxError repeats file and line in its message and above the source; other keys have both."""
+    in_message = f" ({error.file.rpartition('/')[2]}, line {error.line})"
+    if error.message is None or not error.message.endswith(in_message):
+        return error
+    above_source = f'/{error.file}", line {error.line}'
+    lines = [line for line in (error.traceback or "").split("\n") if not line.endswith(above_source)]
+    message = error.message.removesuffix(in_message)
+    return error.model_copy(update={"message": message, "traceback": "\n".join(lines) or None})
 
 
 def _own_lines(lines: Sequence[str]) -> Iterator[str]:

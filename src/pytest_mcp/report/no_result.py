@@ -19,15 +19,16 @@ from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import UsageFault
 from pytest_mcp.events.run import Asked_co, Run
 from pytest_mcp.execution.report_file import REPORT_LIMIT
-from pytest_mcp.report import budget, failures, result, targets_not_run
+from pytest_mcp.report import budget, failures, places, result, targets_not_run
 from pytest_mcp.text import in_line, label
 
 # pytest's messages for an argument that it cannot find, in all its versions.
 _NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or directory not found: )(.*?)$", re.MULTILINE)
 _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) expressions do not support")
+_TRACEBACK_LINE = re.compile(r'^\s*File "([^"\n]+)", line (\d+), in (\w+)', re.MULTILINE)
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
 _SEE = "discover_tests lists what there is"
-_LAST_FAILED = "; the project's addopts contain --lf, which makes pytest ignore files without a known failure"
+_LAST_FAILED = "the project's addopts contain --lf, which makes pytest ignore files without a known failure"
 # How many running tests a message names.
 MAX_RUNNING_SHOWN = 5
 # The size limit of `partial` in an error's data.
@@ -60,8 +61,7 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
     if ledger.usage_fault is not None and not _is_of_broken_modules(ledger, ledger.usage_fault):
         return _failed(run, "usage_error", f"pytest execution failed: {_usage_headline(ledger.usage_fault)}")
     if ledger.internal_fault is not None and run.exit.code in (None, 3):
-        last = (ledger.internal_fault.text.strip().splitlines() or [""])[-1].strip()
-        return _failed(run, "pytest_internal", f"pytest execution failed: internal error in pytest: {in_line(last)}")
+        return _failed(run, "pytest_internal", f"pytest execution failed: {_internal(run, ledger.internal_fault.text)}")
     if ledger.interrupted is not None and not result.stopped_itself(ledger):
         return interrupted(run, in_line(f"{ledger.interrupted.error_type}: {ledger.interrupted.message}"))
     if ledger.ended is not None and run.exit.code is not None:
@@ -69,6 +69,18 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
     if ledger.collection_failures and not ledger.session_started and run.exit.code is not None:
         return None  # the session does not start if a conftest cannot be imported
     return _unfinished(run)
+
+
+def _internal(run: Run[Asked_co], text: str) -> str:
+    """pytest calls it internal also where a hook of the project raised; then the place in the project is named."""
+    last = in_line((text.strip().splitlines() or [""])[-1].strip())
+    root = f"{run.environment['root']}/"
+    own = [
+        f"{path.removeprefix(root)}:{line} in {function}"
+        for path, line, function in _TRACEBACK_LINE.findall(text)
+        if path.startswith(root) and not places.is_foreign(path.removeprefix(root))
+    ]
+    return f"internal error in pytest: {last}" + (f" (raised by {in_line(own[-1])})" if own else "")
 
 
 def _is_of_broken_modules(ledger: Ledger, fault: UsageFault) -> bool:
@@ -166,7 +178,13 @@ def _missing_targets(run: Run[Request]) -> list[Fault]:
     broken |= {event.id for event in run.ledger.skipped_modules}
     by_cache = run.ledger.configured is not None and "lf" in run.ledger.configured.from_cache
     return [
-        Fault(name, _why_missing(target, missing) + (_LAST_FAILED if by_cache else ""), "not_found", target.node_id)
+        Fault(
+            name,
+            _why_missing(target, missing),
+            "not_found",
+            target.node_id,
+            _LAST_FAILED if by_cache else _next_step(target),
+        )
         for name, target in run.request.targets
         if not missing.isdisjoint(target.reported) and target.relative not in broken
     ]
@@ -174,11 +192,13 @@ def _missing_targets(run: Run[Request]) -> list[Fault]:
 
 def _why_missing(target: Target, missing: set[str]) -> str:
     if target.selector is None:
-        return f"exists, but pytest finds no tests in it; {_SEE}"
-    if missing.isdisjoint(target.reported[:2]):
-        return f"was not found with these parameters; {_SEE}"
-    near = near_matches.of_test(target.path, target.selector)
-    return f"was not found; did you mean {target.relative}::{near}?" if near else f"was not found; {_SEE}"
+        return "exists, but pytest finds no tests in it"
+    return "was not found with these parameters" if missing.isdisjoint(target.reported[:2]) else "was not found"
+
+
+def _next_step(target: Target) -> str:
+    near = target.selector and near_matches.of_test(target.path, target.selector)
+    return f"did you mean {target.relative}::{near}?" if near else _SEE
 
 
 def _bad_expressions(run: Run[Request], messages: Sequence[str]) -> list[Fault]:

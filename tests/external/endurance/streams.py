@@ -43,7 +43,9 @@ EXTRAS: list[Event] = [
     collection.Marks(registered=["slow"], used=[]),
     collection.DoctestsLeftOut(count=1, first="scripts/deploy.py"),
     collection.Unreachable(files=["linked/test_a.py"]),
-    collection.NothingSelected(options=["-m slow"], patterns=["test_*.py"], places=["."], matching=0, others=1),
+    collection.NothingSelected(
+        options=["-m slow"], patterns=["test_*.py"], places=["."], matching=0, others=1, near=[]
+    ),
     events.ImportedElsewhere(name="shop", file="/other/shop.py", own="shop.py"),
     collection.Collected(collector={"nodeid": "", "outcome": "passed", "result": []}),
 ]

@@ -91,7 +91,8 @@ async def test_an_internal_error_of_pytest_is_told_from_a_failing_test(every_ben
     kind, message, data = await failed_run(every_bench, {"conftest.py": hook, "test_a.py": BEFORE})
 
     assert (kind, data["exit_code"]) == ("pytest_internal", 3)
-    assert "LookupError: broken hook" in message
+    headline = message.splitlines()[0]
+    assert headline.endswith("LookupError: broken hook (raised by conftest.py:2 in pytest_runtest_logfinish)")
 
 
 NOT_RUN = {

@@ -49,6 +49,18 @@ def test_of_a_syntax_error_the_line_that_could_not_be_read_stays() -> None:
     assert remaining(SYNTAX) == "\n".join(SYNTAX.split("\n")[4:])
 
 
+@pytest.mark.parametrize("file", ["tests/test_x.py", "tests/test_y.py"])
+def test_a_syntax_error_repeats_its_place_only_where_that_is_another_file(file: str) -> None:
+    told = error(file, error_type="SyntaxError", message="invalid syntax (test_x.py, line 4)", line=4, traceback=SYNTAX)
+
+    short = collection_errors.without_machinery(told)
+
+    assert short.traceback is not None
+    is_said = 'File "/project/tests/test_x.py", line 4' in short.traceback
+    assert is_said == (short.message == "invalid syntax (test_x.py, line 4)") == (file != "tests/test_x.py")
+    assert "def broken(:" in short.traceback
+
+
 @pytest.mark.parametrize(
     "traceback", ["could not be collected", "E   ValueError: no", "Error in fixture\nsecond line", "mismatch:\nx"]
 )

@@ -16,8 +16,9 @@ from pytest_mcp.report import failures, pytest_output
 from pytest_mcp.report.notices import selection, warnings
 from pytest_mcp.text import few, in_line, label, quoted
 
-# How many reasons for skips a notice names, the most frequent first.
+# How many reasons for skips a notice names, the most frequent first, and how many beside failures.
 REASONS_SHOWN = 5
+REASONS_BESIDE_FAILURES = 2
 # Slow tests are named if a run is longer than this (in seconds), has this many tests, and at most this many of them
 # took half of the time.
 LONG_RUN = 10.0
@@ -236,7 +237,7 @@ def _skips(ledger: Ledger, request: ExecuteTests) -> list[str]:
 def _reasons(ledger: Ledger) -> str:
     reasons = Counter(failures.skip_reason(record) for record in ledger.completed if record.outcome == "skipped")
     reasons.update(module.reason for module in ledger.skipped_modules)
-    common = reasons.most_common(REASONS_SHOWN)
+    common = reasons.most_common(REASONS_BESIDE_FAILURES if ledger.failed else REASONS_SHOWN)
     more = len(reasons) - len(common)
     listed = [f"{count} for {quoted(reason)}" for reason, count in common]
     return "; ".join([*listed, *([f"{more} more reasons"] if more else [])])

@@ -35,12 +35,19 @@ def _nothing_selected(run: Run[Request]) -> list[str]:
         return []
     if ledger.deselected:
         by = " and ".join(_filters(run))
-        return [f"No test was selected: {ledger.deselected} were collected and all were deselected by {by}."]
+        found = f"{ledger.deselected} were collected and all were deselected by {by}"
+        return [f"No test was selected: {found}{_names_meant(run)}."]
     if ledger.nothing_selected is None:
         # xdist's controller does not collect, and is not told what its workers deselected.
         asked = " and ".join(targets_not_run.asked_filters(run.request))
         return [f"No test was selected: pytest collected none{f' matching {asked}' if asked else ''}."]
     return [f"No test was selected: pytest collected none {_where(run, ledger.nothing_selected)}."]
+
+
+def _names_meant(run: Run[Request]) -> str:
+    known = run.ledger.nothing_selected
+    near = known.near if known and run.request.keywords else []
+    return f"; names that are near: {few(map(quoted, dict.fromkeys(near)))}" if near else ""
 
 
 def _missed(run: Run[Request]) -> list[str]:

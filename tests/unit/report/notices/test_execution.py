@@ -15,6 +15,7 @@ from pytest_mcp.report.notices.execution import (
     FEW_TESTS,
     LONG_RUN,
     MANY_TESTS,
+    REASONS_BESIDE_FAILURES,
     REASONS_SHOWN,
     of_discovery,
     of_execution,
@@ -205,13 +206,16 @@ def test_a_skip_among_many_passing_tests_is_told_with_its_reason_and_so_is_a_mod
     assert "1 for 'no database'" in sentence
 
 
-def test_only_the_most_frequent_reasons_are_named_and_the_others_counted() -> None:
-    reasons = [f"reason {number}" for number in range(REASONS_SHOWN + 7)]
+@pytest.mark.parametrize("fails", [False, True])
+def test_only_the_most_frequent_reasons_are_named_and_beside_failures_fewer(fails: bool) -> None:
+    reasons = [f"reason {number}" for number in range(12)]
+    failing = [one_test(A, phase(A, outcome="failed"))] if fails else []
 
-    (sentence,) = notices(session(*skipping(*reasons), selected=len(reasons)))
+    sentence = notices(session(*failing, *skipping(*reasons), selected=len(reasons) + fails), int(fails))[-1]
 
-    assert sentence.count("1 for") == REASONS_SHOWN
-    assert "7 more reasons" in sentence
+    named = REASONS_BESIDE_FAILURES if fails else REASONS_SHOWN
+    assert sentence.count("1 for") == named
+    assert f"{12 - named} more reasons" in sentence
 
 
 def test_words_of_a_test_stand_only_in_quotes_and_on_one_line() -> None:

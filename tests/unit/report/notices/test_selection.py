@@ -12,7 +12,7 @@ from tests.support.records import discovery, ended, execution, green, session
 from tests.support.workbench import Workbench
 
 A = "test_a.py::a"
-NOTHING = NothingSelected(options=[], patterns=["test_*.py"], places=["."], matching=0, others=0)
+NOTHING = NothingSelected(options=[], patterns=["test_*.py"], places=["."], matching=0, others=0, near=[])
 MARKED = """
 import pytest
 
@@ -124,6 +124,21 @@ async def test_a_mistyped_mark_is_told_whether_or_not_tests_were_selected(every_
     ]
     assert (all_of_them["count"], all_of_them["notices"]) == (2, [typo])
     assert right["notices"] == []
+
+
+@pytest.mark.anyio
+async def test_names_near_a_mistyped_keyword_are_told(every_bench: Workbench) -> None:
+    every_bench.write(
+        {"test_a.py": "def test_refund_arrives(): pass\nclass TestCart:\n    def test_total(self): pass\n"}
+    )
+
+    word = await every_bench.execute(keywords="refnud and not slow")
+    far = await every_bench.execute(keywords="gpu")
+
+    assert word["notices"] == [
+        "No test was selected: 2 were collected and all were deselected by keywords; names that are near: 'refund'."
+    ]
+    assert "near" not in far["notices"][0]
 
 
 @pytest.mark.anyio
