@@ -91,6 +91,7 @@ class Ledger:
     warned: int = 0
     _held_text: int = 0
     _held_bytes: int = 0
+    _completed: list[TestRecord] | None = None
 
     def take(self, record: Record) -> None:
         """Add a numbered event. The one writer counts up from one, so a gap is a record that was lost."""
@@ -99,6 +100,7 @@ class Ledger:
         self.add(record.event)
 
     def add(self, event: Event) -> None:
+        self._completed = None
         match event:
             case events.Started():
                 self._start(event.id)
@@ -228,8 +230,10 @@ class Ledger:
 
     @property
     def completed(self) -> list[TestRecord]:
-        """The tests with an outcome, in the order in which they started."""
-        return [record for record in self.tests.values() if record.outcome is not None]
+        """The tests with an outcome, in the order in which they started. Asked for often: there may be a million."""
+        if self._completed is None:
+            self._completed = [record for record in self.tests.values() if record.outcome is not None]
+        return self._completed
 
     @property
     def unresolved(self) -> int:
