@@ -62,7 +62,10 @@ async def start(launch: Launch) -> Started:
     try:
         folder = run_folder.make()
         try:
-            supervisor = await _open(folder, launch)
+            # Not cancelled half-way: asyncio then kills the first of the two processes, and waits without a limit for
+            # the end of pipes that the second keeps open. Whoever started it ends it when it is cancelled after this.
+            with anyio.CancelScope(shield=True):
+                supervisor = await _open(folder, launch)
         except BaseException:
             folder.remove()
             raise

@@ -69,6 +69,22 @@ async def test_cancelling_leaves_nothing(folder: Path) -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("steps", range(6))
+async def test_cancelling_while_a_supervisor_is_started_neither_hangs_nor_leaves_anything(
+    folder: Path, steps: int
+) -> None:
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run, folder, "import time; time.sleep(600)")
+            for _ in range(steps):
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+
+    assert processes_in(folder) == []
+    assert remains(folder) == []
+
+
+@pytest.mark.anyio
 async def test_a_child_that_stops_itself_is_ended_at_the_deadline(folder: Path) -> None:
     ended = await run(folder, "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)", time_limit=1)
 
