@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.hanging import MOMENTS, STUBBORN, hanging
 from tests.support.hostile_server import GONE_SECONDS, HostileServer, NewServer, within
-from tests.support.leftovers import children, kill
+from tests.support.leftovers import children, is_stopped, kill
 from tests.support.raw_client import INITIALIZE
 from tests.support.waiting import PATIENCE
 
@@ -141,7 +141,12 @@ def test_when_everybody_is_killed_at_once_the_next_start_removes_the_folder(new_
     server = new_server("--no-spare").greeted()
     hanging(server)
     everything = server.everything()
-    kill([server.process.pid, *supervisors(server)])
+    # Stopped, none of them notices the end of another one and cleans up.
+    together = [server.process.pid, *supervisors(server)]
+    for pid in together:
+        os.kill(pid, signal.SIGSTOP)
+    within(PATIENCE, lambda: all(is_stopped(pid) for pid in together))
+    kill(reversed(together))
     server.process.wait()
     (abandoned,) = server.folders()
     kill(everything)

@@ -63,3 +63,7 @@ def kill(pids: Iterable[int]) -> None:
     for pid in pids:
         with suppress(OSError):
             os.kill(pid, signal.SIGKILL)
+
+
+def is_stopped(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0] == "T"

@@ -5,7 +5,6 @@ In come pytest's configuration and its items; out come plain values for a record
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from typing import Any, Callable, Iterable, Iterator
@@ -76,6 +75,9 @@ def is_unsearched(folder: str) -> bool:
 
 def near_names(expression: str, names: Iterable[str]) -> list[str]:
     """Names, or words of names, that are nearly a word of this -k expression."""
+    # Not before it is needed: code under test should see no module that pytest has not imported.
+    import difflib
+
     known = sorted(names)[:MOST_NAMES]
     words = sorted({word for name in known for word in (name, *name.split("_")) if 3 < len(word) <= LONGEST_WORD})
     asked = [word for word in WORD.findall(expression) if len(word) <= LONGEST_WORD][:MOST_ASKED]
