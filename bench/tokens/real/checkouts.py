@@ -143,4 +143,5 @@ def prepare_tools() -> None:
 
 
 def pip(python: Path | str, *arguments: str) -> None:
+    FOLDER.mkdir(exist_ok=True)
     subprocess.run([python, *PIP, *arguments], check=True, cwd=FOLDER)
