@@ -198,7 +198,7 @@ async def test_a_program_that_the_repository_names_is_not_started(
 @pytest.mark.anyio
 async def test_nothing_is_started_by_a_supervised_git_either(tmp_path: Path) -> None:
     """All traps at once that leave the repository readable, and the real way to git."""
-    trap = Trap(tmp_path)
+    trap = Trap(tmp_path / "größe")
     for plant in (fsmonitor, filters, external_diff, hook, hooks_path, alias, pager, credential_helper):
         plant(trap)
     trap.checkout.write(a="a = 2\n")
@@ -266,6 +266,15 @@ def parent_in_tree(trap: Trap) -> None:
     trap.checkout.git("update-ref", "HEAD", trap.checkout.git("commit-tree", "-m", "evil", tree).strip())
 
 
+def bomb(trap: Trap) -> None:
+    """Ten objects that stand for ten thousand million files."""
+    inner = f"100644 blob {trap.checkout.git('rev-parse', 'HEAD:a.py').strip()}"
+    for _ in range(10):
+        tree = trap.checkout.git("mktree", given="".join(f"{inner}\t{name}\n" for name in range(10)).encode()).strip()
+        inner = f"040000 tree {tree}"
+    trap.checkout.git("update-ref", "HEAD", trap.checkout.git("commit-tree", "-m", "bomb", tree).strip())
+
+
 def worktree_above(trap: Trap) -> None:
     trap.configure("core.worktree=/")
 
@@ -294,6 +303,7 @@ ODD: list[tuple[Callable[[Trap], None], type[Exception]]] = [
     (corrupt_index, CannotTell),
     (piped_index, CannotTell),
     (parent_in_tree, CannotTell),
+    (bomb, CannotTell),
     (worktree_above, NoRepository),
     (worktree_elsewhere, NoRepository),
     (link_to_nowhere, NoRepository),
@@ -307,6 +317,7 @@ async def test_a_repository_that_cannot_be_compared_is_an_error_in_time(
     plant: Callable[[Trap], None], expected: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(repository, "GIT_SECONDS", 1 if plant is piped_index else PATIENCE)
+    monkeypatch.setattr(repository, "MOST_OUTPUT", 1024 * 1024)
     trap = Trap(tmp_path)
     plant(trap)
     trap.canary.unlink(missing_ok=True)

@@ -2,10 +2,13 @@
 
 In come the settings, or the folder of a submodule; out comes what git printed, or an error with one sentence. Which
 commands git is given is decided here and nowhere else. `.git/config` can name programs for most of git's commands
-(fsmonitor, filters, hooks, external diffs, transports): those used here start none of them, and they write nothing.
+(fsmonitor, filters, hooks, external diffs, transports): those used here start none of them. They write nothing; only
+the time stamp of a split index's shared file is renewed, which git does whenever it reads one.
 What the listings mean is decided in `listings`, which commit is compared in `references`.
 """
 
+import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -49,7 +52,7 @@ _FALSE = frozenset({"false", "no", "off", "0", ""})
 
 
 class Refused(Exception):
-    """Changes cannot be asked for here or with this ref; the message is one sentence."""
+    """Changes cannot be asked for here or with this ref; the message follows the name of the parameter."""
 
 
 class NoRepository(Refused):
@@ -61,7 +64,7 @@ class UnknownRef(Refused):
 
 
 class CannotTell(Exception):
-    """What changed cannot be told; the message says why. All tests count as reached then."""
+    """What changed cannot be told; the message says why. Every test counts as reached then."""
 
 
 class GitFailed(CannotTell):
@@ -101,7 +104,7 @@ class Repository:
         """The hash of the commit that each name stands for; None if there is none."""
         asked = "".join(f"{name}^{{commit}}\n" for name in names).encode()
         told = await self._ask("cat-file", "--batch-check=%(objectname) %(objecttype)", given=asked)
-        found = [line.split(" ") for line in told.decode("utf-8", "replace").splitlines()]
+        found = [line.split(" ") for line in told.decode("utf-8", "replace").split("\n")[:-1]]
         if len(found) != len(names):
             raise CannotTell("git gave an answer that could not be read")
         return [words[0] if words[1:] == ["commit"] else None for words in found]
@@ -135,7 +138,7 @@ class Repository:
 
     async def find_top(self) -> str:
         """The top of the working tree, as git sees it."""
-        return (await self._ask("rev-parse", "--show-toplevel")).decode("utf-8", "surrogateescape").removesuffix("\n")
+        return os.fsdecode((await self._ask("rev-parse", "--show-toplevel")).removesuffix(b"\n"))
 
     async def _ask(self, *arguments: str, given: bytes = b"", fine: Sequence[int] = (0,)) -> bytes:
         question = _question(self.top, self.outermost, self.environment, arguments)
@@ -167,7 +170,7 @@ async def _checked(repository: Repository) -> Repository:
         seen = await repository.find_top()
     except GitFailed as error:
         if _FOREIGN in str(error):
-            allow = f"git config --global --add safe.directory {repository.top}"
+            allow = f"git config --global --add safe.directory {shlex.quote(str(repository.top))}"
             raise NoRepository(
                 f"needs a repository that git reads, and another user owns this one; if you trust it: {allow}"
             ) from error

@@ -74,11 +74,11 @@ class WorkingTree:
             found = os.fstat(descriptor)
             if not self._is_same_kind(found, entry):
                 return False
-            with open(descriptor, "rb", closefd=False, buffering=0) as opened:
-                content = opened.read(found.st_size + 1)
+            # One byte more: a file that grew meanwhile is not the same.
+            content = os.read(descriptor, found.st_size + 1)
         finally:
             os.close(descriptor)
-        return self._is_same_content(content or b"", entry)
+        return self._is_same_content(content, entry)
 
     def _is_same_kind(self, found: os.stat_result, entry: Entry) -> bool:
         if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
