@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         by_marks: bool
         portrait: bool
         text_limit: int
+        shard: list[int] | None
 
 
 OURS = os.path.dirname(os.path.abspath(__file__))
