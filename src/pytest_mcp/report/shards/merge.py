@@ -39,9 +39,10 @@ def merged(answers: Sequence[Answer]) -> ExecuteResult:
     summary = _summary(results, errors)
     groups, failed = causes.told(results)
     text = _text(counted)
+    verdict = _verdict(results, summary, problems)
     return ExecuteResult(
-        verdict=_verdict(results, summary, problems),
-        exit_code=_exit_code(results),
+        verdict=verdict,
+        exit_code=NO_TESTS if verdict == "no_tests" else _exit_code(results),
         summary=summary,
         notices=[*problems, *_durations(counted), *_notices(counted)],
         collection_errors=errors,
@@ -69,8 +70,7 @@ def _is_empty(result: ExecuteResult) -> bool:
 
 def _exit_code(results: Sequence[ExecuteResult]) -> int:
     """The highest of pytest's, without those of shards that have no tests or were cut short."""
-    codes = [result.exit_code for result in results if result.exit_code not in (None, NO_TESTS)]
-    return max(codes, default=NO_TESTS)
+    return max((result.exit_code for result in results if result.exit_code not in (None, NO_TESTS)), default=0)
 
 
 def _summary(results: Sequence[ExecuteResult], errors: Sequence[CollectionError]) -> Summary:
