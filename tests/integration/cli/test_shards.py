@@ -1,39 +1,14 @@
 """`run --shard` and `merge` as scripts use them: what is printed, where, and the exit codes."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
-import pytest
-
-from tests.support.paths import ROOT
-from tests.support.terminals import environment_of, piped
-from tests.support.waiting import PATIENCE
+from tests.support.terminals import example, piped
 from tests.support.workbench import Workbench
 
-PARALLEL = Path(os.environ.get("PARALLEL", "/usr/bin/parallel"))
 FILES = {
     "test_a.py": "def test_a(): assert 1 == 2\n",
     "test_b.py": "def test_b(): pass\ndef test_c(): pass\n",
 }
-
-
-def example(bench: Workbench, name: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    """A script of examples/scale, with our command on its path."""
-    folders = [Path(sys.executable).parent, PARALLEL.parent, "/usr/bin", "/bin"]
-    settings = {"PATH": os.pathsep.join(map(str, folders)), "PYTEST_MCP_PYTHON": str(bench.python)}
-    return subprocess.run(
-        [ROOT / "examples" / "scale" / name, *arguments],
-        cwd=bench.root,
-        env=environment_of(bench, **settings),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=PATIENCE,
-    )
 
 
 def test_xargs_runs_the_shards_at_once_and_merge_makes_one_report(bench: Workbench) -> None:
@@ -46,16 +21,6 @@ def test_xargs_runs_the_shards_at_once_and_merge_makes_one_report(bench: Workben
     assert "FAILED test_a.py::test_a" in done.stdout
     assert "To run the failures again: pytest-mcp run test_a.py::test_a\n" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("failed: 1 failed, 2 passed in ")
-
-
-@pytest.mark.external(target="scale")
-def test_gnu_parallel_runs_the_shards_at_once_and_merge_makes_one_report(bench: Workbench) -> None:
-    bench.write(FILES | {"test_a.py": "def test_a(): pass\n"})
-
-    done = example(bench, "parallel.sh", "3")
-
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1].startswith("passed: 3 passed in ")
 
 
 def test_an_error_says_which_shard_it_was_and_merge_says_it_did_not_finish(bench: Workbench) -> None:
