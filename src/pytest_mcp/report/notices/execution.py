@@ -14,10 +14,12 @@ from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.report import failures, pytest_output
 from pytest_mcp.report.notices import selection, shards, warnings
-from pytest_mcp.text import few, in_line, label, quoted
+from pytest_mcp.text import cut_middle, few, in_line, label, quoted
 
 # How many reasons for skips a notice names, the most frequent first.
 REASONS_SHOWN = 5
+# Of the reason for which a module skips itself: a notice names three modules with theirs.
+REASON_CHARACTERS = 100
 # Slow tests are named if a run is longer than this (in seconds), has this many tests, and at most this many of them
 # took half of the time.
 LONG_RUN = 10.0
@@ -222,7 +224,8 @@ def _all_skipped(ledger: Ledger) -> bool:
 
 
 def _skipping_themselves(modules: list[CollectionSkipped]) -> str:
-    first = few(f"{quoted(module.id)} ({quoted(module.reason)})" for module in modules)
+    reasons = [cut_middle(module.reason, REASON_CHARACTERS, separator=" ") for module in modules]
+    first = few(f"{quoted(module.id)} ({quoted(reason)})" for module, reason in zip(modules, reasons, strict=True))
     return f"{len(modules)} module(s) that skip themselves on import: {first}"
 
 
