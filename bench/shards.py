@@ -58,7 +58,12 @@ def _first(shell: Shell, suite: Suite, count: int, rounds: int) -> list[Figure]:
 
 
 def _shard(shell: Shell, index: int, count: int) -> list[str | Path]:
-    settings = [PROGRAM, f"--root={shell.project}", f"--python={shell.python}", f"--timeout={LONGEST_CALL}"]
+    settings: list[str | Path] = [
+        PROGRAM,
+        f"--root={shell.project}",
+        f"--python={shell.python}",
+        f"--timeout={LONGEST_CALL}",
+    ]
     return [*settings, "run", "--json", f"--shard={index}/{count}"]
 
 
@@ -67,7 +72,7 @@ def _merged(shell: Shell, suite: Suite, count: int) -> float:
     commands = [_shard(shell, index, count) for index in range(1, count + 1)]
     running = [subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE) for command in commands]
     lines = b"".join(shard.communicate()[0] for shard in running)
-    merge = [PROGRAM, "merge", "--json", "-"]
+    merge: list[str | Path] = [PROGRAM, "merge", "--json", "-"]
     done = subprocess.run(merge, env=ENVIRONMENT, input=lines, stdout=subprocess.PIPE, check=False)
     seconds = time.perf_counter() - started
     if json.loads(done.stdout)["summary"]["passed"] != suite.tests:

@@ -3,7 +3,8 @@
 # the shards do not matter: merge exits with 0 only if all of them are there and passed.
 N=${1:-4}
 answers=$(mktemp -d)
-seq "$N" | xargs -P "$(getconf _NPROCESSORS_ONLN)" -I K sh -c "pytest-mcp run --shard K/$N --json > '$answers/K.json'"
+seq "$N" | xargs -P "$(getconf _NPROCESSORS_ONLN)" -n 1 \
+    sh -c 'pytest-mcp run --shard "$3/$1" --json > "$2/$3.json"' shard "$N" "$answers"
 pytest-mcp merge "$answers"/*.json
 status=$?
 rm -r "$answers"

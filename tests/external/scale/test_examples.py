@@ -28,7 +28,7 @@ CHECKS = {
 @pytest.mark.parametrize("name", CHECKS)
 def test_a_file_has_the_published_shape(name: str) -> None:
     program, *flags = CHECKS[name]
-    command = [SCALE.python.parent / program, *flags, EXAMPLES / name]
+    command: list[str | Path] = [SCALE.python.parent / program, *flags, EXAMPLES / name]
 
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 

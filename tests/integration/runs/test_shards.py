@@ -6,7 +6,7 @@ import pytest
 
 from pytest_mcp import engine
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.api.results import ShardResult
+from pytest_mcp.api.results import ExecuteResult, ShardResult
 from pytest_mcp.config.model import Shard
 from pytest_mcp.environments import interpreter
 from pytest_mcp.execution.spare import Spare
@@ -47,7 +47,7 @@ async def all_of(bench: Workbench, of: int, **asked: Any) -> list[ShardResult]:
     return [await run(bench, number, of, **asked) for number in range(1, of + 1)]
 
 
-def together(shards: list[ShardResult]) -> engine.ExecuteResult:
+def together(shards: list[ShardResult]) -> ExecuteResult:
     return merged([Answer(f"{shard.shard.index}.json", shard.shard, shard) for shard in shards])
 
 

@@ -40,19 +40,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     config = load_config()
     if options.shard is not None:
-        config = config._replace(shard=Shard(*options.shard, commit=git.head_commit(config.root)))
+        config = config._replace(shard=options.shard._replace(commit=git.head_commit(config.root)))
     print_result = partial(_print, settings=typed_flags(options, os.environ))
     for_people = partial(_for_people, most_tokens=config.most_tokens)
     return local_call.run(ToolCommand(TOOL, for_people, print_result, exit_codes.of_execution), options, config)
 
 
-def _shard(typed: str) -> tuple[int, int]:
+def _shard(typed: str) -> Shard:
     found = _PART.fullmatch(typed)
     number, of = map(int, found.groups()) if found else (0, 0)
     if not 1 <= number <= of <= MOST_SHARDS:
         rule = f"K/N with 1 <= K <= N <= {MOST_SHARDS}, such as 2/5 for the second of five parts"
         raise argparse.ArgumentTypeError(f"{typed!r} is not a part; write {rule}")
-    return number, of
+    return Shard(number, of, commit=None)
 
 
 def _for_people(typed: Arguments, screen: Screen, *, most_tokens: int) -> Arguments:

@@ -1,9 +1,11 @@
 """Wording may change; how much of the suite a shard is may not."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from pytest_mcp.api.results import ExecuteResult, ShardResult
 from pytest_mcp.cli import exit_codes
 from pytest_mcp.config.model import Shard
 from pytest_mcp.events.collection import Deselected, Divided
@@ -15,7 +17,7 @@ from tests.support.records import execution, green, session
 A, B = "test_a.py::a", "test_b.py::b"
 
 
-def answered(*events: Event, code: int = 0) -> result.ExecuteResult:
+def answered(*events: Event, code: int = 0) -> ExecuteResult:
     """The answer of shard 2 of 5."""
     run = replace(execution(list(events), code=code), shard=Shard(2, 5, "c" * 40))
     return budget.fit_execution(result.executed(run), run.request, ceiling=1_000_000)
@@ -38,7 +40,7 @@ def test_the_answer_of_a_shard_has_what_merge_needs_and_no_other_answer_has_it()
     answer = answered(divided(1), *green(A))
 
     assert "shard" not in plain.model_dump()
-    assert isinstance(answer, result.ShardResult)
+    assert isinstance(answer, ShardResult)
     assert answer.shard.model_dump() == {
         "format": facts.FORMAT,
         "index": 2,
@@ -53,7 +55,7 @@ def test_the_answer_of_a_shard_has_what_merge_needs_and_no_other_answer_has_it()
 
 
 def test_calls_with_the_same_choice_of_tests_have_the_same_selection() -> None:
-    def selection(**asked: object) -> str | None:
+    def selection(**asked: Any) -> str | None:
         run = replace(execution(green(A), **asked), shard=Shard(1, 2, None))
         told = facts.of_run(run, run.request)
         return told.selection if told else None

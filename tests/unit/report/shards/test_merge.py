@@ -160,7 +160,7 @@ def test_an_answer_that_lost_its_example_is_still_counted() -> None:
 def test_what_every_shard_imports_is_counted_once() -> None:
     """Files that cannot be collected, and modules that skip themselves."""
     errors = [broken(also=1), broken(file="test_c.py", error_type="SyntaxError", message="invalid")]
-    every = {"verdict": "failed", "exit_code": 2, "collection_errors": errors}
+    every: dict[str, Any] = {"verdict": "failed", "exit_code": 2, "collection_errors": errors}
     shards = [shard(n, about={"skipped_modules": 2}, summary=summary(skipped=2, errors=3), **every) for n in (1, 2)]
 
     answer = merged(shards)
@@ -192,8 +192,8 @@ def test_what_had_run_in_a_shard_that_did_not_finish_counts() -> None:
 
 
 def test_notices_of_shards_are_told_once_and_are_not_endless() -> None:
-    slow = {"notices": ["It is slow."]}
-    many = {"notices": [f"Note {n}." for n in range(30)]}
+    slow: dict[str, Any] = {"notices": ["It is slow."]}
+    many: dict[str, Any] = {"notices": [f"Note {n}." for n in range(30)]}
 
     assert merged([shard(1, **slow), shard(2, **slow)]).notices[-1] == "Shard 1, 2: It is slow."
     assert len(merged([shard(1, **many), shard(2)]).notices) == 1 + MOST_NOTICES + 1
@@ -230,7 +230,7 @@ def test_what_the_shards_left_out_is_added_up() -> None:
 
 def test_few_tests_without_a_failure_are_listed() -> None:
     passed = TestResult(node_id="a.py::t", outcome="passed", duration=0.0, message=None, traceback=None)
-    one = {"summary": summary(passed=1)}
+    one: dict[str, Any] = {"summary": summary(passed=1)}
 
     assert merged([shard(1, tests=[passed], **one), shard(2, **one)]).tests == [passed]
     assert merged([shard(1, tests=[passed]), shard(2)]).tests == []
