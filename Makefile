@@ -12,7 +12,7 @@ WORKERS ?= 3
 # Neighbours stay with one worker, so the tests of a module share its one server; who is done early takes from the rest.
 SHARED := -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz load proxy bench tokens
+.PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz load proxy scale bench tokens
 .PHONY: docs recording package clean
 
 demo: $(INSTALLED)
@@ -97,6 +97,19 @@ $(CURDIR)/.envs/nginx/usr/sbin/nginx:
 	@echo "== setting up .envs/nginx"
 	@mkdir -p .envs/nginx && cd .envs/nginx && apt-get download --quiet nginx && dpkg -x nginx_*.deb . \
 	|| { echo "No nginx found: put it on PATH, or use make NGINX=... proxy"; exit 1; }
+
+# The examples of docs/scale.md: the manifests against published schemas, and shards with a real GNU parallel: the one on
+# PATH, or Debian's package unpacked into .envs.
+PARALLEL ?= $(or $(shell command -v parallel),$(CURDIR)/.envs/parallel/usr/bin/parallel)
+scale: $(INSTALLED) environments $(PARALLEL)
+	@echo "== scale"
+	@$(BIN)/python scripts/environments.py scale
+	@PARALLEL=$(PARALLEL) $(BIN)/python -m pytest -q -m "external(target='scale')" tests/external
+
+$(CURDIR)/.envs/parallel/usr/bin/parallel:
+	@echo "== setting up .envs/parallel"
+	@mkdir -p .envs/parallel && cd .envs/parallel && apt-get download --quiet parallel && dpkg -x parallel_*.deb . \
+	|| { echo "No GNU parallel found: put it on PATH, or use make PARALLEL=... scale"; exit 1; }
 
 # The time of a call as a ratio to pytest in a shell: half an hour. ROWS="one-test start" selects rows, ROUNDS=0.5
 # halves the rounds.

@@ -14,6 +14,13 @@ def test_{number:06}():
 
 
 """
+# As long as a test that waits for something; it needs no core.
+WAITING = """\
+def test_{number:06}():
+    time.sleep({seconds})
+
+
+"""
 # Each has a call in its traceback and its own cause, so failures cannot be grouped.
 FAILING = """\
 def test_{number:06}():
@@ -33,6 +40,8 @@ def total(numbers):
 class Suite:
     tests: int
     failing: bool = False
+    # How long each passing test waits.
+    seconds: float = 0.0
 
     @property
     def exit_code(self) -> int:
@@ -48,4 +57,6 @@ class Suite:
     def _source(self, first: int) -> str:
         numbers = range(first, min(first + TESTS_PER_FILE, self.tests))
         head, test = (TOTAL, FAILING) if self.failing else ("", PASSING)
-        return head + "".join(test.format(number=number) for number in numbers)
+        if self.seconds:
+            head, test = "import time\n\n\n", WAITING
+        return head + "".join(test.format(number=number, seconds=self.seconds) for number in numbers)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import measures
+from bench import measures, shards
 from bench.projects import Suite
 from bench.results import Measurement
 from scripts.environments import BENCH
@@ -20,6 +20,8 @@ class Scale:
     few_calls: int = 10
     many_calls: int = 1_000
     growth: tuple[int, ...] = (10_000, 100_000)
+    # So that each of two shards has two files.
+    waiting: int = 400
     # Tests and rounds. A large suite takes long and varies little, so fewer rounds are enough.
     cost: tuple[tuple[int, int], ...] = ((1, 9), (10, 9), (100, 9), (1_000, 5), (10_000, 3), (30_000, 2))
 
@@ -29,7 +31,14 @@ class Scale:
 
 # To check that everything works: every row takes seconds, and the figures mean nothing.
 TRIAL = Scale(
-    rounds=0.0, passing=20, failing=20, few_calls=2, many_calls=6, growth=(20, 200), cost=((1, 1), (10, 1), (100, 1))
+    rounds=0.0,
+    passing=20,
+    failing=20,
+    few_calls=2,
+    many_calls=6,
+    growth=(20, 200),
+    waiting=200,
+    cost=((1, 1), (10, 1), (100, 1)),
 )
 
 
@@ -150,6 +159,22 @@ ROWS = {
             None,
             1,
             lambda folder, scale, rounds: measures.growth(folder, scale.growth, rounds),
+        ),
+        Row(
+            "shards",
+            "400 tests that wait 50 ms each, in two shards at once, with their merge",
+            SHELL,
+            None,
+            5,
+            lambda folder, scale, rounds: shards.at_once(folder, Suite(scale.waiting, seconds=0.05), 2, rounds),
+        ),
+        Row(
+            "one-shard",
+            "large suites, one of ten shards, which collects every test and runs a tenth",
+            SHELL,
+            None,
+            1,
+            lambda folder, scale, rounds: shards.one_of(folder, scale.growth, 10, rounds),
         ),
         Row(
             "cost",

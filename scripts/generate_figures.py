@@ -1,4 +1,4 @@
-"""Write the measured figures into the documents: the size of answers, and the time of calls.
+"""Write the measured figures into the documents: the size of answers, the time of calls, and estimates from them.
 
 Each table is between two comments that name it. `--check` writes nothing and fails if a table differs from the results
 of `make bench` and `make tokens`.
@@ -34,6 +34,13 @@ COST = {
 }
 
 
+# Shards of each size of suite that the estimate is made for.
+ESTIMATED = {100_000: (1, 10, 100), 1_000_000: (10, 100, 1_000)}
+# The size of suite that the costs of one test are taken from, and how long tests take themselves, in seconds.
+MEASURED_SIZE = 100_000
+OWN_SECONDS = (0.0, 0.05)
+
+
 def main(arguments: list[str]) -> int:
     stale = [name for name in PARTS if filled(name) != (DOCS / name).read_text(encoding="utf-8")]
     if "--check" in arguments:
@@ -47,11 +54,17 @@ def main(arguments: list[str]) -> int:
 
 
 def filled(name: str, text: str | None = None) -> str:
-    """The document, or this text of it, with a new table."""
-    part, write = PARTS[name]
+    """The document, or this text of it, with new tables."""
+    text = text or (DOCS / name).read_text(encoding="utf-8")
+    for part, write in PARTS[name].items():
+        text = _replaced(text, part, write(), name)
+    return text
+
+
+def _replaced(text: str, part: str, content: str, name: str) -> str:
     begin, end = f"<!-- generated: {part} -->\n", "<!-- end -->\n"
     pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
-    text, count = pattern.subn(lambda _: f"{begin}{write()}{end}", text or (DOCS / name).read_text(encoding="utf-8"))
+    text, count = pattern.subn(lambda _: f"{begin}{content}{end}", text)
     if count != 1:
         raise SystemExit(f"docs/{name} must have one part {part!r} between {begin.strip()} and {end.strip()}")
     return text
@@ -74,6 +87,43 @@ def cost() -> str:
     return table(("tokens of", "the answer", "`pytest`", "`pytest -q`"), rows)
 
 
+def estimate() -> str:
+    """What one test costs, and what suites that were not measured would cost from that."""
+    collecting, running, memory = _unit_costs(measured.load()["growth"])
+    costs = [
+        ("collecting a test, in every shard", f"{collecting * 1000:.2f} ms"),
+        ("running a test that does nothing, in one shard", f"{running * 1000:.2f} ms"),
+        ("memory of a collected test, in every shard", f"{memory * 1000:.1f} kB"),
+    ]
+    rows = []
+    for tests, count in [(tests, count) for tests, counts in ESTIMATED.items() for count in counts]:
+        times = [_span(tests * collecting + tests / count * (running + own)) for own in OWN_SECONDS]
+        rows.append((f"{tests:,}", f"{count:,}", *times, f"{tests * memory / 1000:.1f} GB"))
+    times_of = [f"time, if each takes {own * 1000:.0f} ms" for own in OWN_SECONDS]
+    head = ("tests", "shards", *times_of, "memory of each shard, at least")
+    return table(("measured", ""), costs) + "\n" + table(head, rows)
+
+
+def _unit_costs(entry: measured.Entry) -> tuple[float, float, float]:
+    """Seconds to collect a test and to run it, and megabytes that it takes."""
+    figures = {figure.of: figure.spread.median for figure in entry.measurement.figures if figure.size == MEASURED_SIZE}
+    collecting = figures["discovered: time, this server"]
+    running = figures["run: time, this server"] - collecting
+    return collecting / MEASURED_SIZE, running / MEASURED_SIZE, figures["discovered: peak of its child"] / MEASURED_SIZE
+
+
+def _span(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def shards() -> str:
+    what = "400 tests that wait 50 ms each, two shards on two cores, with their merge"
+    head = ("what", "in two shards", "`python -m pytest -q`", "ratio")
+    return table(head, [(what, *_times(measured.load()["shards"]))])
+
+
 def _times(entry: measured.Entry) -> tuple[str, str, str]:
     assert entry.measurement.result is not None
     own, shell, _ = _pair(entry.measurement.figures)
@@ -90,8 +140,12 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
 
 
-# document → the name of its table, and what writes it
-PARTS: Mapping[str, tuple[str, Callable[[], str]]] = {"answers.md": ("cost", cost), "speed.md": ("speed", speed)}
+# document → the names of its tables, and what writes each
+PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
+    "answers.md": {"cost": cost},
+    "speed.md": {"speed": speed},
+    "scale.md": {"shards": shards, "estimate": estimate},
+}
 
 
 if __name__ == "__main__":

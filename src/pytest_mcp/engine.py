@@ -90,8 +90,15 @@ class Attempt(Generic[Asked_co]):
                 facts = RunFacts(command=self.command.reproduction, environment=dict(self._environment(rejected)))
                 raise ExecutionFailed("spawn_failure", f"Failed to spawn pytest subprocess: {error}", facts) from error
             ended = replace(_NOT_STARTED, stderr=str(error))
-        environment = self._environment(rejected)
-        return Run(self.call.request, self.ledger, ended, self.command.reproduction, self.deadline.limit, environment)
+        return Run(
+            self.call.request,
+            self.ledger,
+            ended,
+            self.command.reproduction,
+            self.deadline.limit,
+            self._environment(rejected),
+            shard=self.call.config.shard,
+        )
 
     async def _process(self) -> Exit:
         started = await self.call.spare.take(self.command.launch)
@@ -157,7 +164,7 @@ async def _run(call: Call[Asked], time_limit: int) -> Run[Asked]:
         raise trial.error
     assert trial.run is not None
     assert trial.chosen is not None
-    if no_result.lost_its_targets(trial.run):
+    if no_result.lost_its_targets(trial.run) or no_result.lost_its_division(trial.run):
         await _look_for_targets(call, trial.run, trial.chosen)
     return trial.run
 
@@ -191,7 +198,7 @@ def _judged(call: Call[Asked], run: Run[Asked], candidate: Candidate, rejected: 
 
 
 async def _look_for_targets(call: Call[Asked], run: Run[Asked], candidate: Candidate) -> None:
-    """Collect once more in one process. Raises if a target is not there, else adds what left it out to the ledger."""
+    """Collect once more in one process. Raises if a target is not there, else adds what is missing to the ledger."""
     deadline = Deadline.after(max(1, run.time_limit - math.ceil(run.exit.duration)), named=run.time_limit)
     quiet = replace(call, on_progress=lambda _: None)
     again = await Attempt(quiet, candidate, deadline, collect_only=True).run([])
@@ -199,6 +206,7 @@ async def _look_for_targets(call: Call[Asked], run: Run[Asked], candidate: Candi
         raise error
     run.ledger.left_out.update(again.ledger.left_out)
     run.ledger.compared = again.ledger.compared
+    run.ledger.divided = again.ledger.divided
 
 
 def _unusable(run: Run[Asked]) -> str | None:

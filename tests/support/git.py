@@ -7,4 +7,9 @@ IDENTITY = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.invalid",
 
 
 def git(*arguments: str | Path, cwd: Path) -> None:
-    subprocess.run(["git", *IDENTITY, *arguments], cwd=cwd, check=True, capture_output=True)
+    output(*arguments, cwd=cwd)
+
+
+def output(*arguments: str | Path, cwd: Path) -> str:
+    command = ["git", *IDENTITY, *arguments]
+    return subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True).stdout.strip()

@@ -1,8 +1,9 @@
-"""The exit codes of `pytest-mcp run` and `pytest-mcp discover`. They are pytest's; only success is 0.
+"""The exit codes of `pytest-mcp run`, `discover` and `merge`. They are pytest's; only success is 0.
 
 Pure: an answer or an error in, a number out.
 
-    0  every selected test ran and none failed; or tests were listed, and every file could be collected
+    0  every selected test ran and none failed; or tests were listed, and every file could be collected; or the shard
+       is empty because there are fewer files than shards
     1  tests failed, or it is unknown whether they failed
     2  the run did not finish: files could not be collected, an interruption, the time limit
     3  an error outside the tests: in pytest, the process, the machine or pytest-mcp itself
@@ -13,7 +14,7 @@ Pure: an answer or an error in, a number out.
 from collections.abc import Mapping
 
 from pytest_mcp.api.errors import INTERNAL_ERROR, INVALID_PARAMS, CallError, ErrorType, ExecutionFailed
-from pytest_mcp.api.results import DiscoverResult, ExecuteResult, Verdict
+from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ShardResult, Verdict
 from pytest_mcp.cli.output import USAGE_ERROR
 
 PASSED = 0
@@ -38,6 +39,8 @@ OF_OTHER_ERRORS: Mapping[int, int] = {INVALID_PARAMS: USAGE_ERROR, INTERNAL_ERRO
 
 
 def of_execution(result: ExecuteResult) -> int:
+    if isinstance(result, ShardResult) and result.is_empty_share:
+        return PASSED  # the other shards have the tests; a CI job must not fail for that
     own = result.exit_code if result.verdict in PREFER_PYTESTS_CODE else 0
     return own or OF_VERDICTS[result.verdict]
 

@@ -29,6 +29,7 @@ from pytest_mcp.execution import process
 from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.report import serialize
+from pytest_mcp.report.shards import facts
 from pytest_mcp.tools import Tool, dump
 
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
@@ -59,7 +60,10 @@ def run(command: ToolCommand, options: argparse.Namespace, config: Config) -> in
         assert isinstance(request, Request)  # explain_environment is called by `doctor` only
         result = _called(command.tool, request, config, screen)
     except CallError as error:
-        _print_error(error, command, screen, as_json=options.json)
+        if options.json:
+            show(serialize.line(serialize.of_error(error) | _shard(config)))
+        else:
+            _print_error(error, command, screen)
         return exit_codes.of_error(error)
     if options.json:
         show(serialize.line(serialize.safe(dump(result), colour=getattr(request, "color", False))))
@@ -68,10 +72,12 @@ def run(command: ToolCommand, options: argparse.Namespace, config: Config) -> in
     return command.exit_code(result)
 
 
-def _print_error(error: CallError, command: ToolCommand, screen: Screen, *, as_json: bool) -> None:
-    if as_json:
-        show(serialize.line(serialize.of_error(error)))
-        return
+def _shard(config: Config) -> dict[str, Any]:
+    """With `run --shard`: which shard it was, so that `merge` can say which one did not finish."""
+    return {} if config.shard is None else {"shard": dump(facts.of_error(config.shard))}
+
+
+def _print_error(error: CallError, command: ToolCommand, screen: Screen) -> None:
     if (partial := error.data.get("partial")) is not None:
         command.print_result(PartialResult.model_validate(partial), screen)
     show_on_stderr("\n".join(render.of_error(error, screen.err)))

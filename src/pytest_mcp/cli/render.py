@@ -33,15 +33,15 @@ _VERDICTS: dict[Verdict, tuple[str, Colour]] = {
 _LINE_COLOURS: dict[str, tuple[Colour, ...]] = {"E": ("red",), ">": ("bold",)}
 
 
-def of_run(result: ExecuteResult, painter: Painter, *, again: str | None) -> Lines:
-    """`again` is the command that runs the failures again."""
+def of_run(result: ExecuteResult, painter: Painter, *, again: str | None, by_detail: bool = True) -> Lines:
+    """`again` is the command that runs the failures again; `by_detail` is whether --detail shows what is left out."""
     blocks = [
         _printed(result.text_output, painter),
         [_not_failed(test) for test in result.tests if not _is_failed(test)],
         *_failures(result, painter),
         *(of_collection_error(error, painter) for error in result.collection_errors),
         of_notices(result.notices, painter),
-        _left_out(result, painter),
+        _left_out(result, painter, by_detail=by_detail),
         [f"To run the failures again: {safe_line(again)}"] if again else [],
         [_closing(result, painter)],
     ]
@@ -140,7 +140,10 @@ def _traceback(traceback: str, painter: Painter) -> Lines:
     )
 
 
-def _left_out(result: ExecuteResult, painter: Painter) -> Lines:
+def _left_out(result: ExecuteResult, painter: Painter, *, by_detail: bool) -> Lines:
+    if not by_detail:
+        hint = result.omitted.hint if result.omitted else ""
+        return [painter.paint(f"Not everything is shown; {hint}.", "dim")] if hint else []
     characters = result.omitted.text_characters if result.omitted else 0
     unshown = any(cause.example is None for cause in result.failure_groups)
     sentences = [f"{characters} characters were left out; --detail full shows all."] if characters else []

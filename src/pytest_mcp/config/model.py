@@ -31,6 +31,8 @@ MAX_TOKENS = 1_000_000
 # The size limit of every answer, and the smallest value that an operator can set it to.
 MAX_REPLY_BYTES = 16 * 1024 * 1024
 LEAST_REPLY_BYTES = 64 * 1024
+# The most parts that a suite can be divided into.
+MOST_SHARDS = 10_000
 
 ErrorStyle = Literal["jsonrpc", "result"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -75,6 +77,14 @@ class Bounds(NamedTuple):
     discover_tokens: int = DISCOVER_TOKENS
 
 
+class Shard(NamedTuple):
+    """Which part of a suite is run, from 1 to `of`, and the commit that it is a part of, if that is known."""
+
+    number: int
+    of: int
+    commit: str | None
+
+
 class Config(NamedTuple):
     root: Path
     python: Path | None
@@ -91,6 +101,8 @@ class Config(NamedTuple):
     endpoint: Endpoint | None
     # Without our own variables, one of which is a token.
     environment: Mapping[str, str]
+    # Only `pytest-mcp run` sets it.
+    shard: Shard | None = None
 
     @property
     def bounds(self) -> Bounds:

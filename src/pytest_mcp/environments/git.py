@@ -1,10 +1,12 @@
 """The git checkout that a folder belongs to, read from git's files without running git.
 
-In comes a folder; out come the top of its checkout and, for a linked worktree, the main checkout. A `.git` file
-counts only if its repository points back at it: it could name any folder.
+In comes a folder; out come the top of its checkout and, for a linked worktree, the main checkout; or the commit that
+is checked out. A `.git` file counts only if its repository points back at it: it could name any folder. For the
+commit that does not matter: only a hash is taken from there.
 """
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +15,12 @@ from pytest_mcp.environments import files
 _LINK = "gitdir:"
 # A word and a path.
 _LONGEST_LINE = 8192
+# A hundred thousand branches and tags.
+_MOST_REFS = 16 * 1024 * 1024
+_REF = "ref:"
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+# Not every name that git allows, but none that leads out of the folder.
+_REF_NAME = re.compile(r"refs(?:/(?!\.)[^/\0]+)+")
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,35 @@ def find(folder: Path) -> Checkout | None:
         if files.holds(git.is_file):
             return Checkout(top, _main(git))
     return None
+
+
+def head_commit(folder: Path) -> str | None:
+    """The hash of the commit that is checked out; None without a repository, or if its files do not say."""
+    checkout = find(folder)
+    if checkout is None:
+        return None
+    own = _repository(checkout.top / ".git")
+    head = _line(own / "HEAD") or ""
+    if not head.startswith(_REF):
+        return head if _HASH.fullmatch(head) else None
+    name = head.removeprefix(_REF).strip()
+    common = own / (_line(own / "commondir") or "")
+    return _commit_of(name, (own, common)) if _REF_NAME.fullmatch(name) else None
+
+
+def _repository(git: Path) -> Path:
+    """The folder with HEAD: `.git` itself, or what it names if it is a file."""
+    said = _line(git) or ""
+    return git.parent / said.removeprefix(_LINK).strip() if said.startswith(_LINK) else git
+
+
+def _commit_of(name: str, folders: tuple[Path, ...]) -> str | None:
+    for folder in folders:
+        if _HASH.fullmatch(found := _line(folder / name) or ""):
+            return found
+    packed = files.text(folders[-1] / "packed-refs", _MOST_REFS)
+    found_in = re.search(rf"^({_HASH.pattern}) {re.escape(name)}$", packed, re.MULTILINE)
+    return found_in.group(1) if found_in else None
 
 
 def _main(link: Path) -> Path | None:

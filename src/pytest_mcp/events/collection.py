@@ -76,6 +76,17 @@ class Selected(Event):
 
 
 @dataclass(frozen=True)
+class Divided(Event):
+    """The share of this shard: its tests, all tests and their files, and a digest of how many tests each file has."""
+
+    kind = "divided"
+    tests: int
+    total: int
+    files: int
+    digest: str
+
+
+@dataclass(frozen=True)
 class LeftOut(Event):
     """A named target of which no test is left: how many were found, and the options or code that left them out."""
 

@@ -43,6 +43,7 @@ _FIRST_IS_KEPT: Mapping[type[Event], str] = {
     collection.Marks: "marks",
     collection.NothingSelected: "nothing_selected",
     collection.DoctestsLeftOut: "doctests_left_out",
+    collection.Divided: "divided",
     collection.Unreachable: "unreachable",
     events.SessionEnded: "ended",
     events.Returned: "returned",
@@ -68,6 +69,7 @@ class Ledger:
     nothing_selected: collection.NothingSelected | None = None
     doctests_left_out: collection.DoctestsLeftOut | None = None
     unreachable: collection.Unreachable | None = None
+    divided: collection.Divided | None = None
     session_started: bool = False
     compared: bool = False
     left_out: dict[str, collection.LeftOut] = field(default_factory=dict)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, Literal, TypedDict, TypeVar
 
 from pytest_mcp.api.requests import Request
+from pytest_mcp.config.model import Shard
 from pytest_mcp.events.ledger import Ledger
 
 Asked_co = TypeVar("Asked_co", bound=Request, covariant=True)
@@ -62,3 +63,4 @@ class Run(Generic[Asked_co]):
     environment: RunEnvironment
     # Reasons to ask whether this was the right environment.
     doubts: tuple[str, ...] = ()
+    shard: Shard | None = None

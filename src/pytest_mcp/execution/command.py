@@ -97,6 +97,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "by_marks": request.markers is not None,
             "portrait": request.wants_portrait,
             "text_limit": _text_limit(request),
+            "shard": None if config.shard is None else [config.shard.number, config.shard.of],
         },
         reproduction=(
             str(python),

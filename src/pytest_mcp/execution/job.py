@@ -25,3 +25,5 @@ class Job(TypedDict):
     portrait: bool
     # The most characters of one text of a test.
     text_limit: int
+    # The number of the shard that runs, from 1, and how many there are; None runs the whole selection.
+    shard: list[int] | None

@@ -73,7 +73,7 @@ class Group:
 
     @cached_property
     def location(self) -> str | None:
-        return _counted(Counter(failure.site or "?" for failure in self.members)) if self.example.site else None
+        return counted(Counter(failure.site or "?" for failure in self.members)) if self.example.site else None
 
     @cached_property
     def contrasting(self) -> list[str]:
@@ -175,7 +175,7 @@ def _difference(one: Failure, other: Failure) -> int:
     return 4 * (one.site != other.site) + 2 * other_function + (file != other_file)
 
 
-def _counted(found: Counter[str]) -> str:
+def counted(found: Counter[str]) -> str:
     """One place by itself; several with how many failures each has."""
     if len(found) == 1:
         return next(iter(found))
@@ -186,4 +186,4 @@ def _counted(found: Counter[str]) -> str:
 
 def files(groups: Iterable[Group]) -> str:
     """Where the failures of several groups are, by file."""
-    return _counted(Counter(failure.node_id.partition("::")[0] for cause in groups for failure in cause.members))
+    return counted(Counter(failure.node_id.partition("::")[0] for cause in groups for failure in cause.members))

@@ -100,6 +100,12 @@ def lost_its_targets(run: Run[Asked_co]) -> bool:
     return bool(targets_not_run.unexplained(run.request, run.ledger))
 
 
+def lost_its_division(run: Run[Asked_co]) -> bool:
+    """Whether a shard did not report its share of the tests: xdist's controller does not collect."""
+    ledger = run.ledger
+    return run.shard is not None and ledger.ended is not None and ledger.selected is not None and not ledger.divided
+
+
 def _unfinished(run: Run[Asked_co]) -> CallError:
     """The error of a process that ended before its session did."""
     ledger, code = run.ledger, run.exit.code

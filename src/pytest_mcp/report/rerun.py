@@ -22,9 +22,13 @@ def of_failures(node_ids: Sequence[str], request: ExecuteTests, *, unaskable: Se
     if not node_ids:
         return None
     if not set(unaskable).isdisjoint(node_ids):
-        return _same_selection(request)
-    pattern = {} if request.pattern is None else {"pattern": request.pattern}
-    return {**_smallest(node_ids), **pattern}
+        return same_selection(request)
+    return covering(node_ids, request.pattern)
+
+
+def covering(names: Sequence[str], pattern: str | None) -> Arguments:
+    """The smallest selection with these tests, files and folders."""
+    return {**_smallest(names), **({} if pattern is None else {"pattern": pattern})}
 
 
 def _smallest(node_ids: Sequence[str]) -> Arguments:
@@ -46,8 +50,8 @@ def _holds(folder: str, other: str) -> bool:
     return folder != other and (folder == "." or other.startswith(f"{folder}/"))
 
 
-def _same_selection(request: ExecuteTests) -> Arguments:
-    """What led to failures that no call can name leads to them again; nothing at all if that was everything."""
+def same_selection(request: ExecuteTests) -> Arguments:
+    """The parameters that chose the tests: none if that was everything. They lead to failures that no call can name."""
     path = {} if request.path is None else {"path": request.path.relative}
     ids = {} if request.node_ids is None else {"node_ids": [target.node_id for target in request.node_ids]}
     filters = {name: getattr(request, name) for name in _FILTERS if getattr(request, name) is not None}

@@ -15,6 +15,8 @@ from pytest_mcp.api.results import (
     DiscoverResult,
     ExecuteResult,
     PartialResult,
+    ShardFacts,
+    ShardResult,
     Summary,
     TestResult,
     Verdict,
@@ -26,6 +28,7 @@ from pytest_mcp.report import failures, grouping, json_report, rerun, targets_no
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.notices import execution as notices
+from pytest_mcp.report.shards import facts
 
 # pytest's own exit code for it; it uses it too when every module has skipped itself.
 NO_TESTS_COLLECTED = 5
@@ -59,6 +62,7 @@ class Report:
     captures: bool
     locals: bool
     unfinished: Unfinished | None = None
+    shard: ShardFacts | None = None
 
     def answer(self, **parts: Any) -> ExecuteResult:
         """The answer with these parts; the others are the same in every answer."""
@@ -71,8 +75,10 @@ class Report:
             "omitted": None,
             **parts,
         }
-        if self.unfinished is None:
+        if self.unfinished is None and self.shard is None:
             return ExecuteResult.model_validate(common)
+        if self.unfinished is None:
+            return ShardResult.model_validate(common | {"shard": self.shard})
         return PartialResult.model_validate(common | vars(self.unfinished))
 
 
@@ -163,7 +169,7 @@ def _report(run: Run[Request], request: ExecuteTests) -> Report:
     broken = [event.file for event in ledger.collection_failures]
     names = [*(failure.node_id for failure in failed), *broken]
     return Report(
-        verdict=judge(ledger, run.exit, missed=bool(targets_not_run.missed(request, ledger))),
+        verdict=judge(ledger, run.exit, missed=bool(targets_not_run.missed(request, ledger)) or facts.missed(run)),
         exit_code=run.exit.code,
         summary=_summary(run),
         notices=notices.of_execution(run, request),
@@ -177,6 +183,7 @@ def _report(run: Run[Request], request: ExecuteTests) -> Report:
         json_report=json_report.build(run) if request.detail == "full" else None,
         captures=request.captures,
         locals=request.locals,
+        shard=facts.of_run(run, request),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp import __version__
-from pytest_mcp.cli.commands import call, discover, doctor, run, setup
+from pytest_mcp.cli.commands import call, discover, doctor, merge, run, setup
 from pytest_mcp.cli.main import COMMANDS, Command
 from pytest_mcp.config.options import SETTINGS, Setting, typed_flags
 from tests.support.workbench import Workbench
@@ -200,7 +200,14 @@ def test_a_reader_that_has_seen_enough_is_no_mistake(project: Workbench) -> None
 
 
 def test_every_command_has_its_module_and_every_module_its_command() -> None:
-    modules: dict[str, Command] = {"call": call, "discover": discover, "doctor": doctor, "run": run, "setup": setup}
+    modules: dict[str, Command] = {
+        "call": call,
+        "discover": discover,
+        "doctor": doctor,
+        "merge": merge,
+        "run": run,
+        "setup": setup,
+    }
     folder = Path(call.__file__).parent
 
     assert sorted(COMMANDS) == sorted(modules) == sorted(path.stem for path in folder.glob("[!_]*.py"))

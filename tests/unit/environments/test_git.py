@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.environments.git import Checkout, find
-from tests.support.git import git
+from pytest_mcp.environments.git import Checkout, find, head_commit
+from tests.support.git import git, output
 
 
 @pytest.fixture
@@ -75,3 +75,49 @@ def test_a_git_file_that_points_to_somebody_elses_worktree_is_not_believed(repos
     (forged / ".git").write_bytes((tmp_path / "linked" / ".git").read_bytes())
 
     assert find(forged) == Checkout(forged, None)
+
+
+def hash_of_head(folder: Path) -> str:
+    return output("rev-parse", "HEAD", cwd=folder)
+
+
+@pytest.mark.parametrize("state", ["on a branch", "detached", "packed", "on a branch with a slash"])
+def test_the_commit_that_is_checked_out_is_what_git_says(repository: Path, state: str) -> None:
+    commands = {
+        "detached": "checkout --detach",
+        "packed": "pack-refs --all",
+        "on a branch with a slash": "switch -c a/b",
+    }
+    if state in commands:
+        git(*commands[state].split(), cwd=repository)
+    (repository / "below").mkdir()
+
+    assert head_commit(repository / "below") == hash_of_head(repository)
+
+
+def test_a_linked_worktree_and_a_submodule_have_commits_of_their_own(repository: Path, tmp_path: Path) -> None:
+    git("worktree", "add", tmp_path / "linked", cwd=repository)
+    git("commit", "--allow-empty", "-m", "later", cwd=tmp_path / "linked")
+    git("init", cwd=tmp_path)
+    git("submodule", "add", repository, "inner", cwd=tmp_path)
+
+    folders = [repository, tmp_path / "linked", tmp_path / "inner"]
+    assert [head_commit(folder) for folder in folders] == [hash_of_head(folder) for folder in folders]
+
+
+def test_without_a_repository_or_a_commit_there_is_no_hash(tmp_path: Path) -> None:
+    assert head_commit(tmp_path) is None
+
+    git("init", cwd=tmp_path)
+    assert head_commit(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "head", ["", "ref:", "ref: ../../secret", "ref: refs/../../secret", "ref: refs/heads/x\0", "a" * 39]
+)
+def test_a_head_that_leads_elsewhere_is_not_followed(tmp_path: Path, head: str) -> None:
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    (tmp_path / "secret").write_text("b" * 40, encoding="utf-8")
+    (tmp_path / "project" / ".git" / "HEAD").write_text(head, encoding="utf-8")
+
+    assert head_commit(tmp_path / "project") is None

@@ -2,10 +2,12 @@
 
 In come the tool's parameters as flags, and node ids; out come a report and pytest's exit code. `--json` prints the
 tool's answer unchanged. For the report max_tokens is the largest that is allowed, unless another one is typed.
+`--shard` runs one part of the tests; its answer has the key `shard`, which `pytest-mcp merge` reads.
 """
 
 import argparse
 import os
+import re
 import shlex
 from functools import partial
 
@@ -15,21 +17,42 @@ from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.cli.tool_flags import Arguments
+from pytest_mcp.config.model import MOST_SHARDS, Shard
 from pytest_mcp.config.options import LoadConfig, typed_flags
+from pytest_mcp.environments import git
 from pytest_mcp.tools import BY_NAME
 
 TOOL = BY_NAME["execute_tests"]
+_PART = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     local_call.add_arguments(parser, TOOL)
+    parser.add_argument(
+        "--shard",
+        metavar="K/N",
+        type=_shard,
+        help="run only part K of N of the tests, whole files each; N machines with K from 1 to N run every test once,"
+        " and `pytest-mcp merge` makes one answer of theirs",
+    )
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     config = load_config()
+    if options.shard is not None:
+        config = config._replace(shard=options.shard._replace(commit=git.head_commit(config.root)))
     print_result = partial(_print, settings=typed_flags(options, os.environ))
     for_people = partial(_for_people, most_tokens=config.most_tokens)
     return local_call.run(ToolCommand(TOOL, for_people, print_result, exit_codes.of_execution), options, config)
+
+
+def _shard(typed: str) -> Shard:
+    found = _PART.fullmatch(typed)
+    number, of = map(int, found.groups()) if found else (0, 0)
+    if not 1 <= number <= of <= MOST_SHARDS:
+        rule = f"K/N with 1 <= K <= N <= {MOST_SHARDS}, such as 2/5 for the second of five parts"
+        raise argparse.ArgumentTypeError(f"{typed!r} is not a part; write {rule}")
+    return Shard(number, of, commit=None)
 
 
 def _for_people(typed: Arguments, screen: Screen, *, most_tokens: int) -> Arguments:

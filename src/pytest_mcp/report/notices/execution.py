@@ -13,12 +13,14 @@ from pytest_mcp.events.collection import CollectionSkipped
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.report import failures, pytest_output
-from pytest_mcp.report.notices import selection, warnings
-from pytest_mcp.text import few, in_line, label, quoted
+from pytest_mcp.report.notices import selection, shards, warnings
+from pytest_mcp.text import cut_middle, few, in_line, label, quoted
 
 # How many reasons for skips a notice names, the most frequent first, and how many beside failures.
 REASONS_SHOWN = 5
 REASONS_BESIDE_FAILURES = 2
+# Of the reason for which a module skips itself: a notice names three modules with theirs.
+REASON_CHARACTERS = 100
 # Slow tests are named if a run is longer than this (in seconds), has this many tests, and at most this many of them
 # took half of the time.
 LONG_RUN = 10.0
@@ -47,6 +49,7 @@ def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
         *_elsewhere(ledger),
         *run.doubts,
         *above_root(ledger),
+        *shards.of_run(run),
         *_collection(ledger),
         *selection.of_run(run),
         *_stopped_early(ledger),
@@ -116,7 +119,7 @@ def _exit_status(run: Run[Request]) -> list[str]:
     if not ledger.failed and ledger.tests:
         threshold = pytest_output.missed_threshold(run.exit.stdout)
         why = (
-            f"pytest-cov says: {quoted(threshold)}.{_part(run.request)}"
+            f"pytest-cov says: {quoted(threshold)}.{_part(run)}"
             if threshold
             else "text_output may say why (a coverage threshold?)."
         )
@@ -126,9 +129,10 @@ def _exit_status(run: Run[Request]) -> list[str]:
     return [f"pytest exited with {code}, which does not fit the outcomes of its tests."]
 
 
-def _part(request: Request) -> str:
+def _part(run: Run[Request]) -> str:
     """A threshold is usually set for the whole suite."""
-    filters = (request.markers, request.keywords, request.pattern)
+    request = run.request
+    filters = (request.markers, request.keywords, request.pattern, run.shard)
     whole = all(target.node_id == "." for _, target in request.targets) and not any(filters)
     return "" if whole else " This call selected only a part of the tests; the threshold may hold for all of them."
 
@@ -221,7 +225,8 @@ def _all_skipped(ledger: Ledger) -> bool:
 
 
 def _skipping_themselves(modules: list[CollectionSkipped]) -> str:
-    first = few(f"{quoted(module.id)} ({quoted(module.reason)})" for module in modules)
+    reasons = [cut_middle(module.reason, REASON_CHARACTERS, separator=" ") for module in modules]
+    first = few(f"{quoted(module.id)} ({quoted(reason)})" for module, reason in zip(modules, reasons, strict=True))
     return f"{len(modules)} module(s) that skip themselves on import: {first}"
 
 

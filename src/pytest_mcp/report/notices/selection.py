@@ -33,6 +33,8 @@ def _nothing_selected(run: Run[Request]) -> list[str]:
     ledger = run.ledger
     if ledger.selected != 0 or ledger.collection_failures or ledger.skipped_modules:
         return []
+    if ledger.divided is not None and ledger.divided.total:
+        return []  # `shards` says why
     if ledger.deselected:
         by = " and ".join(_filters(run))
         found = f"{ledger.deselected} were collected and all were deselected by {by}"

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
@@ -404,6 +404,7 @@ LOUD_RUN = session(
 
 
 @given(st.lists(loud_events, max_size=6))
+@example([absent(LOUD, LOUD)] * 3)
 def test_what_a_project_says_stands_in_a_notice_in_one_short_line(told: list[Event]) -> None:
     said = [*notices([*told, *LOUD_RUN]), *of_discovery(discovery(told))]
 

@@ -1,0 +1,171 @@
+"""The answers of all shards become one answer.
+
+Pure. It is `passed` only if nothing is wrong with the answers (`completeness`) and each shard passed or is empty by
+division. Every answer counts, except a second one of the same shard. Which failures have one cause is decided in
+`causes`.
+"""
+
+from collections.abc import Sequence
+
+from pytest_mcp.api.results import (
+    LISTED_WITHOUT_FAILURE,
+    CollectionError,
+    ExecuteResult,
+    FailureGroup,
+    Omitted,
+    ShardResult,
+    Summary,
+    TestResult,
+    Verdict,
+)
+from pytest_mcp.report import collection_errors, pytest_output, rerun
+from pytest_mcp.report.shards import causes, completeness
+from pytest_mcp.report.shards.answers import Answer
+from pytest_mcp.text import cut_middle, few, span
+
+# How many notices of the shards themselves are repeated.
+MOST_NOTICES = 20
+TEXT_CHARACTERS = 4_000
+HINT = "the answers of the shards show more"
+# pytest's exit code if there are no tests: not an error of a shard.
+NO_TESTS = 5
+
+
+def merged(answers: Sequence[Answer]) -> ExecuteResult:
+    counted = completeness.once_each(answers)
+    problems = completeness.problems(answers)
+    results = [answer.result for answer in counted if answer.result is not None]
+    errors = _collection_errors(results)
+    summary = _summary(results, errors)
+    groups, failed = causes.told(results)
+    text = _text(counted)
+    verdict = _verdict(results, summary, problems)
+    return ExecuteResult(
+        verdict=verdict,
+        exit_code=NO_TESTS if verdict == "no_tests" else _exit_code(results),
+        summary=summary,
+        notices=[*problems, *_durations(counted), *_notices(counted)],
+        collection_errors=errors,
+        failure_groups=groups,
+        tests=[*failed, *_without_failure(results, summary)],
+        rerun=_rerun(results),
+        text_output=cut_middle(text, TEXT_CHARACTERS),
+        json_report=None,
+        omitted=_omitted(results, groups, text),
+    )
+
+
+def _verdict(results: Sequence[ExecuteResult], summary: Summary, problems: Sequence[str]) -> Verdict:
+    verdicts = {result.verdict for result in results if not _is_empty(result)}
+    if summary.failed or summary.errors or "failed" in verdicts:
+        return "failed"
+    if problems or "incomplete" in verdicts:
+        return "incomplete"
+    return "passed" if verdicts == {"passed"} else "no_tests"
+
+
+def _is_empty(result: ExecuteResult) -> bool:
+    return isinstance(result, ShardResult) and result.is_empty_share
+
+
+def _exit_code(results: Sequence[ExecuteResult]) -> int:
+    """The highest of pytest's, without those of shards that have no tests or were cut short."""
+    return max((result.exit_code for result in results if result.exit_code not in (None, NO_TESTS)), default=0)
+
+
+def _summary(results: Sequence[ExecuteResult], errors: Sequence[CollectionError]) -> Summary:
+    """Every shard imports every file, so what cannot be collected, or skips itself, is counted once."""
+    modules = [result.shard.skipped_modules for result in results if isinstance(result, ShardResult)]
+    skipped = sum(result.summary.skipped for result in results) - sum(modules) + max(modules, default=0)
+    failed_setups = sum(result.summary.errors - _files(result.collection_errors) for result in results)
+    passed = sum(result.summary.passed for result in results)
+    failed = sum(result.summary.failed for result in results)
+    return Summary(
+        total=passed + failed + skipped + failed_setups + _files(errors),
+        passed=passed,
+        failed=failed,
+        skipped=skipped,
+        errors=failed_setups + _files(errors),
+        duration=round(sum(result.summary.duration for result in results), 3),
+    )
+
+
+def _files(errors: Sequence[CollectionError]) -> int:
+    return sum(1 + error.also for error in errors)
+
+
+def _collection_errors(results: Sequence[ExecuteResult]) -> list[CollectionError]:
+    """Every shard tells the same ones; of each the most that any shard says."""
+    found: dict[str, CollectionError] = {}
+    for error in (error for result in results for error in result.collection_errors):
+        if error.file not in found or found[error.file].also < error.also:
+            found[error.file] = error
+    return collection_errors.one_for_each_cause(list(found.values()))
+
+
+def _durations(counted: Sequence[Answer]) -> list[str]:
+    timed = [(answer.result.summary.duration, answer.label) for answer in counted if answer.result is not None]
+    if len(timed) < 2:
+        return []
+    longest, label = max(timed)
+    total = span(sum(seconds for seconds, _ in timed))
+    return [f"{len(timed)} shards took {total} together; the longest was {label} with {span(longest)}."]
+
+
+def _notices(counted: Sequence[Answer]) -> list[str]:
+    """Those of the shards, each once, without the ones on their shares."""
+    shards: dict[str, list[str]] = {}
+    for answer in counted:
+        for notice in answer.result.notices if answer.result is not None else ():
+            if answer.facts is None or not notice.startswith(f"shard {answer.facts.index} of {answer.facts.count}: "):
+                shards.setdefault(notice, []).append(answer.label if answer.facts is None else str(answer.facts.index))
+    told = [f"Shard {few(numbers)}: {notice}" for notice, numbers in shards.items()]
+    more = len(told) - MOST_NOTICES
+    return [*told[:MOST_NOTICES], *([f"{more} more notices are in the answers of the shards."] if more > 0 else [])]
+
+
+def _without_failure(results: Sequence[ExecuteResult], summary: Summary) -> list[TestResult]:
+    """If they are few, as in the answer of one run."""
+    listed = {
+        test.node_id: test for result in results for test in result.tests if test.outcome in ("passed", "skipped")
+    }
+    return list(listed.values()) if summary.passed + summary.skipped <= LISTED_WITHOUT_FAILURE else []
+
+
+def _text(counted: Sequence[Answer]) -> str:
+    """What pytest printed, each text once, without the closing lines: they count one shard each."""
+    texts: dict[str, list[str]] = {}
+    for answer in counted:
+        if answer.result is not None and (text := pytest_output.condense(answer.result.text_output)):
+            texts.setdefault(text, []).append(answer.label)
+    return "\n\n".join(f"{few(labels)}:\n{text}" for text, labels in texts.items())
+
+
+def _rerun(results: Sequence[ExecuteResult]) -> rerun.Arguments | None:
+    """What covers the failures of all shards; the same selection again if one of them cannot name its failures."""
+    asked = [result.rerun for result in results if result.rerun is not None]
+    named = [_names(each) for each in asked]
+    for arguments, names in zip(asked, named, strict=True):
+        if not names:
+            return arguments
+    return rerun.covering([name for names in named for name in names], asked[0].get("pattern")) if asked else None
+
+
+def _names(arguments: rerun.Arguments) -> list[str]:
+    ids = arguments.get("node_ids")
+    return [name for name in (arguments.get("path"), *(ids if isinstance(ids, list) else [])) if isinstance(name, str)]
+
+
+def _omitted(results: Sequence[ExecuteResult], groups: Sequence[FailureGroup], text: str) -> Omitted | None:
+    cut = [result.omitted for result in results if result.omitted is not None]
+    characters = max(0, len(text) - TEXT_CHARACTERS)
+    unshown = sum(group.count for group in groups if group.example is None)
+    if not cut and not characters and not unshown:
+        return None
+    return Omitted(
+        passed=sum(each.passed for each in cut),
+        skipped=sum(each.skipped for each in cut),
+        same_cause_failures=sum(group.count - 1 for group in groups if group.example is not None) + unshown,
+        text_characters=sum(each.text_characters for each in cut) + characters,
+        hint=HINT,
+    )

@@ -1,0 +1,97 @@
+"""What `merge` reads, refuses and prints; test_shards in integration/cli has real shards."""
+
+import argparse
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_mcp.api.results import ExecuteResult
+from pytest_mcp.cli.commands import merge, run
+from pytest_mcp.config.model import Config
+from pytest_mcp.tools import dump
+from tests.support.shards import facts, result
+
+
+def no_project() -> Config:
+    raise AssertionError("merge needs no project")
+
+
+def typed(*answers: object, as_json: bool = False) -> int:
+    return merge.main(argparse.Namespace(answers=[str(answer) for answer in answers], json=as_json), no_project)
+
+
+def line(index: int, count: int = 2) -> str:
+    return json.dumps(dump(result(facts(index, count))))
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> list[Path]:
+    files = [tmp_path / "1.json", tmp_path / "2.json"]
+    for index, file in enumerate(files, 1):
+        file.write_text(line(index), encoding="utf-8")
+    return files
+
+
+def test_files_become_one_report(both: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert typed(*both) == 0
+
+    assert capsys.readouterr().out.splitlines()[-1] == "passed: 6 passed in 4.0 s"
+
+
+def test_json_is_one_line_in_the_shape_of_execute_tests(both: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert typed(*both, as_json=True) == 0
+
+    (printed,) = capsys.readouterr().out.splitlines()
+    assert list(json.loads(printed)) == list(ExecuteResult.model_fields)
+
+
+def test_lines_of_stdin_are_answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = f"{line(1)}\n\n{line(2)}\n"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+
+    assert typed("-") == 0
+    assert "line 3 of stdin" in capsys.readouterr().out
+
+
+def test_an_empty_stdin_is_a_usage_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
+
+    assert typed("-") == 4
+    assert capsys.readouterr() == ("", "pytest-mcp: There is no answer on stdin.\n")
+
+
+@pytest.mark.parametrize("content", [b"no", b"\xff", b"{}", b'"' + b"x" * 99 + b'"'], ids=range(4))
+def test_what_is_no_answer_is_a_usage_error_with_a_sentence_for_each(
+    both: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    monkeypatch.setattr(merge, "LARGEST", 100)
+    wrong = both[0].with_name("wrong.json")
+    wrong.write_bytes(content)
+
+    assert typed(wrong, wrong.with_name("nowhere.json"), both[0].parent) == 4
+
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert [sentence.split(" ")[1] for sentence in said.err.splitlines()] == [
+        *[str(wrong), str(wrong.with_name("nowhere.json")), str(both[0].parent)]
+    ]
+
+
+@pytest.mark.parametrize("part", ["0/3", "4/3", "1/10001", "3", "1/", "-1/3", "a/b", "1/3/5", "²/3", "1 / 3", ""])
+def test_a_part_that_cannot_be_is_refused_with_an_example(part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser()
+    run.add_arguments(parser)
+
+    with pytest.raises(SystemExit):
+        parser.parse_args([f"--shard={part}"])
+    assert "such as 2/5 for the second of five parts" in capsys.readouterr().err.replace("\n", " ")
+
+
+@pytest.mark.parametrize(("part", "expected"), [("1/1", (1, 1)), ("10000/10000", (10_000, 10_000)), ("02/5", (2, 5))])
+def test_a_part_is_its_number_and_how_many_there_are(part: str, expected: tuple[int, int]) -> None:
+    parser = argparse.ArgumentParser()
+    run.add_arguments(parser)
+
+    assert parser.parse_args(["--shard", part]).shard == (*expected, None)
