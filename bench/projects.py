@@ -1,4 +1,4 @@
-"""Generated projects to measure with: a number of tests that all pass or all fail."""
+"""Generated projects to measure with: a number of tests that all pass, all fail or all take long."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,17 +14,18 @@ def test_{number:06}():
 
 
 """
-# As long as a test that waits for something; it needs no core.
-WAITING = """\
-def test_{number:06}():
-    time.sleep({seconds})
-
-
-"""
 # Each has a call in its traceback and its own cause, so failures cannot be grouped.
 FAILING = """\
 def test_{number:06}():
     assert total([{number}, 1]) == {number}
+
+
+"""
+# As long as a test that waits for a database or a file.
+SLOW_SECONDS = 0.05
+SLOW = f"""\
+def test_{{number:06}}():
+    time.sleep({SLOW_SECONDS})
 
 
 """
@@ -40,8 +41,7 @@ def total(numbers):
 class Suite:
     tests: int
     failing: bool = False
-    # How long each passing test waits.
-    seconds: float = 0.0
+    slow: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -56,7 +56,6 @@ class Suite:
 
     def _source(self, first: int) -> str:
         numbers = range(first, min(first + TESTS_PER_FILE, self.tests))
-        head, test = (TOTAL, FAILING) if self.failing else ("", PASSING)
-        if self.seconds:
-            head, test = "import time\n\n\n", WAITING
-        return head + "".join(test.format(number=number, seconds=self.seconds) for number in numbers)
+        slow = ("import time\n\n\n", SLOW) if self.slow else ("", PASSING)
+        head, test = (TOTAL, FAILING) if self.failing else slow
+        return head + "".join(test.format(number=number) for number in numbers)

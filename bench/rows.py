@@ -17,11 +17,10 @@ class Scale:
     rounds: float = 1.0
     passing: int = 10_000
     failing: int = 1_000
+    slow: int = 400
     few_calls: int = 10
     many_calls: int = 1_000
     growth: tuple[int, ...] = (10_000, 100_000)
-    # So that each of two shards has two files.
-    waiting: int = 400
     # Tests and rounds. A large suite takes long and varies little, so fewer rounds are enough.
     cost: tuple[tuple[int, int], ...] = ((1, 9), (10, 9), (100, 9), (1_000, 5), (10_000, 3), (30_000, 2))
 
@@ -34,10 +33,10 @@ TRIAL = Scale(
     rounds=0.0,
     passing=20,
     failing=20,
+    slow=4,
     few_calls=2,
     many_calls=6,
     growth=(20, 200),
-    waiting=200,
     cost=((1, 1), (10, 1), (100, 1)),
 )
 
@@ -162,11 +161,11 @@ ROWS = {
         ),
         Row(
             "shards",
-            "400 tests that wait 50 ms each, in two shards at once, with their merge",
+            "400 tests of 50 ms in two shards at once, with their merge",
             SHELL,
             None,
             5,
-            lambda folder, scale, rounds: shards.at_once(folder, Suite(scale.waiting, seconds=0.05), 2, rounds),
+            lambda folder, scale, rounds: shards.at_once(folder, Suite(scale.slow, slow=True), 2, rounds),
         ),
         Row(
             "one-shard",

@@ -55,6 +55,7 @@ FACTS = [
     ("docs/command-line.md", f"at most {MAX_NODE_IDS:,} ids"),
     ("docs/command-line.md", f"to {budget.TEXT_CHARACTERS:,} characters"),
     ("docs/command-line.md", f"to its last {word(tracebacks.CAPTURED_LINES)} lines"),
+    ("docs/command-line.md", f"N up to {config.MOST_SHARDS:,}"),
     ("docs/decisions.md", f"## The time limit is {config.DEFAULT_TIMEOUT} seconds"),
     ("docs/decisions.md", f"for {word(query.QUESTION_SECONDS)} seconds at most"),
     ("docs/http.md", f"http://{endpoint.DEFAULT}/mcp"),
