@@ -21,6 +21,7 @@ from anyio.abc import Process
 
 from pytest_mcp.events.run import Exit
 from pytest_mcp.execution import run_folder
+from pytest_mcp.execution.background import to_the_end
 from pytest_mcp.execution.command import Launch
 from pytest_mcp.execution.messages import Answer, Go, NotStarted, Start, decode_answer, encode
 from pytest_mcp.execution.reaper import reaper
@@ -62,10 +63,9 @@ async def start(launch: Launch) -> Started:
     try:
         folder = run_folder.make()
         try:
-            # Not cancelled half-way: asyncio then kills the first of the two processes, and waits without a limit for
-            # the end of pipes that the second keeps open. Whoever started it ends it when it is cancelled after this.
-            with anyio.CancelScope(shield=True):
-                supervisor = await _open(folder, launch)
+            # Cancelled half-way, asyncio would kill the first of the two processes, and wait without a limit for the
+            # end of pipes that the second keeps open.
+            supervisor, cancelled = await to_the_end(_open(folder, launch))
         except BaseException:
             folder.remove()
             raise
@@ -76,7 +76,12 @@ async def start(launch: Launch) -> Started:
         raise SpawnError(str(error.strerror or error)) from error
     finally:
         reaper.starting -= 1
-    return Started(supervisor, folder, launch)
+    started = Started(supervisor, folder, launch)
+    if cancelled is not None:
+        with anyio.CancelScope(shield=True):
+            await end(started)
+        raise cancelled
+    return started
 
 
 def no_folder(error: FolderError) -> SpawnError:
