@@ -34,6 +34,8 @@ JOB: Job = {
     "by_marks": False,
     "portrait": False,
     "text_limit": 20_000,
+    "files": None,
+    "unreached": [],
 }
 
 

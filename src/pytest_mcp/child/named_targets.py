@@ -40,6 +40,8 @@ class Comparison:
         self.found: Sequence[Any] = ()
         self.deselected: list[tuple[list[str], Sequence[Any]]] = []
         self.by: set[str] = set()
+        # Deselected by our own choice among the tests that were asked for, so they count as found.
+        self.unchosen: list[Any] = []
 
     def keep(self, items: Sequence[Any]) -> None:
         """Keep what pytest found, before anything is deselected."""
@@ -49,6 +51,9 @@ class Comparison:
     def keep_deselected(self, items: Sequence[Any], config: Any) -> None:
         with suppress(Exception):
             by = who_deselects(config, self.place_of)
+            if by is None:
+                self.unchosen += items if self.named else ()
+                return
             self.by.update(by)
             if self.named:
                 self.deselected.append((by, list(items)))
@@ -59,11 +64,11 @@ class Comparison:
         if left_out:
             emit("from_cache", options=sorted(left_out), certain=True)
         if self.named:
-            for told in self.left_out(kept, config):
+            for told in self.left_out([*kept, *self.unchosen], config):
                 emit("left_out", **told)
             emit("compared")
             # Keep no reference to items while the tests run: pytest would free them.
-            self.found, self.deselected = (), []
+            self.found, self.deselected, self.unchosen = (), [], []
 
     def tell_of_workers(self, config: Any, emit: Callable[..., Any]) -> None:
         """What xdist's workers deselected is not known here. With --lf they can have: they share the cache."""
@@ -132,11 +137,15 @@ class Comparison:
         return "/".join(below).lstrip("/")
 
 
-def who_deselects(config: Any, place_of: Callable[[str, str], str]) -> list[str]:
-    """What called the hook `pytest_deselected`: the first frame that is neither pluggy's nor ours."""
+def who_deselects(config: Any, place_of: Callable[[str, str], str]) -> list[str] | None:
+    """What called the hook `pytest_deselected`: the frame below pluggy's; None if that is ours."""
     frame: Any = sys._getframe(1)
-    while frame.f_globals.get("__name__", "").partition(".")[0] == "pluggy" or is_ours(frame.f_code):
+    while is_ours(frame.f_code):
         frame = frame.f_back
+    while frame.f_globals.get("__name__", "").partition(".")[0] == "pluggy":
+        frame = frame.f_back
+    if is_ours(frame.f_code):
+        return None
     module = frame.f_globals.get("__name__", "")
     option = OPTION_OF.get((module, frame.f_code.co_name)) or OPTION_OF.get((module, None))
     if option is None:
@@ -154,4 +163,4 @@ def changers(config: Any, place_of: Callable[[str, str], str]) -> Iterator[str]:
 
 
 def is_ours(code: Any) -> bool:
-    return bool(os.path.dirname(code.co_filename) == os.path.dirname(os.path.abspath(__file__)))
+    return bool(code.co_filename.startswith(os.path.dirname(os.path.abspath(__file__)) + os.sep))

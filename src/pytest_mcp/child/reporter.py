@@ -21,6 +21,7 @@ from ini_files import settings_file
 from json_report import Stages
 from named_targets import Comparison
 from phases import Describer, Observer, fields_of
+from selection import Selection
 from selection_facts import marks_of, reasons, registered_marks
 from source_lines import broken_conftest, definition_line, line_of
 
@@ -44,6 +45,7 @@ class Reporter:
         self.clip = Clipper(job["text_limit"])
         self.describer = Describer(self.clip, self.relative, self.root, self.full)
         self.comparison = Comparison(job, self.relocate)
+        self.selection = Selection(job)
         # Reading the marks of every test takes time, so it is done only if the call selects by marks.
         self.marks: set[str] | None = set() if job["by_marks"] else None
         self.targets = job["targets"]
@@ -137,14 +139,15 @@ class Reporter:
         elif outcome.excinfo is None and self.collected is not None:
             self.emit_collected(self.collected)
 
-    # A wrapper, so that it runs before any other plugin removes an item.
+    # A wrapper, so that it runs before any other plugin removes an item, and chooses when all of them have.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> Generator[None, None, None]:
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, None, None]:
         missing = self.comparison.uncovered(items)
         if missing:
             raise pytest.UsageError(*("not found: " + argument for argument in missing))
         self.comparison.keep(items)
         yield
+        self.selection.apply(self.config, items)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         try:
@@ -192,6 +195,8 @@ class Reporter:
             for start in range(0, len(items), ITEMS_IN_A_RECORD):
                 self.emit("items", rows=[self.described(item) for item in items[start : start + ITEMS_IN_A_RECORD]])
         self.emit("selected", count=len({item.nodeid for item in items}))
+        if self.selection.left_out is not None:
+            self.emit("unreached", count=self.selection.left_out)
         # Only explains, so it may be missing; it must never raise into pytest.
         with suppress(Exception):
             self.explain_selection(items)

@@ -44,6 +44,7 @@ _FIRST_IS_KEPT: Mapping[type[Event], str] = {
     collection.NothingSelected: "nothing_selected",
     collection.DoctestsLeftOut: "doctests_left_out",
     collection.Unreachable: "unreachable",
+    collection.Unreached: "unreached",
     events.SessionEnded: "ended",
     events.Returned: "returned",
 }
@@ -68,6 +69,7 @@ class Ledger:
     nothing_selected: collection.NothingSelected | None = None
     doctests_left_out: collection.DoctestsLeftOut | None = None
     unreachable: collection.Unreachable | None = None
+    unreached: collection.Unreached | None = None
     session_started: bool = False
     compared: bool = False
     left_out: dict[str, collection.LeftOut] = field(default_factory=dict)

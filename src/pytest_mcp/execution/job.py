@@ -25,3 +25,6 @@ class Job(TypedDict):
     portrait: bool
     # The most characters of one text of a test.
     text_limit: int
+    # Files that a change can reach, nearest first, and those that it cannot; None runs everything as it is collected.
+    files: list[str] | None
+    unreached: list[str]

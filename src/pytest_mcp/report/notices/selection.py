@@ -33,6 +33,8 @@ def _nothing_selected(run: Run[Request]) -> list[str]:
     ledger = run.ledger
     if ledger.selected != 0 or ledger.collection_failures or ledger.skipped_modules:
         return []
+    if ledger.unreached is not None and ledger.unreached.count:
+        return []  # the notice on `changed` says it
     if ledger.deselected:
         by = " and ".join(_filters(run))
         return [f"No test was selected: {ledger.deselected} were collected and all were deselected by {by}."]
