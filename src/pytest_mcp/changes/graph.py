@@ -27,7 +27,7 @@ _UNREADABLE = "cannot be read"
 _STARTS = "starts processes"
 _TEST_FOLDERS = frozenset({"test", "tests", "testing"})
 # A section of a settings file with the word pytest in its title.
-_SECTION = re.compile(rb"^\[[^\n\]]*pytest[^\n\]]*\][^\n]*\n((?:(?!\[[^\n]*\][ \t]*\r?$)[^\n]*+\n?)*+)", re.MULTILINE)
+_SECTION = re.compile(rb"^\[[^\n\]]{0,99}pytest[^\n\]]{0,99}\][^\n]*+\n((?:(?!\[)[^\n]*+\n)*+)", re.MULTILINE)
 _COMMENT = re.compile(rb"^[ \t]*+[#;][^\n]*+", re.MULTILINE)
 _WORD = re.compile(rb"[A-Za-z_][\w.]*+")
 _REMAPPED = (b"package_dir", b"package-dir", b"pythonpath", b"force-include", b"sources")
@@ -147,7 +147,7 @@ def _plugins(settings: bytes) -> set[str]:
 
 
 def settings_of_pytest(settings: bytes) -> list[bytes]:
-    return [_COMMENT.sub(b"", text) for text in _SECTION.findall(settings)]
+    return [_COMMENT.sub(b"", text) for text in _SECTION.findall(settings + b"\n")]
 
 
 def _remaps(settings: bytes) -> bool:

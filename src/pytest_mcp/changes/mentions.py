@@ -21,12 +21,12 @@ UNREAD = "\0"
 # looks like a list may be a comment, with a real statement in its next line. Every length is limited, since the next
 # search begins inside of it.
 _LISTED = (
-    rb"(?=([ \t\f]{0,99}+(?:\((?:[%(n)s.,*\s\\]{1,50000}+|#[^\r\n]{0,2000}+){0,999}+"
-    rb"|[%(n)s.,* \t\f]{0,1000}+(?:\\\r?\n[%(n)s.,* \t\f(]{0,1000}+){0,50}+)))"
+    rb"(?=((?:[ \t\f]++|\\(?:\r\n?|\n)){0,99}+(?:\((?:[%(n)s.,*\s\\]{1,50000}+|#[^\r\n]{0,2000}+){0,999}+"
+    rb"|[%(n)s.,* \t\f]{0,1000}+(?:\\(?:\r\n?|\n)[%(n)s.,* \t\f]{0,1000}+){0,50}+)))"
 ) % {b"n": _NAME}
 _IMPORT = re.compile(rb"import(?![%s])%s" % (_NAME, _LISTED))
 # What precedes `import`: a line ends only behind a backslash.
-_FROM = re.compile(rb"from((?:[.%s \t\f]|\\\r?\n)*+)\Z" % _NAME)
+_FROM = re.compile(rb"from((?:[.%s \t\f]|\\(?:\r\n?|\n))*+)\Z" % _NAME)
 _LONGEST_ORIGIN = 300
 _DOTTED = re.compile(rb"(?<![%(n)s.])[A-Za-z_\x80-\xff][%(n)s]*+(?:\.[%(n)s]++)++" % {b"n": _NAME})
 _REST = re.compile(rb"[%s.]{0,500}+" % _NAME)
@@ -151,8 +151,7 @@ class Scanner:
 
 
 def _last_line(text: bytes) -> bytes:
-    line = text[text.rfind(b"\n") + 1 :]
-    return text if not line.strip() and b"\\" in text else line
+    return text if b"\\" in text else text[text.rfind(b"\n") + 1 :]
 
 
 def _parsed(module: bytes, listed: bytes) -> list[tuple[str, bool]]:
@@ -166,7 +165,7 @@ def _parsed(module: bytes, listed: bytes) -> list[tuple[str, bool]]:
             continue
         is_star = words[0].startswith(b"*")
         found.append((_text(origin if is_star else prefix + words[0]), is_star or words[1:2] == [b"as"]))
-        if b"\n" in module:
+        if b"\\" in module:
             # The line of `from` may be a comment that ends in a backslash.
             found.append((_text(words[0]), False))
     if len(listed) >= (_LONGEST_LIST if listed.lstrip().startswith(b"(") else _LONGEST_LINE):
