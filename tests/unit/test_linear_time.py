@@ -382,6 +382,7 @@ WRITTEN_IN_PLACE = {
     "targets": "one character",
     "toml_edit": "a key of ours",
     "pytest_output": "one character, repeated",
+    "mentions": "one byte",
 }
 
 

@@ -28,10 +28,11 @@ _IMPORT = re.compile(rb"import(?![%s])%s" % (_NAME, _LISTED))
 # What precedes `import`: a line ends only behind a backslash.
 _FROM = re.compile(rb"from((?:[.%s \t\f]|\\(?:\r\n?|\n))*+)\Z" % _NAME)
 _LONGEST_ORIGIN = 300
-_DOTTED = re.compile(rb"(?<![%(n)s.])[A-Za-z_\x80-\xff][%(n)s]*+(?:\.[%(n)s]++)++" % {b"n": _NAME})
-_REST = re.compile(rb"[%s.]{0,500}+" % _NAME)
-# Beyond so many names it is faster to look for all dotted names.
-MOST_HEADS = 48
+# Everything that is not of a dotted name as a space; quotes and colons as one kind of quote.
+_WORDS = bytes(byte if re.match(rb"[%s.]" % _NAME, bytes([byte])) else ord(" ") for byte in range(256))
+_QUOTES = bytes.maketrans(b"':", b'""')
+# In parts.
+_LONGEST_NAME = 20
 _NOT_OF_A_SCRIPT = re.compile(rb"[^%s\-]" % _NAME)
 # Files that many folders have. To name one is not to run it.
 _EVERY_FOLDER = frozenset({"__init__", "conftest"})
@@ -133,21 +134,19 @@ class Scanner:
 
     def _dotted(self, content: bytes, imported: set[str]) -> set[str]:
         """Names that begin with a folder which the file has imported, or which can be imported anywhere."""
-        heads = self._tops.union(map(str.encode, self._folders & imported))
-        if len(heads) > MOST_HEADS:
-            return {_text(name) for name in set(_DOTTED.findall(content)) if name.partition(b".")[0] in heads}
-        return {
-            _text(head + b"." + _REST.match(text).group())  # type: ignore[union-attr]  # it matches nothing, too
-            for head in heads
-            for text in content.split(head + b".")[1:]
-        }
+        folders = self._tops.union(map(str.encode, self._folders & imported))
+        pieces = content.translate(_WORDS).split(b".")
+        found = set()
+        for number, piece in enumerate(pieces[:-1], 1):
+            head = piece[piece.rfind(b" ") + 1 :]
+            if head in folders:
+                rest = b".".join(pieces[number : number + _LONGEST_NAME]).partition(b" ")[0]
+                found.add(head + b"." + rest)
+        return set(map(_text, found))
 
     def _quoted(self, content: bytes) -> frozenset[str]:
         """Names of modules that stand alone in quotes, or before a colon."""
-        texts = content.replace(b"'", b'"').split(b'"')
-        names = self._modules.intersection(texts)
-        names |= self._modules.intersection(text.partition(b":")[0] for text in texts if b":" in text)
-        return frozenset(map(_text, names))
+        return frozenset(map(_text, self._modules.intersection(content.translate(_QUOTES).split(b'"'))))
 
 
 def _last_line(text: bytes) -> bytes:

@@ -159,13 +159,6 @@ def test_dotted_names_that_begin_with_a_folder_are_found(source: str, names: set
     assert names <= scanned(source).dotted
 
 
-def test_many_folders_give_the_same_names_as_few() -> None:
-    source = b"import shop\nshop.tax.a('tests.b.c')\nother.d.e"
-    many = Names(NAMES.folders, NAMES.tops | {f"top{number}" for number in range(100)}, NAMES.modules)
-
-    assert Scanner(many).scan(source).dotted == {"shop.tax.a", "tests.b.c"} == scanned(source).dotted
-
-
 @pytest.mark.parametrize("source", ["pytest_plugins = ['prices']", '"prices:app"', "import_module('prices')"])
 def test_modules_in_quotes_are_found(source: str) -> None:
     assert scanned(source).quoted == {"prices"}
