@@ -269,7 +269,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "listing.fit_discovery": listed,
     "incoming.admitted": admit,
     "incoming.mended": lambda said: incoming.mended(said.encode("utf-8", "replace")),
-    "mentions.scan": lambda said: SCANNER.scan(said.encode("utf-8", "replace"), is_package=True),
+    "mentions.scan": lambda said: SCANNER.scan(said.encode("utf-8", "replace"), "__init__.py"),
     "notices.of_execution": lambda said: notices.of_execution(execution(told(said)), execution([]).request),
     "places.short": lambda said: (places.short(said), places.package(said), places.is_source(said)),
     "progress.words": lambda said: progress.words(ledger(Started(said))),
@@ -325,7 +325,7 @@ def test_files_of_a_project_are_read_in_linear_time(tmp_path_factory: pytest.Tem
 # pattern → why it may take longer on text that it is never given.
 EXEMPT = {
     "mentions._FROM": "only sees 300 bytes",
-    "mentions._CODING": "is matched once, at the beginning of a file",
+    "traits._CODING": "is matched once, at the beginning of a file",
     "ownership._REQUIREMENT": "is matched once, at the beginning of one word of a command",
     "incoming._FIRST_ID": "is matched once, at the beginning of 1,024 bytes",
     "incoming._LAST_ID": "only sees 1,024 bytes",

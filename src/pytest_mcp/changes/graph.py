@@ -69,9 +69,7 @@ def build(root: Path, changed: Iterable[str]) -> Graph:
     graph = Graph(found, modules)
     scanner = Scanner(modules.names)
     mentions = {
-        path: Mentions(untold=_UNREADABLE)
-        if content is None
-        else scanner.scan(content, is_package=path.endswith("__init__.py"))
+        path: Mentions(untold=_UNREADABLE) if content is None else scanner.scan(content, path)
         for path, content in tree.contents(found, found.python)
     }
     settings = {path: content or b"" for path, content in tree.contents(found, found.settings)}
@@ -95,6 +93,8 @@ def _dependencies(path: str, found: Mentions, modules: Modules) -> Iterator[str]
             yield from modules.beside(path, name)
     for name in found.dotted:
         yield from modules.named(name, least=2)
+        # Who gets the name of a package may load all of it.
+        yield from modules.whole(path, name)
     for name in found.quoted:
         yield from modules.named(name)
         yield from modules.named(f"{name}.__main__")
@@ -122,17 +122,17 @@ def _open(graph: Graph, mentions: dict[str, Mentions]) -> None:
 
 
 def is_of_tests(path: str) -> bool:
-    return _is_test(path) or PurePosixPath(path).name == "conftest.py" or not _TEST_FOLDERS.isdisjoint(path.split("/"))
+    return is_test(path) or PurePosixPath(path).name == "conftest.py" or not _TEST_FOLDERS.isdisjoint(path.split("/"))
 
 
-def _is_test(path: str) -> bool:
+def is_test(path: str) -> bool:
     name = PurePosixPath(path).name
     return name.startswith("test_") or name.endswith("_test.py")
 
 
 def _spread(graph: Graph, mentions: dict[str, Mentions], settings: dict[str, bytes]) -> None:
     for path, found in mentions.items():
-        if found.plugins or (found.hooks and PurePosixPath(path).name == "conftest.py"):
+        if found.plugin:
             graph.everywhere[path] = "is a plugin of pytest"
     for path, content in settings.items():
         for name in _plugins(content):

@@ -2,13 +2,15 @@
 
 In come the content of a file and the names that the project has; out come the modules that the file may import. It is
 a scan, not a parser: it finds every import statement wherever it stands (in functions, behind `;`, in strings and
-comments too), dotted names that are used or quoted, and words that show imports which no text names. It may find too
-much and never too little. Pure. Which files the names belong to is decided in `modules`.
+comments too) and dotted names that are used or quoted. It may find too much and never too little. Imports that no text
+names are in `traits`. Pure. Which files the names belong to is decided in `modules`.
 """
 
 import re
 import unicodedata
 from dataclasses import dataclass
+
+from pytest_mcp.changes import traits
 
 # The bytes of a name: beyond ASCII every byte, whatever the encoding.
 _NAME = rb"\w\x80-\xff"
@@ -17,6 +19,7 @@ _LONGEST_LINE = 1_000
 _LONGEST_LIST = 50_000
 # Stands for the names that were not read.
 UNREAD = "\0"
+_TOO_LONG = "has an import statement that is too long to read"
 # The names behind `import`, in one line that may be continued or in a list with comments. They are not consumed: what
 # looks like a list may be a comment, with a real statement in its next line. Every length is limited, since the next
 # search begins inside of it.
@@ -38,27 +41,6 @@ _NOT_OF_A_SCRIPT = re.compile(rb"[^%s\-]" % _NAME)
 _EVERY_FOLDER = frozenset({"__init__", "conftest"})
 _COMMENT = re.compile(rb"#[^\r\n]*+")
 _GLUE = bytes.maketrans(b"(\\\r\n\t\f", b"      ")
-# Encodings in which an ASCII character is its byte; a file in another one cannot be scanned.
-_CODING = re.compile(rb"(?:[^\n]{0,500}\n)?[ \t\f]*+#[^\n]{0,500}?coding[:=][ \t]*+([-\w.]++)")
-_ASCII_BASED = ("utf-8", "utf8", "latin", "iso-8859", "iso8859", "cp125", "ascii", "us-ascii", "koi8", "euc", "windows")
-
-# Calls of these with a plain name in quotes are found as that name; every other use can import anything.
-_LITERAL = rb"""(?!\s*+\(\s*+(["'])[A-Za-z_][\w.]*+\1\s*+[,)])"""
-_COMPUTED = re.compile(rb"(?<!import )(?:import_module|__import__)%s|import import_module[ \t]+as" % _LITERAL)
-_LOADING = re.compile(
-    rb"spec_from_file|FileLoader|run_path|run_module|walk_packages|iter_modules|entry_point|exec_module|load_module"
-    rb"|resolve_name|load_source|import_file|import_path"
-)
-_LOADERS = frozenset({"importlib", "pkgutil", "runpy", "imp", "pkg_resources", "zipimport", "stevedore", "pluggy"})
-_LISTING = re.compile(rb"glob\b|iterdir|listdir|scandir|walk\(")
-_LAZY = (b"__getattr__", b"import_module", b"__import__", b"azy", b"exec(", b"eval(", b"globals()")
-_STARTING = (b"subprocess", b"_process", b"pytester", b"testdir", b"script_runner")
-_STARTERS = frozenset({"pexpect", "sh", "plumbum", "invoke", "fabric", "docker"})
-_OS_STARTING = re.compile(rb"os\.(?:system|popen|exec|spawn|posix_spawn|startfile)")
-_PATHS = (b"sys.path", b"PYTHONPATH", b"syspath", b"meta_path")
-# Hooks for the whole session. pytest calls the others of a conftest only for tests below it.
-_HOOK = re.compile(rb"^def pytest_(?!runtest|generate_tests|fixture|pyfunc|pycollect|assert|make_param)", re.MULTILINE)
-_PLUGINS = re.compile(rb"^[ \t]*+pytest_plugins\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +49,17 @@ class Mentions:
     imports: frozenset[str] = frozenset()
     # Names of packages all of whose modules may be used: they have an alias, or a star imports from them.
     whole: frozenset[str] = frozenset()
-    # Dotted names that are used or quoted; single names in quotes; names of scripts without their ending.
+    # Dotted names that are used or quoted; modules in quotes, alone or before a colon; scripts without their ending.
     dotted: frozenset[str] = frozenset()
     quoted: frozenset[str] = frozenset()
     scripts: frozenset[str] = frozenset()
     # Why it may import any module, if it may.
     untold: str | None = None
-    # Imports on demand; starts processes; changes where modules are looked for; has hooks of the session; has plugins.
+    # Imports on demand; starts processes; changes where modules are looked for; is a plugin of pytest.
     lazy: bool = False
     starts: bool = False
     paths: bool = False
-    hooks: bool = False
-    plugins: bool = False
+    plugin: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,27 +77,27 @@ class Scanner:
     def __init__(self, names: Names) -> None:
         self._folders = names.folders
         self._tops = frozenset(map(str.encode, names.tops))
+        self._quotable_folders = frozenset(map(str.encode, names.folders))
         self._modules = frozenset(map(str.encode, names.modules))
         self._parsed: dict[tuple[bytes, bytes], tuple[tuple[str, bool], ...]] = {}
 
-    def scan(self, content: bytes, *, is_package: bool = False) -> Mentions:
+    def scan(self, content: bytes, path: str = "") -> Mentions:
         found = self._imported(content)
         imports = frozenset(name for name, _ in found)
         packages = {name.partition(".")[0] for name in imports}
-        starts = _starts_processes(content, packages)
-        has_hooks = b"pytest_" in content
+        quoted = set(content.translate(_QUOTES).split(b'"'))
+        untold = traits.why_untold(content, packages, names_folder=not quoted.isdisjoint(self._quotable_folders))
         return Mentions(
             imports=imports,
             whole=frozenset(name for name, is_whole in found if is_whole),
             dotted=self._dotted(content, packages.union(name.rpartition(".")[2] for name in imports)),
-            quoted=self._quoted(content),
+            quoted=frozenset(map(_text, self._modules & quoted)),
             scripts=_scripts(content) if b".py" in content else frozenset(),
-            untold=_why_untold(content, imports, packages) or _why_listing(content, starts=starts),
-            lazy=is_package and any(word in content for word in _LAZY),
-            starts=starts,
-            paths="sys.path" in imports or any(word in content for word in _PATHS),
-            hooks=has_hooks and _HOOK.search(content) is not None,
-            plugins=has_hooks and _PLUGINS.search(content) is not None,
+            untold=_TOO_LONG if UNREAD in imports else untold,
+            lazy=path.endswith("__init__.py") and traits.imports_on_demand(content),
+            starts=traits.starts_processes(content, packages),
+            paths=traits.changes_paths(content, imports),
+            plugin=traits.is_plugin(content, is_conftest=path.endswith("conftest.py")),
         )
 
     def _imported(self, content: bytes) -> set[tuple[str, bool]]:
@@ -143,10 +124,6 @@ class Scanner:
                 rest = b".".join(pieces[number : number + _LONGEST_NAME]).partition(b" ")[0]
                 found.add(head + b"." + rest)
         return set(map(_text, found))
-
-    def _quoted(self, content: bytes) -> frozenset[str]:
-        """Names of modules that stand alone in quotes, or before a colon."""
-        return frozenset(map(_text, self._modules.intersection(content.translate(_QUOTES).split(b'"'))))
 
 
 def _last_line(text: bytes) -> bytes:
@@ -189,30 +166,3 @@ def _words(entry: bytes) -> list[bytes]:
 def _text(name: bytes) -> str:
     """As Python compares names."""
     return name.decode() if name.isascii() else unicodedata.normalize("NFKC", name.decode("utf-8", "replace"))
-
-
-def _why_untold(content: bytes, imports: frozenset[str], packages: set[str]) -> str | None:
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content or _has_odd_encoding(content):
-        return "is not encoded as Python files usually are"
-    if (b"import_module" in content or b"__import__" in content) and _COMPUTED.search(content):
-        return "imports modules by names that it computes"
-    if UNREAD in imports:
-        return "has an import statement that is too long to read"
-    if not packages.isdisjoint(_LOADERS) and _LOADING.search(content):
-        return "looks for modules to load"
-    return None
-
-
-def _why_listing(content: bytes, *, starts: bool) -> str | None:
-    runs = starts or b".py" in content or b"exec(" in content or b"executable" in content
-    return "looks for files to run" if b"*.py" in content or (runs and _LISTING.search(content)) else None
-
-
-def _has_odd_encoding(content: bytes) -> bool:
-    said = _CODING.match(content) if b"coding" in content[:1000] else None
-    return said is not None and not said.group(1).lower().replace(b"_", b"-").decode().startswith(_ASCII_BASED)
-
-
-def _starts_processes(content: bytes, packages: set[str]) -> bool:
-    by_os = b"os." in content and _OS_STARTING.search(content) is not None
-    return by_os or any(word in content for word in _STARTING) or not packages.isdisjoint(_STARTERS)

@@ -82,11 +82,12 @@ class Modules:
 
     def _find(self, name: str, least: int) -> Iterator[str]:
         yield from self.importable(name, least=least)
-        parts = name.split(".", 2)
         if self.anywhere:
-            # A folder may be on the path, or be installed as a package of another name.
-            yield from self._by_name.get(parts[0], ())
-            yield from self._by_name.get(parts[1], ()) if len(parts) > 1 else ()
+            # Any folder may be on the path, or be installed as a package of another name.
+            parts = name.split(".", DEEPEST_NAME)
+            for start in range(1, len(parts)):
+                yield from self.importable(".".join(parts[start:]), least=2)
+            yield from (path for part in parts[:2] for path in self._by_name.get(part, ()))
 
     def relative(self, importer: str, name: str) -> Files:
         """The files of a name that begins with dots, and of the packages on the way."""

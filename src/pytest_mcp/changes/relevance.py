@@ -2,7 +2,8 @@
 
 In come the changes and the project's graph; out comes the reason to run everything, or none. A file that is not
 Python can be read by any test, so it reaches all of them: data, settings, lock files, templates, sources in other
-languages. So do `setup.py`, modules that Python imports at its start, and files outside of the root.
+languages. So do `setup.py`, modules that Python imports at its start, Python files among tests that no file imports
+(they may be data) and files outside of the root.
 
 Only documentation does not matter: `.md` and `.rst` files that are neither in a package nor among tests, pictures in
 `docs`, licences, `.github` and the settings of git and editors. It does matter if a Python file or a setting of pytest
@@ -15,12 +16,13 @@ from pathlib import PurePosixPath
 
 from pytest_mcp.changes import tree
 from pytest_mcp.changes.differences import Changes
-from pytest_mcp.changes.graph import Graph, is_of_tests, settings_of_pytest
+from pytest_mcp.changes.graph import Graph, is_of_tests, is_test, settings_of_pytest
 from pytest_mcp.changes.modules import parents
 from pytest_mcp.text import label
 
 _CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"})
 _AT_THE_START = frozenset({"setup.py", "sitecustomize.py", "usercustomize.py"})
+_USED_WITHOUT_IMPORT = frozenset({"conftest.py", "__init__.py"})
 _PROSE = frozenset({".md", ".rst"})
 _PICTURES = frozenset({".png", ".svg", ".gif", ".jpg", ".jpeg"})
 _DOCS = frozenset({"doc", "docs"})
@@ -44,7 +46,7 @@ def why_everything(changes: Changes, graph: Graph) -> str | None:
     for path in sorted(changes.files):
         if (word := _as_document(path, in_package=_is_in_package(path, graph))) is not None:
             documents[word] = path
-        elif (why := _why(path)) is not None:
+        elif (why := _why(path, graph)) is not None:
             return f"{label(path)} {why}"
     for path in sorted(changes.outside):
         if (word := _as_document(path, in_package=len(PurePosixPath(path).parts) > 1)) is None:
@@ -53,14 +55,16 @@ def why_everything(changes: Changes, graph: Graph) -> str | None:
     return _mentioned(documents, graph) if documents else None
 
 
-def _why(path: str) -> str | None:
+def _why(path: str, graph: Graph) -> str | None:
     parts = PurePosixPath(path).parts
     if not path.endswith(".py"):
         return "changed, and any test may use it"
     if parts[-1] in _AT_THE_START:
         return "changed"
-    hidden = any(map(tree.is_skipped, parts[:-1]))
-    return "changed, which is in a folder that is not looked at" if hidden else None
+    if any(map(tree.is_skipped, parts[:-1])):
+        return "changed, which is in a folder that is not looked at"
+    is_data = is_of_tests(path) and parts[-1] not in _USED_WITHOUT_IMPORT and not is_test(path)
+    return "changed, which no file imports: tests may read it" if is_data and not graph.importers.get(path) else None
 
 
 def _as_document(path: str, *, in_package: bool) -> bytes | None:

@@ -6,6 +6,7 @@ their size and the time are limited.
 """
 
 import os
+import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -125,8 +126,11 @@ def _content(path: str) -> bytes | None:
     except (OSError, ValueError):
         return None
     try:
-        content = os.read(descriptor, LARGEST_FILE + 1)
-        return content if len(content) <= LARGEST_FILE else None
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_FILE:
+            return None
+        content = os.read(descriptor, LARGEST_FILE)
+        return content if len(content) == found.st_size else None
     except OSError:
         return None
     finally:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.git import git
+from tests.support.terminals import piped
 from tests.support.workbench import Workbench
 
 pytestmark = pytest.mark.anyio
@@ -153,3 +154,14 @@ async def test_outside_of_a_repository_it_is_refused(bench: Workbench) -> None:
     failure = await bench.refused("discover_tests", changed=True)
 
     assert (failure.code, failure.data["field"]) == (-32602, "changed")
+
+
+def test_on_the_command_line_the_ref_may_be_left_out(repository: Workbench) -> None:
+    repository.write({"high.py": "from low import VALUE  # as it is\n"})
+
+    listed = (
+        piped(repository, "discover", "--changed", "--path", "test_a_high.py").stdout
+        + piped(repository, "discover", "--changed=HEAD").stdout
+    )
+
+    assert listed.split() == ["test_a_high.py::test_high"] * 2

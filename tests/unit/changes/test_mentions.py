@@ -20,7 +20,7 @@ NAMES = Names(
 
 
 def scanned(source: str | bytes) -> Mentions:
-    return Scanner(NAMES).scan(source if isinstance(source, bytes) else source.encode(), is_package=True)
+    return Scanner(NAMES).scan(source if isinstance(source, bytes) else source.encode(), "shop/__init__.py")
 
 
 def imported(source: str | bytes) -> Iterator[str]:
@@ -181,6 +181,13 @@ def test_modules_in_quotes_are_found(source: str) -> None:
         "folder.glob('*.py')",
         "for path in folder.iterdir():\n    subprocess.run([path])",
         "for name in os.listdir('.'):\n    exec(open(name).read())",
+        "Path('tests').rglob('*')",
+        "shutil.copytree(Path(__file__).parent, tmp_path)",
+        "path = folder / f'{name}.py'",
+        "path = name + '.py'",
+        "import mypy.api",
+        "import unittest\nunittest.defaultTestLoader.discover('.')",
+        "INSTALLED_APPS = ['shop']",
         "import a" + ", a" * 400,
         "# coding: utf-16\n",
     ],
@@ -196,6 +203,7 @@ def test_imports_that_cannot_be_told_are_said_so(source: str) -> None:
         "__import__('shop')",
         "from importlib import resources",
         "globals()['x']",
+        "list(tmp_path.iterdir())",
         "# coding: latin-1\n",
         "# -*- coding: utf-8 -*-\n",
         "import a" + ", a" * 100,
@@ -221,8 +229,8 @@ def test_a_file_that_is_not_text_cannot_be_told() -> None:
         ("sys.path.insert(0, 'src')", "paths"),
         ("from sys import path", "paths"),
         ("monkeypatch.syspath_prepend('src')", "paths"),
-        ("def pytest_configure(config): ...", "hooks"),
-        ("pytest_plugins = 'shop.plugin'", "plugins"),
+        ("__path__ = extend_path(__path__, __name__)", "paths"),
+        ("pytest_plugins = 'shop.plugin'", "plugin"),
     ],
 )
 def test_traits_are_seen(source: str, trait: str) -> None:
@@ -230,8 +238,19 @@ def test_traits_are_seen(source: str, trait: str) -> None:
     assert not getattr(scanned("import os\n"), trait)
 
 
-def test_hooks_for_single_tests_are_not_hooks_of_the_session() -> None:
-    assert not scanned("def pytest_runtest_setup(item): ...\ndef pytest_generate_tests(metafunc): ...").hooks
+@pytest.mark.parametrize(
+    ("path", "hook", "is_plugin"),
+    [
+        ("conftest.py", "pytest_configure", True),
+        ("conftest.py", "pytest_runtest_setup", False),
+        ("shop/conftest.py", "pytest_collection_modifyitems", True),
+        ("shop/conftest.py", "pytest_generate_tests", False),
+        ("test_it.py", "pytest_configure", False),
+    ],
+)
+def test_only_hooks_for_the_session_in_a_conftest_make_a_plugin(path: str, hook: str, *, is_plugin: bool) -> None:
+    """pytest calls the other hooks of a conftest only for tests below it."""
+    assert Scanner(NAMES).scan(f"def {hook}(): ...".encode(), path).plugin == is_plugin
 
 
 def test_aliases_and_stars_stand_for_whole_packages() -> None:
