@@ -183,8 +183,8 @@ class Request(Arguments):
         BeforeValidator(_check_changed),
         WithJsonSchema(_CHANGED_SCHEMA),
         Field(
-            description="Only tests that what changed since this git ref can reach, nearest first."
-            " true: since the branch left the default branch."
+            description="Only tests that changes since this git ref can reach, nearest first."
+            " true: since the default branch."
         ),
     ] = None
 
