@@ -113,7 +113,7 @@ class Scanner:
             found.update(self._parsed[key])
         return found
 
-    def _dotted(self, content: bytes, imported: set[str]) -> set[str]:
+    def _dotted(self, content: bytes, imported: set[str]) -> frozenset[str]:
         """Names that begin with a folder which the file has imported, or which can be imported anywhere."""
         folders = self._tops.union(map(str.encode, self._folders & imported))
         pieces = content.translate(_WORDS).split(b".")
@@ -123,7 +123,7 @@ class Scanner:
             if head in folders:
                 rest = b".".join(pieces[number : number + _LONGEST_NAME]).partition(b" ")[0]
                 found.add(head + b"." + rest)
-        return set(map(_text, found))
+        return frozenset(map(_text, found))
 
 
 def _last_line(text: bytes) -> bytes:
