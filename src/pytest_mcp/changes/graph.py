@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from pytest_mcp.changes import tree
 from pytest_mcp.changes.mentions import Mentions, Scanner
-from pytest_mcp.changes.modules import Modules, parents
+from pytest_mcp.changes.modules import GROUP, Modules, parents
 from pytest_mcp.changes.tree import Tree, Unreadable
 
 __all__ = ["Graph", "Unreadable", "build"]
@@ -37,6 +37,7 @@ _REMAPPED = (b"package_dir", b"package-dir", b"pythonpath", b"force-include", b"
 class Graph:
     tree: Tree
     modules: Modules
+    # Groups of files are among them.
     importers: dict[str, set[str]] = field(default_factory=dict)
     # Files that can depend on any other, each with the reason.
     open: dict[str, str] = field(default_factory=dict)
@@ -78,6 +79,8 @@ def build(root: Path, changed: Iterable[str]) -> Graph:
         graph.add(path, _dependencies(path, each, modules))
     for link, target in found.links.items():
         graph.add(link, [target])
+    for group in [name for name in graph.importers if name.endswith(GROUP)]:
+        graph.add(group, modules.members(group))
     _open(graph, mentions)
     _spread(graph, mentions, settings)
     return graph
@@ -103,7 +106,7 @@ def _dependencies(path: str, found: Mentions, modules: Modules) -> Iterator[str]
     for name in found.whole:
         yield from modules.whole(path, name)
     if found.lazy:
-        yield from modules.below(path.rpartition("/")[0])
+        yield path.rpartition("/")[0] + GROUP
 
 
 def _around(path: str, modules: Modules) -> Iterator[str]:

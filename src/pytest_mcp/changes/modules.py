@@ -2,7 +2,7 @@
 
 In come the paths of its Python files; out come, for a name, all files that it can be. A name with a dot matches every
 file whose path ends in it. A single name matches files in folders that are no packages, files beside the importing
-one, and any file if the project changes where modules are looked for. Pure.
+one, and any file if the project changes where modules are looked for. A group stands for many files. Pure.
 """
 
 from bisect import bisect_left
@@ -13,6 +13,10 @@ from pytest_mcp.changes.mentions import Names
 # Folders above this depth do not begin a name.
 DEEPEST_NAME = 20
 Files = frozenset[str]
+# The end of a name that stands for many files, so that each of its importers has one edge and not thousands.
+GROUP = "/"
+# Begins the name of a group of equal names in any folder; no path has it.
+_ANY = "\0"
 NONE: Files = frozenset()
 
 
@@ -23,7 +27,6 @@ class Modules:
         # By the end of their path: single names only where they can be imported, and all of them.
         self._by_end: dict[str, set[str]] = {}
         self._by_name: dict[str, set[str]] = {}
-        self._by_script: dict[str, set[str]] = {}
         self._beside: dict[str, dict[str, list[str]]] = {}
         self._folders: dict[str, set[str]] = {}
         # Set if modules may be looked for in any folder.
@@ -36,7 +39,6 @@ class Modules:
 
     def _add(self, path: str, root_name: str) -> None:
         parts = path.removesuffix(".py").split("/")
-        self._by_script.setdefault(parts[-1], set()).add(path)
         if parts[-1] == "__init__":
             parts.pop()
         folder = "/".join(parts[:-1])
@@ -87,7 +89,7 @@ class Modules:
             parts = name.split(".", DEEPEST_NAME)
             for start in range(1, len(parts)):
                 yield from self.importable(".".join(parts[start:]), least=2)
-            yield from (path for part in parts[:2] for path in self._by_name.get(part, ()))
+            yield from (_ANY + part + GROUP for part in parts[:2] if part in self._by_name)
 
     def relative(self, importer: str, name: str) -> Files:
         """The files of a name that begins with dots, and of the packages on the way."""
@@ -101,18 +103,22 @@ class Modules:
         neighbours = self._beside.get(importer.rpartition("/")[0], {})
         return neighbours.get(name.partition(".")[0], ())
 
-    def scripts(self, name: str) -> Iterable[str]:
-        return self._by_script.get(name, ())
+    def scripts(self, name: str) -> list[str]:
+        return [_ANY + name + GROUP] if name in self._by_name else []
 
     def whole(self, importer: str, name: str) -> Iterator[str]:
-        """Every module of the packages that a name can stand for."""
+        """Every module of the packages that a name can stand for, as groups."""
         if not name.startswith("."):
-            for folder in self._folders.get(name, ()):
-                yield from self.below(folder)
+            yield from (folder + GROUP for folder in self._folders.get(name, ()))
             return
         base, parts = _relative(importer, name)
         if base is not None:
-            yield from self.below("/".join([*base, *parts]))
+            yield "/".join([*base, *parts]) + GROUP
+
+    def members(self, group: str) -> Iterable[str]:
+        """The files of a group: all below a folder, or all of a name."""
+        name = group.removesuffix(GROUP)
+        return self._by_name.get(name.removeprefix(_ANY), ()) if name.startswith(_ANY) else self.below(name)
 
     def below(self, folder: str) -> list[str]:
         prefix = f"{folder}/" if folder else ""

@@ -13,6 +13,7 @@ from pytest_mcp.changes import graph as graphs
 from pytest_mcp.changes import relevance
 from pytest_mcp.changes.differences import Changes
 from pytest_mcp.changes.graph import Graph, Unreadable
+from pytest_mcp.changes.modules import GROUP
 from pytest_mcp.text import label
 
 
@@ -39,7 +40,7 @@ def _nearest_first(changed: Iterable[str], graph: Graph) -> Iterator[str]:
     for sources in (changed, sorted(graph.open) if changed else ()):
         level = [path for path in sources if path not in seen]
         while level:
-            yield from level
+            yield from (path for path in level if not path.endswith(GROUP))
             seen.update(level)
             importers = {path for each in level for path in graph.importers.get(each, ())}
             level = sorted(importers - seen)

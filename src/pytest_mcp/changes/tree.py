@@ -53,7 +53,9 @@ def look(root: Path) -> Tree:
     """Raises Unreadable if there are too many files, or folders that have two names."""
     tree = Tree(root)
     todo = [""]
+    deadline = _deadline()
     while todo:
+        _check(deadline)
         prefix = todo.pop()
         entries = _entries(root / prefix)
         if not _ENVIRONMENT.isdisjoint(entry.name for entry in entries):
@@ -112,11 +114,19 @@ def _inside(root: Path, link: str) -> str | None:
 
 def contents(tree: Tree, names: list[str]) -> Iterator[tuple[str, bytes | None]]:
     """Each file with its content; None if it is not a readable regular file in the root, or too large."""
-    deadline = time.monotonic() + LONGEST_SCAN
+    deadline = _deadline()
     for name in names:
-        if time.monotonic() > deadline:
-            raise Unreadable(f"reading the project's files took longer than {LONGEST_SCAN:.0f} seconds")
+        _check(deadline)
         yield name, None if name in tree.foreign else _content(f"{tree.root}/{name}")
+
+
+def _deadline() -> float:
+    return time.monotonic() + LONGEST_SCAN
+
+
+def _check(deadline: float) -> None:
+    if time.monotonic() > deadline:
+        raise Unreadable(f"reading the project's files took longer than {LONGEST_SCAN:.0f} seconds")
 
 
 def _content(path: str) -> bytes | None:

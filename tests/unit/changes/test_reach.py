@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.api.reach import Reach
+from pytest_mcp.changes import graph as graphs
 from pytest_mcp.changes import reach, tree
 from pytest_mcp.changes.differences import Changes
 from tests.support.project_files import write_files
@@ -179,6 +180,17 @@ def test_the_file_that_most_are_reached_through_is_named(project: Path, files: M
     assert reached(write_files(project, files), "src/shop/price.py").hub == hub
 
 
+def test_many_files_that_use_a_large_package_have_few_edges(tmp_path: Path) -> None:
+    package = {f"big/m{number}.py": "" for number in range(300)}
+    tests = {f"test_{number}.py": "import big as b\n" for number in range(300)}
+    root = write_files(tmp_path, {"big/__init__.py": "", **package, **tests})
+
+    graph = graphs.build(root, [])
+
+    assert sum(map(len, graph.importers.values())) < 3000
+    assert set(tests) <= set(reached(root, "big/m7.py").files)
+
+
 # --- trees that are not what they seem -----------------------------------------------------------
 
 
@@ -225,10 +237,10 @@ def test_files_that_cannot_be_read_are_always_reached(project: Path, monkeypatch
 
 
 def test_too_many_files_and_too_much_time_make_it_everything(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "LONGEST_SCAN", -1.0)
-    assert "took longer" in (reached(project, "src/shop/price.py").reason or "")
     monkeypatch.setattr(tree, "MOST_FILES", 3)
     assert "more than 3 Python files" in (reached(project, "src/shop/price.py").reason or "")
+    monkeypatch.setattr(tree, "LONGEST_SCAN", -1.0)
+    assert "took longer" in (reached(project, "src/shop/price.py").reason or "")
 
 
 def test_the_root_can_be_a_package_itself(tmp_path: Path) -> None:
