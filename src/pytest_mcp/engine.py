@@ -14,7 +14,8 @@ from typing import Generic, TypeVar
 
 import anyio
 
-from pytest_mcp.api.errors import ExecutionFailed, RunFacts
+from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams, RunFacts
+from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, ExplainEnvironment, Request, Survey
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult
 from pytest_mcp.config.model import Config
@@ -62,6 +63,7 @@ class Call(Generic[Asked_co]):
     config: Config
     spare: Spare
     on_progress: OnProgress
+    reach: Reach | None = None
 
     @property
     def places(self) -> list[Path]:
@@ -77,9 +79,10 @@ class Attempt(Generic[Asked_co]):
         self.deadline = deadline
         self.ledger = Ledger()
         self.finished = anyio.Event()
-        self.command = command.build(
+        whole = command.build(
             call.request, call.config, chosen.python, own_prefix=Path(sys.prefix), collect_only=collect_only
         )
+        self.command = command.limited(whole, call.reach)
 
     async def run(self, rejected: Sequence[Candidate]) -> Run[Asked_co]:
         """Raises ExecutionFailed if the machine cannot start processes."""
@@ -98,6 +101,7 @@ class Attempt(Generic[Asked_co]):
             self.deadline.limit,
             self._environment(rejected),
             shard=self.call.config.shard,
+            reach=self.call.reach,
         )
 
     async def _process(self) -> Exit:
@@ -133,13 +137,19 @@ class Attempt(Generic[Asked_co]):
 
 
 async def execute(request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress) -> ExecuteResult:
-    run = await _run(Call(request, config, spare, on_progress), request.timeout or config.default_timeout)
+    reach = await _reach(request, config)
+    if reach is not None and reach.changed == 0:
+        return result.of_no_changes(reach)
+    run = await _run(Call(request, config, spare, on_progress, reach), request.timeout or config.default_timeout)
     ceiling = config.max_reply_bytes
     return await in_thread(lambda: budget.fit_execution(result.executed(run), request, ceiling=ceiling))
 
 
 async def discover(request: DiscoverTests, config: Config, spare: Spare, on_progress: OnProgress) -> DiscoverResult:
-    run = await _run(Call(request, config, spare, on_progress), config.default_timeout)
+    reach = await _reach(request, config)
+    if reach is not None and reach.changed == 0:
+        return discovery.of_no_changes(reach)
+    run = await _run(Call(request, config, spare, on_progress, reach), config.default_timeout)
     ceiling = config.max_reply_bytes
     return await in_thread(lambda: discovery.fit_discovery(result.discovered(run), request, ceiling=ceiling))
 
@@ -155,6 +165,24 @@ async def explain(_request: ExplainEnvironment, config: Config, spare: Spare, on
     """What keeps the tests from running is the answer here, not an error."""
     trial = await _try(Call(Survey(), config, spare, on_progress), config.default_timeout)
     return await in_thread(lambda: environment.explained(trial, host.look(config)))
+
+
+async def _reach(request: Request, config: Config) -> Reach | None:
+    """What the change that the request names can reach; None if it names none."""
+    if request.changed is None:
+        return None
+    # No other call needs them, and they take time to load.
+    from pytest_mcp.changes import differences, reach  # noqa: PLC0415
+    from pytest_mcp.changes.repository import CannotTell, Refused  # noqa: PLC0415
+
+    ref = request.changed if isinstance(request.changed, str) else None
+    try:
+        changes = await differences.since(config, ref)
+    except Refused as error:
+        raise InvalidParams([Fault("changed", str(error), "no_changes", request.changed)]) from error
+    except CannotTell as error:
+        return Reach(ref or "the default branch", None, reason=str(error))
+    return await in_thread(partial(reach.of_changes, changes, config.root))
 
 
 async def _run(call: Call[Asked], time_limit: int) -> Run[Asked]:

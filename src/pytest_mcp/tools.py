@@ -24,7 +24,7 @@ Runs this project's pytest tests, in the project's own Python, instead of a shel
 
 discover_tests lists tests with their node ids. It imports the test modules but runs no test.
 execute_tests runs tests. Without arguments it runs the whole suite; choose with node_ids, path,
-markers or keywords. Use failfast while fixing one thing.
+markers or keywords, or by what you have changed. Use failfast while fixing one thing.
 
 Read verdict first: only "passed" means that everything selected ran and nothing failed. Failing tests
 are a normal result: tests shows one failure of each of the first five causes whole, failure_groups has

@@ -35,6 +35,8 @@ JOB: Job = {
     "portrait": False,
     "text_limit": 20_000,
     "shard": None,
+    "files": None,
+    "unreached": [],
 }
 
 

@@ -23,6 +23,7 @@ import pytest_mcp
 from pytest_mcp import text
 from pytest_mcp.api import expressions
 from pytest_mcp.api.results import CollectionError
+from pytest_mcp.changes.mentions import Names, Scanner
 from pytest_mcp.cli import colours
 from pytest_mcp.cli.setup import jsonc_edit
 from pytest_mcp.config import endpoint
@@ -109,6 +110,10 @@ ATTACKS = [
     ("", "\n", ""),
     ("", "E  a\n", ""),
     ("", "::", " PASSED"),
+    ("", "import ", ""),
+    ("", "import (#", ""),
+    ("", "from ", "!"),
+    ("", "[pytest", ""),
 ]
 
 
@@ -249,6 +254,8 @@ def unselected(said: str) -> object:
 
 ADMITTING = endpoint.parse("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)
 
+SCANNER = Scanner(Names(frozenset({"a"}), frozenset({"a"}), frozenset({"a"})))
+
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "causes.masked": lambda said: grouping.masked(said, said),
     "causes.group": lambda said: grouping.group([failed(said), failed(said + "x"), raised(said), raised(said + "x")]),
@@ -262,6 +269,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "listing.fit_discovery": listed,
     "incoming.admitted": admit,
     "incoming.mended": lambda said: incoming.mended(said.encode("utf-8", "replace")),
+    "mentions.scan": lambda said: SCANNER.scan(said.encode("utf-8", "replace"), "__init__.py"),
     "notices.of_execution": lambda said: notices.of_execution(execution(told(said)), execution([]).request),
     "places.short": lambda said: (places.short(said), places.package(said), places.is_source(said)),
     "progress.words": lambda said: progress.words(ledger(Started(said))),
@@ -316,6 +324,8 @@ def test_files_of_a_project_are_read_in_linear_time(tmp_path_factory: pytest.Tem
 
 # pattern → why it may take longer on text that it is never given.
 EXEMPT = {
+    "mentions._FROM": "only sees 300 bytes",
+    "traits._CODING": "is matched once, at the beginning of a file",
     "ownership._REQUIREMENT": "is matched once, at the beginning of one word of a command",
     "incoming._FIRST_ID": "is matched once, at the beginning of 1,024 bytes",
     "incoming._LAST_ID": "only sees 1,024 bytes",
@@ -372,6 +382,7 @@ WRITTEN_IN_PLACE = {
     "targets": "one character",
     "toml_edit": "a key of ours",
     "pytest_output": "one character, repeated",
+    "mentions": "one byte",
 }
 
 

@@ -31,6 +31,7 @@ from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import LEAST_TOKENS, MAX_TOKENS, Bounds
 
 MAX_NODE_IDS = 2000
+LONGEST_REF = 200
 _PATTERN_CHARACTERS = r"^[A-Za-z0-9_*?.\-\[\]]+$"
 _PATTERN_WORDS = re.compile("test|spec|check", re.IGNORECASE)
 # The wildcards of a glob. A class as fnmatch parses it: a ] right after [ or [! is a member.
@@ -101,6 +102,19 @@ def _check_max_tokens(tokens: int, info: ValidationInfo) -> int:
     return tokens
 
 
+def _check_changed(value: Any) -> bool | str | None:
+    if isinstance(value, bool) or value is None:
+        return value or None
+    if not isinstance(value, str):
+        raise ValueError("must be true or a git ref")
+    if not 1 <= len(value) <= LONGEST_REF:
+        raise ValueError(f"must have 1 to {LONGEST_REF} characters")
+    if value.startswith("-") or not value.isprintable() or " " in value:
+        raise ValueError("is not a git ref")
+    return value
+
+
+_CHANGED_SCHEMA = {"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1, "maxLength": LONGEST_REF}]}
 _TARGET_SCHEMA = {"type": "string", "minLength": 1, "maxLength": targets.MAX_LENGTH}
 PathTarget = Annotated[Target, BeforeValidator(_to_target(targets.parse_path)), WithJsonSchema(_TARGET_SCHEMA)]
 NodeTarget = Annotated[Target, BeforeValidator(_to_target(targets.parse_node_id)), WithJsonSchema(_TARGET_SCHEMA)]
@@ -161,6 +175,16 @@ class Request(Arguments):
         Field(
             description="Largest answer in tokens, except with detail full."
             " Default: the operator's, 4000 to execute and 8000 to discover unless set."
+        ),
+    ] = None
+
+    changed: Annotated[
+        bool | str | None,
+        BeforeValidator(_check_changed),
+        WithJsonSchema(_CHANGED_SCHEMA),
+        Field(
+            description="Only tests that changes since this git ref can reach, nearest first."
+            " true: since the default branch."
         ),
     ] = None
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
         portrait: bool
         text_limit: int
         shard: list[int] | None
+        files: list[str] | None
+        unreached: list[str]
 
 
 OURS = os.path.dirname(os.path.abspath(__file__))

@@ -201,6 +201,8 @@ class Reporter:
         self.emit("selected", count=len({item.nodeid for item in items}))
         if self.selection.division is not None:
             self.emit("divided", **self.selection.division)
+        if self.selection.left_out is not None:
+            self.emit("unreached", count=self.selection.left_out)
         # Only explains, so it may be missing; it must never raise into pytest.
         with suppress(Exception):
             self.explain_selection(items)

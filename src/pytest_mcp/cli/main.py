@@ -33,6 +33,10 @@ COMMANDS = {
 MISUSES = {"run": USAGE_ERROR, "discover": USAGE_ERROR, "merge": USAGE_ERROR}
 
 
+# Flags whose value may be left out. It has to be typed behind `=`, or the next word would be taken for it.
+OPTIONAL_VALUES = ("--changed",)
+
+
 class Command(Protocol):
     """The interface of a module in `commands`."""
 
@@ -109,6 +113,7 @@ class _CommandParser(_Parser):
         if self.is_intermixed:
             return super().parse_known_args(args, namespace)
         self.is_intermixed = True
+        args = [f"{word}=" if word in OPTIONAL_VALUES else word for word in args]
         return self.parse_intermixed_args(args, namespace), []
 
 

@@ -87,6 +87,14 @@ class Divided(Event):
 
 
 @dataclass(frozen=True)
+class Unreached(Event):
+    """How many tests were deselected because the change cannot reach them."""
+
+    kind = "unreached"
+    count: int
+
+
+@dataclass(frozen=True)
 class LeftOut(Event):
     """A named target of which no test is left: how many were found, and the options or code that left them out."""
 

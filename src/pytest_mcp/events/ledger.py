@@ -45,6 +45,7 @@ _FIRST_IS_KEPT: Mapping[type[Event], str] = {
     collection.DoctestsLeftOut: "doctests_left_out",
     collection.Divided: "divided",
     collection.Unreachable: "unreachable",
+    collection.Unreached: "unreached",
     events.SessionEnded: "ended",
     events.Returned: "returned",
 }
@@ -70,6 +71,7 @@ class Ledger:
     doctests_left_out: collection.DoctestsLeftOut | None = None
     unreachable: collection.Unreachable | None = None
     divided: collection.Divided | None = None
+    unreached: collection.Unreached | None = None
     session_started: bool = False
     compared: bool = False
     left_out: dict[str, collection.LeftOut] = field(default_factory=dict)

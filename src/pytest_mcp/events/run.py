@@ -6,6 +6,7 @@ Pure. `process` makes an `Exit`, `engine` a `Run`. What it means is decided in `
 from dataclasses import dataclass
 from typing import Generic, Literal, TypedDict, TypeVar
 
+from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import Request
 from pytest_mcp.config.model import Shard
 from pytest_mcp.events.ledger import Ledger
@@ -64,3 +65,5 @@ class Run(Generic[Asked_co]):
     # Reasons to ask whether this was the right environment.
     doubts: tuple[str, ...] = ()
     shard: Shard | None = None
+    # With `changed`: what the change can reach.
+    reach: Reach | None = None

@@ -6,9 +6,10 @@ option of ours (an addopts that ends in `--cov` would take a path as its value).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import ExecuteTests, Flag, Request
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import PREFIX, Config
@@ -98,6 +99,8 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "portrait": request.wants_portrait,
             "text_limit": _text_limit(request),
             "shard": None if config.shard is None else [config.shard.number, config.shard.of],
+            "files": None,
+            "unreached": [],
         },
         reproduction=(
             str(python),
@@ -108,6 +111,14 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             *(target.node_id for target in targets),
         ),
     )
+
+
+def limited(command: Command, reach: Reach | None) -> Command:
+    """The same, only for what a change can reach."""
+    if reach is None:
+        return command
+    chosen: Job = {**command.job, "files": list(reach.files), "unreached": list(reach.unreached)}
+    return replace(command, job=chosen)
 
 
 def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:

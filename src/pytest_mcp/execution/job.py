@@ -27,3 +27,6 @@ class Job(TypedDict):
     text_limit: int
     # The number of the shard that runs, from 1, and how many there are; None runs the whole selection.
     shard: list[int] | None
+    # Files that a change can reach, nearest first, and those that it cannot; None runs everything as it is collected.
+    files: list[str] | None
+    unreached: list[str]

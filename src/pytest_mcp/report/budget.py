@@ -110,7 +110,7 @@ class _Answer:
         self.request = request
         self.errors = list(collection_errors.ever_fewer(report.collection_errors))
         self.printed = pytest_output.condense(report.stdout)
-        self.closing = pytest_output.telling_closing_line(report.stdout)
+        self.closing = pytest_output.telling_closing_line(report.stdout, unreached=report.unreached)
         examples = {cause.example.node_id for cause in report.groups}
         self.further = [failure for failure in report.failures if failure.node_id not in examples]
         self.whole = Style(captured=report.captures, variables=report.locals)

@@ -7,9 +7,11 @@ out. What does not fit goes from the end: the tests of the last files, then file
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import DiscoverTests
 from pytest_mcp.api.results import DiscoveredTest, DiscoverResult, FileTests, OmittedTests
 from pytest_mcp.report import collection_errors, truncation
+from pytest_mcp.report.notices import changes
 from pytest_mcp.report.tokens import Fits, limit
 
 # More tests than this are listed by file, unless every test was asked for.
@@ -34,6 +36,12 @@ def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: in
         if found := _by_file(bare, result.tests, fits):
             return found
     return _least(bare, result, fits)
+
+
+def of_no_changes(reach: Reach) -> DiscoverResult:
+    """Of a call for the tests that a change can reach, where nothing changed: nothing is collected."""
+    notices = [changes.nothing(reach)]
+    return DiscoverResult(count=0, notices=notices, collection_errors=[], tests=[], files=[], omitted=None)
 
 
 def _by_file(bare: DiscoverResult, tests: Sequence[DiscoveredTest], fits: Fits) -> DiscoverResult | None:

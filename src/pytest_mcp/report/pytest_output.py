@@ -5,6 +5,7 @@ and hooks say, and raw output of tests under `-s`.
 """
 
 import re
+from functools import partial
 
 # Where the closing line is looked for.
 LAST_LINES = 50
@@ -21,6 +22,7 @@ _HELD_ELSEWHERE = frozenset(
 _END_OF_WARNINGS = "-- Docs: "
 # Counts that the summary of an answer does not have.
 _MORE_COUNTS = re.compile(r"\d (?:xfailed|xpassed|deselected|rerun)")
+_DESELECTED = re.compile(r"(, |)\b(\d{1,15}) deselected(, |)")
 _HEADER = re.compile(
     r"^(?:platform .* -- Python |cachedir: |rootdir: |configfile: |testpaths: |plugins: |collecting |collected \d"
     r"|metadata: |scheduling tests via |\d+ workers? \[|created: \d+/\d+ workers?|Using --random|hypothesis profile )"
@@ -44,13 +46,20 @@ def missed_threshold(stdout: str) -> str | None:
     return None
 
 
-def telling_closing_line(stdout: str) -> str:
-    """The last line, where it has a count that no other key of the answer has."""
+def telling_closing_line(stdout: str, *, unreached: int = 0) -> str:
+    """The last line, where it has a count that no other key of the answer has, less what a change cannot reach."""
     for line in reversed(stdout.splitlines()[-LAST_LINES:]):
         plain = _COLOUR.sub("", line)
         if _is_closing(plain):
+            plain = _DESELECTED.sub(partial(_less, unreached), plain)
             return plain.strip("= ") if _MORE_COUNTS.search(plain) else ""
     return ""
+
+
+def _less(unreached: int, count: re.Match[str]) -> str:
+    before, number, after = count.groups()
+    left = int(number) - unreached
+    return f"{before}{left} deselected{after}" if left > 0 else before and after
 
 
 def condense(stdout: str) -> str:

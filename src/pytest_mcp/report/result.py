@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.api.results import (
     LISTED_WITHOUT_FAILURE,
@@ -27,6 +28,7 @@ from pytest_mcp.events.run import Exit, Run
 from pytest_mcp.report import failures, grouping, json_report, rerun, targets_not_run
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
+from pytest_mcp.report.notices import changes
 from pytest_mcp.report.notices import execution as notices
 from pytest_mcp.report.shards import facts
 
@@ -61,6 +63,8 @@ class Report:
     json_report: dict[str, Any] | None
     captures: bool
     locals: bool
+    # Tests that a change cannot reach: deselected, but by no option.
+    unreached: int = 0
     unfinished: Unfinished | None = None
     shard: ShardFacts | None = None
 
@@ -100,6 +104,23 @@ def partial(run: Run[Request]) -> Report | None:
         json_report=None,
         stdout="",
         unfinished=unfinished,
+    )
+
+
+def of_no_changes(reach: Reach) -> ExecuteResult:
+    """Of a call for the tests that a change can reach, where nothing changed: nothing is run."""
+    return ExecuteResult(
+        verdict="no_tests",
+        exit_code=NO_TESTS_COLLECTED,
+        summary=Summary(total=0, passed=0, failed=0, skipped=0, errors=0, duration=0.0),
+        notices=[changes.nothing(reach)],
+        collection_errors=[],
+        failure_groups=[],
+        tests=[],
+        rerun=None,
+        text_output="",
+        json_report=None,
+        omitted=None,
     )
 
 
@@ -184,6 +205,7 @@ def _report(run: Run[Request], request: ExecuteTests) -> Report:
         captures=request.captures,
         locals=request.locals,
         shard=facts.of_run(run, request),
+        unreached=ledger.unreached.count if ledger.unreached else 0,
     )
 
 

@@ -40,6 +40,7 @@ def test_every_parameter_of_execute_tests_may_be_left_out(bounds: Bounds) -> Non
         "keywords": None,
         "detail": "auto",
         "max_tokens": None,
+        "changed": None,
         "node_ids": None,
         "verbosity": 0,
         "failfast": False,
@@ -50,6 +51,19 @@ def test_every_parameter_of_execute_tests_may_be_left_out(bounds: Bounds) -> Non
         "timeout": None,
     }
     assert request.targets == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [(True, True), ("main", "main"), ("v1.0^{commit}", "v1.0^{commit}"), (False, None), (None, None)],
+)
+def test_changed_is_true_or_a_ref(bounds: Bounds, given: object, taken: object) -> None:
+    assert ExecuteTests.model_validate({"changed": given}, context=bounds).changed == taken
+
+
+@pytest.mark.parametrize("given", ["", "-x", "--output=a", "a b", "a\nb", "a\0", "x" * 201, 1, 0.5, ["main"], {}])
+def test_what_is_no_ref_is_refused(bounds: Bounds, given: object) -> None:
+    assert faults({"changed": given}, bounds) == {"changed"}
 
 
 @pytest.mark.parametrize("tool", [DiscoverTests, ExecuteTests])

@@ -156,3 +156,18 @@ def test_what_is_said_of_a_coverage_that_is_too_low_is_found(line: str) -> None:
 
 def test_without_a_closing_line_everything_stays() -> None:
     assert condense("a warning\nsaid a plugin") == "a warning\nsaid a plugin"
+
+
+@pytest.mark.parametrize(
+    ("line", "unreached", "left"),
+    [
+        ("31 passed, 949 deselected in 1.20s", 949, ""),
+        ("31 passed, 949 deselected, 1 xfailed in 1.20s", 949, "31 passed, 1 xfailed in 1.20s"),
+        ("31 passed, 949 deselected in 1.20s", 900, "31 passed, 49 deselected in 1.20s"),
+        ("980 deselected in 1.20s", 980, ""),
+        ("980 deselected, 1 warning in 1.20s", 980, ""),
+        ("31 passed, 949 deselected in 1.20s", 0, "31 passed, 949 deselected in 1.20s"),
+    ],
+)
+def test_tests_that_a_change_cannot_reach_are_not_called_deselected(line: str, unreached: int, left: str) -> None:
+    assert telling_closing_line(f"==== {line} ====\n", unreached=unreached) == left

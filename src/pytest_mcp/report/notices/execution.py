@@ -13,7 +13,7 @@ from pytest_mcp.events.collection import CollectionSkipped
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.report import failures, pytest_output
-from pytest_mcp.report.notices import selection, shards, warnings
+from pytest_mcp.report.notices import changes, selection, shards, warnings
 from pytest_mcp.text import cut_middle, few, in_line, label, quoted
 
 # How many reasons for skips a notice names, the most frequent first, and how many beside failures.
@@ -37,6 +37,7 @@ def of_discovery(run: Run[DiscoverTests]) -> list[str]:
         *_elsewhere(run.ledger),
         *run.doubts,
         *above_root(run.ledger),
+        *changes.of_run(run),
         *notes,
         *selection.of_run(run),
         *warnings.of_run(run),
@@ -50,6 +51,7 @@ def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
         *run.doubts,
         *above_root(ledger),
         *shards.of_run(run),
+        *changes.of_run(run),
         *_collection(ledger),
         *selection.of_run(run),
         *_stopped_early(ledger),
@@ -132,7 +134,7 @@ def _exit_status(run: Run[Request]) -> list[str]:
 def _part(run: Run[Request]) -> str:
     """A threshold is usually set for the whole suite."""
     request = run.request
-    filters = (request.markers, request.keywords, request.pattern, run.shard)
+    filters = (request.markers, request.keywords, request.pattern, request.changed, run.shard)
     whole = all(target.node_id == "." for _, target in request.targets) and not any(filters)
     return "" if whole else " This call selected only a part of the tests; the threshold may hold for all of them."
 

@@ -35,6 +35,8 @@ def _nothing_selected(run: Run[Request]) -> list[str]:
         return []
     if ledger.divided is not None and ledger.divided.total:
         return []  # `shards` says why
+    if ledger.unreached is not None and ledger.unreached.count:
+        return []  # the notice on `changed` says it
     if ledger.deselected:
         by = " and ".join(_filters(run))
         found = f"{ledger.deselected} were collected and all were deselected by {by}"

@@ -1,0 +1,18 @@
+"""Which files a change can reach: decided in `changes`, carried out by the child, told in the notices."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Reach:
+    # The ref as a person names it, and how many files changed since then; None if that is not known.
+    since: str
+    changed: int | None
+    # Python files that the change can reach, nearest first: the changed ones, what imports them, and so on.
+    files: tuple[str, ...] = ()
+    # Python files that it cannot reach. Every other file, also one that is not known, is run.
+    unreached: tuple[str, ...] = ()
+    # Why everything is run, if it is.
+    reason: str | None = None
+    # What to say if it turns out that all tests are reached.
+    hub: str | None = None

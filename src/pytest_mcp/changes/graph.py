@@ -1,0 +1,157 @@
+"""Which files of a project each of its Python files depends on.
+
+In come the root and the files that changed; out comes the graph of the project as it is now, with deleted files as if
+they were there. It has too many edges rather than too few:
+- A file depends on what it imports or names, on the packages around it and on the conftest files above it.
+- A package that imports on demand depends on all of its modules.
+- Every file depends on plugins: conftest files with hooks for the whole session, files with `pytest_plugins`, modules
+  that the settings of pytest or an entry point `pytest11` name.
+- Some files can depend on any other: those that compute the names of modules, look for files to run, or cannot be
+  read, and test code that starts processes. They are `open`, each with the reason.
+Nothing is kept between calls.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from pytest_mcp.changes import tree
+from pytest_mcp.changes.mentions import Mentions, Scanner
+from pytest_mcp.changes.modules import GROUP, Modules, parents
+from pytest_mcp.changes.tree import Tree, Unreadable
+
+__all__ = ["Graph", "Unreadable", "build"]
+
+_UNREADABLE = "cannot be read"
+_STARTS = "starts processes"
+_TEST_FOLDERS = frozenset({"test", "tests", "testing"})
+# A section of a settings file with the word pytest in its title.
+_SECTION = re.compile(rb"^\[[^\n\]]{0,99}pytest[^\n\]]{0,99}\][^\n]*+\n((?:(?!\[)[^\n]*+\n)*+)", re.MULTILINE)
+_COMMENT = re.compile(rb"^[ \t]*+[#;][^\n]*+", re.MULTILINE)
+_WORD = re.compile(rb"[A-Za-z_][\w.]*+")
+_REMAPPED = (b"package_dir", b"package-dir", b"pythonpath", b"force-include", b"sources")
+
+
+@dataclass
+class Graph:
+    tree: Tree
+    modules: Modules
+    # Groups of files are among them.
+    importers: dict[str, set[str]] = field(default_factory=dict)
+    # Files that can depend on any other, each with the reason.
+    open: dict[str, str] = field(default_factory=dict)
+    # Files that every other depends on, each with the reason.
+    everywhere: dict[str, str] = field(default_factory=dict)
+
+    def add(self, importer: str, imported: Iterable[str]) -> None:
+        for path in set(imported):
+            self.importers.setdefault(path, set()).add(importer)
+
+    def imports_all(self, importer: str, wanted: Iterable[str]) -> bool:
+        """Whether a file imports all of these, directly or through others."""
+        imports: dict[str, list[str]] = {}
+        for imported, importers in self.importers.items():
+            for path in importers:
+                imports.setdefault(path, []).append(imported)
+        seen, todo = {importer}, [importer]
+        while todo:
+            new = [path for path in imports.get(todo.pop(), ()) if path not in seen]
+            seen.update(new)
+            todo += new
+        return seen.issuperset(wanted)
+
+
+def build(root: Path, changed: Iterable[str]) -> Graph:
+    """Raises Unreadable, with the reason, if the files of the project cannot all be known."""
+    found = tree.look(root)
+    gone = [path for path in changed if path.endswith(".py")]
+    modules = Modules({*found.python, *gone}, root.name)
+    graph = Graph(found, modules)
+    scanner = Scanner(modules.names)
+    mentions = {
+        path: Mentions(untold=_UNREADABLE) if content is None else scanner.scan(content, path)
+        for path, content in tree.contents(found, found.python)
+    }
+    settings = {path: content or b"" for path, content in tree.contents(found, found.settings)}
+    modules.anywhere = any(each.paths for each in mentions.values()) or any(map(_remaps, settings.values()))
+    for path, each in mentions.items():
+        graph.add(path, _dependencies(path, each, modules))
+    for link, target in found.links.items():
+        graph.add(link, [target])
+    for group in [name for name in graph.importers if name.endswith(GROUP)]:
+        graph.add(group, modules.members(group))
+    _open(graph, mentions)
+    _spread(graph, mentions, settings)
+    return graph
+
+
+def _dependencies(path: str, found: Mentions, modules: Modules) -> Iterator[str]:
+    yield from _around(path, modules)
+    for name in found.imports:
+        if name.startswith("."):
+            yield from modules.relative(path, name)
+        else:
+            yield from modules.named(name)
+            yield from modules.beside(path, name)
+    for name in found.dotted:
+        yield from modules.named(name, least=2)
+        # Who gets the name of a package may load all of it.
+        yield from modules.whole(path, name)
+    for name in found.quoted:
+        yield from modules.named(name)
+        yield from modules.named(f"{name}.__main__")
+    for name in found.scripts:
+        yield from modules.scripts(name)
+    for name in found.whole:
+        yield from modules.whole(path, name)
+    if found.lazy:
+        yield path.rpartition("/")[0] + GROUP
+
+
+def _around(path: str, modules: Modules) -> Iterator[str]:
+    """The packages and the conftest files of the folders that a file is in."""
+    for folder in (*parents(path), ""):
+        prefix = f"{folder}/" if folder else ""
+        yield from modules.files.intersection((f"{prefix}__init__.py", f"{prefix}conftest.py"))
+
+
+def _open(graph: Graph, mentions: dict[str, Mentions]) -> None:
+    for path, found in mentions.items():
+        if found.untold is not None:
+            graph.open[path] = found.untold
+        elif found.starts and (is_of_tests(path) or not graph.importers.get(path)):
+            graph.open[path] = _STARTS
+
+
+def is_of_tests(path: str) -> bool:
+    return is_test(path) or PurePosixPath(path).name == "conftest.py" or not _TEST_FOLDERS.isdisjoint(path.split("/"))
+
+
+def is_test(path: str) -> bool:
+    name = PurePosixPath(path).name
+    return name.startswith("test_") or name.endswith("_test.py")
+
+
+def _spread(graph: Graph, mentions: dict[str, Mentions], settings: dict[str, bytes]) -> None:
+    for path, found in mentions.items():
+        if found.plugin:
+            graph.everywhere[path] = "is a plugin of pytest"
+    for path, content in settings.items():
+        for name in _plugins(content):
+            for plugin in graph.modules.importable(name):
+                graph.everywhere.setdefault(plugin, f"is named in {path}")
+
+
+def _plugins(settings: bytes) -> set[str]:
+    """Names in the settings of pytest; all names if plugins of pytest are declared."""
+    texts = [settings] if b"pytest11" in settings else settings_of_pytest(settings)
+    return {name.decode() for text in texts for name in _WORD.findall(text)}
+
+
+def settings_of_pytest(settings: bytes) -> list[bytes]:
+    return [_COMMENT.sub(b"", text) for text in _SECTION.findall(settings + b"\n")]
+
+
+def _remaps(settings: bytes) -> bool:
+    return any(word in settings for word in _REMAPPED)

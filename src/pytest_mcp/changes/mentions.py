@@ -1,0 +1,168 @@
+"""What the text of one Python file says about other modules.
+
+In come the content of a file and the names that the project has; out come the modules that the file may import. It is
+a scan, not a parser: it finds every import statement wherever it stands (in functions, behind `;`, in strings and
+comments too) and dotted names that are used or quoted. It may find too much and never too little. Imports that no text
+names are in `traits`. Pure. Which files the names belong to is decided in `modules`.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from pytest_mcp.changes import traits
+
+# The bytes of a name: beyond ASCII every byte, whatever the encoding.
+_NAME = rb"\w\x80-\xff"
+# More names in one line or one list than a person writes; a file that has more is not read any further.
+_LONGEST_LINE = 1_000
+_LONGEST_LIST = 50_000
+# Stands for the names that were not read.
+UNREAD = "\0"
+_TOO_LONG = "has an import statement that is too long to read"
+# The names behind `import`, in one line that may be continued or in a list with comments. They are not consumed: what
+# looks like a list may be a comment, with a real statement in its next line. Every length is limited, since the next
+# search begins inside of it.
+_LISTED = (
+    rb"(?=((?:[ \t\f]++|\\(?:\r\n?|\n)){0,99}+(?:\((?:[%(n)s.,*\s\\]{1,50000}+|#[^\r\n]{0,2000}+){0,999}+"
+    rb"|[%(n)s.,* \t\f]{0,1000}+(?:\\(?:\r\n?|\n)[%(n)s.,* \t\f]{0,1000}+){0,50}+)))"
+) % {b"n": _NAME}
+_IMPORT = re.compile(rb"import(?![%s])%s" % (_NAME, _LISTED))
+# What precedes `import`: a line ends only behind a backslash.
+_FROM = re.compile(rb"from((?:[.%s \t\f]|\\(?:\r\n?|\n))*+)\Z" % _NAME)
+_LONGEST_ORIGIN = 300
+# Everything that is not of a dotted name as a space; quotes and colons as one kind of quote.
+_WORDS = bytes(byte if re.match(rb"[%s.]" % _NAME, bytes([byte])) else ord(" ") for byte in range(256))
+_QUOTES = bytes.maketrans(b"':", b'""')
+# In parts.
+_LONGEST_NAME = 20
+_NOT_OF_A_SCRIPT = re.compile(rb"[^%s\-]" % _NAME)
+# Files that many folders have. To name one is not to run it.
+_EVERY_FOLDER = frozenset({"__init__", "conftest"})
+_COMMENT = re.compile(rb"#[^\r\n]*+")
+_GLUE = bytes.maketrans(b"(\\\r\n\t\f", b"      ")
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    # Dotted names of import statements. Relative ones begin with their dots.
+    imports: frozenset[str] = frozenset()
+    # Names of packages all of whose modules may be used: they have an alias, or a star imports from them.
+    whole: frozenset[str] = frozenset()
+    # Dotted names that are used or quoted; modules in quotes, alone or before a colon; scripts without their ending.
+    dotted: frozenset[str] = frozenset()
+    quoted: frozenset[str] = frozenset()
+    scripts: frozenset[str] = frozenset()
+    # Why it may import any module, if it may.
+    untold: str | None = None
+    # Imports on demand; starts processes; changes where modules are looked for; is a plugin of pytest.
+    lazy: bool = False
+    starts: bool = False
+    paths: bool = False
+    plugin: bool = False
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of a project: of its folders, of those that can begin a dotted name anywhere, of its modules."""
+
+    folders: frozenset[str]
+    tops: frozenset[str]
+    modules: frozenset[str]
+
+
+class Scanner:
+    """Scans files one after the other, and parses equal statements once."""
+
+    def __init__(self, names: Names) -> None:
+        self._folders = names.folders
+        self._tops = frozenset(map(str.encode, names.tops))
+        self._quotable_folders = frozenset(map(str.encode, names.folders))
+        self._modules = frozenset(map(str.encode, names.modules))
+        self._parsed: dict[tuple[bytes, bytes], tuple[tuple[str, bool], ...]] = {}
+
+    def scan(self, content: bytes, path: str = "") -> Mentions:
+        found = self._imported(content)
+        imports = frozenset(name for name, _ in found)
+        packages = {name.partition(".")[0] for name in imports}
+        quoted = set(content.translate(_QUOTES).split(b'"'))
+        untold = traits.why_untold(content, packages, names_folder=not quoted.isdisjoint(self._quotable_folders))
+        return Mentions(
+            imports=imports,
+            whole=frozenset(name for name, is_whole in found if is_whole),
+            dotted=self._dotted(content, packages.union(name.rpartition(".")[2] for name in imports)),
+            quoted=frozenset(map(_text, self._modules & quoted)),
+            scripts=_scripts(content) if b".py" in content else frozenset(),
+            untold=_TOO_LONG if UNREAD in imports else untold,
+            lazy=path.endswith("__init__.py") and traits.imports_on_demand(content),
+            starts=traits.starts_processes(content, packages),
+            paths=traits.changes_paths(content, imports),
+            plugin=traits.is_plugin(content, is_conftest=path.endswith("conftest.py")),
+        )
+
+    def _imported(self, content: bytes) -> set[tuple[str, bool]]:
+        """The names of all import statements, and whether each stands for all modules of a package."""
+        found: set[tuple[str, bool]] = set()
+        for statement in _IMPORT.finditer(content):
+            start = statement.start()
+            before = content[max(0, start - _LONGEST_ORIGIN) : start]
+            origin = _FROM.search(before) if b"from" in _last_line(before) else None
+            key = (b"" if origin is None else origin.group(1), statement.group(1))
+            if key not in self._parsed:
+                self._parsed[key] = tuple(_parsed(*key))
+            found.update(self._parsed[key])
+        return found
+
+    def _dotted(self, content: bytes, imported: set[str]) -> frozenset[str]:
+        """Names that begin with a folder which the file has imported, or which can be imported anywhere."""
+        folders = self._tops.union(map(str.encode, self._folders & imported))
+        pieces = content.translate(_WORDS).split(b".")
+        found = set()
+        for number, piece in enumerate(pieces[:-1], 1):
+            head = piece[piece.rfind(b" ") + 1 :]
+            if head in folders:
+                rest = b".".join(pieces[number : number + _LONGEST_NAME]).partition(b" ")[0]
+                found.add(head + b"." + rest)
+        return frozenset(map(_text, found))
+
+
+def _last_line(text: bytes) -> bytes:
+    return text if b"\\" in text else text[text.rfind(b"\n") + 1 :]
+
+
+def _parsed(module: bytes, listed: bytes) -> list[tuple[str, bool]]:
+    """The names of one statement, `from module import listed` or `import listed`."""
+    origin = module.translate(None, b" \t\f\\\r\n")
+    prefix = origin if not origin or origin.endswith(b".") else origin + b"."
+    found = []
+    for entry in _COMMENT.sub(b"", listed).translate(_GLUE).split(b","):
+        words = _words(entry)
+        if not words:
+            continue
+        is_star = words[0].startswith(b"*")
+        found.append((_text(origin if is_star else prefix + words[0]), is_star or words[1:2] == [b"as"]))
+        if b"\\" in module:
+            # The line of `from` may be a comment that ends in a backslash.
+            found.append((_text(words[0]), False))
+    if len(listed) >= (_LONGEST_LIST if listed.lstrip().startswith(b"(") else _LONGEST_LINE):
+        found.append((UNREAD, False))
+    return found or [(_text(origin), False)]
+
+
+def _scripts(content: bytes) -> frozenset[str]:
+    """The last word before each `.py`, without its folders."""
+    *before, _ = content.split(b".py")
+    return frozenset(_text(_NOT_OF_A_SCRIPT.split(text[-100:])[-1]) for text in before) - _EVERY_FOLDER
+
+
+def _words(entry: bytes) -> list[bytes]:
+    """The name and what follows it. Python allows spaces around the dots of a name."""
+    if b" ." not in entry and b". " not in entry:
+        return entry.split()
+    name, alias, rest = b" ".join(entry.split()).partition(b" as ")
+    return [name.replace(b" ", b""), *([b"as", rest] if alias else [])]
+
+
+def _text(name: bytes) -> str:
+    """As Python compares names."""
+    return name.decode() if name.isascii() else unicodedata.normalize("NFKC", name.decode("utf-8", "replace"))

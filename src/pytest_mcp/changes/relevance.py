@@ -1,0 +1,98 @@
+"""Changed files that no import leads to: whether they matter to tests, and then to all of them.
+
+In come the changes and the project's graph; out comes the reason to run everything, or none. A file that is not
+Python can be read by any test, so it reaches all of them: data, settings, lock files, templates, sources in other
+languages. So do `setup.py`, modules that Python imports at its start, Python files among tests that no file imports
+(they may be data) and files outside of the root.
+
+Only documentation does not matter: `.md` and `.rst` files that are neither in a package nor among tests, pictures in
+`docs`, licences, `.github` and the settings of git and editors. It does matter if a Python file or a setting of pytest
+mentions its ending or its name: then a test may read it, or run the examples in it.
+"""
+
+from collections.abc import Iterable
+from itertools import filterfalse
+from pathlib import PurePosixPath
+
+from pytest_mcp.changes import tree
+from pytest_mcp.changes.differences import Changes
+from pytest_mcp.changes.graph import Graph, is_of_tests, is_test, settings_of_pytest
+from pytest_mcp.changes.modules import parents
+from pytest_mcp.text import label
+
+_CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"})
+_AT_THE_START = frozenset({"setup.py", "sitecustomize.py", "usercustomize.py"})
+_USED_WITHOUT_IMPORT = frozenset({"conftest.py", "__init__.py"})
+_PROSE = frozenset({".md", ".rst"})
+_PICTURES = frozenset({".png", ".svg", ".gif", ".jpg", ".jpeg"})
+_DOCS = frozenset({"doc", "docs"})
+_LEGAL = frozenset({"LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "CONTRIBUTORS", "CODEOWNERS"})
+_OF_EDITORS = frozenset({".gitignore", ".editorconfig", ".pre-commit-config.yaml", ".mailmap"})
+
+
+def without_caches(changes: Changes) -> Changes:
+    """What runs leave behind is no change, also if git does not ignore it."""
+    files = (frozenset(filterfalse(_is_cached, paths)) for paths in (changes.files, changes.outside))
+    return Changes(changes.since, changes.commit, *files)
+
+
+def _is_cached(path: str) -> bool:
+    return not _CACHES.isdisjoint(path.split("/"))
+
+
+def why_everything(changes: Changes, graph: Graph) -> str | None:
+    """The first reason, by the names of the files."""
+    documents: dict[bytes, str] = {}
+    for path in sorted(changes.files):
+        if (word := _as_document(path, in_package=_is_in_package(path, graph))) is not None:
+            documents[word] = path
+        elif (why := _why(path, graph)) is not None:
+            return f"{label(path)} {why}"
+    for path in sorted(changes.outside):
+        if (word := _as_document(path, in_package=len(PurePosixPath(path).parts) > 1)) is None:
+            return f"{label(path)} changed, which is outside of the project's folder"
+        documents[word] = path
+    return _mentioned(documents, graph) if documents else None
+
+
+def _why(path: str, graph: Graph) -> str | None:
+    parts = PurePosixPath(path).parts
+    if not path.endswith(".py"):
+        return "changed, and any test may use it"
+    if parts[-1] in _AT_THE_START:
+        return "changed"
+    if any(map(tree.is_skipped, parts[:-1])):
+        return "changed, which is in a folder that is not looked at"
+    is_data = is_of_tests(path) and parts[-1] not in _USED_WITHOUT_IMPORT and not is_test(path)
+    return "changed, which no file imports: tests may read it" if is_data and not graph.importers.get(path) else None
+
+
+def _as_document(path: str, *, in_package: bool) -> bytes | None:
+    """The word by which a test would mention it, if it is documentation."""
+    whole = PurePosixPath(path)
+    if whole.parts[0] == ".github":
+        return b".github"
+    if whole.name in _OF_EDITORS or whole.stem in _LEGAL:
+        return whole.name.encode("utf-8", "surrogateescape")
+    is_prose = whole.suffix in _PROSE and (not in_package or whole.parts[0] in _DOCS)
+    is_picture = whole.suffix in _PICTURES and whole.parts[0] in _DOCS
+    return whole.suffix.encode() if (is_prose or is_picture) and not is_of_tests(path) else None
+
+
+def _is_in_package(path: str, graph: Graph) -> bool:
+    return any(f"{folder}/__init__.py" in graph.modules.files for folder in parents(path))
+
+
+def _mentioned(documents: dict[bytes, str], graph: Graph) -> str | None:
+    for name, content in tree.contents(graph.tree, [*graph.tree.python, *graph.tree.settings]):
+        for text in _texts(name, content):
+            for word, path in documents.items():
+                if word in text:
+                    return f"{label(path)} changed, and {label(name)} mentions {word.decode('utf-8', 'replace')}"
+    return None
+
+
+def _texts(name: str, content: bytes | None) -> Iterable[bytes]:
+    if content is None or name.endswith("setup.py"):
+        return []
+    return [content] if name.endswith(".py") else settings_of_pytest(content)
