@@ -39,8 +39,20 @@ class Channel:
         except Exception:  # noqa: BLE001 - a reporter must never raise into pytest
             return False
 
-    def started(self, node_id: str) -> None:
-        self.emit_of_test('{"k":"started","n":%d,"id":%s}', node_id, ())
+    def forward(self, kind: str, fields: str) -> None:
+        """Write a record whose fields are JSON already: an object with at least one key, or none."""
+        if self.os_getpid() != self.owner:
+            return
+        with suppress(Exception):
+            self.count += 1
+            self.write('{"k":"%s","n":%d%s%s' % (kind, self.count, "," if len(fields) > 2 else "", fields[1:]))
+
+    def started(self, node_id: str, index: int | None = None) -> None:
+        """The start of a test; with xdist, whose workers do not keep to the order, its place in the collection."""
+        if index is None:
+            self.emit_of_test('{"k":"started","n":%d,"id":%s}', node_id, ())
+        else:
+            self.emit_of_test('{"k":"started_at","n":%d,"id":%s,"index":%d}', node_id, (index,))
 
     def finished(self, node_id: str, duration: float, passed: bool, *, hold: bool) -> None:
         """The end of a test. With `hold` it is written together with the next record, which halves the writes."""

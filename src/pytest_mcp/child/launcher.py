@@ -33,9 +33,11 @@ if TYPE_CHECKING:
         by_marks: bool
         portrait: bool
         text_limit: int
+        workers: int | None
 
 
 OURS = os.path.dirname(os.path.abspath(__file__))
+FOLDERS = [OURS, os.path.join(OURS, "parallel")]
 # With this flag Python does not put the script's folder into the path.
 SAFE_PATH = getattr(sys.flags, "safe_path", False)
 
@@ -87,17 +89,18 @@ def wait_for_job(run_dir: str, root: str, go: int) -> Any:
 
 
 def ours(name: str) -> Any:
-    """A module of this folder. It does not stay in sys.modules: test code may have modules of the same names."""
+    """A module of ours. It does not stay in sys.modules: test code may have modules of the same names."""
     if name not in loaded:
         before = set(sys.modules)
-        sys.path.insert(0, OURS)
+        sys.path[:0] = FOLDERS
         try:
             loaded[name] = importlib.import_module(name)
         finally:
-            sys.path.remove(OURS)
-            sys.path_importer_cache.pop(OURS, None)
+            for folder in FOLDERS:
+                sys.path.remove(folder)
+                sys.path_importer_cache.pop(folder, None)
             for module in set(sys.modules) - before:
-                if os.path.dirname(getattr(sys.modules[module], "__file__", None) or "") == OURS:
+                if os.path.dirname(getattr(sys.modules[module], "__file__", None) or "") in FOLDERS:
                     del sys.modules[module]
     return loaded[name]
 
@@ -110,6 +113,8 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     caches.install()
     limit = ours("ini_files").ConftestLimit(channel.emit, job["root"], confined)
     plugins = [ours("reporter").Reporter(channel, job), ours("admission").Admission(channel, job), limit, caches]
+    if job["workers"] is not None:
+        plugins.append(ours("xdist_controller").RequestedWorkers(channel, job))
     if job["portrait"]:
         plugins.append(ours("environment_report").Portrait(channel, job))
     args = confined.options + traceless(job, run_dir) + job["args"]

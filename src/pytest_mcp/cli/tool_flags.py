@@ -23,7 +23,7 @@ def add_to(parser: argparse.ArgumentParser, tool: Tool) -> None:
     for name, schema in tool.input_schema["properties"].items():
         dest = DEST_PREFIX + name
         common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _help(schema)}
-        if schema["type"] == "array":
+        if schema.get("type") == "array":
             parser.add_argument(dest, nargs="*", metavar=name.upper().removesuffix("S"), **common)
         else:
             flags = [SHORT_FLAGS[name]] if name in SHORT_FLAGS else []
@@ -50,19 +50,23 @@ def _flag(name: str) -> str:
 
 def _help(schema: Schema) -> str:
     # The description of a switch says what happens without it.
-    has_default = "default" in schema and schema["type"] != "boolean"
+    has_default = "default" in schema and schema.get("type") != "boolean"
     default = f" (default: {schema['default']})" if has_default else ""
     return f"{schema['description']}{default}".replace("%", "%%")
 
 
 def _kind(name: str, schema: Schema) -> dict[str, Any]:
-    if schema["type"] == "boolean":
+    if schema.get("type") == "boolean":
         return {"action": argparse.BooleanOptionalAction}
-    choices = "{" + ",".join(schema.get("enum", ())) + "}"
-    return {
-        "metavar": choices if "enum" in schema else "N" if schema["type"] == "integer" else name.upper(),
-        "type": _number if schema["type"] == "integer" else str,
-    }
+    choices = schema.get("anyOf", [schema])
+    has_number = any(choice["type"] == "integer" for choice in choices)
+    return {"metavar": "|".join(_metavar(name, choice) for choice in choices), "type": _number if has_number else str}
+
+
+def _metavar(name: str, schema: Schema) -> str:
+    if "enum" in schema:
+        return "{" + ",".join(schema["enum"]) + "}"
+    return "N" if schema["type"] == "integer" else name.upper()
 
 
 def _number(word: str) -> int | str:

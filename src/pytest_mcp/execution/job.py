@@ -25,3 +25,5 @@ class Job(TypedDict):
     portrait: bool
     # The most characters of one text of a test.
     text_limit: int
+    # How many of xdist's workers run the tests, whatever the project's addopts say; None leaves it to those.
+    workers: int | None

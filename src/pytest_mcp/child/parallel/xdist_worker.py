@@ -1,0 +1,96 @@
+"""The plugin of xdist's workers: the same reporter as in a run without xdist, whose records go to the controller.
+
+In comes the job, as `workerinput`; out go records as lines of text: on the next report of a test, and the rest as
+`workeroutput`. A text can always be serialised, whatever tests put into their reports. Which records are passed on to
+the server is decided in `xdist_controller`. Standard library and pytest only.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Generator
+
+import pytest
+from admission import Admission
+from reporter import Reporter
+from xdist_controller import CLIPPED, KEY, PLUGIN
+
+if TYPE_CHECKING:
+    from launcher import Job
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: Any) -> None:
+    # Code of the project must not find it.
+    sys.modules.pop(PLUGIN, None)
+    # Without our plugin the controller reports what xdist passes on.
+    with suppress(Exception):
+        job: Job = json.loads(config.workerinput[KEY])
+        records = Records()
+        reporter: Any = WorkerReporter(records, job)
+        for plugin in (Output(config, records, reporter.clip), reporter, Admission(reporter.channel, job)):
+            config.pluginmanager.register(plugin)
+
+
+class Records:
+    """Takes the place of the channel: keeps each record as a line, its kind before its fields."""
+
+    def __init__(self) -> None:
+        # Captured now, as tests may replace it.
+        self.encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=str).encode
+        self.lines: list[str] = []
+
+    def emit(self, kind: str, **fields: Any) -> bool:
+        try:
+            self.lines.append(kind + " " + self.encode(fields))
+            return True
+        except Exception:  # noqa: BLE001 - a reporter must never raise into pytest
+            return False
+
+    def started(self, *_: object, **__: object) -> None:
+        """xdist tells the controller."""
+
+    finished = flush = started
+
+    def drain(self) -> str:
+        lines, self.lines = self.lines, []
+        return "\n".join(lines)
+
+
+class WorkerReporter(Reporter):
+    def __init__(self, records: Any, job: Job) -> None:
+        super().__init__(records, job)
+        self.records = records
+        # As in one process: if a file cannot be collected, no test runs. Unless the project itself uses xdist.
+        self.runs_regardless = job["workers"] is None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        super().pytest_collection_finish(session)
+        regardless = self.runs_regardless or session.config.option.continue_on_collection_errors
+        if session.testsfailed and not regardless:
+            session.items = []
+
+    # Before xdist sends the report.
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        super().pytest_runtest_logreport(report)
+        if self.records.lines:
+            setattr(report, KEY, self.records.drain())
+
+
+class Output:
+    """Sends the last records. The innermost wrapper, so that xdist has not yet sent its output."""
+
+    def __init__(self, config: Any, records: Records, clip: Any) -> None:
+        self.config = config
+        self.records = records
+        self.clip = clip
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_sessionfinish(self) -> Generator[None, None, None]:
+        yield
+        self.config.workeroutput[KEY] = self.records.drain()
+        self.config.workeroutput[CLIPPED] = [len(self.clip.left_out), sum(self.clip.left_out.values())]
