@@ -12,7 +12,7 @@ import time
 import traceback
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Generator, Sequence
 
 import pytest
 from comparisons import Comparisons
@@ -23,7 +23,7 @@ from json_report import Stages
 from named_targets import Comparison
 from phases import Describer, Observer, fields_of, fields_of_error, fields_of_warning
 from selection_facts import marks_of, reasons, registered_marks
-from source_lines import broken_conftest, definition_line
+from source_lines import broken_conftest, described
 from xdist_controller import Controller, distributes, is_grouped, ungrouped
 
 if TYPE_CHECKING:
@@ -149,13 +149,10 @@ class Reporter:
         yield
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if self.workers is not None:
+        if self.workers is None:
+            self.guarded("collection of %s" % report.nodeid, self.record_collection, report)
+        else:
             self.workers.postpone(self.record_collection, report)
-            return
-        try:
-            self.record_collection(report)
-        except Exception as error:  # noqa: BLE001 - a reporter must never raise into pytest
-            self.emit("unreported", what="collection of %s: %s" % (report.nodeid, type(error).__name__))
 
     def record_collection(self, report: pytest.CollectReport) -> None:
         if self.full:
@@ -188,7 +185,8 @@ class Reporter:
     def emit_collected(self, items: Sequence[pytest.Item]) -> None:
         if self.collect_only:
             for start in range(0, len(items), ITEMS_IN_A_RECORD):
-                self.emit("items", rows=[self.described(item) for item in items[start : start + ITEMS_IN_A_RECORD]])
+                batch = items[start : start + ITEMS_IN_A_RECORD]
+                self.emit("items", rows=[[self.relocate(item.nodeid), *described(item)] for item in batch])
         self.emit("selected", count=len({item.nodeid for item in items}))
         # Only explains, so it may be missing; it must never raise into pytest.
         with suppress(Exception):
@@ -201,12 +199,6 @@ class Reporter:
             self.emit("marks", registered=registered_marks(self.config), used=used)
         if not items:
             self.emit("nothing_selected", **reasons(self.config, self.relative))
-
-    def described(self, item: pytest.Item) -> list[object]:
-        """Node id, classes, function, line."""
-        classes = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
-        name = getattr(item, "originalname", None) or item.name
-        return [self.relocate(item.nodeid), classes, name, definition_line(item)]
 
     # --- running -------------------------------------------------------------------------------
 
@@ -266,13 +258,11 @@ class Reporter:
     # --- the session's end ---------------------------------------------------------------------
 
     def pytest_warning_recorded(self, warning_message: Any, when: str, nodeid: str) -> None:
-        if self.workers is not None and self.workers.is_running:
-            self.workers.unclaimed.append(partial(self.record_warning, warning_message, when, nodeid))
-            return
-        try:
-            self.record_warning(warning_message, when, nodeid)
-        except Exception as error:  # noqa: BLE001 - a reporter must never raise into pytest
-            self.emit("unreported", what="a warning: %s" % type(error).__name__)
+        record = partial(self.record_warning, warning_message, when, nodeid)
+        if self.workers is None or not self.workers.is_running:
+            self.guarded("a warning", record)
+        else:
+            self.workers.unclaimed.append(record)
 
     def record_warning(self, warning_message: Any, when: str, nodeid: str) -> None:
         node_id = self.relocate(nodeid) if nodeid else None
@@ -321,7 +311,7 @@ class Reporter:
         if session is None or self.exit_code_for_plugins is None:
             return
         clipped = [len(self.clip.left_out), sum(self.clip.left_out.values())]
-        stopped = session.shouldfail or session.shouldstop
+        stopped: object = session.shouldfail or session.shouldstop
         if self.workers is not None:
             clipped = [sum(pair) for pair in zip(clipped, self.workers.clipped)]
             stopped = stopped or self.workers.why_stopped()
@@ -339,6 +329,12 @@ class Reporter:
         )
 
     # --- small ---------------------------------------------------------------------------------
+
+    def guarded(self, what: str, record: Callable[..., None], *given: object) -> None:
+        try:
+            record(*given)
+        except Exception as error:  # noqa: BLE001 - a reporter must never raise into pytest
+            self.emit("unreported", what="%s: %s" % (what, type(error).__name__))
 
     def relocate(self, nodeid: str) -> str:
         """pytest's ids are relative to its own rootdir, which in a monorepo is a folder below ours."""

@@ -158,6 +158,9 @@ class Ledger:
                 self.workers_down.append(event)
             case workers.WorkerStack():
                 self.worker_stacks.append(event)
+                if event.id is not None and event.id not in self.tests:
+                    # The controller was interrupted before it knew of the start.
+                    self._start(event.id)
             case collection.Compared():
                 self.compared = True
             case events.SessionStarted():

@@ -32,6 +32,11 @@ class WorkerDown(Event):
     worker: str
     error: str
 
+    @property
+    def reason(self) -> str:
+        """The last line: the others are a traceback."""
+        return (self.error.strip().splitlines() or [""])[-1].strip()
+
 
 @dataclass(frozen=True)
 class WorkerStack(Event):

@@ -66,6 +66,9 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
     if ledger.internal_fault is not None and run.exit.code in (None, 3):
         last = (ledger.internal_fault.text.strip().splitlines() or [""])[-1].strip()
         return _failed(run, "pytest_internal", f"pytest execution failed: internal error in pytest: {in_line(last)}")
+    if ledger.workers_down and ledger.selected is None:
+        why = f"every worker died before it had collected the tests: {in_line(ledger.workers_down[0].reason)}"
+        return _failed(run, "crash", f"pytest execution failed: {why}\nworkers: 1 runs the tests in one process.")
     if ledger.interrupted is not None and not result.stopped_itself(ledger):
         return interrupted(run, in_line(f"{ledger.interrupted.error_type}: {ledger.interrupted.message}"))
     if ledger.ended is not None and run.exit.code is not None:

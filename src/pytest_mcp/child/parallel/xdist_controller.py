@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator, Sequence
 
 import pytest
-import xdist_bootstrap
 from describe import MACHINERY, told
 from ini_files import with_argument
 
@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 PLUGIN = "pytest_mcp_worker"
 KEY = "pytest_mcp"
 CLIPPED = "pytest_mcp_clipped"
-LAUNCHER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "launcher.py")
-# How long a worker may take to answer, in seconds: when it starts, and when it is asked for its stack.
-START_SECONDS = 60.0
+STACKS = "pytest_mcp_stacks"
+PLUGIN_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plugin")
+# How long workers may take to tell what they are doing.
 STACK_SECONDS = 1.0
+# How long xdist waits for workers to exit if the run is interrupted; by default ten seconds.
+EXIT_SECONDS = 0.2
 
 # What each worker reports of its own tests.
 OF_TESTS = ("phase", "unreported")
@@ -89,11 +91,10 @@ class Controller:
         self.job = json.dumps(job)
         # As in one process: a run that is stopped by failures is not an interrupted one.
         self.like_one_process = job["workers"] is not None
-        self.installed = False
         # The worker whose collection is reported, and what xdist passes on until there is one.
         self.source: str | None = None
         self.unclaimed: list[Callable[[], None]] = []
-        self.stacks: dict[str, Any] = {}
+        self.stacks: list[Any] = []
         self.origins: dict[str, str] = {}
         self.clipped = [0, 0]
         self.not_run = {"deselected": 0, "collection_skipped": 0}
@@ -108,23 +109,17 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, config: Any, specs: Sequence[Any]) -> None:
         self.emit("distributed", workers=len(specs))
-        # The others are on other machines, which do not have our files.
-        if all(spec.popen for spec in specs):
-            self.installed = True
+        # xdist gives this path to the workers that it starts itself. Others are on other machines, without our files.
+        path = getattr(sys.modules.get("xdist.plugin"), "_sys_path", None)
+        if type(path) is list and all(spec.popen for spec in specs):
+            path.append(PLUGIN_FOLDER)
             config.invocation_params = with_argument(config, "-p" + PLUGIN)
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_newgateway(self, gateway: Any) -> None:
-        if not self.installed:
-            return
-        channel = gateway.remote_exec(xdist_bootstrap)
-        channel.send((PLUGIN, LAUNCHER))
-        self.stacks[gateway.id] = channel.receive(START_SECONDS)
-        channel.waitclose(START_SECONDS)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         node.workerinput[KEY] = self.job
+        self.stacks.append(node.gateway.newchannel())
+        node.workerinput[STACKS] = self.stacks[-1]
 
     # --- what workers report -------------------------------------------------------------------
 
@@ -175,13 +170,14 @@ class Controller:
             self.unclaimed.append(partial(record, report))
 
     def emit_different_tests(self, text: str) -> None:
-        differing = [line for line in text.split("\n") if line[:1] in "+-" and line[:3] not in ("+++", "---")]
-        named = "; the first is %s" % differing[0][1:] if differing else ""
+        """Once: xdist says so of each worker that differs from the first."""
+        lines = [line for line in text.split("\n") if line.startswith(("+", "-"))]
+        ids = [line[1:] for line in lines if not line.startswith(("+++", "---"))]
         self.reporter.emit_usage_error(
             [
-                "pytest-xdist ran no test, because its workers collected different tests (%d differ%s)."
+                "pytest-xdist ran no test, because its workers collected different tests (%s)."
                 " Parameters that come from a set, from random values or from the time are a common cause."
-                " Give them a fixed order, or run without workers (workers: 1)" % (len(differing), named)
+                " Give them a fixed order, or pass workers: 1" % ("%s is not in all of them" % ids[0] if ids else "")
             ]
         )
 
@@ -208,9 +204,9 @@ class Controller:
         self.overrun += self.last_failure not in (None, nodeid)
 
     def emit_stacks(self) -> None:
-        """What each worker is doing, of those that answer in time."""
+        """What each worker is doing, of those that answer in time. After that xdist does not wait for them."""
         asked = []
-        for channel in self.stacks.values():
+        for channel in self.stacks:
             with suppress(Exception):
                 channel.send(None)
                 asked.append(channel)
@@ -218,8 +214,10 @@ class Controller:
         for channel in asked:
             with suppress(Exception):
                 nodeid, frames = channel.receive(max(0.01, until - self.reporter.clock()))
-                node_id = None if nodeid is None else self.reporter.relocate(nodeid)
+                node_id = self.reporter.relocate(nodeid) if nodeid in self.reporter.places else None
                 self.emit("worker_stack", id=node_id, stack=self.readable(frames))
+        with suppress(Exception):
+            self.reporter.config.pluginmanager.get_plugin("dsession").nodemanager.EXIT_TIMEOUT = EXIT_SECONDS
 
     def readable(self, frames: Sequence[Any]) -> list[str]:
         return [

@@ -8,30 +8,63 @@ the server is decided in `xdist_controller`. Standard library and pytest only.
 from __future__ import annotations
 
 import json
+import os
 import sys
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generator
 
 import pytest
 from admission import Admission
+from describe import told
 from reporter import Reporter
-from xdist_controller import CLIPPED, KEY, PLUGIN
+from xdist_controller import CLIPPED, KEY, PLUGIN, STACKS
 
 if TYPE_CHECKING:
     from launcher import Job
+
+# What every report has, of plain types. Plugins and conftests add more.
+USUAL = frozenset(
+    ("nodeid", "location", "keywords", "outcome", "longrepr", "when", "sections", "duration", "start", "stop")
+    + ("user_properties", "result", "$report_type", KEY)
+)
+# Besides texts and containers.
+ATOMS = (type(None), bool, int, float, complex, bytes)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: Any) -> None:
     # Code of the project must not find it.
     sys.modules.pop(PLUGIN, None)
-    # Without our plugin the controller reports what xdist passes on.
+    # If this fails, the controller reports what xdist passes on.
     with suppress(Exception):
+        tell_stacks(config.workerinput.pop(STACKS))
         job: Job = json.loads(config.workerinput[KEY])
         records = Records()
         reporter: Any = WorkerReporter(records, job)
         for plugin in (Output(config, records, reporter.clip), reporter, Admission(reporter.channel, job)):
             config.pluginmanager.register(plugin)
+
+
+def tell_stacks(channel: Any) -> None:
+    """Answer every message with the stack of this thread. execnet calls it in its own, so also while a test hangs."""
+    thread = threading.get_ident()
+    channel.setcallback(lambda _: channel.send([current_test(), stack_of(thread)]))
+
+
+def current_test() -> str | None:
+    """pytest keeps the id and the phase of the running test in this variable."""
+    return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0] or None
+
+
+def stack_of(thread: int) -> list[list[Any]]:
+    """Module, file, line and function of each frame, the innermost first."""
+    frame, frames = sys._current_frames().get(thread), []
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__"))
+        frames.append([module, frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name])
+        frame = frame.f_back
+    return frames
 
 
 class Records:
@@ -79,6 +112,26 @@ class WorkerReporter(Reporter):
         super().pytest_runtest_logreport(report)
         if self.records.lines:
             setattr(report, KEY, self.records.drain())
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_report_to_serializable(self) -> Generator[None, Any, None]:
+        """One value of the project's that xdist cannot send would end the run."""
+        outcome = yield
+        data = None if outcome.excinfo is not None else outcome.get_result()
+        if data and (data.get("longrepr") or data["sections"] or data.get("user_properties") or data.keys() - USUAL):
+            outcome.force_result({name: sendable(value) for name, value in data.items()})
+
+
+def sendable(value: Any) -> Any:
+    """The value, with a text in place of each part that xdist cannot send: it sends plain types and UTF-8 only."""
+    kind = type(value)
+    if kind is str:
+        return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if kind is dict:
+        return {sendable(key): sendable(each) for key, each in value.items()}
+    if kind in (list, tuple, set, frozenset):
+        return kind(map(sendable, value))
+    return value if kind in ATOMS else sendable(told("the value", str, value))
 
 
 class Output:

@@ -26,12 +26,9 @@ def _used(ledger: Ledger, request: ExecuteTests) -> list[str]:
 def _down(ledger: Ledger) -> list[str]:
     if not ledger.workers_down:
         return []
-    died = few(f"{quoted(each.worker)} ({quoted(_last_line(each.error))})" for each in ledger.workers_down)
-    return [f"{len(ledger.workers_down)} worker process(es) died: {died}. A test that one was running has failed."]
-
-
-def _last_line(error: str) -> str:
-    return (error.strip().splitlines() or [""])[-1].strip()
+    errors = few(map(quoted, dict.fromkeys(each.reason for each in ledger.workers_down)))
+    counted = "A test that one of them was running counts as failed"
+    return [f"{len(ledger.workers_down)} worker process(es) died ({errors}). {counted}."]
 
 
 def _overrun(ledger: Ledger) -> list[str]:
