@@ -1,4 +1,4 @@
-"""Generated projects to measure with: a number of tests that all pass or all fail."""
+"""Generated projects to measure with: a number of tests that all pass, all fail or all take long."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,14 @@ def test_{number:06}():
 
 
 """
+# As long as a test that waits for a database or a file.
+SLOW_SECONDS = 0.05
+SLOW = f"""\
+def test_{{number:06}}():
+    time.sleep({SLOW_SECONDS})
+
+
+"""
 TOTAL = """\
 def total(numbers):
     return sum(numbers)
@@ -33,6 +41,7 @@ def total(numbers):
 class Suite:
     tests: int
     failing: bool = False
+    slow: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -47,5 +56,6 @@ class Suite:
 
     def _source(self, first: int) -> str:
         numbers = range(first, min(first + TESTS_PER_FILE, self.tests))
-        head, test = (TOTAL, FAILING) if self.failing else ("", PASSING)
+        slow = ("import time\n\n\n", SLOW) if self.slow else ("", PASSING)
+        head, test = (TOTAL, FAILING) if self.failing else slow
         return head + "".join(test.format(number=number) for number in numbers)

@@ -17,6 +17,7 @@ class Scale:
     rounds: float = 1.0
     passing: int = 10_000
     failing: int = 1_000
+    slow: int = 400
     few_calls: int = 10
     many_calls: int = 1_000
     growth: tuple[int, ...] = (10_000, 100_000)
@@ -29,7 +30,14 @@ class Scale:
 
 # To check that everything works: every row takes seconds, and the figures mean nothing.
 TRIAL = Scale(
-    rounds=0.0, passing=20, failing=20, few_calls=2, many_calls=6, growth=(20, 200), cost=((1, 1), (10, 1), (100, 1))
+    rounds=0.0,
+    passing=20,
+    failing=20,
+    slow=4,
+    few_calls=2,
+    many_calls=6,
+    growth=(20, 200),
+    cost=((1, 1), (10, 1), (100, 1)),
 )
 
 
@@ -50,6 +58,8 @@ class Row:
 
 
 SHELL = "`python -m pytest -q` in the same environment"
+XDIST = "`python -m pytest -q -n 2`"
+TWO = ("-n", "2")
 
 ROWS = {
     row.name: row
@@ -109,6 +119,30 @@ ROWS = {
             1.05,
             7,
             lambda folder, scale, rounds: measures.warm(folder, Suite(scale.failing, failing=True), rounds),
+        ),
+        Row(
+            "workers",
+            "400 tests of 50 ms with two workers",
+            SHELL,
+            0.60,
+            5,
+            lambda folder, scale, rounds: measures.parallel(folder, Suite(scale.slow, slow=True), rounds, flags=()),
+        ),
+        Row(
+            "workers-xdist",
+            "400 tests of 50 ms with two workers",
+            XDIST,
+            1.05,
+            5,
+            lambda folder, scale, rounds: measures.parallel(folder, Suite(scale.slow, slow=True), rounds, flags=TWO),
+        ),
+        Row(
+            "many-tests-xdist",
+            "10,000 passing tests with two workers",
+            XDIST,
+            1.05,
+            7,
+            lambda folder, scale, rounds: measures.parallel(folder, Suite(scale.passing), rounds, flags=TWO),
         ),
         Row(
             "discovery",

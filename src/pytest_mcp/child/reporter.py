@@ -53,9 +53,8 @@ class Reporter:
         self.started = self.clock()
         self.config: Any = None
         self.comparisons: Comparisons | None = None
-        # Of xdist: only in its controller, the place of each test in the collection, and whether ids name a group.
+        # Only in xdist's controller; and whether ids have the name of a group.
         self.workers: Controller | None = None
-        self.places: dict[str, int] = {}
         self.is_grouped = False
         self.collection_errors: dict[str, tuple[str | None, BaseException]] = {}
         self.session: pytest.Session | None = None
@@ -203,7 +202,10 @@ class Reporter:
     # --- running -------------------------------------------------------------------------------
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.channel.started(self.relocate(nodeid), self.places.get(nodeid))
+        if self.workers is None:
+            self.channel.started(self.relocate(nodeid))
+        else:
+            self.workers.started(nodeid)
 
     # First, because it gives the verbosity back before the terminal reads it.
     @pytest.hookimpl(tryfirst=True)
@@ -248,8 +250,9 @@ class Reporter:
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         duration = self.durations.pop(nodeid, 0.0)
         plain = nodeid in self.called and nodeid not in self.failed and nodeid not in self.skipped
-        # The next test starts at once, unless xdist's workers run the tests; then nothing is collected here.
-        self.channel.finished(self.relocate(nodeid), duration, plain, hold=self.collected is not None)
+        # The next test starts at once.
+        hold = self.workers is None or self.workers.has_more()
+        self.channel.finished(self.relocate(nodeid), duration, plain, hold=hold)
         for seen in (self.failed, self.skipped, self.called):
             seen.discard(nodeid)
         if self.workers is not None:

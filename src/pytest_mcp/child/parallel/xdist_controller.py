@@ -95,7 +95,11 @@ class Controller:
         self.source: str | None = None
         self.unclaimed: list[Callable[[], None]] = []
         self.stacks: list[Any] = []
+        self.places: dict[str, int] = {}
         self.origins: dict[str, str] = {}
+        # xdist's events that are not handled yet, and how many of them may come in a row without a record of ours.
+        self.queue: Any = None
+        self.most_silent = 0
         self.clipped = [0, 0]
         self.not_run = {"deselected": 0, "collection_skipped": 0}
         self.is_running = False
@@ -109,6 +113,7 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, config: Any, specs: Sequence[Any]) -> None:
         self.emit("distributed", workers=len(specs))
+        self.most_silent = len(specs) + 1
         # xdist gives this path to the workers that it starts itself. Others are on other machines, without our files.
         path = getattr(sys.modules.get("xdist.plugin"), "_sys_path", None)
         if type(path) is list and all(spec.popen for spec in specs):
@@ -125,8 +130,8 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        if not self.reporter.places:
-            self.reporter.places = {nodeid: index for index, nodeid in enumerate(ids)}
+        if not self.places:
+            self.places = {nodeid: index for index, nodeid in enumerate(ids)}
             self.unclaimed.append(partial(self.reporter.comparison.tell_of_workers, self.reporter.config, self.emit))
         self.emit("selected", count=len(set(ids)))
 
@@ -138,6 +143,8 @@ class Controller:
                 self.last_failure = report.nodeid
         records = report.__dict__.pop(KEY, None)
         if type(records) is not str:
+            if not self.has_more():
+                self.reporter.channel.flush()
             return False
         self.forward(records, report.node.gateway.id)
         return True
@@ -185,6 +192,7 @@ class Controller:
     def pytest_runtestloop(self) -> Generator[None, None, None]:
         """While it runs, every recorded warning is one of a worker's."""
         self.is_running = True
+        self.queue = getattr(self.reporter.config.pluginmanager.get_plugin("dsession"), "queue", None)
         yield
         self.is_running = False
 
@@ -200,6 +208,14 @@ class Controller:
 
     # --- running and stopping ------------------------------------------------------------------
 
+    def has_more(self) -> bool:
+        """Whether a record follows at once, so that this one may wait for it: each write takes time."""
+        return self.queue is not None and self.queue.qsize() > self.most_silent
+
+    def started(self, nodeid: str) -> None:
+        index = self.places.get(nodeid, len(self.places))
+        self.reporter.channel.started_at(self.reporter.relocate(nodeid), index, hold=self.has_more())
+
     def finished(self, nodeid: str) -> None:
         self.overrun += self.last_failure not in (None, nodeid)
 
@@ -214,7 +230,7 @@ class Controller:
         for channel in asked:
             with suppress(Exception):
                 nodeid, frames = channel.receive(max(0.01, until - self.reporter.clock()))
-                node_id = self.reporter.relocate(nodeid) if nodeid in self.reporter.places else None
+                node_id = self.reporter.relocate(nodeid) if nodeid in self.places else None
                 self.emit("worker_stack", id=node_id, stack=self.readable(frames))
         with suppress(Exception):
             self.reporter.config.pluginmanager.get_plugin("dsession").nodemanager.EXIT_TIMEOUT = EXIT_SECONDS
@@ -270,5 +286,5 @@ class Controller:
     def exit_status_of_one_process(self, session: pytest.Session) -> int | pytest.ExitCode:
         if self.last_failure is not None and session.exitstatus == pytest.ExitCode.INTERRUPTED:
             return pytest.ExitCode.TESTS_FAILED
-        ran_nothing = not self.reporter.places and session.exitstatus == pytest.ExitCode.TESTS_FAILED
+        ran_nothing = not self.places and session.exitstatus == pytest.ExitCode.TESTS_FAILED
         return pytest.ExitCode.INTERRUPTED if ran_nothing else session.exitstatus

@@ -82,10 +82,8 @@ class Records:
         except Exception:  # noqa: BLE001 - a reporter must never raise into pytest
             return False
 
-    def started(self, *_: object, **__: object) -> None:
-        """xdist tells the controller."""
-
-    finished = flush = started
+    def flush(self) -> None:
+        """Nothing is written here."""
 
     def drain(self) -> str:
         lines, self.lines = self.lines, []
@@ -98,6 +96,14 @@ class WorkerReporter(Reporter):
         self.records = records
         # As in one process: if a file cannot be collected, no test runs. Unless the project itself uses xdist.
         self.runs_regardless = job["workers"] is None
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """xdist tells the controller of the start, and of the end."""
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self.durations.pop(nodeid, None)
+        for seen in (self.failed, self.skipped, self.called):
+            seen.discard(nodeid)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
