@@ -48,8 +48,20 @@ def test_every_parameter_of_execute_tests_may_be_left_out(bounds: Bounds) -> Non
         "locals": False,
         "color": False,
         "timeout": None,
+        "workers": None,
     }
     assert request.targets == ()
+
+
+@pytest.mark.parametrize("workers", [1, 64, "auto"])
+def test_workers_are_a_number_or_auto(bounds: Bounds, workers: object) -> None:
+    assert ExecuteTests.model_validate({"workers": workers}, context=bounds).workers == workers
+
+
+@pytest.mark.parametrize("workers", [0, -1, 65, 2.0, "2", "all", True, [2]])
+def test_other_numbers_and_words_are_no_workers(bounds: Bounds, workers: object) -> None:
+    with pytest.raises(ValidationError):
+        ExecuteTests.model_validate({"workers": workers}, context=bounds)
 
 
 @pytest.mark.parametrize("tool", [DiscoverTests, ExecuteTests])
