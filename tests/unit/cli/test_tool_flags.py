@@ -51,6 +51,8 @@ def test_nothing_typed_is_nothing_asked(tool: Tool) -> None:
         ("--verbosity -2 --maxfail=3 --timeout 9", {"verbosity": -2, "maxfail": 3, "timeout": 9}),
         ("--verbosity= --maxfail=1.5 --max-tokens x", {"verbosity": "", "maxfail": "1.5", "max_tokens": "x"}),
         ("--detail everything", {"detail": "everything"}),
+        ("--workers 2", {"workers": 2}),
+        ("--workers auto", {"workers": "auto"}),
         ("a.py::b c/d", {"node_ids": ["a.py::b", "c/d"]}),
     ],
 )
