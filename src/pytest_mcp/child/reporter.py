@@ -313,11 +313,7 @@ class Reporter:
         session, self.session = self.session, None
         if session is None or self.exit_code_for_plugins is None:
             return
-        clipped = [len(self.clip.left_out), sum(self.clip.left_out.values())]
-        stopped: object = session.shouldfail or session.shouldstop
-        if self.workers is not None:
-            clipped = [sum(pair) for pair in zip(clipped, self.workers.clipped)]
-            stopped = stopped or self.workers.why_stopped()
+        stopped = session.shouldfail or session.shouldstop or (self.workers is not None and self.workers.why_stopped())
         self.emit(
             "session_ended",
             exit_status=int(session.exitstatus),
@@ -327,8 +323,8 @@ class Reporter:
             collected=session.testscollected,
             json_exit_code=self.exit_code_for_plugins,
             stopped=told("the reason", str, stopped or "") or None,
-            clipped_texts=clipped[0],
-            clipped_characters=clipped[1],
+            clipped_texts=len(self.clip.left_out),
+            clipped_characters=sum(self.clip.left_out.values()),
         )
 
     # --- small ---------------------------------------------------------------------------------

@@ -50,11 +50,15 @@ warnings.warn("seen while collecting", UserWarning)
 
 @pytest.mark.parametrize("n", range(7))
 def test_numbers(n, record_property):
-    record_property("cannot be sent", {n})
+    record_property("cannot be sent", -(10 ** 12))
+    record_property("neither", object if n else {n})
     print("number", n)
     assert pkg.twice(n) != 8
 
 def test_long(): assert list(range(60)) == list(range(30)) + [0] + list(range(31, 60))
+def test_long_output():
+    for letter in "abcdef": print(letter * 50_000)
+    assert 0
 def test_thread(): assert threading.current_thread() is threading.main_thread()
 def test_text(): assert "one\\ntwo\\nthree" == "one\\n2\\nthree"
 def test_attributes(): assert {"a": [1, 2, {"b": 3}], "c": 1} == {"a": [1, 2, {"b": 4}], "d": 1}

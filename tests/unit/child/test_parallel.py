@@ -22,7 +22,8 @@ class Text(str): pass
 class Silent:
     def __str__(self): raise RuntimeError
 
-values = [1, None, b"x", ("a", {1}), {"k": [Text("t")]}, "a\\udcff", Text("x"), Silent(), {(Text("k"),): frozenset()}]
+values = [1, 2**99, -2**31, -2**31 - 1, None, b"x", ("a", {1}), {"k": [Text("t")]}]
+values += ["a\\udcff", Text("x"), Silent(), {(Text("k"),): frozenset()}]
 sent = [worker.sendable(value) for value in values]
 print(json.dumps([repr(sent), [controller.ungrouped(nodeid) for nodeid in json.loads(sys.argv[2])]]))
 """
@@ -48,9 +49,9 @@ def answers() -> Any:
 def test_what_xdist_cannot_send_is_sent_as_text(answers: Any) -> None:
     unshown = "'[the value cannot be shown: turning it into text raised RuntimeError]'"
 
-    assert answers[0] == (
-        "[1, None, b'x', ('a', {1}), {'k': ['t']}, 'a\\\\udcff', 'x', " + unshown + ", {('k',): frozenset()}]"
-    )
+    numbers = "1, 633825300114114700748351602688, -2147483648, '-2147483649'"
+    others = "None, b'x', ('a', {1}), {'k': ['t']}, 'a\\\\udcff', 'x'"
+    assert answers[0] == f"[{numbers}, {others}, {unshown}, {{('k',): frozenset()}}]"
 
 
 def test_the_group_of_an_id_is_what_xdist_has_appended(answers: Any) -> None:

@@ -100,7 +100,6 @@ class Controller:
         # xdist's events that are not handled yet, and how many of them may come in a row without a record of ours.
         self.queue: Any = None
         self.most_silent = 0
-        self.clipped = [0, 0]
         self.not_run = {"deselected": 0, "collection_skipped": 0}
         self.is_running = False
         # The failure at which the run has to stop, and how many other tests finished after it.
@@ -201,7 +200,7 @@ class Controller:
         output = getattr(node, "workeroutput", {})
         if type(output.get(KEY)) is str:
             self.forward(output[KEY], node.gateway.id)
-            self.clipped = [sum(pair) for pair in zip(self.clipped, output[CLIPPED])]
+            self.reporter.clip.left_out.update(json.loads(output[CLIPPED]))
         if error:
             text = told("the error", str, error)
             self.emit("worker_down", worker=node.gateway.id, error=self.reporter.clip(text))

@@ -28,8 +28,9 @@ USUAL = frozenset(
     ("nodeid", "location", "keywords", "outcome", "longrepr", "when", "sections", "duration", "start", "stop")
     + ("user_properties", "result", "$report_type", KEY)
 )
-# Besides texts and containers.
-ATOMS = (type(None), bool, int, float, complex, bytes)
+# Besides texts, containers and numbers; of those, execnet sends none below this.
+ATOMS = (type(None), bool, float, complex, bytes)
+LEAST = -(2**31)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -137,7 +138,7 @@ def sendable(value: Any) -> Any:
         return {sendable(key): sendable(each) for key, each in value.items()}
     if kind in (list, tuple, set, frozenset):
         return kind(map(sendable, value))
-    return value if kind in ATOMS else sendable(told("the value", str, value))
+    return value if kind in ATOMS or (kind is int and value >= LEAST) else sendable(told("the value", str, value))
 
 
 class Output:
@@ -152,4 +153,5 @@ class Output:
     def pytest_sessionfinish(self) -> Generator[None, None, None]:
         yield
         self.config.workeroutput[KEY] = self.records.drain()
-        self.config.workeroutput[CLIPPED] = [len(self.clip.left_out), sum(self.clip.left_out.values())]
+        # As text, like the records: execnet cannot send large negative numbers.
+        self.config.workeroutput[CLIPPED] = self.records.encode(list(self.clip.left_out.items()))
