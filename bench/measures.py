@@ -4,7 +4,7 @@ Names, goals and sizes of the rows are in `rows`.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from bench import kernel
@@ -17,7 +17,7 @@ from scripts.environments import BENCH, ENVIRONMENTS, Environment
 
 OURS, PYTEST, MINIMAL = "this server", "pytest", "minimal server"
 JSON_REPORT, REPORTLOG = "pytest-json-report", "pytest-reportlog"
-BARE = ENVIRONMENTS["demo"]
+BARE, WITH_XDIST = ENVIRONMENTS["demo"], ENVIRONMENTS["pytest-9"]
 ONE, ONE_FAILING = Suite(1), Suite(1, failing=True)
 
 
@@ -31,6 +31,18 @@ def warm(
         server.handshake()
         variants: dict[str, Sample] = {
             OURS: lambda: server.discover(suite) if discovers else server.execute(suite),
+            PYTEST: lambda: shell.run(suite, *flags),
+        }
+        return compared(race(variants, rounds=rounds, before=lambda: kernel.wait_for_rest(server.pid)), PYTEST)
+
+
+def parallel(folder: Path, suite: Suite, rounds: int, *, flags: Sequence[str]) -> Measurement:
+    """Two workers, against pytest with these flags."""
+    shell = Shell(WITH_XDIST.python, suite.write(folder))
+    with Server.ours(shell.python, shell.project) as server:
+        server.handshake()
+        variants: dict[str, Sample] = {
+            OURS: lambda: server.execute(suite, workers=2),
             PYTEST: lambda: shell.run(suite, *flags),
         }
         return compared(race(variants, rounds=rounds, before=lambda: kernel.wait_for_rest(server.pid)), PYTEST)

@@ -58,6 +58,8 @@ class Row:
 
 
 SHELL = "`python -m pytest -q` in the same environment"
+XDIST = "`python -m pytest -q -n 2`"
+TWO = ("-n", "2")
 
 ROWS = {
     row.name: row
@@ -117,6 +119,30 @@ ROWS = {
             1.05,
             7,
             lambda folder, scale, rounds: measures.warm(folder, Suite(scale.failing, failing=True), rounds),
+        ),
+        Row(
+            "workers",
+            "400 tests of 50 ms with two workers",
+            SHELL,
+            0.60,
+            5,
+            lambda folder, scale, rounds: measures.parallel(folder, Suite(scale.slow, slow=True), rounds, flags=()),
+        ),
+        Row(
+            "workers-xdist",
+            "400 tests of 50 ms with two workers",
+            XDIST,
+            1.05,
+            5,
+            lambda folder, scale, rounds: measures.parallel(folder, Suite(scale.slow, slow=True), rounds, flags=TWO),
+        ),
+        Row(
+            "many-tests-xdist",
+            "10,000 passing tests with two workers",
+            XDIST,
+            1.05,
+            7,
+            lambda folder, scale, rounds: measures.parallel(folder, Suite(scale.passing), rounds, flags=TWO),
         ),
         Row(
             "discovery",

@@ -72,9 +72,9 @@ class Server(RawClient):
             raise Wrong(f"an error instead of a result: {reply!r:.500}")
         return self.arrived[identity], reply["result"]
 
-    def execute(self, suite: Suite) -> float:
+    def execute(self, suite: Suite, **arguments: int) -> float:
         """Seconds for a run of the whole suite, from the request to its answer."""
-        return self._timed_call("execute_tests", suite)
+        return self._timed_call("execute_tests", suite, **arguments)
 
     def discover(self, suite: Suite) -> float:
         return self._timed_call("discover_tests", suite)
@@ -85,9 +85,9 @@ class Server(RawClient):
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return self._timed_call("execute_tests", suite, since=self.born)
 
-    def _timed_call(self, tool: str, suite: Suite, *, since: float | None = None) -> float:
+    def _timed_call(self, tool: str, suite: Suite, *, since: float | None = None, **arguments: int) -> float:
         started = time.perf_counter() if since is None else since
-        came, result = self.result(self.begin(tool))
+        came, result = self.result(self.begin(tool, **arguments))
         check(result["structuredContent"], suite)
         return came - started
 

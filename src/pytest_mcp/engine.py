@@ -222,7 +222,12 @@ async def _try(call: Call[Asked], time_limit: int) -> Trial[Asked]:
 
 def _judged(call: Call[Asked], run: Run[Asked], candidate: Candidate, rejected: list[Candidate]) -> Trial[Asked]:
     doubted = replace(run, doubts=tuple(ambiguity.of_choice(candidate, rejected, call.places, call.config)))
-    return Trial(candidate, tuple(rejected), doubted, no_result.diagnose(run))
+    missing = run.ledger.no_xdist
+    if missing is None or missing.installed:
+        return Trial(candidate, tuple(rejected), doubted, no_result.diagnose(run))
+    folder = interpreter.pointed_at(call.places, call.config.root)
+    fix = advice.addition("pytest-xdist", candidate, call.config.root, folder)
+    return Trial(candidate, tuple(rejected), doubted, no_result.without_xdist(run, fix))
 
 
 async def _look_for_targets(call: Call[Asked], run: Run[Asked], candidate: Candidate) -> None:

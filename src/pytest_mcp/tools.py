@@ -148,11 +148,11 @@ def _plain(schema: Any, *, optional: bool) -> Any:
         for key, entry in schema.items()
         if not (key == "title" and isinstance(entry, str)) and not (optional and key == "default" and entry is None)
     }
-    choices = plain.get("anyOf", [])
-    if optional and {"type": "null"} in choices and len(choices) == 2:
-        del plain["anyOf"]
-        plain = next(choice for choice in choices if choice != {"type": "null"}) | plain
-    return plain
+    choices = [choice for choice in plain.get("anyOf", []) if choice != {"type": "null"}]
+    if not optional or not choices:
+        return plain
+    del plain["anyOf"]
+    return choices[0] | plain if len(choices) == 1 else {"anyOf": choices} | plain
 
 
 def dump(result: BaseModel) -> dict[str, Any]:

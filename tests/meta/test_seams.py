@@ -54,7 +54,7 @@ def test_the_child_uses_every_key_of_its_job() -> None:
 
 def test_every_kind_of_event_is_written_by_the_child_and_no_other() -> None:
     # Written as text, for speed: see `channel`.
-    assert {kind for kind, _ in emitted()} | {"started", "finished"} == set(KINDS)
+    assert {kind for kind, _ in emitted()} | {"started", "started_at", "finished"} == set(KINDS)
 
 
 @pytest.mark.parametrize(("kind", "keys"), list(emitted()))

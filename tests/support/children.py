@@ -37,6 +37,7 @@ JOB: Job = {
     "shard": None,
     "files": None,
     "unreached": [],
+    "workers": None,
 }
 
 

@@ -13,7 +13,7 @@ from tests.support.records import absent, ended, finished, one_test, phase, sess
 
 NODE_IDS = ["test_a.py::a", "test_a.py::b", "tests/test_c.py::T::c[1]"]
 
-whole = st.integers(min_value=-(2**53), max_value=2**53)
+whole = st.integers(min_value=-(10**15), max_value=10**15)
 number = st.floats(min_value=-1e15, max_value=1e15)
 words = st.text(st.characters(codec=None), max_size=8)
 json_values = st.recursive(

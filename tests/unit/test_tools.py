@@ -45,7 +45,7 @@ def test_discover_tests_stands_first_because_an_agent_reads_from_the_top() -> No
 
 def test_the_parameters_are_those_that_were_promised() -> None:
     shared = {"path", "pattern", "markers", "keywords", "detail", "max_tokens", "changed"}
-    running = {"node_ids", "verbosity", "failfast", "maxfail", "show_capture", "locals", "color", "timeout"}
+    running = {"node_ids", "verbosity", "failfast", "maxfail", "show_capture", "locals", "color", "timeout", "workers"}
 
     assert set(properties(BY_NAME["discover_tests"])) == shared
     assert set(properties(BY_NAME["execute_tests"])) == shared | running

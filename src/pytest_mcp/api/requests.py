@@ -28,7 +28,7 @@ from pydantic import (
 
 from pytest_mcp.api import expressions, targets
 from pytest_mcp.api.targets import Target
-from pytest_mcp.config.model import LEAST_TOKENS, MAX_TOKENS, Bounds
+from pytest_mcp.config.model import LEAST_TOKENS, MAX_TOKENS, MOST_WORKERS, Bounds
 
 MAX_NODE_IDS = 2000
 LONGEST_REF = 200
@@ -115,6 +115,9 @@ def _check_changed(value: Any) -> bool | str | None:
 
 
 _CHANGED_SCHEMA = {"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1, "maxLength": LONGEST_REF}]}
+_WORKERS_SCHEMA = {
+    "anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_WORKERS}, {"type": "string", "enum": ["auto"]}]
+}
 _TARGET_SCHEMA = {"type": "string", "minLength": 1, "maxLength": targets.MAX_LENGTH}
 PathTarget = Annotated[Target, BeforeValidator(_to_target(targets.parse_path)), WithJsonSchema(_TARGET_SCHEMA)]
 NodeTarget = Annotated[Target, BeforeValidator(_to_target(targets.parse_node_id)), WithJsonSchema(_TARGET_SCHEMA)]
@@ -272,6 +275,18 @@ class ExecuteTests(Request):
         Field(
             description="Seconds until the run is stopped and what had finished is reported."
             " Default: the operator's, 240 unless set; at most the operator's limit, 3600 unless set."
+        ),
+    ] = None
+
+    workers: Annotated[
+        Annotated[
+            Annotated[StrictInt, Field(ge=1, le=MOST_WORKERS)] | Literal["auto"],
+            WithJsonSchema(_WORKERS_SCHEMA),
+        ]
+        | None,
+        Field(
+            description="Processes that share the tests, by the project's pytest-xdist: a number, or auto for the"
+            " number of cores. 1: one process, even if the project uses more. Pays off for slow tests only."
         ),
     ] = None
 

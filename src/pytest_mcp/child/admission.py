@@ -15,6 +15,7 @@ import pytest
 from ini_files import with_argument
 from project_collection import Collection
 from source_lines import is_misread, out_of_reach
+from xdist_controller import PLUGIN
 
 if TYPE_CHECKING:
     from channel import Channel
@@ -49,10 +50,10 @@ class Admission:
         if self.places and config.getoption("doctestmodules", False):
             config.pluginmanager.register(Doctests(self.emit, Collection(config, config.option), self.root))
 
-    def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """The plugin for doctests is not loaded in xdist's workers, which start after this hook."""
-        config: Any = session.config
-        if not config.getoption("doctestmodules", False) or not config.pluginmanager.hasplugin("dsession"):
+    @pytest.hookimpl(optionalhook=True, trylast=True)
+    def pytest_xdist_setupnodes(self, config: Any) -> None:
+        """For xdist's workers without our plugins."""
+        if not config.getoption("doctestmodules", False) or any(PLUGIN in arg for arg in config.invocation_params.args):
             return
         collection = Collection(config, config.option)
         collection.learn_from_conftests()
@@ -101,7 +102,7 @@ class Doctests:
 
 
 def without_doctest_modules(config: Any) -> Any:
-    """Arguments for xdist's workers, which collect without our plugins and read the project's addopts again."""
+    """Arguments for xdist's workers, which read the project's addopts again."""
     options = [option for option in config.getini("addopts") if option != "--doctest-modules"]
     return with_argument(config, "--override-ini=addopts=" + " ".join(map(shlex.quote, options)))
 

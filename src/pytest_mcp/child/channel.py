@@ -13,6 +13,9 @@ import os
 from contextlib import suppress
 from typing import Any
 
+# The most characters that wait for the next record.
+MOST_HELD = 8_000
+
 
 class Channel:
     def __init__(self, path: str) -> None:
@@ -39,8 +42,20 @@ class Channel:
         except Exception:  # noqa: BLE001 - a reporter must never raise into pytest
             return False
 
+    def forward(self, kind: str, fields: str) -> None:
+        """Write a record whose fields are JSON already: an object with at least one key, or none."""
+        if self.os_getpid() != self.owner:
+            return
+        with suppress(Exception):
+            self.count += 1
+            self.write('{"k":"%s","n":%d%s%s' % (kind, self.count, "," if len(fields) > 2 else "", fields[1:]))
+
     def started(self, node_id: str) -> None:
         self.emit_of_test('{"k":"started","n":%d,"id":%s}', node_id, ())
+
+    def started_at(self, node_id: str, index: int, *, hold: bool) -> None:
+        """The start of a test under xdist, with its place in the collection: workers do not keep to that order."""
+        self.emit_of_test('{"k":"started_at","n":%d,"id":%s,"index":%d}', node_id, (index,), hold=hold)
 
     def finished(self, node_id: str, duration: float, passed: bool, *, hold: bool) -> None:
         """The end of a test. With `hold` it is written together with the next record, which halves the writes."""
@@ -54,7 +69,7 @@ class Channel:
         try:
             self.count += 1
             record = line % ((self.count, self.encode(node_id)) + more)
-            if hold:
+            if hold and len(self.held) < MOST_HELD:
                 self.held += "\n" + record + "\n"
             else:
                 self.write(record)

@@ -36,10 +36,11 @@ if TYPE_CHECKING:
         shard: list[int] | None
         files: list[str] | None
         unreached: list[str]
+        workers: int | None
 
 
 OURS = os.path.dirname(os.path.abspath(__file__))
-FOLDERS = [OURS, os.path.join(OURS, "choice")]
+FOLDERS = [OURS, os.path.join(OURS, "choice"), os.path.join(OURS, "parallel")]
 # With this flag Python does not put the script's folder into the path.
 SAFE_PATH = getattr(sys.flags, "safe_path", False)
 
@@ -115,6 +116,8 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     caches.install()
     limit = ours("ini_files").ConftestLimit(channel.emit, job["root"], confined)
     plugins = [ours("reporter").Reporter(channel, job), ours("admission").Admission(channel, job), limit, caches]
+    if job["workers"] is not None:
+        plugins.append(ours("xdist_controller").RequestedWorkers(channel, job))
     if job["portrait"]:
         plugins.append(ours("environment_report").Portrait(channel, job))
     args = confined.options + traceless(job, run_dir) + job["args"]

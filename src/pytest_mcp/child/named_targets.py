@@ -27,6 +27,8 @@ OPTION_OF = {
     ("_pytest.cacheprovider", None): "--lf",
     ("_pytest.stepwise", None): "--stepwise",
 }
+# The modules of pytest, and of an xdist worker.
+NOT_OTHERS = ("_pytest.", "__channelexec__")
 # Options that select by what failed last time.
 BY_CACHE = ("--lf", "--stepwise")
 
@@ -158,7 +160,7 @@ def changers(config: Any, place_of: Callable[[str, str], str]) -> Iterator[str]:
     for found in config.hook.pytest_collection_modifyitems.get_hookimpls():
         module = getattr(found.function, "__module__", None) or ""
         code = getattr(found.function, "__code__", None)
-        if not module.startswith("_pytest.") and (code is None or not is_ours(code)):
+        if not module.startswith(NOT_OTHERS) and (code is None or not is_ours(code)):
             yield place_of("" if code is None else code.co_filename, module)
 
 

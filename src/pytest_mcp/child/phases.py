@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any, Callable, Generator, NamedTuple
 
 import pytest
 from describe import Clip, chain_of, describe_subtest, skip_reason, text_of, told, unshown
+from source_lines import line_of
 
 if TYPE_CHECKING:
     from json_report import Stages
 
+# Errors of pytest's own whose text says what happened; their type does not.
+PYTEST_WRAPPERS = ("CollectError", "ConftestImportFailure", "ImportPathMismatchError")
 # With this verbosity pytest shows whole diffs.
 VERBOSE = 2
 
@@ -81,6 +84,25 @@ def fields_of(report: Any, context: Any, describer: Describer) -> dict[str, Any]
         "chain": chain,
         "sections": sections_of(report, clip),
         "subtest": None if context is None else told("the subtest", describe_subtest, context),
+    }
+
+
+def fields_of_error(error: BaseException | None, path: str, clip: Clip) -> dict[str, Any]:
+    """An error that kept a file from being collected."""
+    own_message = error is None or type(error).__name__ in PYTEST_WRAPPERS
+    return {
+        "error_type": None if own_message else type(error).__name__,
+        "message": None if own_message else clip(told("the message", str, error)),
+        "line": None if error is None else line_of(error, path),
+    }
+
+
+def fields_of_warning(warning: Any, clip: Clip) -> dict[str, Any]:
+    return {
+        "message": clip(told("the warning", str, warning.message)),
+        "category": warning.category.__name__,
+        "filename": warning.filename,
+        "lineno": warning.lineno,
     }
 
 

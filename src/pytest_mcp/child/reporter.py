@@ -11,7 +11,8 @@ import os
 import time
 import traceback
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Callable, Generator, Sequence
 
 import pytest
 from comparisons import Comparisons
@@ -20,10 +21,11 @@ from import_origins import imported_elsewhere
 from ini_files import settings_file
 from json_report import Stages
 from named_targets import Comparison
-from phases import Describer, Observer, fields_of
+from phases import Describer, Observer, fields_of, fields_of_error, fields_of_warning
 from selection import Selection
 from selection_facts import MOST_NAMES, marks_of, near_names, reasons, registered_marks
-from source_lines import broken_conftest, definition_line, line_of
+from source_lines import broken_conftest, described
+from xdist_controller import Controller, distributes, is_grouped, ungrouped
 
 if TYPE_CHECKING:
     from channel import Channel
@@ -31,14 +33,13 @@ if TYPE_CHECKING:
 
 # Collected tests are reported in batches, as they are all known at once.
 ITEMS_IN_A_RECORD = 500
-# Errors of pytest's own whose text says what happened; their type does not.
-PYTEST_WRAPPERS = ("CollectError", "ConftestImportFailure", "ImportPathMismatchError")
 
 
 class Reporter:
     def __init__(self, channel: Channel, job: Job) -> None:
         self.channel = channel
         self.emit = channel.emit
+        self.job = job
         self.root = job["root"]
         self.collect_only = job["collect_only"]
         self.full = job["full"]
@@ -56,6 +57,9 @@ class Reporter:
         self.started = self.clock()
         self.config: Any = None
         self.comparisons: Comparisons | None = None
+        # Only in xdist's controller; and whether ids have the name of a group.
+        self.workers: Controller | None = None
+        self.is_grouped = False
         self.collection_errors: dict[str, tuple[str | None, BaseException]] = {}
         self.session: pytest.Session | None = None
         self.exit_code_for_plugins: int | None = None
@@ -98,24 +102,21 @@ class Reporter:
         self.config = config
         # No debugger: stdin is at its end, and a debugger that reads that lets tests pass without running them.
         config.option.usepdb = config.option.trace = False
-        if self.full:
+        self.is_grouped = is_grouped(config)
+        if distributes(config):
+            self.workers = Controller(self, self.job)
+            config.pluginmanager.register(self.workers)
+        elif self.full:
             config.pluginmanager.register(Observer(config.option, self.stages))
         elif not self.collect_only:
-            self.explain_comparisons(config)
+            self.comparisons = Comparisons(config)
+            config.pluginmanager.register(self.comparisons)
         inipath = config.inipath
         self.emit(
             "configured",
             inifile=str(inipath) if inipath else None,
             from_cache=[name for name in ("lf", "stepwise") if config.getoption(name, False)],
         )
-
-    def explain_comparisons(self, config: Any) -> None:
-        if getattr(config.option, "dist", "no") == "no":
-            self.comparisons = Comparisons(config)
-            config.pluginmanager.register(self.comparisons)
-        else:
-            # xdist's workers do not have our plugin; with this their explanations are complete.
-            config.option.override_ini = [*(config.option.override_ini or ()), "verbosity_assertions=2"]
 
     # --- collection ----------------------------------------------------------------------------
 
@@ -152,10 +153,10 @@ class Reporter:
         self.selection.apply(self.config, items)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        try:
-            self.record_collection(report)
-        except Exception as error:  # noqa: BLE001 - a reporter must never raise into pytest
-            self.emit("unreported", what="collection of %s: %s" % (report.nodeid, type(error).__name__))
+        if self.workers is None:
+            self.guarded("collection of %s" % report.nodeid, self.record_collection, report)
+        else:
+            self.workers.postpone(self.record_collection, report)
 
     def record_collection(self, report: pytest.CollectReport) -> None:
         if self.full:
@@ -170,18 +171,11 @@ class Reporter:
             self.emit("collection_skipped", id=self.relocate(report.nodeid), reason=reason)
 
     def emit_collection_error(self, path: str, error: BaseException | None, text: str) -> None:
-        own_message = error is None or type(error).__name__ in PYTEST_WRAPPERS
-        self.emit(
-            "collection_error",
-            file=os.path.relpath(path, self.root).replace(os.sep, "/"),
-            error_type=None if own_message else type(error).__name__,
-            message=None if own_message else self.clip(told("the message", str, error)),
-            line=None if error is None else line_of(error, path),
-            traceback=text,
-        )
+        file = os.path.relpath(path, self.root).replace(os.sep, "/")
+        self.emit("collection_error", file=file, traceback=text, **fields_of_error(error, path, self.clip))
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        ids = [item.nodeid for item in items] if self.full else None
+        ids = [ungrouped(item.nodeid) if self.is_grouped else item.nodeid for item in items] if self.full else None
         self.emit("deselected", count=len(items), ids=ids)
         self.comparison.keep_deselected(items, self.config)
         with suppress(Exception):
@@ -197,7 +191,8 @@ class Reporter:
     def emit_collected(self, items: Sequence[pytest.Item]) -> None:
         if self.collect_only:
             for start in range(0, len(items), ITEMS_IN_A_RECORD):
-                self.emit("items", rows=[self.described(item) for item in items[start : start + ITEMS_IN_A_RECORD]])
+                batch = items[start : start + ITEMS_IN_A_RECORD]
+                self.emit("items", rows=[[self.relocate(item.nodeid), *described(item)] for item in batch])
         self.emit("selected", count=len({item.nodeid for item in items}))
         if self.selection.division is not None:
             self.emit("divided", **self.selection.division)
@@ -216,23 +211,13 @@ class Reporter:
             near = near_names(self.config.getoption("keyword"), self.names)
             self.emit("nothing_selected", **reasons(self.config, self.relative), near=near)
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        # xdist's controller never collects; each worker sends it what it found.
-        self.emit("selected", count=len(set(ids)))
-        with suppress(Exception):
-            self.comparison.tell_of_workers(self.config, self.emit)
-
-    def described(self, item: pytest.Item) -> list[object]:
-        """Node id, classes, function, line."""
-        classes = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
-        name = getattr(item, "originalname", None) or item.name
-        return [self.relocate(item.nodeid), classes, name, definition_line(item)]
-
     # --- running -------------------------------------------------------------------------------
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.channel.started(self.relocate(nodeid))
+        if self.workers is None:
+            self.channel.started(self.relocate(nodeid))
+        else:
+            self.workers.started(nodeid)
 
     # First, because it gives the verbosity back before the terminal reads it.
     @pytest.hookimpl(tryfirst=True)
@@ -256,7 +241,8 @@ class Reporter:
         elif report.outcome == "skipped":
             self.skipped.add(nodeid)
         late_output = nodeid in self.failed and report.when == "teardown" and report.sections
-        if eventful or late_output or self.full:
+        is_told = self.workers is not None and self.workers.take(report)
+        if (eventful or late_output or self.full) and not is_told:
             self.emit_phase(report, context)
         if context is None and isinstance(report.duration, (int, float)):
             self.durations[nodeid] = self.durations.get(nodeid, 0.0) + report.duration
@@ -268,50 +254,53 @@ class Reporter:
             # This part is only for json_report; the phase is reported without it too.
             with suppress(Exception):
                 stage = self.stages.described(report, self.config)
+                if self.is_grouped:
+                    stage["nodeid"] = ungrouped(report.nodeid)
         if not self.emit("phase", stage=stage, **fields) and not self.emit("phase", stage=None, **fields):
             raise ValueError("cannot be written")
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         duration = self.durations.pop(nodeid, 0.0)
         plain = nodeid in self.called and nodeid not in self.failed and nodeid not in self.skipped
-        # The next test starts at once, unless xdist's workers run the tests; then nothing is collected here.
-        self.channel.finished(self.relocate(nodeid), duration, plain, hold=self.collected is not None)
+        # The next test starts at once.
+        hold = self.workers is None or self.workers.has_more()
+        self.channel.finished(self.relocate(nodeid), duration, plain, hold=hold)
         for seen in (self.failed, self.skipped, self.called):
             seen.discard(nodeid)
+        if self.workers is not None:
+            self.workers.finished(nodeid)
 
     # --- the session's end ---------------------------------------------------------------------
 
     def pytest_warning_recorded(self, warning_message: Any, when: str, nodeid: str) -> None:
-        try:
-            self.record_warning(warning_message, when, nodeid)
-        except Exception as error:  # noqa: BLE001 - a reporter must never raise into pytest
-            self.emit("unreported", what="a warning: %s" % type(error).__name__)
+        record = partial(self.record_warning, warning_message, when, nodeid)
+        if self.workers is None or not self.workers.is_running:
+            self.guarded("a warning", record)
+        else:
+            self.workers.unclaimed.append(record)
 
     def record_warning(self, warning_message: Any, when: str, nodeid: str) -> None:
-        self.emit(
-            "warning",
-            message=self.clip(told("the warning", str, warning_message.message)),
-            category=warning_message.category.__name__,
-            when=when,
-            filename=warning_message.filename,
-            lineno=warning_message.lineno,
-            id=self.relocate(nodeid) if nodeid else None,
-        )
+        node_id = self.relocate(nodeid) if nodeid else None
+        self.emit("warning", when=when, id=node_id, **fields_of_warning(warning_message, self.clip))
 
     def pytest_internalerror(self, excrepr: object) -> None:
         self.emit("internal_error", text=self.clip(told("the error", str, excrepr)))
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        if self.workers is not None and excinfo.type is KeyboardInterrupt:
+            self.workers.emit_stacks()
         self.emit(
             "interrupted",
             error_type=excinfo.typename,
             message=told("the message", str, excinfo.value),
-            stack=stack_of(excinfo, self.relative),
+            stack=stack_of(excinfo, self.relative) if self.workers is None else [],
         )
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
         self.channel.flush()
+        if self.workers is not None:
+            self.workers.settle(session)
         self.exit_code_for_plugins = int(session.exitstatus)
         self.report_origins()
         if not self.full:
@@ -321,10 +310,10 @@ class Reporter:
         self.emit_end()
 
     def report_origins(self) -> None:
-        """Covers this process only: what xdist's workers have imported is not known here."""
         # Modules can be anything, and a reporter must never raise into pytest.
         with suppress(Exception):
-            for found in imported_elsewhere(self.root):
+            known = self.workers.origins if self.workers is not None else {}
+            for found in (found for found in imported_elsewhere(self.root) if found["name"] not in known):
                 places = {key: self.relative(found[key]) for key in ("file", "own")}
                 self.emit("imported_elsewhere", name=found["name"], **places)
 
@@ -336,6 +325,7 @@ class Reporter:
         session, self.session = self.session, None
         if session is None or self.exit_code_for_plugins is None:
             return
+        stopped = session.shouldfail or session.shouldstop or (self.workers is not None and self.workers.why_stopped())
         self.emit(
             "session_ended",
             exit_status=int(session.exitstatus),
@@ -344,15 +334,23 @@ class Reporter:
             root=str(session.path) if self.full else None,
             collected=session.testscollected,
             json_exit_code=self.exit_code_for_plugins,
-            stopped=told("the reason", str, session.shouldfail or session.shouldstop or "") or None,
+            stopped=told("the reason", str, stopped or "") or None,
             clipped_texts=len(self.clip.left_out),
             clipped_characters=sum(self.clip.left_out.values()),
         )
 
     # --- small ---------------------------------------------------------------------------------
 
+    def guarded(self, what: str, record: Callable[..., None], *given: object) -> None:
+        try:
+            record(*given)
+        except Exception as error:  # noqa: BLE001 - a reporter must never raise into pytest
+            self.emit("unreported", what="%s: %s" % (what, type(error).__name__))
+
     def relocate(self, nodeid: str) -> str:
         """pytest's ids are relative to its own rootdir, which in a monorepo is a folder below ours."""
+        if self.is_grouped:
+            nodeid = ungrouped(nodeid)
         path, separator, rest = nodeid.partition("::")
         if path not in self.relocated:
             self.relocated[path] = self.relative(os.path.join(str(self.config.rootpath), path))

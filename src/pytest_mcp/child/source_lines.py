@@ -11,6 +11,8 @@ import os
 import re
 from typing import Any, Iterable
 
+import pytest
+
 # If the `def` is not this close below a decorator, the source does not match the code.
 LONGEST_DECORATION = 200
 
@@ -61,6 +63,12 @@ def line_of(error: BaseException, path: str) -> int | None:
             line = frame.tb_lineno
         frame = frame.tb_next
     return line
+
+
+def described(item: Any) -> list[object]:
+    """The classes, the function and the line of a test."""
+    classes = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
+    return [classes, getattr(item, "originalname", None) or item.name, definition_line(item)]
 
 
 def definition_line(item: Any) -> int | None:

@@ -67,7 +67,7 @@ def _kind(name: str, schema: Schema) -> dict[str, Any]:
 
 def _metavar(name: str, schema: Schema) -> str:
     if "enum" in schema:
-        return "{" + ",".join(schema["enum"]) + "}"
+        return "{" + ",".join(schema["enum"]) + "}" if len(schema["enum"]) > 1 else str(schema["enum"][0])
     return "N" if schema["type"] == "integer" else name.upper()
 
 

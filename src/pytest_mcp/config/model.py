@@ -34,6 +34,10 @@ LEAST_REPLY_BYTES = 64 * 1024
 # The most parts that a suite can be divided into.
 MOST_SHARDS = 10_000
 
+# The cores that this process may use, and the most workers of one run.
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+MOST_WORKERS = 64
+
 ErrorStyle = Literal["jsonrpc", "result"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
@@ -54,6 +58,7 @@ class Options(NamedTuple):
     timeout: int = DEFAULT_TIMEOUT
     max_timeout: int = MAX_TIMEOUT
     max_runs: int = os.cpu_count() or 1
+    max_workers: int = min(CORES, MOST_WORKERS)
     max_tokens: int | None = None
     discover_max_tokens: int | None = None
     most_tokens: int = MAX_TOKENS
@@ -91,6 +96,7 @@ class Config(NamedTuple):
     default_timeout: int
     max_timeout: int
     max_runs: int
+    max_workers: int
     execute_tokens: int
     discover_tokens: int
     most_tokens: int
@@ -125,6 +131,7 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
         default_timeout=min(given.timeout, given.max_timeout),
         max_timeout=given.max_timeout,
         max_runs=given.max_runs,
+        max_workers=given.max_workers,
         execute_tokens=_default_tokens("--max-tokens", given.max_tokens, EXECUTE_TOKENS, given.most_tokens),
         discover_tokens=_default_tokens(
             "--discover-max-tokens", given.discover_max_tokens, DISCOVER_TOKENS, given.most_tokens
@@ -146,6 +153,8 @@ def _check_limits(given: Options) -> None:
     _check_choice("--log-level", given.log_level, get_args(LogLevel))
     if given.max_runs < 1:
         raise ConfigError("--max-runs must be at least 1.")
+    if not 1 <= given.max_workers <= MOST_WORKERS:
+        raise ConfigError(f"--max-workers must be between 1 and {MOST_WORKERS}.")
     if not LEAST_TOKENS <= given.most_tokens <= MAX_TOKENS:
         raise ConfigError(f"--most-tokens must be between {LEAST_TOKENS} and {MAX_TOKENS}.")
     if given.max_reply_bytes < LEAST_REPLY_BYTES:

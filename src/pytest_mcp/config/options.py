@@ -84,6 +84,11 @@ SETTINGS = (
         _COUNT,
     ),
     Setting(
+        "max_workers",
+        "most worker processes that one call may use, with pytest-xdist (default: the number of cores)",
+        _COUNT,
+    ),
+    Setting(
         "max_tokens",
         "size limit of an execute_tests answer, in tokens, for calls that set none"
         f" (default: {EXECUTE_TOKENS}, but at most --most-tokens)",

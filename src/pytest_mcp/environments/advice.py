@@ -1,4 +1,4 @@
-"""The one line that gives a project a usable Python with pytest.
+"""The one line that gives a project a usable Python with pytest, or one more package.
 
 In come the root, the folder that a call pointed at and the rejected candidates; out comes a `Fix`, to be run in the
 root. It deletes nothing, and what it creates is found by `interpreter`. Only files are read for it. What each manager
@@ -23,9 +23,26 @@ _LONGEST_LINE = 2_000
 
 def remedy(root: Path, rejected: Sequence[Candidate], *, folder: Path | None = None) -> Fix:
     fix = _remedy(root, rejected, folder if folder is not None and folder.is_relative_to(root) else root)
-    # Agents paste it into a shell. Names of files can make it very long or break it into lines.
-    is_usable = fix.line.isprintable() and len(fix.line) <= _LONGEST_LINE
-    return fix if is_usable else Fix(_NAME_IT, for_operator=True)
+    return fix if _is_usable(fix) else Fix(_NAME_IT, for_operator=True)
+
+
+def addition(package: str, chosen: Candidate, root: Path, folder: Path) -> Fix:
+    """The line that adds a package to the environment that is used; the package is installed if it is declared."""
+    inside = folder if folder.is_relative_to(root) else root
+    project = Project(root, inside, lookup.nearest(inside, root), [chosen.python], package)
+    managers = [] if chosen.source == OPERATORS_CHOICE else _managers(project)
+    for manager in (*managers, PLAIN):
+        declared = manager.declared(project)
+        if declared is not None and package in declared.packages:
+            return Fix(manager.install_line(project, declared))
+    adding = next((manager for manager in managers if manager.can_add), PLAIN)
+    fix = Fix(adding.install_line(project, None))
+    return fix if _is_usable(fix) else Fix(f"install {package} into the environment of the project's Python")
+
+
+def _is_usable(fix: Fix) -> bool:
+    """Agents paste it into a shell. Names of files can make it very long or break it into lines."""
+    return fix.line.isprintable() and len(fix.line) <= _LONGEST_LINE
 
 
 def _remedy(root: Path, rejected: Sequence[Candidate], folder: Path) -> Fix:

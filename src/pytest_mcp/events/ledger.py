@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_mcp.api.targets import can_be_asked
-from pytest_mcp.events import collection
+from pytest_mcp.events import collection, workers
 from pytest_mcp.events import model as events
 from pytest_mcp.events.decode import Record
 from pytest_mcp.events.model import Event, Phase
@@ -46,6 +46,9 @@ _FIRST_IS_KEPT: Mapping[type[Event], str] = {
     collection.Divided: "divided",
     collection.Unreachable: "unreachable",
     collection.Unreached: "unreached",
+    workers.NoXdist: "no_xdist",
+    workers.Distributed: "distributed",
+    workers.Overrun: "overrun",
     events.SessionEnded: "ended",
     events.Returned: "returned",
 }
@@ -72,6 +75,11 @@ class Ledger:
     unreachable: collection.Unreachable | None = None
     divided: collection.Divided | None = None
     unreached: collection.Unreached | None = None
+    no_xdist: workers.NoXdist | None = None
+    distributed: workers.Distributed | None = None
+    overrun: workers.Overrun | None = None
+    workers_down: list[workers.WorkerDown] = field(default_factory=list)
+    worker_stacks: list[workers.WorkerStack] = field(default_factory=list)
     session_started: bool = False
     compared: bool = False
     left_out: dict[str, collection.LeftOut] = field(default_factory=dict)
@@ -106,6 +114,8 @@ class Ledger:
     def add(self, event: Event) -> None:
         self._completed = None
         match event:
+            case events.StartedAt():
+                self._start(event.id, event.index)
             case events.Started():
                 self._start(event.id)
             case events.Phase():
@@ -150,6 +160,13 @@ class Ledger:
                 self.unreported += 1
             case collection.LeftOut():
                 self.left_out[event.id] = event
+            case workers.WorkerDown():
+                self.workers_down.append(event)
+            case workers.WorkerStack():
+                self.worker_stacks.append(event)
+                if event.id is not None and event.id not in self.tests:
+                    # The controller was interrupted before it knew of the start.
+                    self._start(event.id)
             case collection.Compared():
                 self.compared = True
             case events.SessionStarted():
@@ -163,9 +180,10 @@ class Ledger:
             case _:
                 self._keep_first(event)
 
-    def _start(self, node_id: str) -> None:
+    def _start(self, node_id: str, index: int = 0) -> None:
         # A test that a plugin repeats starts again; it is the same test.
         if (record := self._test(node_id)) is not None:
+            record.index = index
             record.finished = False
             self.running[node_id] = None
 
@@ -233,10 +251,26 @@ class Ledger:
         return self.gaps + self.unreported
 
     @property
+    def in_order(self) -> list[TestRecord]:
+        """The tests in the order in which one process starts them."""
+        records = list(self.tests.values())
+        return records if self.distributed is None else sorted(records, key=lambda record: record.index)
+
+    @property
+    def warnings_in_order(self) -> list[events.Warned]:
+        """Those of tests in the order of the tests."""
+        if self.distributed is None:
+            return self.warnings
+        places = {record.node_id: record.index for record in self.tests.values()}
+        of_tests = [warning for warning in self.warnings if warning.when == "runtest"]
+        ordered = iter(sorted(of_tests, key=lambda warning: places.get(warning.id or "", 0)))
+        return [next(ordered) if warning.when == "runtest" else warning for warning in self.warnings]
+
+    @property
     def completed(self) -> list[TestRecord]:
-        """The tests with an outcome, in the order in which they started. Asked for often: there may be a million."""
+        """The tests with an outcome. Asked for often: there may be a million."""
         if self._completed is None:
-            self._completed = [record for record in self.tests.values() if record.outcome is not None]
+            self._completed = [record for record in self.in_order if record.outcome is not None]
         return self._completed
 
     @property

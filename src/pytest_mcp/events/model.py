@@ -96,6 +96,14 @@ class Started(Event):
 
 
 @dataclass(frozen=True)
+class StartedAt(Started):
+    """With xdist: the test's place in the collection. Its workers run tests in another order."""
+
+    kind = "started_at"
+    index: int
+
+
+@dataclass(frozen=True)
 class Phase(Event):
     """Setup, call or teardown of a test that was not a plain pass, or any of them with detail full."""
 

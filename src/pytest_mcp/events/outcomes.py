@@ -20,6 +20,8 @@ class TestRecord:
     # Whether any phase failed, and whether it has finished at least once, however often it is repeated.
     failed: bool = False
     counted: bool = False
+    # Its place in the collection; only known, and only needed, with xdist.
+    index: int = 0
 
     @property
     def outcome(self) -> Outcome | None:

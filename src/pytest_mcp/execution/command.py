@@ -12,7 +12,7 @@ from pathlib import Path
 from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import ExecuteTests, Flag, Request
 from pytest_mcp.api.targets import Target
-from pytest_mcp.config.model import PREFIX, Config
+from pytest_mcp.config.model import CORES, PREFIX, Config
 from pytest_mcp.execution.job import Job
 
 # The script that the project's Python runs.
@@ -76,6 +76,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
     # pytest's versions disagree on what overlapping arguments run, so it gets none that overlap.
     targets = [target for target in asked if not any(other is not target and other.covers(target) for other in asked)]
     flags = _flags(request)
+    workers = _workers(request, config) if isinstance(request, ExecuteTests) and not collect_only else None
     return Command(
         launch=Launch(
             argv=(str(python), str(LAUNCHER)),
@@ -101,6 +102,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "shard": None if config.shard is None else [config.shard.number, config.shard.of],
             "files": None,
             "unreached": [],
+            "workers": workers,
         },
         reproduction=(
             str(python),
@@ -108,6 +110,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "pytest",
             *(["--collect-only"] if collect_only else []),
             *_flags(request, only_set=True),
+            *([f"--numprocesses={workers}"] if workers and workers > 1 else []),
             *(target.node_id for target in targets),
         ),
     )
@@ -136,6 +139,13 @@ def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:
             "--code-highlight=no",
         ]
     return ["--collect-only", "--verbosity=-2", "--color=no"]
+
+
+def _workers(request: ExecuteTests, config: Config) -> int | None:
+    """At most the operator's limit; `auto` is also at most the number of cores."""
+    if request.workers is None:
+        return None
+    return min(CORES if request.workers == "auto" else request.workers, config.max_workers)
 
 
 def _text_limit(request: Request) -> int:

@@ -30,3 +30,5 @@ class Job(TypedDict):
     # Files that a change can reach, nearest first, and those that it cannot; None runs everything as it is collected.
     files: list[str] | None
     unreached: list[str]
+    # How many of xdist's workers run the tests, whatever the project's addopts say; None leaves it to those.
+    workers: int | None

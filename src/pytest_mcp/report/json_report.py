@@ -16,7 +16,7 @@ from pytest_mcp.events.run import Run
 
 def build(run: Run[Request]) -> dict[str, Any]:
     ledger = run.ledger
-    tests = [_test(record) for record in ledger.tests.values() if any(p.stage for p in record.phases)]
+    tests = [_test(record) for record in ledger.in_order if any(p.stage for p in record.phases)]
     report: dict[str, Any] = {
         "created": None if ledger.ended is None else ledger.ended.created,
         "duration": None if ledger.ended is None else ledger.ended.duration,
@@ -31,7 +31,7 @@ def build(run: Run[Request]) -> dict[str, Any]:
     if ledger.warnings:
         report["warnings"] = [
             {"message": w.message, "category": w.category, "when": w.when, "filename": w.filename, "lineno": w.lineno}
-            for w in ledger.warnings
+            for w in ledger.warnings_in_order
         ]
     return report
 

@@ -9,10 +9,11 @@ a test can exit with any code, and a missing plugin gives the same code as a fai
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from pytest_mcp.api import near_matches
-from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
+from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed, Fault, Fix, RefusedByPytest, RunFacts
 from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.targets import Target
 from pytest_mcp.events.ledger import Ledger
@@ -58,10 +59,16 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
         # pytest's own words for a missing test add nothing.
         unsaid = any(fault.type != "not_found" for fault in faults)
         return RefusedByPytest(faults, facts if unsaid else replace(facts, stderr=""))
+    if ledger.no_xdist is not None:
+        why = "pytest-xdist is installed, but the project does not load it (addopts: -p no:xdist?); leave out workers"
+        return _failed(run, "usage_error", f"pytest execution failed: {why}")
     if ledger.usage_fault is not None and not _is_of_broken_modules(ledger, ledger.usage_fault):
         return _failed(run, "usage_error", f"pytest execution failed: {_usage_headline(ledger.usage_fault)}")
     if ledger.internal_fault is not None and run.exit.code in (None, 3):
         return _failed(run, "pytest_internal", f"pytest execution failed: {_internal(run, ledger.internal_fault.text)}")
+    if ledger.workers_down and ledger.selected is None:
+        why = f"every worker died before it had collected the tests: {in_line(ledger.workers_down[0].reason)}"
+        return _failed(run, "crash", f"pytest execution failed: {why}\nworkers: 1 runs the tests in one process.")
     if ledger.interrupted is not None and not result.stopped_itself(ledger):
         return interrupted(run, in_line(f"{ledger.interrupted.error_type}: {ledger.interrupted.message}"))
     if ledger.ended is not None and run.exit.code is not None:
@@ -88,6 +95,12 @@ def _is_of_broken_modules(ledger: Ledger, fault: UsageFault) -> bool:
     if ledger.collection_failures:
         return True
     return bool(ledger.skipped_modules) and all(_NOT_FOUND.match(message) for message in fault.messages)
+
+
+def without_xdist(run: Run[Asked_co], fix: Fix) -> ExecutionFailed:
+    why = f"workers need pytest-xdist, which is not installed for {run.environment['interpreter']}"
+    facts = replace(_facts(run), stderr="")
+    return ExecutionFailed("environment", f"pytest execution failed: {why}", facts, fix=fix)
 
 
 def interrupted(run: Run[Asked_co], by: str) -> ExecutionFailed:
@@ -135,15 +148,21 @@ def _progress_lines(ledger: Ledger) -> list[str]:
     if not ledger.session_started:
         loading = "Collection had not started: pytest was still loading plugins and conftest files."
         return [loading] if ledger.hello else []
-    stack = [f"stack| {frame}" for frame in (ledger.interrupted.stack if ledger.interrupted else [])]
+    stack = _stack_lines(ledger.interrupted.stack if ledger.interrupted else [])
+    of_workers: dict[str | None, list[str]] = {each.id: _stack_lines(each.stack) for each in ledger.worker_stacks}
     if not ledger.selected:
-        return ["pytest was still collecting tests.", *stack[-MAX_FRAMES_SHOWN:]]
+        return ["pytest was still collecting tests.", *stack, *chain(*of_workers.values())]
     lines = [f"{ledger.finished} of {ledger.selected} tests had finished, {ledger.failed} of them failed."]
     if ledger.ended is not None and ledger.returned is None:
         lines.append("The test session had finished; hooks that run after it (pytest_unconfigure) had not.")
     running = list(ledger.running)
-    lines += [f"running: {label(node_id)}" for node_id in running[:MAX_RUNNING_SHOWN]]
-    return [*lines, *stack[-MAX_FRAMES_SHOWN:]]
+    for node_id in running[:MAX_RUNNING_SHOWN]:
+        lines += [f"running: {label(node_id)}", *of_workers.get(node_id, [])]
+    return [*lines, *stack]
+
+
+def _stack_lines(frames: Sequence[str]) -> list[str]:
+    return [f"stack| {frame}" for frame in frames[-MAX_FRAMES_SHOWN:]]
 
 
 def _usage_headline(fault: UsageFault) -> str:

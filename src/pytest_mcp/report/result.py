@@ -198,7 +198,7 @@ def _report(run: Run[Request], request: ExecuteTests) -> Report:
         groups=grouping.group(failed),
         failures=failed,
         not_failed=_not_failed(ledger, request),
-        order={node_id: index for index, node_id in enumerate(ledger.tests)} if request.detail == "full" else {},
+        order={test.node_id: i for i, test in enumerate(ledger.in_order)} if request.detail == "full" else {},
         rerun=rerun.of_failures(names, request, unaskable=ledger.unaskable if failed else ()),
         stdout=run.exit.stdout,
         json_report=json_report.build(run) if request.detail == "full" else None,

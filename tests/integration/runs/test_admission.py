@@ -153,7 +153,7 @@ async def test_a_project_without_testpaths_has_doctests_in_every_folder(bench: W
 
 
 @pytest.mark.anyio
-async def test_beyond_testpaths_the_workers_of_xdist_collect_no_doctests(bench: Workbench) -> None:
+async def test_beyond_testpaths_the_workers_of_xdist_leave_doctests_out_too(bench: Workbench) -> None:
     ini = "[pytest]\naddopts = -n1 --doctest-modules -m 'not slow'\ntestpaths = tests\nmarkers = slow\n"
     bench.write({**BEYOND, "pytest.ini": ini})
 
@@ -161,7 +161,7 @@ async def test_beyond_testpaths_the_workers_of_xdist_collect_no_doctests(bench: 
 
     assert [test["node_id"] for test in answer["tests"]] == ["scripts/test_deploy.py::test_deploy"]
     assert "scripts/deploy.imported" not in imported(bench)
-    assert [notice for notice in answer["notices"] if notice.startswith("Under xdist, no doctests")]
+    assert [notice for notice in answer["notices"] if notice.startswith("The doctests of 1 module(s) were left out")]
 
 
 @pytest.mark.anyio
@@ -173,9 +173,9 @@ async def test_what_a_conftest_ignores_is_not_imported_by_the_workers_of_xdist(e
     answer = await every_bench.execute(path="scripts")
 
     (fault,) = failure.data["validation_errors"]
-    assert (fault["field"], fault["type"]) == ("path", "not_a_test_file")
+    assert (fault["field"], fault["type"]) == ("path", "not_found")
     assert answer["verdict"] == "no_tests"
-    assert [notice for notice in answer["notices"] if notice.startswith("Under xdist, no doctests")]
+    assert "The doctests of 1 module(s) were left out" in answer["notices"][1]
     assert imported(every_bench) == []
 
 

@@ -49,6 +49,7 @@ def test_every_parameter_of_execute_tests_may_be_left_out(bounds: Bounds) -> Non
         "locals": False,
         "color": False,
         "timeout": None,
+        "workers": None,
     }
     assert request.targets == ()
 
@@ -64,6 +65,17 @@ def test_changed_is_true_or_a_ref(bounds: Bounds, given: object, taken: object) 
 @pytest.mark.parametrize("given", ["", "-x", "--output=a", "a b", "a\nb", "a\0", "x" * 201, 1, 0.5, ["main"], {}])
 def test_what_is_no_ref_is_refused(bounds: Bounds, given: object) -> None:
     assert faults({"changed": given}, bounds) == {"changed"}
+
+
+@pytest.mark.parametrize("workers", [1, 64, "auto"])
+def test_workers_are_a_number_or_auto(bounds: Bounds, workers: object) -> None:
+    assert ExecuteTests.model_validate({"workers": workers}, context=bounds).workers == workers
+
+
+@pytest.mark.parametrize("workers", [0, -1, 65, 2.0, "2", "all", True, [2]])
+def test_other_numbers_and_words_are_no_workers(bounds: Bounds, workers: object) -> None:
+    with pytest.raises(ValidationError):
+        ExecuteTests.model_validate({"workers": workers}, context=bounds)
 
 
 @pytest.mark.parametrize("tool", [DiscoverTests, ExecuteTests])

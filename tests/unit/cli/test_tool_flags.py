@@ -53,6 +53,8 @@ def test_nothing_typed_is_nothing_asked(tool: Tool) -> None:
         ("--detail everything", {"detail": "everything"}),
         ("--changed= a.py", {"changed": True, "node_ids": ["a.py"]}),
         ("--changed=main a.py", {"changed": "main", "node_ids": ["a.py"]}),
+        ("--workers 2", {"workers": 2}),
+        ("--workers auto", {"workers": "auto"}),
         ("a.py::b c/d", {"node_ids": ["a.py::b", "c/d"]}),
     ],
 )

@@ -156,3 +156,9 @@ def test_a_child_is_started_ahead_unless_the_operator_does_without(tmp_path: Pat
 
     assert configured(root=root).spare
     assert not configured(root=root, no_spare=True).spare
+
+
+@pytest.mark.parametrize("workers", [0, -1, 65])
+def test_the_most_workers_of_a_call_are_from_1_to_64(workers: int) -> None:
+    with pytest.raises(ConfigError, match="--max-workers must be between 1 and 64"):
+        configured(max_workers=workers)

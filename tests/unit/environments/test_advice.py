@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.environments.interpreter import Candidate
+from pytest_mcp.environments.advice import addition
+from pytest_mcp.environments.interpreter import OPERATORS_CHOICE, Candidate
 from tests.support.disk import environment, fix_line, lacking, lay
 
 UV = "[tool.uv]\npackage = false\n"
@@ -202,3 +203,39 @@ def test_a_manager_comes_before_the_environments_of_tox_and_those_before_a_new_o
 
     assert unmanaged == f"start pytest-mcp with --python {tmp_path}/.tox/py312/bin/python"
     assert fix_line(tmp_path, []) == "uv sync --group test"
+
+
+@pytest.mark.parametrize(
+    ("files", "line"),
+    [
+        ({"uv.toml": "", "pyproject.toml": ""}, "uv add --dev pytest-xdist"),
+        ({"poetry.toml": "", "pyproject.toml": ""}, "poetry add --group dev pytest-xdist"),
+        ({"pyproject.toml": PDM}, "pdm add -dG test pytest-xdist"),
+        ({"hatch.toml": ""}, ".venv/bin/python -m pip install pytest-xdist"),
+        ({"Pipfile": ""}, "pipenv install --dev pytest-xdist"),
+        ({"pixi.toml": ""}, "pixi add pytest-xdist"),
+        ({}, ".venv/bin/python -m pip install pytest-xdist"),
+        ({"requirements-dev.txt": "pytest\npytest-xdist\n"}, ".venv/bin/python -m pip install -r requirements-dev.txt"),
+        (
+            {"uv.lock": "", "pyproject.toml": "[dependency-groups]\ndev = ['pytest', 'pytest_xdist']\n"},
+            "uv sync --inexact --group dev",
+        ),
+    ],
+    ids=["uv", "poetry", "pdm", "hatch", "pipenv", "pixi", "pip", "declared for pip", "declared for uv"],
+)
+def test_a_package_is_added_as_the_project_is_kept_or_installed_if_it_is_declared(
+    tmp_path: Path, files: dict[str, str], line: str
+) -> None:
+    environment(tmp_path / ".venv", "pip", "pytest")
+    lay(tmp_path, files)
+    chosen = Candidate(tmp_path / ".venv/bin/python", ".venv in the project root")
+
+    assert addition("pytest-xdist", chosen, tmp_path, tmp_path).line == line
+
+
+def test_a_python_of_the_operators_choice_gets_a_package_by_its_own_pip(tmp_path: Path) -> None:
+    environment(tmp_path / "other", "pip", "pytest")
+    lay(tmp_path, {"uv.lock": "", "pyproject.toml": ""})
+    chosen = Candidate(tmp_path / "other/bin/python", OPERATORS_CHOICE)
+
+    assert addition("pytest-xdist", chosen, tmp_path, tmp_path).line == "other/bin/python -m pip install pytest-xdist"

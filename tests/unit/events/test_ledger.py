@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 from pytest_mcp.events import ledger as ledgers
 from pytest_mcp.events.collection import Collected, Deselected, Selected
 from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.model import Event, Finished, ImportedElsewhere, Phase, SessionStarted, Started
+from pytest_mcp.events.model import (
+    Event,
+    Finished,
+    ImportedElsewhere,
+    Phase,
+    SessionStarted,
+    Started,
+    StartedAt,
+    Warned,
+)
+from pytest_mcp.events.workers import Distributed, WorkerStack
 from tests.support.records import absent, ended, finished, green, item, ledger, one_test, phase, skipped, uncollected
 
 A, B, C = "test_a.py::a", "test_a.py::b", "test_a.py::c"
@@ -93,6 +103,26 @@ def test_tests_keep_the_order_in_which_they_started() -> None:
     kept = ledger(Started(C), Started(A), *one_test(B), finished(A), finished(C))
 
     assert [record.node_id for record in kept.completed] == [C, A, B]
+
+
+def test_with_workers_tests_and_their_warnings_keep_the_order_of_the_collection() -> None:
+    def warned(node_id: str | None, when: str) -> Warned:
+        return Warned("w", "UserWarning", when, "a.py", 1, node_id)
+
+    events = [Distributed(2), warned(None, "collect"), StartedAt(C, 2), StartedAt(A, 0), warned(C, "runtest")]
+    events += [finished(C), warned(A, "runtest"), finished(A), StartedAt(B, 1), finished(B), warned(None, "config")]
+
+    kept = ledger(*events)
+
+    assert [record.node_id for record in kept.completed] == [A, B, C]
+    assert [warning.id for warning in kept.warnings_in_order] == [None, A, C, None]
+
+
+def test_a_test_that_only_its_worker_knows_of_is_running() -> None:
+    kept = ledger(Distributed(2), Selected(2), WorkerStack(A, ["test_a.py:1: in a"]), WorkerStack(None, []))
+
+    assert list(kept.running) == [A]
+    assert kept.not_run == 1
 
 
 @given(streams)

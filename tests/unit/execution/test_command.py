@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp import text
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
-from pytest_mcp.config.model import Config, Options, configure
+from pytest_mcp.config.model import CORES, Config, Options, configure
 from pytest_mcp.execution.command import Command, build
 
 FILES = [
@@ -239,3 +239,22 @@ def test_the_servers_own_virtual_environment_is_not_handed_down(config: Config) 
     command = command_for(activated, ExecuteTests, {})
 
     assert dict(command.launch.env) == {}
+
+
+@pytest.mark.parametrize(
+    ("asked", "limit", "used"), [(None, 4, None), (1, 4, 1), (3, 4, 3), (9, 4, 4), ("auto", 64, CORES), ("auto", 1, 1)]
+)
+def test_workers_are_at_most_what_the_operator_allows(
+    config: Config, asked: int | str | None, limit: int, used: int | None
+) -> None:
+    limited = config._replace(max_workers=limit)
+
+    command = command_for(limited, ExecuteTests, {"workers": asked})
+
+    assert command.job["workers"] == used
+    shown = [f"--numprocesses={used}"] if used is not None and used > 1 else []
+    assert [word for word in command.reproduction if "numprocesses" in word] == shown
+
+
+def test_a_collection_needs_no_workers(config: Config) -> None:
+    assert command_for(config, ExecuteTests, {"workers": 2}, collect=True).job["workers"] is None

@@ -46,14 +46,14 @@ class Conda(Manager):
             steps = [*shell.aside(new, project.root), ["conda", "env", "create", *at, *described]]
         elif declared:
             steps = [["conda", "env", "update", *at, *described]]
-        return shell.line(steps if declared else [*steps, add_pytest(prefix, project.root)])
+        return shell.line(steps if declared else [*steps, add(project.package, prefix, project.root)])
 
     def _described(self, project: Project) -> list[Path]:
         return [path for name in self.files if (path := project.home.folder / name).is_file()]
 
 
-def add_pytest(prefix: Path, root: Path) -> Step:
-    return ["conda", "install", "--yes", "--prefix", shell.shown(prefix, root), "pytest"]
+def add(package: str, prefix: Path, root: Path) -> Step:
+    return ["conda", "install", "--yes", "--prefix", shell.shown(prefix, root), package]
 
 
 def python(prefix: Path) -> Path:

@@ -30,6 +30,7 @@ _CASE_MATTERS = sys.platform not in ("darwin", "win32")
 
 class Hatch(Manager):
     name = "hatch"
+    can_add = False
     files = ("hatch.toml",)
     # `tool.hatch` alone does not count: many projects only build with hatchling.
     table = ("tool", "hatch", "envs")

@@ -43,7 +43,7 @@ class Pdm(Manager):
     def install_line(self, project: Project, declared: Declaration | None) -> str:
         at = project.at("-p")
         if declared is None:
-            return shell.line([["pdm", "add", *at, "-dG", "test", "pytest"]])
+            return shell.line([["pdm", "add", *at, "-dG", "test", project.package]])
         lock = toml(project.home.folder / self.lock)
         locked = strings(table(lock, "metadata").get("groups"))
         # pdm refuses to install a group that the lock does not contain.

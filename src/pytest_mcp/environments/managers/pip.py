@@ -38,9 +38,9 @@ class Pip(Manager):
     def install_line(self, project: Project, declared: Declaration | None) -> str:
         """Into the first environment that works, otherwise into a new one together with the project."""
         if project.lacking:
-            return shell.line(_steps_into(project.lacking[0], project.root, declared))
+            return shell.line(_steps_into(project, declared))
         new = project.root / virtualenv.FOLDERS[0]
-        options = [*_of_project(project, declared), *_options(declared)]
+        options = [*_of_project(project, declared), *_options(project, declared)]
         return shell.line(
             [
                 # A broken environment is kept: `venv` cannot repair it, and `venv --clear` would delete its contents.
@@ -51,10 +51,11 @@ class Pip(Manager):
         )
 
 
-def _steps_into(python: Path, root: Path, declared: Declaration | None) -> list[Step]:
-    prefix, shown, options = virtualenv.of(python), shell.shown(python, root), _options(declared)
+def _steps_into(project: Project, declared: Declaration | None) -> list[Step]:
+    python, root, options = project.lacking[0], project.root, _options(project, declared)
+    prefix, shown = virtualenv.of(python), shell.shown(python, root)
     if declared is None and conda.is_environment(prefix):
-        return [conda.add_pytest(prefix, root)]
+        return [conda.add(project.package, prefix, root)]
     if lacks_pip(prefix) and uv.is_made_by_uv(prefix):
         return [["uv", "pip", "install", "--python", shown, *options]]
     return [*([[shown, "-m", "ensurepip"]] if lacks_pip(prefix) else []), *_pip_steps(shown, options)]
@@ -67,8 +68,8 @@ def lacks_pip(prefix: Path) -> bool:
     return bool(said) and not sees_others and not virtualenv.has(prefix, "pip")
 
 
-def _options(declared: Declaration | None) -> tuple[str, ...]:
-    return declared.options if declared else ("pytest",)
+def _options(project: Project, declared: Declaration | None) -> tuple[str, ...]:
+    return declared.options if declared else (project.package,)
 
 
 def _pip_steps(python: str, options: Sequence[str]) -> list[Step]:

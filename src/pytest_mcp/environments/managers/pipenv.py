@@ -61,5 +61,5 @@ class Pipenv(AskedManager):
             # pipenv fails on a broken environment in the project, and would create the new one elsewhere.
             *(["PIPENV_VENV_IN_PROJECT=1"] if steps else []),
         ]
-        install = ["pipenv", "install", *(declared.options if declared else ("--dev", "pytest"))]
+        install = ["pipenv", "install", *(declared.options if declared else ("--dev", project.package))]
         return shell.line([*steps, install], variables=" ".join(variables))

@@ -45,7 +45,7 @@ class Pixi(Manager):
         file = "pyproject.toml" if project.home.table(*self.table) else "pixi.toml"
         path = project.home.folder / file
         at = ["--manifest-path", shell.shown(path, project.root)] if path.parent != project.root else []
-        words = ["add", *at, "pytest"] if declared is None else ["install", *at, *declared.options]
+        words = ["add", *at, project.package] if declared is None else ["install", *at, *declared.options]
         return shell.line([["pixi", *words]])
 
 

@@ -74,7 +74,7 @@ class Poetry(AskedManager):
     def install_line(self, project: Project, declared: Declaration | None) -> str:
         start = ["poetry", *project.at("-C")]
         if declared is None:
-            return shell.line([[*start, "add", "--group", "dev", "pytest"]])
+            return shell.line([[*start, "add", "--group", "dev", project.package]])
         lock = files.text(project.home.folder / self.lock, _MOST_OF_A_LOCK)
         # poetry refuses to install from a lock that is older than what is declared.
         relock = [[*start, "lock"]] if lock and 'name = "pytest"' not in lock else []

@@ -41,8 +41,10 @@ class Project:
     folder: Path
     # The nearest folder upward that uses a manager, otherwise the root.
     home: Manifest
-    # Pythons that work but have no pytest, best first.
+    # Pythons that work but lack the package, best first.
     lacking: Sequence[Path] = ()
+    # What is added if it is not declared.
+    package: str = "pytest"
 
     def at(self, option: str, home: Path | None = None) -> list[str]:
         """The option that points a manager at its folder; nothing if the line is run there."""
@@ -58,6 +60,8 @@ class Manager(ABC):
     # Of several managers, the ones with a lock are the ones really used.
     lock: ClassVar[str | None] = None
     needs_pyproject: ClassVar[bool] = False
+    # Whether it has a command that adds a package to a project.
+    can_add: ClassVar[bool] = True
     # The environment variable that names its active environment.
     variable: ClassVar[str | None] = None
 
@@ -115,4 +119,4 @@ class Manager(ABC):
 
     @abstractmethod
     def install_line(self, project: Project, declared: Declaration | None) -> str:
-        """Install what is declared, or add pytest. The line deletes nothing."""
+        """Install what is declared, or add the project's package. The line deletes nothing."""

@@ -45,9 +45,9 @@ class Uv(Manager):
             steps = [*steps, [*sync, *declared.options]]
         elif shared is not None:
             into = ["--python", shell.shown(environment, project.root)]
-            steps = [*steps, [*sync, "--all-groups"], ["uv", "pip", "install", *into, "pytest"]]
+            steps = [*steps, [*sync, "--all-groups"], ["uv", "pip", "install", *into, project.package]]
         else:
-            steps = [*steps, ["uv", "add", *project.at("--project"), "--dev", "pytest"]]
+            steps = [*steps, ["uv", "add", *project.at("--project"), "--dev", project.package]]
         return shell.line(steps, variables=f'{self.variable}="$PWD"/{environment.name}' if is_above else "")
 
 

@@ -13,9 +13,11 @@ from pytest_mcp.events.collection import CollectionSkipped
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.report import failures, pytest_output
-from pytest_mcp.report.notices import changes, selection, shards, warnings
+from pytest_mcp.report.notices import changes, selection, shards, warnings, workers
 from pytest_mcp.text import cut_middle, few, in_line, label, quoted
 
+# pytest's exit code for an interruption, by which xdist stops at maxfail.
+STOPPED_BY_XDIST = 2
 # How many reasons for skips a notice names, the most frequent first, and how many beside failures.
 REASONS_SHOWN = 5
 REASONS_BESIDE_FAILURES = 2
@@ -55,6 +57,7 @@ def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
         *_collection(ledger),
         *selection.of_run(run),
         *_stopped_early(ledger),
+        *workers.of_run(run, request),
         *_exit_status(run),
         *_unchecked(ledger),
         *_left_behind(run),
@@ -114,7 +117,7 @@ def _exit_status(run: Run[Request]) -> list[str]:
     expected = 1 if ledger.failed else 5 if not ledger.tests else 0
     if ledger.collection_failures or ledger.ended is None or code in (expected, None):
         return []
-    if len(ledger.completed) < len(ledger.tests):
+    if len(ledger.completed) < len(ledger.tests) or (ledger.distributed and ledger.failed and code == STOPPED_BY_XDIST):
         return []
     if ledger.selected is None and ledger.usage_fault is None:
         return ["pytest ran no tests; do the project's addopts ask it for something else (--fixtures, --cache-show)?"]

@@ -72,7 +72,7 @@ _KINDS = (
 
 
 def of_run(run: Run[Request]) -> list[str]:
-    warnings = run.ledger.warnings
+    warnings = run.ledger.warnings_in_order
     told = {kind: [warned for warned in warnings if _is(kind, warned)] for kind in _KINDS} if warnings else {}
     notes = [_sentence(kind, found, run) for kind, found in told.items() if found]
     if isinstance(run.request, ExecuteTests) and run.request.detail == "full":
@@ -82,7 +82,7 @@ def of_run(run: Run[Request]) -> list[str]:
 
 def _others(run: Run[Request]) -> Iterator[str]:
     by_category: dict[str, list[Warned]] = {}
-    for warned in run.ledger.warnings:
+    for warned in run.ledger.warnings_in_order:
         if not any(_is(kind, warned) for kind in _KINDS):
             by_category.setdefault(warned.category, []).append(warned)
     most = sorted(by_category.items(), key=lambda entry: -len(entry[1]))

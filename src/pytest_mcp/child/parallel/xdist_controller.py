@@ -1,0 +1,290 @@
+"""The controller of an xdist run: its workers get our plugin, and what they report is passed on once.
+
+In come xdist's hooks and the workers' records; out go the records that a run without xdist would have written. All
+workers collect the same tests, so what is known of the collection comes from the first that reports it. What xdist
+itself passes on counts only if no worker has our plugin. Standard library and pytest only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import suppress
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator, Sequence
+
+import pytest
+from describe import MACHINERY, told
+from ini_files import with_argument
+
+if TYPE_CHECKING:
+    from channel import Channel
+    from launcher import Job
+    from reporter import Reporter
+
+# The plugin's name in the workers, and the name of what passes between them and the controller.
+PLUGIN = "pytest_mcp_worker"
+KEY = "pytest_mcp"
+CLIPPED = "pytest_mcp_clipped"
+STACKS = "pytest_mcp_stacks"
+PLUGIN_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plugin")
+# How long workers may take to tell what they are doing.
+STACK_SECONDS = 1.0
+# How long xdist waits for workers to exit if the run is interrupted; by default ten seconds.
+EXIT_SECONDS = 0.2
+
+# What each worker reports of its own tests.
+OF_TESTS = ("phase", "unreported")
+# What every worker reports of the same collection.
+OF_COLLECTION = (
+    *("collection_error", "collection_skipped", "collector", "deselected", "selected", "usage_error", "marks"),
+    *("nothing_selected", "left_out", "compared", "from_cache", "unreachable", "doctests_left_out"),
+    *("divided", "unreached"),
+)
+# Frames of xdist's workers that do not show where a test is stuck.
+NOT_THE_TEST = (*MACHINERY, "xdist", "execnet", "__channelexec__", "threading", "importlib", "_frozen_importlib")
+
+
+def distributes(config: Any) -> bool:
+    """Whether xdist distributes the tests of this run, as it decides that itself."""
+    option = config.option
+    return not option.collectonly and getattr(option, "dist", "no") != "no" and bool(getattr(option, "tx", None))
+
+
+def is_grouped(config: Any) -> bool:
+    """Whether xdist appends @ and the test's group to ids. In its workers it has replaced the option."""
+    return getattr(config.option, "dist", "no") == "loadgroup" or bool(getattr(config.option, "loadgroup", False))
+
+
+def ungrouped(nodeid: str) -> str:
+    path, separator, names = nodeid.rpartition("::")
+    end = names.rfind("@")
+    return path + separator + names[:end] if end > names.rfind("]") else nodeid
+
+
+class RequestedWorkers:
+    """Passes the number of workers that a call asks for to xdist, behind the project's addopts."""
+
+    def __init__(self, channel: Channel, job: Job) -> None:
+        self.emit = channel.emit
+        self.count = job["workers"] or 1
+
+    # A wrapper, so that plugins that look for xdist's options in this hook, as pytest-cov does, find these.
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> Generator[None, None, None]:
+        if early_config.pluginmanager.hasplugin("xdist"):
+            processes = self.count if self.count > 1 else 0
+            early_config.known_args_namespace.numprocesses = processes
+            early_config.known_args_namespace.maxprocesses = None
+            args += ["--numprocesses=%d" % processes, "--maxprocesses=%d" % self.count]
+        elif self.count > 1:
+            self.emit("no_xdist", installed=find_spec("xdist") is not None)
+            raise pytest.UsageError("pytest-xdist is not available")
+        yield
+
+
+class Controller:
+    def __init__(self, reporter: Reporter, job: Job) -> None:
+        self.reporter = reporter
+        self.emit = reporter.emit
+        self.job = json.dumps(job)
+        # As in one process: a run that is stopped by failures is not an interrupted one.
+        self.like_one_process = job["workers"] is not None
+        # The worker whose collection is reported, and what xdist passes on until there is one.
+        self.source: str | None = None
+        self.unclaimed: list[Callable[[], None]] = []
+        self.stacks: list[Any] = []
+        self.places: dict[str, int] = {}
+        self.origins: dict[str, str] = {}
+        # xdist's events that are not handled yet, and how many of them may come in a row without a record of ours.
+        self.queue: Any = None
+        self.most_silent = 0
+        self.not_run = {"deselected": 0, "collection_skipped": 0}
+        self.is_running = False
+        # The failure at which the run has to stop, and how many other tests finished after it.
+        self.failures = 0
+        self.last_failure: str | None = None
+        self.overrun = 0
+
+    # --- starting workers ----------------------------------------------------------------------
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self, config: Any, specs: Sequence[Any]) -> None:
+        self.emit("distributed", workers=len(specs))
+        self.most_silent = len(specs) + 1
+        # xdist gives this path to the workers that it starts itself. Others are on other machines, without our files.
+        path = getattr(sys.modules.get("xdist.plugin"), "_sys_path", None)
+        if type(path) is list and all(spec.popen for spec in specs):
+            path.append(PLUGIN_FOLDER)
+            config.invocation_params = with_argument(config, "-p" + PLUGIN)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput[KEY] = self.job
+        self.stacks.append(node.gateway.newchannel())
+        node.workerinput[STACKS] = self.stacks[-1]
+
+    # --- what workers report -------------------------------------------------------------------
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        if not self.places:
+            self.places = {nodeid: index for index, nodeid in enumerate(ids)}
+            self.unclaimed.append(partial(self.reporter.comparison.tell_of_workers, self.reporter.config, self.emit))
+        self.emit("selected", count=len(set(ids)))
+
+    def take(self, report: Any) -> bool:
+        """Pass on what the worker told with this report. False if it told nothing."""
+        if report.outcome == "failed":
+            self.failures += 1
+            if self.failures == self.reporter.config.option.maxfail:
+                self.last_failure = report.nodeid
+        records = report.__dict__.pop(KEY, None)
+        if type(records) is not str:
+            if not self.has_more():
+                self.reporter.channel.flush()
+            return False
+        self.forward(records, report.node.gateway.id)
+        return True
+
+    def forward(self, records: str, worker: str) -> None:
+        if self.source is None:
+            self.source = worker
+        for record in filter(None, records.split("\n")):
+            kind, _, fields = record.partition(" ")
+            if kind in OF_TESTS or (worker == self.source and kind in OF_COLLECTION):
+                self.reporter.channel.forward(kind, fields)
+            if kind in ("deselected", "collection_skipped") and worker == self.source:
+                self.not_run[kind] += json.loads(fields).get("count", 1)
+            elif kind == "warning":
+                self.forward_warning(fields, worker)
+            elif kind == "imported_elsewhere":
+                self.origins.setdefault(json.loads(fields)["name"], fields)
+
+    def forward_warning(self, fields: str, worker: str) -> None:
+        """Warnings of the configuration are recorded in this process too."""
+        when = json.loads(fields)["when"]
+        if when == "runtest" or (when == "collect" and worker == self.source):
+            self.reporter.channel.forward("warning", fields)
+
+    def postpone(self, record: Callable[[Any], None], report: Any) -> None:
+        """Keep a report on a collection until it is known whether the workers report it themselves."""
+        if type(report.longrepr) is str and report.longrepr.startswith("Different tests were collected"):
+            self.emit_different_tests(report.longrepr)
+        else:
+            self.unclaimed.append(partial(record, report))
+
+    def emit_different_tests(self, text: str) -> None:
+        """Once: xdist says so of each worker that differs from the first."""
+        lines = [line for line in text.split("\n") if line.startswith(("+", "-"))]
+        ids = [line[1:] for line in lines if not line.startswith(("+++", "---"))]
+        self.reporter.emit_usage_error(
+            [
+                "pytest-xdist ran no test, because its workers collected different tests (%s)."
+                " Parameters that come from a set, from random values or from the time are a common cause."
+                " Give them a fixed order, or pass workers: 1" % ("%s is not in all of them" % ids[0] if ids else "")
+            ]
+        )
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtestloop(self) -> Generator[None, None, None]:
+        """While it runs, every recorded warning is one of a worker's."""
+        self.is_running = True
+        self.queue = getattr(self.reporter.config.pluginmanager.get_plugin("dsession"), "queue", None)
+        yield
+        self.is_running = False
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        output = getattr(node, "workeroutput", {})
+        if type(output.get(KEY)) is str:
+            self.forward(output[KEY], node.gateway.id)
+            self.reporter.clip.left_out.update(json.loads(output[CLIPPED]))
+        if error:
+            text = told("the error", str, error)
+            self.emit("worker_down", worker=node.gateway.id, error=self.reporter.clip(text))
+
+    # --- running and stopping ------------------------------------------------------------------
+
+    def has_more(self) -> bool:
+        """Whether a record follows at once, so that this one may wait for it: each write takes time."""
+        return self.queue is not None and self.queue.qsize() > self.most_silent
+
+    def started(self, nodeid: str) -> None:
+        index = self.places.get(nodeid, len(self.places))
+        self.reporter.channel.started_at(self.reporter.relocate(nodeid), index, hold=self.has_more())
+
+    def finished(self, nodeid: str) -> None:
+        self.overrun += self.last_failure not in (None, nodeid)
+
+    def emit_stacks(self) -> None:
+        """What each worker is doing, of those that answer in time. After that xdist does not wait for them."""
+        asked = []
+        for channel in self.stacks:
+            with suppress(Exception):
+                channel.send(None)
+                asked.append(channel)
+        until = self.reporter.clock() + STACK_SECONDS
+        for channel in asked:
+            with suppress(Exception):
+                nodeid, frames = channel.receive(max(0.01, until - self.reporter.clock()))
+                node_id = self.reporter.relocate(nodeid) if nodeid in self.places else None
+                self.emit("worker_stack", id=node_id, stack=self.readable(frames))
+        with suppress(Exception):
+            self.reporter.config.pluginmanager.get_plugin("dsession").nodemanager.EXIT_TIMEOUT = EXIT_SECONDS
+
+    def readable(self, frames: Sequence[Any]) -> list[str]:
+        return [
+            "%s:%d: in %s" % (self.reporter.relative(path), line, function)
+            for module, path, line, function in reversed(frames)
+            if module.partition(".")[0] not in NOT_THE_TEST
+        ]
+
+    def why_stopped(self) -> object:
+        """xdist's reason, if it stopped before all tests had run."""
+        session = self.reporter.config.pluginmanager.get_plugin("dsession")
+        return getattr(session, "shouldstop", None) or getattr(session, "_summary_report", None)
+
+    def settle(self, session: pytest.Session) -> None:
+        """Before the session ends: report what no worker has reported, and what is known only now."""
+        if self.source is None:
+            for record in self.unclaimed:
+                with suppress(Exception):
+                    record()
+        else:
+            with suppress(Exception):
+                self.correct_counts(self.reporter.config.pluginmanager.get_plugin("terminalreporter").stats)
+        for fields in self.origins.values():
+            self.reporter.channel.forward("imported_elsewhere", fields)
+        if self.overrun:
+            self.emit("overrun", count=self.overrun)
+        if self.like_one_process and session.testsfailed:
+            session.exitstatus = self.exit_status_of_one_process(session)
+
+    def correct_counts(self, stats: dict[str, list[Any]]) -> None:
+        """For pytest's last line. xdist does not pass on what is deselected, passes equal skips on only once, and
+        the errors and warnings of a collection once for each worker."""
+        stats.setdefault("deselected", []).extend([None] * self.not_run["deselected"])
+        modules = [report for report in stats.get("skipped", ()) if isinstance(report, pytest.CollectReport)]
+        stats.setdefault("skipped", []).extend(modules[-1:] * (self.not_run["collection_skipped"] - len(modules)))
+        for name in ("error", "warnings"):
+            stats[name] = list(self.once_each(stats.get(name, ())))
+
+    def once_each(self, entries: Sequence[Any]) -> Iterator[Any]:
+        """Every entry of a test; of a collection the first that says the same."""
+        seen = set()
+        for entry in entries:
+            is_warning = not isinstance(entry, (pytest.CollectReport, pytest.TestReport))
+            of_collection = isinstance(entry, pytest.CollectReport) or (is_warning and not entry.nodeid)
+            said = entry.message if is_warning else entry.nodeid
+            if not of_collection or said not in seen:
+                yield entry
+            seen.add(said)
+
+    def exit_status_of_one_process(self, session: pytest.Session) -> int | pytest.ExitCode:
+        if self.last_failure is not None and session.exitstatus == pytest.ExitCode.INTERRUPTED:
+            return pytest.ExitCode.TESTS_FAILED
+        ran_nothing = not self.places and session.exitstatus == pytest.ExitCode.TESTS_FAILED
+        return pytest.ExitCode.INTERRUPTED if ran_nothing else session.exitstatus
