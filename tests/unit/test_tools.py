@@ -68,7 +68,7 @@ def test_an_unknown_parameter_is_answered_with_the_nearest_and_all_others(
 
     assert refused.value.message == (
         f"Invalid params: {name}: is not a parameter of discover_tests;"
-        f' {meant} path, pattern, markers, keywords, detail, max_tokens (received "x")'
+        f' {meant} path, pattern, markers, keywords, detail, max_tokens, changed (received "x")'
     )
 
 

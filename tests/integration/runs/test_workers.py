@@ -226,11 +226,18 @@ def test_one():
 
 @pytest.mark.anyio
 async def test_tests_that_run_beyond_failfast_are_counted(bench: Workbench) -> None:
-    """The second worker's first test goes on until the first test has failed, and has more tests to come."""
-    waiting = "import pathlib\ndef test_b():\n    while not pathlib.Path('failed').exists(): pass\n"
-    failing = "import pathlib\ndef test_a():\n    pathlib.Path('failed').touch()\n    assert 0\n"
-    many = "import pytest\n@pytest.mark.parametrize('n', range(40))\ndef test_c(n): pass\n"
-    bench.write({"test_a.py": failing, "test_b.py": waiting, "test_c.py": many})
+    """The second worker's first test goes on until the controller knows of the failure, and has more tests to come."""
+    hook = """
+import os, pathlib
+
+def pytest_runtest_logreport(report):
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        pathlib.Path("known").touch()
+"""
+    failing = "def test_a(): assert 0\n"
+    waiting = "    while not pathlib.Path('known').exists(): pass\n"
+    many = f"import pathlib, pytest\n@pytest.mark.parametrize('n', range(40))\ndef test_b(n):\n{waiting}"
+    bench.write({"conftest.py": hook, "test_a.py": failing, "test_b.py": many})
 
     answer = await bench.execute(workers=2, failfast=True)
 
