@@ -46,6 +46,18 @@ async def test_only_tests_that_the_change_can_reach_run_nearest_first(repository
     assert "deselected" not in result["text_output"]
 
 
+async def test_workers_run_the_same_tests(repository: Workbench) -> None:
+    repository.write({"low.py": "VALUE = 2\n"})
+
+    result = await repository.execute(changed="HEAD", detail="tests", workers=2)
+
+    assert ran(result) == ["test_b_low.py::test_low", "test_b_low.py::test_again", "test_a_high.py::test_high"]
+    assert result["notices"] == [
+        "changed since HEAD: 3 of 4 tests can be reached (1 file changed); not a run of the whole suite.",
+        "Ran on 2 workers.",
+    ]
+
+
 async def test_failfast_stops_at_the_nearest_test(repository: Workbench) -> None:
     repository.write({"low.py": "VALUE = 2\n"})
 

@@ -55,6 +55,15 @@ def ids(shard: ShardResult) -> list[str]:
     return [test.node_id for test in shard.tests if "::" in test.node_id]
 
 
+async def test_workers_run_the_same_share(bench: Workbench) -> None:
+    bench.write({name: text for name, text in FILES.items() if name != "conftest.py"})
+
+    alone, shared = await all_of(bench, 2), await all_of(bench, 2, workers=2)
+
+    assert [ids(shard) for shard in shared] == [ids(shard) for shard in alone]
+    assert [shard.shard for shard in shared] == [shard.shard.model_copy() for shard in alone]
+
+
 async def test_three_shards_are_exactly_the_suite(every_bench: Workbench) -> None:
     every_bench.write(FILES)
     suite = await every_bench.execute(detail="tests")
