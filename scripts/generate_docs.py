@@ -177,7 +177,7 @@ def type_of(schema: Schema) -> str:
 def limits(schema: Schema) -> str:
     items = schema.get("items", {})
     said = [
-        between(schema, "minimum", "maximum", ""),
+        *(between(choice, "minimum", "maximum", "") for choice in schema.get("anyOf", [schema])),
         between(schema, "minItems", "maxItems", " entries"),
         between(schema, "minLength", "maxLength", " characters"),
         f"each {between(items, 'minLength', 'maxLength', ' characters')}" if items else "",

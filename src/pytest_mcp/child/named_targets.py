@@ -73,7 +73,7 @@ class Comparison:
             self.found, self.deselected, self.unchosen = (), [], []
 
     def tell_of_workers(self, config: Any, emit: Callable[..., Any]) -> None:
-        """What xdist's workers deselected is not known here. With --lf they can have: they share the cache."""
+        """Without our plugin, xdist's workers do not report what they deselected. With --lf they may have."""
         known_failures = getattr(config.pluginmanager.get_plugin("lfplugin"), "lastfailed", None)
         options = ["--lf"] if config.getoption("lf", False) and known_failures else []
         if options:

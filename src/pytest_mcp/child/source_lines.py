@@ -1,6 +1,6 @@
 """Locations in the project's files: of errors, and of the `def` of a test.
 
-In come paths, exceptions and pytest's items; out come answers and 1-based lines. Standard library only.
+In come paths, exceptions and pytest's items; out come answers and 1-based lines. Standard library and pytest only.
 """
 
 from __future__ import annotations

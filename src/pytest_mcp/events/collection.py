@@ -106,14 +106,14 @@ class LeftOut(Event):
 
 @dataclass(frozen=True)
 class Compared(Event):
-    """All named targets were compared with the collected tests. Never told by xdist's controller: it collects none."""
+    """All named targets were compared with the collected tests. Not known of xdist's workers without our plugin."""
 
     kind = "compared"
 
 
 @dataclass(frozen=True)
 class FromCache(Event):
-    """Options that left tests out for what failed last time. Not `certain` under xdist, whose workers do not tell."""
+    """Options that left tests out for what failed last time. Not `certain` if xdist's workers lack our plugin."""
 
     kind = "from_cache"
     options: list[str]

@@ -109,7 +109,7 @@ def interrupted(run: Run[Asked_co], by: str) -> ExecutionFailed:
 
 
 def lost_its_targets(run: Run[Asked_co]) -> bool:
-    """Whether named targets did not run for no reported reason: xdist's workers do not report targets they miss."""
+    """Whether named targets did not run for no reported reason, as in xdist's workers without our plugin."""
     return bool(targets_not_run.unexplained(run.request, run.ledger))
 
 

@@ -143,7 +143,7 @@ class Controller:
                 self.last_failure = report.nodeid
         records = report.__dict__.pop(KEY, None)
         if type(records) is not str:
-            if not self.has_more():
+            if self.reporter.channel.held and not self.has_more():
                 self.reporter.channel.flush()
             return False
         self.forward(records, report.node.gateway.id)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # What every report has, of plain types. Plugins and conftests add more.
 USUAL = frozenset(
     ("nodeid", "location", "keywords", "outcome", "longrepr", "when", "sections", "duration", "start", "stop")
-    + ("user_properties", "result", "$report_type", KEY)
+    + ("user_properties", "result", KEY)
 )
 # Besides texts, containers and numbers; of those, execnet sends none below this.
 ATOMS = (type(None), bool, float, complex, bytes)
@@ -120,13 +120,16 @@ class WorkerReporter(Reporter):
         if self.records.lines:
             setattr(report, KEY, self.records.drain())
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_report_to_serializable(self) -> Generator[None, Any, None]:
+    # Not a wrapper, which would take longer for every report of every test.
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_to_serializable(self, config: Any, report: Any) -> dict[str, Any] | None:
         """One value of the project's that xdist cannot send would end the run."""
-        outcome = yield
-        data = None if outcome.excinfo is not None else outcome.get_result()
-        if data and (data.get("longrepr") or data["sections"] or data.get("user_properties") or data.keys() - USUAL):
-            outcome.force_result({name: sendable(value) for name, value in data.items()})
+        values = report.__dict__
+        if not (report.longrepr or report.sections or values.get("user_properties") or values.keys() - USUAL):
+            return None
+        others = config.pluginmanager.subset_hook_caller("pytest_report_to_serializable", [self])
+        data = others(config=config, report=report)
+        return data and {name: sendable(value) for name, value in data.items()}
 
 
 def sendable(value: Any) -> Any:

@@ -42,7 +42,7 @@ def _nothing_selected(run: Run[Request]) -> list[str]:
         found = f"{ledger.deselected} were collected and all were deselected by {by}"
         return [f"No test was selected: {found}{_names_meant(run)}."]
     if ledger.nothing_selected is None:
-        # xdist's controller does not collect, and is not told what its workers deselected.
+        # xdist's workers do not report what they deselected if they lack our plugin.
         asked = " and ".join(targets_not_run.asked_filters(run.request))
         return [f"No test was selected: pytest collected none{f' matching {asked}' if asked else ''}."]
     return [f"No test was selected: pytest collected none {_where(run, ledger.nothing_selected)}."]
