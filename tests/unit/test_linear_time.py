@@ -254,7 +254,7 @@ def unselected(said: str) -> object:
 
 ADMITTING = endpoint.parse("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)
 
-SCANNER = Scanner(Names(frozenset({"a"}), frozenset({"a"}), frozenset({"a"})))
+SCANNER = Scanner(Names(frozenset({"a"}), frozenset({"a.a"}), frozenset({"a"}), frozenset({"a"})))
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "causes.masked": lambda said: grouping.masked(said, said),

@@ -96,8 +96,6 @@ def _dependencies(path: str, found: Mentions, modules: Modules) -> Iterator[str]
             yield from modules.beside(path, name)
     for name in found.dotted:
         yield from modules.named(name, least=2)
-        # Who gets the name of a package may load all of it.
-        yield from modules.whole(path, name)
     for name in found.quoted:
         yield from modules.named(name)
         yield from modules.named(f"{name}.__main__")

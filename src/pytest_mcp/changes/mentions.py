@@ -9,6 +9,7 @@ names are in `traits`. Pure. Which files the names belong to is decided in `modu
 import re
 import unicodedata
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_mcp.changes import traits
 
@@ -43,11 +44,14 @@ _COMMENT = re.compile(rb"#[^\r\n]*+")
 _GLUE = bytes.maketrans(b"(\\\r\n\t\f", b"      ")
 
 
+_NONE: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class Mentions:
     # Dotted names of import statements. Relative ones begin with their dots.
     imports: frozenset[str] = frozenset()
-    # Names of packages all of whose modules may be used: they have an alias, or a star imports from them.
+    # Packages all of whose modules may be used: they have an alias, a star imports from them, or they are in quotes.
     whole: frozenset[str] = frozenset()
     # Dotted names that are used or quoted; modules in quotes, alone or before a colon; scripts without their ending.
     dotted: frozenset[str] = frozenset()
@@ -64,11 +68,27 @@ class Mentions:
 
 @dataclass(frozen=True)
 class Names:
-    """The names of a project: of its folders, of those that can begin a dotted name anywhere, of its modules."""
+    """The names of a project: of its folders, of those that can begin a dotted name anywhere, of its modules.
+
+    `packages` are the dotted names of its folders.
+    """
 
     folders: frozenset[str]
+    packages: frozenset[str]
     tops: frozenset[str]
     modules: frozenset[str]
+
+
+class Statement(NamedTuple):
+    """What one import statement names: modules, whole packages, and the first and last parts of all names."""
+
+    names: frozenset[str]
+    whole: frozenset[str]
+    firsts: frozenset[str]
+    lasts: frozenset[str]
+
+
+_NOTHING = Statement(_NONE, _NONE, _NONE, _NONE)
 
 
 class Scanner:
@@ -78,21 +98,20 @@ class Scanner:
         self._folders = names.folders
         self._tops = frozenset(map(str.encode, names.tops))
         self._quotable_folders = frozenset(map(str.encode, names.folders))
+        self._packages = frozenset(map(str.encode, names.packages))
         self._modules = frozenset(map(str.encode, names.modules))
-        self._parsed: dict[tuple[bytes, bytes], tuple[tuple[str, bool], ...]] = {}
+        self._parsed: dict[tuple[bytes, bytes], Statement] = {}
 
     def scan(self, content: bytes, path: str = "") -> Mentions:
-        found = self._imported(content)
-        imports = frozenset(name for name, _ in found)
-        packages = {name.partition(".")[0] for name in imports}
+        imports, whole, packages, lasts = self._imported(content)
         quoted = set(content.translate(_QUOTES).split(b'"'))
         untold = traits.why_untold(content, packages, names_folder=not quoted.isdisjoint(self._quotable_folders))
         return Mentions(
             imports=imports,
-            whole=frozenset(name for name, is_whole in found if is_whole),
-            dotted=self._dotted(content, packages.union(name.rpartition(".")[2] for name in imports)),
+            whole=whole.union(map(_text, self._packages & quoted)),
+            dotted=self._dotted(content, packages | lasts),
             quoted=frozenset(map(_text, self._modules & quoted)),
-            scripts=_scripts(content) if b".py" in content else frozenset(),
+            scripts=_scripts(content) if b".py" in content else _NONE,
             untold=_TOO_LONG if UNREAD in imports else untold,
             lazy=path.endswith("__init__.py") and traits.imports_on_demand(content),
             starts=traits.starts_processes(content, packages),
@@ -100,20 +119,25 @@ class Scanner:
             plugin=traits.is_plugin(content, is_conftest=path.endswith("conftest.py")),
         )
 
-    def _imported(self, content: bytes) -> set[tuple[str, bool]]:
-        """The names of all import statements, and whether each stands for all modules of a package."""
-        found: set[tuple[str, bool]] = set()
-        for statement in _IMPORT.finditer(content):
-            start = statement.start()
-            before = content[max(0, start - _LONGEST_ORIGIN) : start]
-            origin = _FROM.search(before) if b"from" in _last_line(before) else None
-            key = (b"" if origin is None else origin.group(1), statement.group(1))
-            if key not in self._parsed:
-                self._parsed[key] = tuple(_parsed(*key))
-            found.update(self._parsed[key])
-        return found
+    def _imported(self, content: bytes) -> Statement:
+        """All import statements as one."""
+        found = {self._statement(content, match.start(), match.group(1)) for match in _IMPORT.finditer(content)}
+        return Statement(*(_NONE.union(*parts) for parts in zip(*found, strict=True))) if found else _NOTHING
 
-    def _dotted(self, content: bytes, imported: set[str]) -> frozenset[str]:
+    def _statement(self, content: bytes, start: int, listed: bytes) -> Statement:
+        origin = None
+        earliest = max(0, start - _LONGEST_ORIGIN)
+        line = content.rfind(b"\n", earliest, start) + 1
+        if line > 1 and content[line - 3 : line].rstrip().endswith(b"\\"):
+            line = earliest
+        if start > line:
+            origin = _FROM.search(content[max(line, earliest) : start])
+        key = (b"" if origin is None else origin.group(1), listed)
+        if key not in self._parsed:
+            self._parsed[key] = _parsed(*key)
+        return self._parsed[key]
+
+    def _dotted(self, content: bytes, imported: frozenset[str]) -> frozenset[str]:
         """Names that begin with a folder which the file has imported, or which can be imported anywhere."""
         folders = self._tops.union(map(str.encode, self._folders & imported))
         pieces = content.translate(_WORDS).split(b".")
@@ -126,27 +150,26 @@ class Scanner:
         return frozenset(map(_text, found))
 
 
-def _last_line(text: bytes) -> bytes:
-    return text if b"\\" in text else text[text.rfind(b"\n") + 1 :]
-
-
-def _parsed(module: bytes, listed: bytes) -> list[tuple[str, bool]]:
+def _parsed(module: bytes, listed: bytes) -> Statement:
     """The names of one statement, `from module import listed` or `import listed`."""
     origin = module.translate(None, b" \t\f\\\r\n")
     prefix = origin if not origin or origin.endswith(b".") else origin + b"."
-    found = []
+    names, whole = set(), set()
     for entry in _COMMENT.sub(b"", listed).translate(_GLUE).split(b","):
         words = _words(entry)
         if not words:
             continue
         is_star = words[0].startswith(b"*")
-        found.append((_text(origin if is_star else prefix + words[0]), is_star or words[1:2] == [b"as"]))
-        if b"\\" in module:
-            # The line of `from` may be a comment that ends in a backslash.
-            found.append((_text(words[0]), False))
+        name = _text(origin if is_star else prefix + words[0])
+        names.add(name)
+        whole.update([name] if is_star or words[1:2] == [b"as"] else [])
+        # The line of `from` may be a comment that ends in a backslash.
+        names.update([_text(words[0])] if b"\\" in module else [])
     if len(listed) >= (_LONGEST_LIST if listed.lstrip().startswith(b"(") else _LONGEST_LINE):
-        found.append((UNREAD, False))
-    return found or [(_text(origin), False)]
+        names.add(UNREAD)
+    found = frozenset(names or [_text(origin)])
+    firsts = frozenset(name.partition(".")[0] for name in found)
+    return Statement(found, frozenset(whole), firsts, frozenset(name.rpartition(".")[2] for name in found))
 
 
 def _scripts(content: bytes) -> frozenset[str]:

@@ -60,7 +60,8 @@ class Modules:
         folders = frozenset(end for end in self._folders if "." not in end)
         tops = {folder for folder in self._all_folders() if not self._is_in_package(folder)}
         importable = frozenset(end for end in self._by_end if "." not in end)
-        return Names(folders, frozenset(top.rpartition("/")[2] for top in tops), importable)
+        packages = frozenset(end for end in self._folders if "." in end)
+        return Names(folders, packages, frozenset(top.rpartition("/")[2] for top in tops), importable)
 
     def _all_folders(self) -> set[str]:
         return {folder for folders in self._folders.values() for folder in folders}

@@ -23,7 +23,7 @@ _LOADING = re.compile(
 # Packages that read the source of a project.
 _READERS = frozenset({"mypy", "pylint", "flake8", "pyflakes", "pycodestyle", "black", "isort", "bandit", "vulture"})
 _READERS |= {"grimp", "importlinter", "pytest_archon", "archunitpython", "compileall", "py_compile", "pyright"}
-_LISTING = re.compile(rb"glob\b|iterdir|listdir|scandir|walk\(|copytree")
+_LISTING = (b"glob(", b"iterdir", b"listdir", b"scandir", b"walk(", b"copytree")
 # With a listing: it may run the files, or they may be the project's.
 _RUNNING = (b".py", b"exec(", b"executable", b"__file__", b"cwd(", b"rootpath", b"rootdir")
 _COMPUTED_FILE = re.compile(rb"""\}\.py\b|%[sr]\.py\b|\+ ?["']\.py|with_suffix\(["']\.py""")
@@ -51,15 +51,15 @@ def why_untold(content: bytes, packages: AbstractSet[str], *, names_folder: bool
         return "lets a framework find modules"
     if not packages.isdisjoint(_READERS):
         return "reads the source of the project"
-    return "looks for files" if _looks_for_files(content, names_folder=names_folder) else None
+    return "looks for files" if _looks_for_files(content, packages, names_folder=names_folder) else None
 
 
-def _looks_for_files(content: bytes, *, names_folder: bool) -> bool:
+def _looks_for_files(content: bytes, packages: AbstractSet[str], *, names_folder: bool) -> bool:
     if b".py" in content and (b"*.py" in content or _COMPUTED_FILE.search(content)):
         return True
-    if not _LISTING.search(content):
+    if not any(word in content for word in _LISTING) and "glob" not in packages:
         return False
-    return names_folder or starts_processes(content, frozenset()) or any(word in content for word in _RUNNING)
+    return names_folder or starts_processes(content, packages) or any(word in content for word in _RUNNING)
 
 
 def _has_odd_encoding(content: bytes) -> bool:

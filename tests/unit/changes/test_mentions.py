@@ -14,6 +14,7 @@ from pytest_mcp.changes.mentions import Mentions, Names, Scanner
 
 NAMES = Names(
     folders=frozenset({"shop", "tax", "tests"}),
+    packages=frozenset({"shop.tax"}),
     tops=frozenset({"shop", "tests"}),
     modules=frozenset({"shop", "prices"}),
 )
@@ -257,3 +258,5 @@ def test_aliases_and_stars_stand_for_whole_packages() -> None:
     found = scanned("import shop.tax as t, os\nfrom . import rates as r\nfrom ..a import *\n")
 
     assert found.whole == {"shop.tax", ".rates", "..a"}
+    assert scanned("from shop.tax import rates\nimport shop.tax.rates\n").whole == set()
+    assert scanned("SPIDERS = ['shop.tax']\n").whole == {"shop.tax"}
