@@ -26,7 +26,7 @@ from pytest_mcp.text import in_line, label
 # pytest's messages for an argument that it cannot find, in all its versions.
 _NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or directory not found: )(.*?)$", re.MULTILINE)
 _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) expressions do not support")
-_TRACEBACK_LINE = re.compile(r'^\s*File "([^"\n]+)", line (\d+), in (\w+)', re.MULTILINE)
+_TRACEBACK_LINE = re.compile(r'^ *File "([^"\n]+)", line (\d+), in (\w+)', re.MULTILINE)
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
 _SEE = "discover_tests lists what there is"
 _LAST_FAILED = "the project's addopts contain --lf, which makes pytest ignore files without a known failure"
