@@ -23,11 +23,8 @@ from xdist_controller import CLIPPED, KEY, PLUGIN, STACKS
 if TYPE_CHECKING:
     from launcher import Job
 
-# What every report has, of plain types. Plugins and conftests add more.
-USUAL = frozenset(
-    ("nodeid", "location", "keywords", "outcome", "longrepr", "when", "sections", "duration", "start", "stop")
-    + ("user_properties", "result", KEY)
-)
+# What this version of pytest gives every report, of plain types. Plugins and conftests add more.
+USUAL = frozenset(vars(pytest.TestReport("", ("", None, ""), {}, "passed", None, "call"))) | {KEY}
 # Besides texts, containers and numbers; of those, execnet sends none below this.
 ATOMS = (type(None), bool, float, complex, bytes)
 LEAST = -(2**31)
