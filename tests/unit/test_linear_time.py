@@ -383,6 +383,7 @@ WRITTEN_IN_PLACE = {
     "toml_edit": "a key of ours",
     "pytest_output": "one character, repeated",
     "mentions": "one byte",
+    "git": "a hash of one length and a name, once for each line",
 }
 
 
