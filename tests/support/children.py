@@ -34,6 +34,7 @@ JOB: Job = {
     "by_marks": False,
     "portrait": False,
     "text_limit": 20_000,
+    "ids": None,
 }
 
 

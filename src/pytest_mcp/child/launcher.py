@@ -33,9 +33,11 @@ if TYPE_CHECKING:
         by_marks: bool
         portrait: bool
         text_limit: int
+        ids: list[str] | None
 
 
 OURS = os.path.dirname(os.path.abspath(__file__))
+FOLDERS = [OURS, os.path.join(OURS, "choice")]
 # With this flag Python does not put the script's folder into the path.
 SAFE_PATH = getattr(sys.flags, "safe_path", False)
 
@@ -87,17 +89,18 @@ def wait_for_job(run_dir: str, root: str, go: int) -> Any:
 
 
 def ours(name: str) -> Any:
-    """A module of this folder. It does not stay in sys.modules: test code may have modules of the same names."""
+    """A module of ours. It does not stay in sys.modules: test code may have modules of the same names."""
     if name not in loaded:
         before = set(sys.modules)
-        sys.path.insert(0, OURS)
+        sys.path[:0] = FOLDERS
         try:
             loaded[name] = importlib.import_module(name)
         finally:
-            sys.path.remove(OURS)
-            sys.path_importer_cache.pop(OURS, None)
+            for folder in FOLDERS:
+                sys.path.remove(folder)
+                sys.path_importer_cache.pop(folder, None)
             for module in set(sys.modules) - before:
-                if os.path.dirname(getattr(sys.modules[module], "__file__", None) or "") == OURS:
+                if os.path.dirname(getattr(sys.modules[module], "__file__", None) or "") in FOLDERS:
                     del sys.modules[module]
     return loaded[name]
 
@@ -110,6 +113,8 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     caches.install()
     limit = ours("ini_files").ConftestLimit(channel.emit, job["root"], confined)
     plugins = [ours("reporter").Reporter(channel, job), ours("admission").Admission(channel, job), limit, caches]
+    if job["ids"] is not None:
+        plugins.append(ours("exact_order").ExactOrder(job))
     if job["portrait"]:
         plugins.append(ours("environment_report").Portrait(channel, job))
     args = confined.options + traceless(job, run_dir) + job["args"]
@@ -159,11 +164,13 @@ def become_pytest(args: list[str]) -> None:
 def traceless(job: Job, run_dir: str) -> list[str]:
     """Options for a discovery, which writes nothing into the project: no bytecode, and pytest's cache elsewhere.
 
+    A run of chosen tests does not use the project's cache either: it would replace what failed last time.
     The cache is not disabled: without its plugin, its options in addopts would be errors.
     """
-    if not job["collect_only"]:
+    if not job["collect_only"] and job["ids"] is None:
         return []
-    sys.dont_write_bytecode = True
+    if job["collect_only"]:
+        sys.dont_write_bytecode = True
     return ["--override-ini=cache_dir=" + os.path.join(run_dir, "cache")]
 
 

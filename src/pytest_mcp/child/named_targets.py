@@ -154,4 +154,4 @@ def changers(config: Any, place_of: Callable[[str, str], str]) -> Iterator[str]:
 
 
 def is_ours(code: Any) -> bool:
-    return bool(os.path.dirname(code.co_filename) == os.path.dirname(os.path.abspath(__file__)))
+    return bool(code.co_filename.startswith(os.path.dirname(os.path.abspath(__file__)) + os.sep))

@@ -97,6 +97,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "by_marks": request.markers is not None,
             "portrait": request.wants_portrait,
             "text_limit": _text_limit(request),
+            "ids": None,
         },
         reproduction=(
             str(python),

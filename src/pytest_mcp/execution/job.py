@@ -25,3 +25,5 @@ class Job(TypedDict):
     portrait: bool
     # The most characters of one text of a test.
     text_limit: int
+    # Exactly these tests, in this order and in one process. None: whatever the arguments select.
+    ids: list[str] | None
