@@ -19,13 +19,11 @@ from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.execution.command import Command
+from pytest_mcp.execution.job import Trace
 from pytest_mcp.execution.spare import Spare
 
 # A run that would have less time than this is not started.
 LEAST_SECONDS = 1
-
-# What the child is told to trace: a value of its job.
-Trace = dict[str, Any]
 
 
 class OutOfTime(Exception):
