@@ -6,7 +6,7 @@ Pure. A test can forge a record, so the ranges of lines are checked, and a recor
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 from pytest_mcp.events.model import Event
@@ -41,23 +41,20 @@ class Executed(Event):
         if any(len(call) != 2 for call in self.calls):
             raise ValueError("not a file and a name")
         left = MOST_LINES
-        for functions in self.code.values():
-            for name, text in functions:
-                if type(name) is not str or type(text) is not str or not _RANGES.fullmatch(text):
-                    raise ValueError("not a function and its lines")
-                left -= sum(last - first + 1 for first, last in _pairs(text))
-                if left < 0:
-                    raise ValueError("too many lines")
+        for pair in chain.from_iterable(self.code.values()):
+            if type(pair) is not list or [type(each) for each in pair] != [str, str] or not _RANGES.fullmatch(pair[1]):
+                raise ValueError("not a function and its lines")
+            left -= sum(last - first + 1 for first, last in _pairs(pair[1]))
+            if left < 0:
+                raise ValueError("too many lines")
 
-    @cached_property
-    def lines(self) -> frozenset[Line]:
-        return frozenset(
-            Line(file, name, number)
-            for file, functions in self.code.items()
-            for name, text in functions
-            for first, last in _pairs(text)
-            for number in range(first, last + 1)
-        )
+    def lines(self) -> Iterator[Line]:
+        """One by one: those of many tests would take much memory."""
+        for file, functions in self.code.items():
+            for name, text in functions:
+                for first, last in _pairs(text):
+                    for number in range(first, last + 1):
+                        yield Line(file, name, number)
 
 
 def _pairs(text: str) -> Iterator[tuple[int, int]]:

@@ -67,6 +67,19 @@ class Tracing:
         # Files that cannot be imported are no reason to run nothing.
         config.option.continue_on_collection_errors = True
 
+    # What a test file runs when it is imported counts for all of its tests.
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_make_collect_report(self, collector: Any) -> Generator[None, None, None]:
+        if not isinstance(collector, pytest.Module):
+            yield
+            return
+        self.is_traced = True
+        self.recorder.take()
+        yield from self.recording()
+        lines = self.recorder.take()
+        with suppress(Exception):
+            self.emit(collector, lines)
+
     # --- which tests ---------------------------------------------------------------------------
 
     # The outermost wrapper: all other plugins have deselected and sorted when it continues.
@@ -98,9 +111,12 @@ class Tracing:
         lines = merged(lines, *self.used)
         if item in self.failing:
             self.ran.update((entry_id, entry.code) for entry_id, entry in lines.items())
+        self.emit(item, lines)
+
+    def emit(self, node: Any, lines: Lines) -> None:
         self.reporter.emit(
             "executed",
-            id=self.name_of(item),
+            id=self.name_of(node),
             code=self.described(lines),
             calls=self.last_calls(),
             complete=self.is_traced,
