@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_mcp.api.targets import can_be_asked
-from pytest_mcp.events import collection
+from pytest_mcp.events import collection, spectrum
 from pytest_mcp.events import model as events
-from pytest_mcp.events import spectrum
 from pytest_mcp.events.decode import Record
 from pytest_mcp.events.model import Event, Phase
 from pytest_mcp.events.outcomes import TestRecord

@@ -70,9 +70,7 @@ def scores(compared: Compared, lines: Iterable[Line]) -> dict[Line, float]:
         for tests in (compared.alike, compared.otherwise, compared.passed)
     )
     failing = 1 + len(compared.alike) + OTHER_CAUSE * len(compared.otherwise)
-    return {
-        line: ochiai(1 + alike[line] + OTHER_CAUSE * otherwise[line], passed[line], failing) for line in wanted
-    }
+    return {line: ochiai(1 + alike[line] + OTHER_CAUSE * otherwise[line], passed[line], failing) for line in wanted}
 
 
 def ranked(scored: Mapping[Line, float], clues: Clues) -> list[Ranked]:

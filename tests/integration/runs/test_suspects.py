@@ -6,7 +6,6 @@ import pytest
 
 from pytest_mcp.engine import Deadline
 from pytest_mcp.environments import interpreter
-from pytest_mcp.events.run import Run
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.investigation.suspects import Suspect, suspects, traced
 from tests.support.waiting import PATIENCE
@@ -59,13 +58,13 @@ class Investigated:
 
 
 async def investigated(bench: Workbench) -> Investigated:
-    chosen = [candidate async for candidate in interpreter.candidates(bench.config, bench.root)][0]
-    return Investigated(Runner(bench.config, chosen, Deadline.after(int(PATIENCE))))
+    chosen, *_ = [candidate async for candidate in interpreter.candidates(bench.config, bench.root)]
+    return Investigated(Runner(bench.config, chosen, Deadline.after(PATIENCE)))
 
 
 async def lines_of(bench: Workbench, *failing: str) -> dict[str, dict[str, str]]:
     """For each test the functions of the source, with the ranges of their lines."""
-    run: Run[object] = await traced((await investigated(bench)).runner, failing, everything=True)  # type: ignore[assignment]
+    run = await traced((await investigated(bench)).runner, failing, everything=True)
     return {name: dict(event.code.get("shop.py", [])) for name, event in run.ledger.executed.items()}
 
 
@@ -89,8 +88,11 @@ async def test_each_test_has_the_lines_that_it_and_its_fixtures_ran(every_bench:
     tests = {name.partition("::")[2]: functions for name, functions in lines.items()}
     assert tests["test_total"] == {"total": "2-5"}
     assert tests["test_price"] == {
-        **{"Cart.__init__": "16", "Cart.price": "20", "total": "2-5"},
-        **{"discounted": "11,13", "checked": "8"},
+        "Cart.__init__": "16",
+        "Cart.price": "20",
+        "total": "2-5",
+        "discounted": "11,13",
+        "checked": "8",
     }
     assert tests["test_items"] == {"Cart.__init__": "16"}
     # Not `__repr__`, which only pytest calls, to explain the failure.

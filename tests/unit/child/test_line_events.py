@@ -95,7 +95,7 @@ oracle.runfunc(sample.main)
 counted = sorted({line for file, line in oracle.results().counts if file == sample.__file__})
 print(json.dumps([recorder.how, rounds, counted]))
 """
-OWN = "%d.%d" % sys.version_info[:2]
+OWN = "{}.{}".format(*sys.version_info)
 
 
 @pytest.mark.parametrize("version", [OWN, "3.8", "3.12", "3.13"])
@@ -105,7 +105,7 @@ def test_the_recorded_lines_are_those_that_the_standard_library_counts(version: 
     except NoInterpreter as error:
         pytest.skip(str(error))
     (tmp_path / "sample.py").write_text(SAMPLE, encoding="utf-8")
-    folder = Path(line_events.__file__).parent
+    folder = Path(str(line_events.__file__)).parent
 
     done = subprocess.run(
         [python, "-c", SCRIPT, folder, tmp_path], capture_output=True, text=True, check=True, cwd=tmp_path
@@ -120,7 +120,7 @@ def test_the_recorded_lines_are_those_that_the_standard_library_counts(version: 
 def compiled(tmp_path: Path) -> Callable[[str], dict[str, Any]]:
     def run(source: str) -> dict[str, Any]:
         names: dict[str, Any] = {}
-        exec(compile(source, str(tmp_path / "code.py"), "exec"), names)  # noqa: S102 - the source is ours
+        exec(compile(source, str(tmp_path / "code.py"), "exec"), names)
         return names
 
     return run
@@ -145,7 +145,9 @@ def lines_of(recorder: Any) -> list[int]:
 
 @pytest.mark.usefixtures("untraced")
 def test_code_that_quiet_code_calls_is_not_recorded(tmp_path: Path, compiled: Callable[..., Any]) -> None:
-    names = compiled("def show(value):\n    return repr(value)\nclass A:\n    def __repr__(self):\n        return 'A'\n")
+    names = compiled(
+        "def show(value):\n    return repr(value)\nclass A:\n    def __repr__(self):\n        return 'A'\n"
+    )
     recorder = tracer(tmp_path, (names["show"].__code__,))
 
     recorder.resume()

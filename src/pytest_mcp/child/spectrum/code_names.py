@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from types import CodeType
-from typing import Dict, Iterator, Tuple
+from typing import Iterator, Tuple
 
 MODULE = "<module>"
 # A larger file is data, not code that somebody wrote.
@@ -20,7 +20,7 @@ Key = Tuple[str, int]
 
 class CodeNames:
     def __init__(self) -> None:
-        self.files: Dict[str, Dict[Key, str]] = {}
+        self.files: dict[str, dict[Key, str]] = {}
 
     def name(self, code: CodeType) -> str:
         qualified = getattr(code, "co_qualname", None) or self.looked_up(code)
@@ -45,7 +45,7 @@ def is_anonymous(name: str) -> bool:
     return name.startswith("<") and name != "<locals>"
 
 
-def names_in(path: str) -> Dict[Key, str]:
+def names_in(path: str) -> dict[Key, str]:
     """Empty if it cannot be compiled: then plain names must do."""
     try:
         with open(path, "rb") as file:
@@ -56,7 +56,7 @@ def names_in(path: str) -> Dict[Key, str]:
     return dict(below(module, "")) if module else {}
 
 
-def below(code: CodeType, prefix: str) -> Iterator[Tuple[Key, str]]:
+def below(code: CodeType, prefix: str) -> Iterator[tuple[Key, str]]:
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             name = prefix + inner.co_name

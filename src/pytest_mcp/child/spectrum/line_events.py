@@ -12,7 +12,7 @@ import sys
 import threading
 from collections import deque
 from types import CodeType
-from typing import Any, Callable, Deque, Dict, Iterable, NamedTuple, Set
+from typing import Any, Callable, Dict, Iterable, NamedTuple
 
 # Ids that no tool of the standard library has; 0, 1 and 2 are for debuggers, coverage and profilers.
 TOOL_IDS = (4, 3)
@@ -25,7 +25,7 @@ class Entry(NamedTuple):
     """A code object and the lines of it that have run. Keyed by id, because the hash of a code object is slow."""
 
     code: CodeType
-    lines: Set[int]
+    lines: set[int]
 
 
 Lines = Dict[int, Entry]
@@ -44,7 +44,7 @@ class Recorder:
         self.depth = 0
         self.lines: Lines = {}
         # The last calls in their order, while they are wanted: it takes more time.
-        self.calls: Deque[CodeType] | None = None
+        self.calls: deque[CodeType] | None = None
 
     def is_ours(self, code: CodeType) -> bool:
         name = code.co_filename
@@ -54,16 +54,16 @@ class Recorder:
         return known
 
     def take(self) -> Lines:
-        """What was recorded since the last time."""
+        """What was recorded since the last time. These lines are recorded again when they run again."""
         taken, self.lines, self.depth = self.lines, {}, 0
-        self.rearm(taken)
+        self.rearm(entry.code for entry in taken.values())
         return taken
 
     def keep_calls(self, wanted: bool) -> None:
         self.calls = deque(maxlen=KEPT_CALLS) if wanted else None
 
-    def rearm(self, taken: Lines) -> None:
-        """Record these lines again when they run again."""
+    def rearm(self, codes: Iterable[CodeType]) -> None:
+        raise NotImplementedError
 
     def install(self) -> bool:
         """False if this way is not free."""
@@ -108,9 +108,9 @@ class TraceFunction(Recorder):
             sys.settrace(None)
         # Only since Python 3.10 can one ask for it.
         if getattr(threading, "gettrace", lambda: self.function)() is self.function:
-            threading.settrace(None)  # type: ignore[arg-type]
+            threading.settrace(None)
 
-    def rearm(self, taken: Lines) -> None:
+    def rearm(self, _codes: Iterable[CodeType]) -> None:
         self.local.clear()
 
     def trace_function(self) -> Any:
@@ -211,11 +211,11 @@ class Monitoring(Recorder):
     def pause(self) -> None:
         self.is_recording = False
 
-    def rearm(self, taken: Lines) -> None:
+    def rearm(self, codes: Iterable[CodeType]) -> None:
         """`restart_events` would do this for all code of the process, and for all tools."""
-        for entry in taken.values():
-            self.monitoring.set_local_events(self.tool, entry.code, 0)
-            self.monitoring.set_local_events(self.tool, entry.code, self.events.LINE)
+        for code in codes:
+            self.monitoring.set_local_events(self.tool, code, 0)
+            self.monitoring.set_local_events(self.tool, code, self.events.LINE)
 
     def keep_calls(self, wanted: bool) -> None:
         super().keep_calls(wanted)

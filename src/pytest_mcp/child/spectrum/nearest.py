@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, Callable, Counter as Count, Iterable, Sequence
+from typing import Any, Callable, Iterable, Sequence
+from typing import Counter as Count
 
 # Of a test with many parameter sets so many are chosen; of the failing test more, because they differ least.
 VARIANTS = 4

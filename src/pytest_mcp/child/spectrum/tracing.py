@@ -8,6 +8,7 @@ library and pytest's public names only; pytest 7.0 and newer.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from contextlib import suppress
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Folders of installed packages, also in an environment inside the root.
 INSTALLED = ("site-packages", "dist-packages", "node_modules", ".tox", ".nox")
+# Tests and what they share are never suspects, so they are not traced. The server's copy is in report/places.py.
+TEST_CODE = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*$|[^/]*_tests?\.py$)")
 # Functions that show values of a failed assertion: the `__repr__` methods that they call have not caused it.
 EXPLAINING = {
     "_pytest.assertion.rewrite": ("_saferepr", "_call_reprcompare", "_format_assertmsg", "_should_repr_global_name"),
@@ -54,7 +57,7 @@ class Tracing:
         self.started = 0.0
         self.ran: dict[int, CodeType] = {}
         self.failing: list[Any] = []
-        self.is_traced = self.is_over = False
+        self.is_recording = self.is_traced = self.is_over = False
         # What fixtures that several tests share have run; it counts for each of these tests.
         self.shared: dict[int, tuple[Any, Lines]] = {}
         self.used: list[Lines] = []
@@ -78,7 +81,7 @@ class Tracing:
         yield from self.recording()
         lines = self.recorder.take()
         with suppress(Exception):
-            self.emit(collector, lines)
+            self.report_lines(collector, lines)
 
     # --- which tests ---------------------------------------------------------------------------
 
@@ -86,10 +89,11 @@ class Tracing:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[Any]) -> Generator[None, None, None]:
         yield
-        self.failing, others = failing_first(items, self.trace["failing"], self.name_of)
-        nearest = by_nearness(others, self.failing, ()) if self.failing else []
-        # What runs only once in a process must not seem to be special to the failing tests.
-        items[:] = nearest[:WARM_UP] + self.failing + nearest[WARM_UP:]
+        with suppress(Exception):
+            self.failing, others = failing_first(items, self.trace["failing"], self.name_of)
+            nearest = by_nearness(others, self.failing, ()) if self.failing else []
+            # What runs only once in a process must not seem to be special to the failing tests.
+            items[:] = nearest[:WARM_UP] + self.failing + nearest[WARM_UP:]
 
     def name_of(self, item: Any) -> str:
         return self.reporter.relocate(item.nodeid)
@@ -111,9 +115,9 @@ class Tracing:
         lines = merged(lines, *self.used)
         if item in self.failing:
             self.ran.update((entry_id, entry.code) for entry_id, entry in lines.items())
-        self.emit(item, lines)
+        self.report_lines(item, lines)
 
-    def emit(self, node: Any, lines: Lines) -> None:
+    def report_lines(self, node: Any, lines: Lines) -> None:
         self.reporter.emit(
             "executed",
             id=self.name_of(node),
@@ -135,21 +139,36 @@ class Tracing:
     # --- what they run -------------------------------------------------------------------------
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_setup(self, item: Any) -> Generator[None, None, None]:
+    def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, None, None]:
+        if fixturedef.scope == "function":
+            yield from self.recording()
+            return
+        before = self.recorder.take()
         yield from self.recording()
-        # Now, because the last test that uses a fixture also finalizes it.
+        own = self.recorder.take()
+        self.shared[id(fixturedef)] = (fixturedef, own)
+        self.recorder.lines = merged(before, own)
+
+    def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
+        self.shared.pop(id(fixturedef), None)
+
+    # Behind it, because the last test that uses a fixture also finalizes it.
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_setup(self, item: Any) -> Generator[None, None, None]:
+        yield
         names, node_id = getattr(item, "fixturenames", ()), item.nodeid
         used = [pair for pair in self.shared.values() if pair[0].argname in names]
         self.used = [lines for fixture, lines in used if node_id.startswith(fixture.baseid)]
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    # The innermost wrapper, for speed: with `settrace` every call in the hooks of other plugins takes longer.
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_call(self) -> Generator[None, None, None]:
         yield from self.recording()
 
     # What runs behind a failure has not caused it.
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_teardown(self) -> Generator[None, None, None]:
-        if self.is_over:
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_teardown(self, item: Any) -> Generator[None, None, None]:
+        if self.is_over or item not in self.failing:
             yield
         else:
             yield from self.recording()
@@ -158,25 +177,17 @@ class Tracing:
         self.is_over = self.is_over or report.failed
 
     def recording(self) -> Iterator[None]:
+        """A fixture may ask for another one, and a test for a fixture."""
+        if self.is_recording:
+            yield
+            return
+        self.is_recording = True
         self.is_traced = self.recorder.resume() and self.is_traced
         try:
             yield
         finally:
             self.recorder.pause()
-
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, None, None]:
-        if fixturedef.scope == "function":
-            yield
-            return
-        before = self.recorder.take()
-        yield
-        own = self.recorder.take()
-        self.shared[id(fixturedef)] = (fixturedef, own)
-        self.recorder.lines = merged(before, own)
-
-    def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
-        self.shared.pop(id(fixturedef), None)
+            self.is_recording = False
 
     def pytest_unconfigure(self) -> None:
         self.recorder.remove()
@@ -194,7 +205,6 @@ class Tracing:
             for file, functions in files.items()
         }
 
-
     def last_calls(self) -> list[list[str]]:
         """The functions that were called, each once, the last one first; file and name."""
         last = dict.fromkeys(reversed(self.recorder.calls or ()))
@@ -203,9 +213,10 @@ class Tracing:
 
 
 class ProjectFiles:
-    """Python files under the root that are neither installed there nor ours."""
+    """Source files under the root that are neither tests, nor installed there, nor ours."""
 
     def __init__(self, root: str) -> None:
+        self.known: dict[str, str] = {}
         self.root = root + os.sep
         self.folder = os.getcwd()
         self.foreign = [os.path.realpath(folder) + os.sep for folder in (sys.prefix, sys.base_prefix, OURS)]
@@ -213,12 +224,14 @@ class ProjectFiles:
 
     def has(self, name: str) -> bool:
         path = self.real(name)
-        below = path[len(self.root) :].split(os.sep)
+        below = path[len(self.root) :].replace(os.sep, "/")
+        self.known[name] = below
         return (
             not name.startswith("<")
             and path.startswith(self.root)
             and not path.startswith(tuple(self.foreign))
-            and not any(part in INSTALLED for part in below)
+            and not any(part in INSTALLED for part in below.split("/"))
+            and not TEST_CODE.search(below)
         )
 
     def real(self, name: str) -> str:
@@ -229,7 +242,7 @@ class ProjectFiles:
             return ""
 
     def relative(self, name: str) -> str:
-        return self.real(name)[len(self.root) :].replace(os.sep, "/")
+        return self.known[name]
 
 
 def explaining_code() -> Iterator[CodeType]:
