@@ -20,6 +20,8 @@ Function = tuple[str, str]
 FRAME = 1.0
 CALL = 0.3
 OTHER_CAUSE = 0.5
+# A changed line is first among lines with equal scores, whatever the other clues say.
+CHANGED = 1.5
 
 
 class Ranked(NamedTuple):
@@ -74,14 +76,14 @@ def scores(compared: Compared, lines: Iterable[Line]) -> dict[Line, float]:
 
 
 def ranked(scored: Mapping[Line, float], clues: Clues) -> list[Ranked]:
-    """The most suspicious first; of equals those that were changed."""
+    """The most suspicious first."""
     functions: dict[Function, list[Line]] = {}
     for line in scored:
         functions.setdefault((line.file, line.function), []).append(line)
     best = {function: _best(lines, scored, clues) for function, lines in functions.items()}
-    weight = _weights(functions, clues)
+    weight = _weights(functions, best, clues)
     found = [Ranked(*function, line.number, scored[line] * weight[function]) for function, line in best.items()]
-    return sorted(found, key=lambda each: (-each.score, not clues.is_changed(best[each.file, each.function]), each))
+    return sorted(found, key=lambda each: (-each.score, each))
 
 
 def _best(lines: Iterable[Line], scored: Mapping[Line, float], clues: Clues) -> Line:
@@ -89,16 +91,22 @@ def _best(lines: Iterable[Line], scored: Mapping[Line, float], clues: Clues) -> 
     return min(lines, key=lambda line: (-scored[line], not clues.is_changed(line), not clues.is_frame(line), line))
 
 
-def _weights(functions: Mapping[Function, Iterable[Line]], clues: Clues) -> dict[Function, float]:
+def _weights(
+    functions: Mapping[Function, Iterable[Line]], best: Mapping[Function, Line], clues: Clues
+) -> dict[Function, float]:
     """1 for a function that is nearest in every way that is known, less for all others."""
     of_line = {(line.file, line.number): function for function, lines in functions.items() for line in lines}
     frames = _places(of_line[place] for place in clues.frames if place in of_line)
     calls = _places(call for call in clues.calls if call in functions)
-    most = 1 + (FRAME if frames else 0) + (CALL if calls else 0)
-    return {
-        function: (1 + FRAME / frames.get(function, math.inf) + CALL / math.sqrt(calls.get(function, math.inf))) / most
-        for function in functions
-    }
+    changed = {function for function, line in best.items() if clues.is_changed(line)}
+    most = 1 + (FRAME if frames else 0) + (CALL if calls else 0) + (CHANGED if changed else 0)
+
+    def weight(function: Function) -> float:
+        of_frame = FRAME / frames.get(function, math.inf)
+        of_call = CALL / math.sqrt(calls.get(function, math.inf))
+        return 1 + of_frame + of_call + (CHANGED if function in changed else 0)
+
+    return {function: weight(function) / most for function in functions}
 
 
 def _places(functions: Iterable[Function]) -> dict[Function, int]:

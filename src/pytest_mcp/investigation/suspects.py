@@ -18,7 +18,8 @@ from pytest_mcp.events.run import Run
 from pytest_mcp.events.spectrum import Executed, Line
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.job import Trace
-from pytest_mcp.investigation import spectrum
+from pytest_mcp.investigation import changed_lines, spectrum
+from pytest_mcp.investigation.changed_lines import Before, Lines
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.investigation.spectrum import Clues, Compared, Ranked
 from pytest_mcp.report import failures, grouping, places
@@ -59,16 +60,18 @@ class Investigated(Protocol):
     def suite(self) -> object | None: ...
 
 
-async def suspects(
-    investigation: Investigated, failing: Sequence[str], changed: Mapping[str, frozenset[int]] | None = None
-) -> list[Suspect]:
-    """The first of `failing` is under investigation. `changed` are lines of files that differ from the base.
+async def suspects(investigation: Investigated, failing: Sequence[str], before: Before | None = None) -> list[Suspect]:
+    """The first of `failing` is under investigation. `before` gets the text of files at the base, if there is one.
 
     Empty if it does not fail when it is traced. Raises OutOfTime.
     """
     runner = investigation.runner
     run = await traced(runner, failing, everything=investigation.suite is not None)
-    return await in_thread(partial(of_run, run, failing[0], changed or {}))
+    target = run.ledger.executed.get(failing[0])
+    changed: Lines = {}
+    if before is not None and target is not None:
+        changed = await changed_lines.since(before, runner.config.root, [*filter(places.is_source, target.code)])
+    return await in_thread(partial(of_run, run, failing[0], changed))
 
 
 async def traced(runner: Runner, failing: Sequence[str], *, everything: bool) -> Run[ExecuteTests]:
@@ -84,7 +87,7 @@ async def traced(runner: Runner, failing: Sequence[str], *, everything: bool) ->
     return await runner.run(None, paths=files, trace=trace)
 
 
-def of_run(run: Run[ExecuteTests], node_id: str, changed: Mapping[str, frozenset[int]]) -> list[Suspect]:
+def of_run(run: Run[ExecuteTests], node_id: str, changed: Lines) -> list[Suspect]:
     ledger = run.ledger
     found = failures_of(ledger)
     if node_id in found:
@@ -103,9 +106,7 @@ def _shown(found: Iterable[Ranked]) -> list[Suspect]:
     return [Suspect(each.file, each.line, each.function, round(each.score, 2)) for each in best]
 
 
-def _of_failure(
-    ledger: Ledger, found: Mapping[str, Failure], node_id: str, changed: Mapping[str, frozenset[int]]
-) -> list[Ranked]:
+def _of_failure(ledger: Ledger, found: Mapping[str, Failure], node_id: str, changed: Lines) -> list[Ranked]:
     target = ledger.executed.get(node_id)
     if target is None:
         return []
@@ -132,7 +133,7 @@ def _has(cause: grouping.Group, node_id: str) -> bool:
     return any(each.node_id == node_id for each in cause.members)
 
 
-def _clues(failure: Failure, target: Executed, changed: Mapping[str, frozenset[int]]) -> Clues:
+def _clues(failure: Failure, target: Executed, changed: Lines) -> Clues:
     own = [place.rpartition(":") for place in reversed(failure.own_places)]
     frames = [(path, int(line)) for path, _, line in own if places.is_source(path) and line.isdecimal()]
     calls = [(file, name) for file, name in target.calls if places.is_source(file)]

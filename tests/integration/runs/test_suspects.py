@@ -1,5 +1,6 @@
 """`investigation/suspects.py` and `child/spectrum`, through real runs of a project with a planted bug."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -127,6 +128,25 @@ async def test_functions_that_ran_while_the_test_file_was_imported_are_suspects_
     (found,) = await suspects(await investigated(bench), ["test_shop.py::test_a"])
 
     assert (found.file, found.line, found.function) == ("shop.py", 2, "made")
+
+
+@pytest.mark.anyio
+async def test_of_equals_the_changed_function_is_first(bench: Workbench) -> None:
+    source = "def one(n):\n    n += 0\n    return n\n\ndef two(n):\n    n += 0\n    return n\n"
+    test = "import shop\nRUN = [shop.one, shop.two]\ndef test_a(): assert sum(f(1) for f in RUN) == 3\n"
+    bench.write({"shop.py": source, "test_shop.py": test})
+    asked: list[str] = []
+
+    async def before(files: Sequence[str]) -> dict[str, str]:
+        asked.extend(files)
+        return {"shop.py": source.replace("    n += 0\n", "    n += 1\n", 1)}
+
+    without = await suspects(await investigated(bench), ["test_shop.py::test_a"])
+    found = await suspects(await investigated(bench), ["test_shop.py::test_a"], before)
+
+    assert asked == ["shop.py"]
+    assert [(each.function, each.line) for each in without] == [("two", 6), ("one", 2)]
+    assert [(each.function, each.line) for each in found] == [("one", 2), ("two", 6)]
 
 
 @pytest.mark.anyio

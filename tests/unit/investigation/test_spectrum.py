@@ -64,13 +64,14 @@ def ranks(scored: dict[int, float], clues: Clues) -> list[str]:
     return [each.function for each in spectrum.ranked({line(n): score for n, score in scored.items()}, clues)]
 
 
-def test_of_equals_the_innermost_frame_comes_first_then_the_last_call_then_what_was_changed() -> None:
+def test_of_equals_what_was_changed_comes_first_then_the_innermost_frame_then_the_last_call() -> None:
     equal = {1: 0.5, 4: 0.5, 7: 0.5}
 
     assert ranks(equal, Clues(frames=[("a.py", 7), ("a.py", 4)])) == ["f2", "f1", "f0"]
     assert ranks(equal, Clues(calls=[("a.py", "f1"), ("a.py", "f2")])) == ["f1", "f2", "f0"]
     assert ranks(equal, Clues(frames=[("a.py", 7)], calls=[("a.py", "f1")])) == ["f2", "f1", "f0"]
-    assert ranks(equal, Clues(changed={"a.py": frozenset({7, 8})})) == ["f2", "f0", "f1"]
+    clues = Clues([("a.py", 4)], [("a.py", "f1"), ("a.py", "f0")], {"a.py": frozenset({7, 8})})
+    assert ranks(equal, clues) == ["f2", "f1", "f0"]
 
 
 def test_of_equal_lines_in_a_function_a_changed_one_is_named_then_one_of_the_traceback_then_the_first() -> None:
