@@ -159,17 +159,34 @@ async def test_a_test_that_passes_and_one_that_is_not_there_have_no_suspects(ben
 
 
 @pytest.mark.anyio
-async def test_coverage_keeps_its_trace_function_and_the_tests_their_outcomes(bench: Workbench) -> None:
+async def test_a_project_that_measures_its_coverage_is_traced_without_it(bench: Workbench) -> None:
     bench = bench.using("plugins")
-    ini = "[pytest]\naddopts = --cov=shop --cov-fail-under=1 -p no:randomly\n"
+    ini = "[pytest]\naddopts = --cov=shop --cov-fail-under=99 -p no:randomly\n"
     bench.write({"shop.py": SHOP, "test_shop.py": TESTS, "pytest.ini": ini})
+
+    found = await suspects(await investigated(bench), ["test_shop.py::test_price"])
+
+    assert found[0].function == "discounted"
+    assert not (bench.root / ".coverage").exists()
+
+
+@pytest.mark.anyio
+async def test_somebody_elses_trace_function_stays_and_the_tests_keep_their_outcomes(bench: Workbench) -> None:
+    conftest = "import sys\nCALLS = []\nsys.settrace(lambda *call: CALLS.append(call))\n"
+    ending = "def pytest_unconfigure():\n    assert len(CALLS) > 99\n"
+    bench.write({"shop.py": SHOP, "test_shop.py": TESTS, "conftest.py": conftest + ending})
 
     run = await traced((await investigated(bench)).runner, ["test_shop.py::test_price"], everything=False)
 
     assert {name for name, test in run.ledger.tests.items() if test.outcome == "failed"} == {
         *("test_shop.py::test_price", "test_shop.py::test_other_price", "test_shop.py::test_other_carts"),
     }
-    assert not any(event.complete for name, event in run.ledger.executed.items())
+    assert run.ledger.hello is not None
+    # Newer ones have `sys.monitoring`.
+    is_new = tuple(map(int, run.ledger.hello.python.split("."))) >= (3, 12)
+    assert {event.complete for event in run.ledger.executed.values()} == {is_new}
+    assert run.ledger.returned is not None
+    assert run.ledger.escaped is None
 
 
 @pytest.mark.anyio

@@ -62,6 +62,12 @@ class Tracing:
         self.shared: dict[int, tuple[Any, Lines]] = {}
         self.used: list[Lines] = []
 
+    # A wrapper, so that it comes before pytest-cov starts: only one trace function can be set.
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_load_initial_conftests(self, early_config: Any) -> Generator[None, None, None]:
+        early_config.known_args_namespace.no_cov = True
+        yield
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
         for name, value in OFF.items():
