@@ -7,6 +7,7 @@ import pytest
 
 from pytest_mcp.engine import Deadline
 from pytest_mcp.environments import interpreter
+from pytest_mcp.execution.job import Trace
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.investigation.suspects import Suspect, suspects, traced
 from tests.support.waiting import PATIENCE
@@ -187,6 +188,56 @@ async def test_somebody_elses_trace_function_stays_and_the_tests_keep_their_outc
     assert {event.complete for event in run.ledger.executed.values()} == {is_new}
     assert run.ledger.returned is not None
     assert run.ledger.escaped is None
+
+
+@pytest.mark.anyio
+async def test_the_nearest_tests_run_first_and_few_parameter_sets_of_each(every_bench: Workbench) -> None:
+    other = "import pytest\n{}\n@pytest.mark.parametrize('n', range(9))\ndef test_n(n): pass\ndef test_one(): pass\n"
+    own = """
+        import shop
+
+        def test_same_file(): pass
+
+        class TestPrice:
+            def test_total(self): assert shop.total([1]) == 1
+            def test_items(self): pass
+            def test_nothing(self): pass
+            def test_bad(self): assert shop.discounted(4, 2) == 0
+    """
+    every_bench.write(
+        {
+            "shop.py": SHOP,
+            "test_a.py": other.format("import json"),
+            "test_b.py": other.format("from shop import discounted"),
+            "test_c.py": own,
+        }
+    )
+
+    run = await traced((await investigated(every_bench)).runner, ["test_c.py::TestPrice::test_bad"], everything=True)
+
+    assert [*run.ledger.tests] == [
+        *(f"test_c.py::TestPrice::test_{name}" for name in ("total", "items", "bad", "nothing")),
+        "test_c.py::test_same_file",
+        *(f"test_b.py::test_{name}" for name in ("n[0]", "n[1]", "n[2]", "n[3]", "one")),
+        *(f"test_a.py::test_{name}" for name in ("n[0]", "n[1]", "n[2]", "n[3]", "one")),
+    ]
+
+
+@pytest.mark.parametrize(("most_tests", "seconds", "others"), [(0, 60.0, 3), (2, 60.0, 5), (99, 0.0, 3)])
+@pytest.mark.anyio
+async def test_number_and_time_bound_the_others_but_not_the_failing_tests(
+    bench: Workbench, most_tests: int, seconds: float, others: int
+) -> None:
+    """Two run before the failing tests, and pytest has prepared for the one behind them."""
+    tests = "".join(f"def test_{n}(): pass\n" for n in range(20))
+    bench.write({"test_a.py": tests, "test_b.py": "def test_bad(): assert 0\ndef test_bad_too(): assert 0\n"})
+    failing = ["test_b.py::test_bad_too", "test_b.py::test_bad"]
+    trace: Trace = {"failing": failing, "most_tests": most_tests, "seconds": seconds}
+
+    run = await (await investigated(bench)).runner.run(None, trace=trace)
+
+    assert [*run.ledger.tests][2:4] == failing
+    assert len(run.ledger.tests) == others + len(failing)
 
 
 @pytest.mark.anyio

@@ -133,12 +133,12 @@ class Tracing:
         )
 
     def plan(self, item: Any) -> None:
-        """Decide about the tests behind the next one, which pytest has already prepared for."""
+        """Behind the failing tests: decide about all but the next one, which pytest has already prepared for."""
         items = item.session.items
-        index = items.index(item)
-        if self.clock() - self.started > self.trace["seconds"]:
+        index, last = items.index(item), items.index(self.failing[-1])
+        if index >= last and self.clock() - self.started > self.trace["seconds"]:
             del items[index + 2 :]
-        elif self.failing and item is self.failing[-1]:
+        elif index == last:
             nearest = by_nearness(items[index + 2 :], self.failing, self.ran.values())
             items[index + 2 :] = nearest[: self.trace["most_tests"]]
 
@@ -162,9 +162,10 @@ class Tracing:
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_setup(self, item: Any) -> Generator[None, None, None]:
         yield
-        names, node_id = getattr(item, "fixturenames", ()), item.nodeid
-        used = [pair for pair in self.shared.values() if pair[0].argname in names]
-        self.used = [lines for fixture, lines in used if node_id.startswith(fixture.baseid)]
+        with suppress(Exception):
+            names, node_id = getattr(item, "fixturenames", ()), item.nodeid
+            used = [pair for pair in self.shared.values() if pair[0].argname in names]
+            self.used = [lines for fixture, lines in used if node_id.startswith(fixture.baseid or "")]
 
     # The innermost wrapper, for speed: with `settrace` every call in the hooks of other plugins takes longer.
     @pytest.hookimpl(hookwrapper=True, trylast=True)
