@@ -12,7 +12,7 @@ WORKERS ?= 3
 # Neighbours stay with one worker, so the tests of a module share its one server; who is done early takes from the rest.
 SHARED := -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz load proxy scale bench tokens
+.PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz load proxy scale bench tokens suspects
 .PHONY: docs recording package clean
 
 demo: $(INSTALLED)
@@ -125,6 +125,12 @@ bench: $(INSTALLED)
 tokens: $(INSTALLED)
 	@echo "== tokens"
 	@$(BIN)/python -m bench.tokens $(ROWS)
+
+# Whether the function with a real bug is among the suspects of a failing test: minutes. Needs pip. LIBRARIES="toolz"
+# measures some; --search N finds N more bugs of each library first, which takes most of an hour.
+suspects: $(INSTALLED)
+	@echo "== suspects"
+	@$(BIN)/python -m bench.suspects $(LIBRARIES)
 
 docs: $(INSTALLED)
 	@$(BIN)/python scripts/generate_docs.py

@@ -38,6 +38,8 @@ JOB: Job = {
     "files": None,
     "unreached": [],
     "workers": None,
+    "ids": None,
+    "trace": None,
 }
 
 

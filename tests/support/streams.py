@@ -66,6 +66,7 @@ def fields_of(kind: type[Event]) -> dict[str, Any]:
 
 
 ways_up = st.lists(st.sampled_from(["../pytest.ini", "../../conftest.py"]), max_size=3)
+executed = st.lists(st.tuples(words, st.sampled_from(["1", "3-5,9"])).map(list), max_size=3)
 # Values of these fields decide what a record means, so most of them are meant.
 OF_NAME: dict[str, st.SearchStrategy[Any]] = {
     "id": st.sampled_from(NODE_IDS) | words,
@@ -75,6 +76,7 @@ OF_NAME: dict[str, st.SearchStrategy[Any]] = {
     "settings": ways_up,
     "conftests": ways_up,
     "chain": st.none() | chains,
+    "code": st.dictionaries(words, executed, max_size=2),
 }
 
 

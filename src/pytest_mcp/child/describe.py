@@ -31,6 +31,8 @@ STATEMENT_MARK = ">"
 TEXT_MARK = "E"
 # The line of carets that newer versions draw below a statement.
 _CARETS = re.compile(r"^[ ~^]+$")
+# A marked statement in the first column: pytest removes the indentation of a function, but not that of its body.
+_MODULE_CODE = re.compile(r">   (?! |(?:async )?def )")
 _DEFINITION = re.compile(r"^ *(?:async )?def (\w+)")
 _CAUSE = "direct cause"
 
@@ -189,6 +191,8 @@ def _function(message: str, lines: list[str]) -> str | None:
     """Named where frames are short; where they are whole, by the first definition in them. None for module code."""
     if message.startswith("in "):
         return message[len("in ") :]
+    if any(map(_MODULE_CODE.match, lines)):
+        return None
     # Behind the column of the mark.
     found = next(filter(None, (_DEFINITION.match(line[1:]) for line in lines)), None)
     return found.group(1) if found else None

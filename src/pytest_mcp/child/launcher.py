@@ -19,6 +19,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typing import TypedDict
 
+    class Trace(TypedDict):
+        failing: list[str]
+        most_tests: int
+        seconds: float
+
     class Job(TypedDict):
         """What RUN_DIR/job.json holds. The server's copy, which says what each key means, is in execution/job.py."""
 
@@ -37,10 +42,12 @@ if TYPE_CHECKING:
         files: list[str] | None
         unreached: list[str]
         workers: int | None
+        ids: list[str] | None
+        trace: Trace | None
 
 
 OURS = os.path.dirname(os.path.abspath(__file__))
-FOLDERS = [OURS, os.path.join(OURS, "choice"), os.path.join(OURS, "parallel")]
+FOLDERS = [OURS, *(os.path.join(OURS, name) for name in ("choice", "parallel", "spectrum"))]
 # With this flag Python does not put the script's folder into the path.
 SAFE_PATH = getattr(sys.flags, "safe_path", False)
 
@@ -115,7 +122,12 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     caches = ours("bytecode").FreshBytecode(job["root"])
     caches.install()
     limit = ours("ini_files").ConftestLimit(channel.emit, job["root"], confined)
-    plugins = [ours("reporter").Reporter(channel, job), ours("admission").Admission(channel, job), limit, caches]
+    reporter = ours("reporter").Reporter(channel, job)
+    plugins = [reporter, ours("admission").Admission(channel, job), limit, caches]
+    if job["ids"] is not None:
+        plugins.append(ours("exact_order").ExactOrder(job))
+    if job["trace"] is not None:
+        plugins.append(ours("tracing").Tracing(reporter, job))
     if job["workers"] is not None:
         plugins.append(ours("xdist_controller").RequestedWorkers(channel, job))
     if job["portrait"]:
@@ -167,11 +179,13 @@ def become_pytest(args: list[str]) -> None:
 def traceless(job: Job, run_dir: str) -> list[str]:
     """Options for a discovery, which writes nothing into the project: no bytecode, and pytest's cache elsewhere.
 
+    A run of chosen tests does not use the project's cache either: it would replace what failed last time.
     The cache is not disabled: without its plugin, its options in addopts would be errors.
     """
-    if not job["collect_only"]:
+    if not job["collect_only"] and job["ids"] is None and job["trace"] is None:
         return []
-    sys.dont_write_bytecode = True
+    if job["collect_only"]:
+        sys.dont_write_bytecode = True
     return ["--override-ini=cache_dir=" + os.path.join(run_dir, "cache")]
 
 

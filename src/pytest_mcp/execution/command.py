@@ -103,6 +103,8 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "files": None,
             "unreached": [],
             "workers": workers,
+            "ids": None,
+            "trace": None,
         },
         reproduction=(
             str(python),

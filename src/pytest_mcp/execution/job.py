@@ -7,6 +7,16 @@ it imports nothing of ours; a test compares the two.
 from typing import TypedDict
 
 
+class Trace(TypedDict):
+    """Record which lines each test runs, and run only tests that help to explain a failure."""
+
+    # These run first.
+    failing: list[str]
+    # How many others run after them, and for how long.
+    most_tests: int
+    seconds: float
+
+
 class Job(TypedDict):
     # The project's root, and pytest's arguments behind those that the child adds itself.
     root: str
@@ -32,3 +42,6 @@ class Job(TypedDict):
     unreached: list[str]
     # How many of xdist's workers run the tests, whatever the project's addopts say; None leaves it to those.
     workers: int | None
+    # Exactly these tests, in this order and in one process. None: whatever the arguments select.
+    ids: list[str] | None
+    trace: Trace | None

@@ -78,6 +78,20 @@ def test_a_frame_has_its_place_in_the_project_its_function_and_its_statement(tmp
     assert (first.frames[1].statement or "").startswith("return table[name][")
 
 
+def test_a_frame_of_a_module_has_no_function_even_below_a_definition(tmp_path: Path) -> None:
+    source = "def price():\n    return {}['pen']\n\nPEN = price()\n"
+    (tmp_path / "prices.py").write_text(source, encoding="utf-8")
+    with pytest.raises(KeyError) as raised:
+        exec(compile(source, str(tmp_path / "prices.py"), "exec"), {})
+
+    (only,) = parse_chain(chain_of(raised.getrepr(style="long"), str(tmp_path)))
+
+    assert [(frame.place, frame.function) for frame in only.frames[1:]] == [
+        ("prices.py:4", None),
+        ("prices.py:2", "price"),
+    ]
+
+
 def test_arguments_have_their_values_and_local_variables_only_when_they_were_asked_for(tmp_path: Path) -> None:
     (without, _), (asked, _) = (told(tmp_path, "sell", showlocals=shown) for shown in (False, True))
 

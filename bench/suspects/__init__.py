@@ -1,0 +1,1 @@
+"""How often the function with a real bug is among the suspects, and what tracing costs."""

@@ -1,0 +1,286 @@
+"""Records which lines of chosen files run, with `sys.monitoring` or, before Python 3.12, with `sys.settrace`.
+
+In come a rule for file names and the moments at which recording begins and ends; out come the lines that each code
+object has run in between. Nothing here may raise: an exception of a trace function ends up in the traced code. Which
+tests are recorded is decided in `tracing`. Standard library only; Python 3.8 and newer.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+import threading
+from collections import deque
+from types import CodeType
+from typing import Any, Callable, Dict, Iterable, NamedTuple
+
+# Ids that no tool of the standard library has; 0, 1 and 2 are for debuggers, coverage and profilers.
+TOOL_IDS = (4, 3)
+TOOL_NAME = "pytest-mcp"
+# How many of the last calls are kept.
+KEPT_CALLS = 2_000
+
+
+class Entry(NamedTuple):
+    """A code object and the lines of it that have run. Keyed by id, because the hash of a code object is slow."""
+
+    code: CodeType
+    lines: set[int]
+
+
+Lines = Dict[int, Entry]
+
+
+class Recorder:
+    """Common to both ways. `quiet` is code under which nothing is recorded."""
+
+    how = ""
+
+    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
+        self.is_wanted = is_wanted
+        self.wanted: dict[str, bool] = {}
+        self.quiet = {id(code): code for code in quiet}
+        # How many calls of quiet code are running.
+        self.depth = 0
+        self.lines: Lines = {}
+        # The last calls in their order, while they are wanted: it takes more time.
+        self.calls: deque[CodeType] | None = None
+
+    def is_ours(self, code: CodeType) -> bool:
+        name = code.co_filename
+        known = self.wanted.get(name)
+        if known is None:
+            known = self.wanted[name] = self.is_wanted(name)
+        return known
+
+    def take(self) -> Lines:
+        """What was recorded since the last time. These lines are recorded again when they run again."""
+        taken, self.lines, self.depth = self.lines, {}, 0
+        self.rearm(entry.code for entry in taken.values())
+        return taken
+
+    def keep_calls(self, wanted: bool) -> None:
+        self.calls = deque(maxlen=KEPT_CALLS) if wanted else None
+
+    def rearm(self, codes: Iterable[CodeType]) -> None:
+        raise NotImplementedError
+
+    def install(self) -> bool:
+        """False if this way is not free."""
+        return True
+
+    def resume(self) -> bool:
+        """False if somebody else's trace function is in the way."""
+        raise NotImplementedError
+
+    def pause(self) -> None:
+        raise NotImplementedError
+
+    def remove(self) -> None:
+        pass
+
+
+class TraceFunction(Recorder):
+    """`sys.settrace`, in this thread and in those that are started while it records."""
+
+    how = "settrace"
+
+    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
+        super().__init__(is_wanted, quiet)
+        # Files with nothing to trace. Most calls are of their code.
+        self.skipped: set[str] = set()
+        self.quiet_files = {code.co_filename for code in self.quiet.values()}
+        # The lines of a code object that have run, how many it has, and its local trace function.
+        self.local: dict[int, tuple[set[int], int, Any]] = {}
+        # The object is kept, so that its id stays its own.
+        self.sizes: dict[int, tuple[CodeType, int]] = {}
+        self.function = self.trace_function()
+
+    def resume(self) -> bool:
+        if sys.gettrace() is not None:
+            return False
+        threading.settrace(self.function)
+        sys.settrace(self.function)
+        return True
+
+    def pause(self) -> None:
+        if sys.gettrace() is self.function:
+            sys.settrace(None)
+        # Only since Python 3.10 can one ask for it.
+        if getattr(threading, "gettrace", lambda: self.function)() is self.function:
+            threading.settrace(None)
+
+    def rearm(self, _codes: Iterable[CodeType]) -> None:
+        self.local.clear()
+
+    def trace_function(self) -> Any:
+        """Called for every call of every function, so it looks up as little as possible."""
+        skipped, on_call = self.skipped, self.on_call
+
+        def function(frame: Any, _event: str, _argument: Any) -> Any:
+            code = frame.f_code
+            return None if code.co_filename in skipped else on_call(frame, code)
+
+        return function
+
+    def on_call(self, frame: Any, code: CodeType) -> Any:
+        if id(code) in self.quiet:
+            self.depth += 1
+            frame.f_trace_lines = False
+            return self.on_quiet
+        if not self.is_ours(code):
+            if code.co_filename not in self.quiet_files:
+                self.skipped.add(code.co_filename)
+            return None
+        if self.depth:
+            return None
+        if self.calls is not None:
+            self.calls.append(code)
+        known = self.local.get(id(code))
+        if known is None:
+            return self.first_call(code)
+        seen, size, local = known
+        # Nothing new can come of it.
+        return None if len(seen) >= size else local
+
+    def on_quiet(self, _frame: Any, event: str, _argument: Any) -> Any:
+        if event == "return":
+            self.depth = max(0, self.depth - 1)
+        return self.on_quiet
+
+    def first_call(self, code: CodeType) -> Any:
+        if id(code) not in self.sizes:
+            self.sizes[id(code)] = (code, line_count(code))
+        entry = self.lines.setdefault(id(code), Entry(code, set()))
+        add = entry.lines.add
+
+        def local(frame: Any, event: str, _argument: Any) -> Any:
+            if event == "line":
+                add(frame.f_lineno)
+            return local
+
+        self.local[id(code)] = (entry.lines, self.sizes[id(code)][1], local)
+        return local
+
+
+class Monitoring(Recorder):
+    """`sys.monitoring`: a line costs something only when it runs for the first time in a test."""
+
+    how = "monitoring"
+
+    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
+        super().__init__(is_wanted, quiet)
+        self.monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+        self.disable = self.monitoring.DISABLE
+        self.events = self.monitoring.events
+        self.is_recording = False
+        self.tool = -1
+        # Whether the body of a function begins in the line of its `def`.
+        self.one_liners: dict[int, tuple[CodeType, bool]] = {}
+
+    def install(self) -> bool:
+        for tool in TOOL_IDS:
+            if self.monitoring.get_tool(tool) is None:
+                break
+        else:
+            return False
+        self.tool = tool
+        self.monitoring.use_tool_id(tool, TOOL_NAME)
+        for event, callback in self.callbacks().items():
+            self.monitoring.register_callback(tool, event, callback)
+        for code in self.quiet.values():
+            self.monitoring.set_local_events(tool, code, self.events.PY_START | self.events.PY_RETURN)
+        self.monitoring.set_events(tool, self.events.PY_START)
+        return True
+
+    def callbacks(self) -> dict[int, Callable[..., Any]]:
+        events = self.events
+        return {events.PY_START: self.on_start, events.PY_RETURN: self.on_return, events.LINE: self.on_line}
+
+    def remove(self) -> None:
+        self.pause()
+        self.monitoring.set_events(self.tool, 0)
+        for event in self.callbacks():
+            self.monitoring.register_callback(self.tool, event, None)
+        self.monitoring.free_tool_id(self.tool)
+
+    def resume(self) -> bool:
+        self.is_recording = True
+        return True
+
+    def pause(self) -> None:
+        self.is_recording = False
+
+    def rearm(self, codes: Iterable[CodeType]) -> None:
+        """`restart_events` would do this for all code of the process, and for all tools."""
+        for code in codes:
+            self.monitoring.set_local_events(self.tool, code, 0)
+            self.monitoring.set_local_events(self.tool, code, self.events.LINE)
+
+    def keep_calls(self, wanted: bool) -> None:
+        super().keep_calls(wanted)
+        if wanted:
+            # Functions that were called before have no event any more.
+            self.monitoring.restart_events()
+
+    def on_start(self, code: CodeType, _offset: int) -> Any:
+        if id(code) in self.quiet:
+            self.depth += self.is_recording
+            return None
+        if not self.is_ours(code):
+            return self.disable
+        known = self.one_liners.get(id(code))
+        if known is None:
+            known = self.one_liners[id(code)] = (code, begins_in_first_line(code))
+            self.monitoring.set_local_events(self.tool, code, self.events.LINE)
+        if not self.is_recording or self.depth:
+            return None
+        if self.calls is not None:
+            self.calls.append(code)
+        # Python 3.13 has no second event for this line, however often it is rearmed.
+        if known[1]:
+            self.add(code, code.co_firstlineno)
+        return None if known[1] or self.calls is not None else self.disable
+
+    def on_return(self, _code: CodeType, _offset: int, _value: Any) -> None:
+        self.depth = max(0, self.depth - 1)
+
+    def on_line(self, code: CodeType, line: int) -> Any:
+        if self.depth or not self.is_recording:
+            return None
+        self.add(code, line)
+        return self.disable
+
+    def add(self, code: CodeType, line: int) -> None:
+        entry = self.lines.get(id(code))
+        if entry is None:
+            entry = self.lines[id(code)] = Entry(code, set())
+        entry.lines.add(line)
+
+
+def line_count(code: CodeType) -> int:
+    lines = {line for _, line in dis.findlinestarts(code)}
+    # From Python 3.11 on, instructions that prepare a call have the line of the `def`.
+    if sys.version_info >= (3, 11) and not begins_in_first_line(code):
+        lines.discard(code.co_firstlineno)
+    return len(lines)
+
+
+def begins_in_first_line(code: CodeType) -> bool:
+    is_body = False
+    for instruction in dis.get_instructions(code):
+        if is_body:
+            place: Any = getattr(instruction, "positions", None)
+            return place is not None and place.lineno == code.co_firstlineno
+        is_body = instruction.opname == "RESUME"
+    return False
+
+
+def recorder(is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> Recorder:
+    """The fastest that this Python has and that nobody else uses."""
+    quiet = list(quiet)
+    if hasattr(sys, "monitoring"):
+        fast = Monitoring(is_wanted, quiet)
+        if fast.install():
+            return fast
+    return TraceFunction(is_wanted, quiet)

@@ -1,0 +1,279 @@
+"""The pytest plugin that records which lines of the project each test runs, and chooses which tests do.
+
+In come the ids of failing tests, a number of tests and a time. The failing tests run first, then those that run
+nearly the same code. Out comes one record for each test. It is loaded only for a job that asks for it. Standard
+library and pytest's public names only; pytest 7.0 and newer.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from contextlib import suppress
+from itertools import chain, islice
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Generator, Iterator
+
+import pytest
+from code_names import CodeNames
+from exact_order import OFF
+from line_events import Entry, Lines, recorder
+from nearest import by_nearness, failing_first
+
+if TYPE_CHECKING:
+    from launcher import Job
+    from reporter import Reporter
+
+OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Folders of installed packages, also in an environment inside the root.
+INSTALLED = ("site-packages", "dist-packages", "node_modules", ".tox", ".nox")
+# Tests and what they share are never suspects, so they are not traced. The server's copy is in report/places.py.
+TEST_CODE = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*$|[^/]*_tests?\.py$)")
+# Functions that show values of a failed assertion: the `__repr__` methods that they call have not caused it.
+EXPLAINING = {
+    "_pytest.assertion.rewrite": ("_saferepr", "_call_reprcompare", "_format_assertmsg", "_should_repr_global_name"),
+    "unittest.util": ("safe_repr", "_common_shorten_repr"),
+    "pprint": ("pformat",),
+}
+# So many tests run before the failing ones.
+WARM_UP = 2
+# How many of the functions that were called last are told of a failing test.
+MOST_CALLS = 100
+# The most functions in the record of one test.
+MOST_FUNCTIONS = 5_000
+
+
+class Tracing:
+    def __init__(self, reporter: Reporter, job: Job) -> None:
+        assert job["trace"] is not None
+        self.reporter = reporter
+        self.trace = job["trace"]
+        self.files = ProjectFiles(job["root"])
+        self.names = CodeNames()
+        self.recorder = recorder(self.files.has, explaining_code())
+        self.clock = time.monotonic
+        self.started = 0.0
+        self.ran: dict[int, CodeType] = {}
+        self.failing: list[Any] = []
+        self.is_recording = self.is_traced = self.is_over = False
+        # What fixtures that several tests share have run; it counts for each of these tests.
+        self.shared: dict[int, tuple[Any, Lines]] = {}
+        self.used: list[Lines] = []
+
+    # A wrapper, so that it comes before pytest-cov starts: only one trace function can be set.
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_load_initial_conftests(self, early_config: Any) -> Generator[None, None, None]:
+        early_config.known_args_namespace.no_cov = True
+        yield
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: Any) -> None:
+        for name, value in OFF.items():
+            if hasattr(config.option, name):
+                setattr(config.option, name, value)
+        # Files that cannot be imported are no reason to run nothing.
+        config.option.continue_on_collection_errors = True
+
+    # What a test file runs when it is imported counts for all of its tests.
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_make_collect_report(self, collector: Any) -> Generator[None, None, None]:
+        if not isinstance(collector, pytest.Module):
+            yield
+            return
+        self.is_traced = True
+        self.recorder.take()
+        yield from self.recording()
+        lines = self.recorder.take()
+        with suppress(Exception):
+            self.report_lines(collector, lines)
+
+    # --- which tests ---------------------------------------------------------------------------
+
+    # The outermost wrapper: all other plugins have deselected and sorted when it continues.
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[Any]) -> Generator[None, None, None]:
+        yield
+        with suppress(Exception):
+            self.failing, others = failing_first(items, self.trace["failing"], self.name_of)
+            nearest = by_nearness(others, self.failing, ()) if self.failing else []
+            # What runs only once in a process must not seem to be special to the failing tests.
+            items[:] = nearest[:WARM_UP] + self.failing + nearest[WARM_UP:]
+
+    def name_of(self, item: Any) -> str:
+        return self.reporter.relocate(item.nodeid)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: Any) -> Generator[None, None, None]:
+        self.started = self.started or self.clock()
+        self.is_traced, self.is_over, self.used = True, False, []
+        self.recorder.take()
+        self.recorder.keep_calls(item in self.failing)
+        yield
+        lines = self.recorder.take()
+        # It only informs, and must never raise into pytest.
+        with suppress(Exception):
+            self.tell(item, lines)
+            self.plan(item)
+
+    def tell(self, item: Any, lines: Lines) -> None:
+        lines = merged(lines, *self.used)
+        if item in self.failing:
+            self.ran.update((entry_id, entry.code) for entry_id, entry in lines.items())
+        self.report_lines(item, lines)
+
+    def report_lines(self, node: Any, lines: Lines) -> None:
+        self.reporter.emit(
+            "executed",
+            id=self.name_of(node),
+            code=self.described(lines),
+            calls=self.last_calls(),
+            complete=self.is_traced,
+        )
+
+    def plan(self, item: Any) -> None:
+        """Behind the failing tests: decide about all but the next one, which pytest has already prepared for."""
+        items = item.session.items
+        index, last = items.index(item), items.index(self.failing[-1])
+        if index >= last and self.clock() - self.started > self.trace["seconds"]:
+            del items[index + 2 :]
+        elif index == last:
+            nearest = by_nearness(items[index + 2 :], self.failing, self.ran.values())
+            items[index + 2 :] = nearest[: self.trace["most_tests"]]
+
+    # --- what they run -------------------------------------------------------------------------
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, None, None]:
+        if fixturedef.scope == "function":
+            yield from self.recording()
+            return
+        before = self.recorder.take()
+        yield from self.recording()
+        own = self.recorder.take()
+        self.shared[id(fixturedef)] = (fixturedef, own)
+        self.recorder.lines = merged(before, own)
+
+    def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
+        self.shared.pop(id(fixturedef), None)
+
+    # Behind it, because the last test that uses a fixture also finalizes it.
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_setup(self, item: Any) -> Generator[None, None, None]:
+        yield
+        with suppress(Exception):
+            names, node_id = getattr(item, "fixturenames", ()), item.nodeid
+            used = [pair for pair in self.shared.values() if pair[0].argname in names]
+            self.used = [lines for fixture, lines in used if node_id.startswith(fixture.baseid or "")]
+
+    # The innermost wrapper, for speed: with `settrace` every call in the hooks of other plugins takes longer.
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_call(self) -> Generator[None, None, None]:
+        yield from self.recording()
+
+    # What runs behind a failure has not caused it.
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_teardown(self, item: Any) -> Generator[None, None, None]:
+        if self.is_over or item not in self.failing:
+            yield
+        else:
+            yield from self.recording()
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.is_over = self.is_over or report.failed
+
+    def recording(self) -> Iterator[None]:
+        """A fixture may ask for another one, and a test for a fixture."""
+        if self.is_recording:
+            yield
+            return
+        self.is_recording = True
+        self.is_traced = self.recorder.resume() and self.is_traced
+        try:
+            yield
+        finally:
+            self.recorder.pause()
+            self.is_recording = False
+
+    def pytest_unconfigure(self) -> None:
+        self.recorder.remove()
+
+    # --- in words ------------------------------------------------------------------------------
+
+    def described(self, lines: Lines) -> dict[str, list[list[str]]]:
+        """By file, for each function its name and its lines as ranges."""
+        files: dict[str, dict[str, set[int]]] = {}
+        for entry in list(lines.values())[:MOST_FUNCTIONS]:
+            functions = files.setdefault(self.files.relative(entry.code.co_filename), {})
+            functions.setdefault(self.names.name(entry.code), set()).update(entry.lines)
+        return {
+            file: [[name, ranges(seen)] for name, seen in functions.items() if seen]
+            for file, functions in files.items()
+        }
+
+    def last_calls(self) -> list[list[str]]:
+        """The functions that were called, each once, the last one first; file and name."""
+        last = dict.fromkeys(reversed(self.recorder.calls or ()))
+        named = ((self.files.relative(code.co_filename), self.names.name(code)) for code in last)
+        return [list(pair) for pair in islice(dict.fromkeys(named), MOST_CALLS)]
+
+
+class ProjectFiles:
+    """Source files under the root that are neither tests, nor installed there, nor ours."""
+
+    def __init__(self, root: str) -> None:
+        self.known: dict[str, str] = {}
+        self.root = root + os.sep
+        self.folder = os.getcwd()
+        self.foreign = [os.path.realpath(folder) + os.sep for folder in (sys.prefix, sys.base_prefix, OURS)]
+        self.foreign = [folder for folder in self.foreign if not self.root.startswith(folder)]
+
+    def has(self, name: str) -> bool:
+        path = self.real(name)
+        below = path[len(self.root) :].replace(os.sep, "/")
+        self.known[name] = below
+        return (
+            not name.startswith("<")
+            and path.startswith(self.root)
+            and not path.startswith(tuple(self.foreign))
+            and not any(part in INSTALLED for part in below.split("/"))
+            and not TEST_CODE.search(below)
+        )
+
+    def real(self, name: str) -> str:
+        """Code from a relative entry of sys.path has a relative name. The root is a real path already."""
+        try:
+            return os.path.realpath(os.path.join(self.folder, name))
+        except (OSError, ValueError):
+            return ""
+
+    def relative(self, name: str) -> str:
+        return self.known[name]
+
+
+def explaining_code() -> Iterator[CodeType]:
+    for module, names in EXPLAINING.items():
+        for name in names:
+            code = getattr(getattr(sys.modules.get(module), name, None), "__code__", None)
+            if isinstance(code, CodeType):
+                yield code
+
+
+def merged(*parts: Lines) -> Lines:
+    """Sets of its own: a recorder adds to those that it has."""
+    both: Lines = {}
+    for key, entry in chain.from_iterable(part.items() for part in parts):
+        both.setdefault(key, Entry(entry.code, set())).lines.update(entry.lines)
+    return both
+
+
+def ranges(lines: set[int]) -> str:
+    """`3-5,9`."""
+    parts: list[list[int]] = []
+    for line in sorted(lines):
+        if parts and line == parts[-1][1] + 1:
+            parts[-1][1] = line
+        else:
+            parts.append([line, line])
+    return ",".join(str(first) if first == last else "%d-%d" % (first, last) for first, last in parts)

@@ -1,0 +1,250 @@
+"""`investigation/suspects.py` and `child/spectrum`, through real runs of a project with a planted bug."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from pytest_mcp.engine import Deadline
+from pytest_mcp.environments import interpreter
+from pytest_mcp.execution.job import Trace
+from pytest_mcp.investigation.runner import Runner
+from pytest_mcp.investigation.suspects import Suspect, suspects, traced
+from tests.support.waiting import PATIENCE
+from tests.support.workbench import Workbench
+
+# The bug is in line 11: a rate of 1 is no discount.
+SHOP = """
+def total(items):
+    result = 0
+    for item in items:
+        result += item
+    return result
+
+def checked(rate):
+    return min(rate, 1)
+
+def discounted(price, rate):
+    if checked(rate) > 1:
+        return 0
+    return price * rate
+
+class Cart:
+    def __init__(self, *items): self.items = items
+    def __repr__(self): return "Cart(%s)" % ", ".join(map(str, self.items))
+    def __eq__(self, other): return self.items == other.items
+    def price(self, rate):
+        return discounted(total(self.items), rate)
+"""
+TESTS = """
+    import pytest, shop
+
+    @pytest.fixture(scope="module")
+    def cart():
+        return shop.Cart(1, 2)
+
+    def test_total(): assert shop.total([1, 2]) == 3
+    def test_checked(): assert shop.checked(2) == 1
+    def test_carts(cart): assert cart == shop.Cart(1, 2)
+    def test_items(cart): assert cart.items == (1, 2)
+    def test_price(): assert shop.Cart(4).price(2) == 0
+    def test_other_price(): assert shop.Cart(4, 4).price(3) == 0
+    def test_other_carts(cart): assert cart == shop.Cart(3)
+"""
+
+
+@dataclass(frozen=True)
+class Investigated:
+    runner: Runner
+    suite: object | None = ()
+
+
+async def investigated(bench: Workbench) -> Investigated:
+    chosen, *_ = [candidate async for candidate in interpreter.candidates(bench.config, bench.root)]
+    return Investigated(Runner(bench.config, chosen, Deadline.after(PATIENCE)))
+
+
+async def lines_of(bench: Workbench, *failing: str) -> dict[str, dict[str, str]]:
+    """For each test the functions of the source, with the ranges of their lines."""
+    run = await traced((await investigated(bench)).runner, failing, everything=True)
+    return {name: dict(event.code.get("shop.py", [])) for name, event in run.ledger.executed.items()}
+
+
+@pytest.mark.anyio
+async def test_a_planted_bug_is_the_first_suspect(every_bench: Workbench) -> None:
+    every_bench.write({"shop.py": SHOP, "tests/test_shop.py": TESTS, "conftest.py": ""})
+
+    found = await suspects(await investigated(every_bench), ["tests/test_shop.py::test_price"])
+
+    assert found[0] == Suspect("shop.py", 11, "discounted", found[0].score)
+    assert [each.function for each in found[1:]] == ["Cart.price", "checked", "Cart.__init__", "total"]
+    assert 1 >= found[0].score > found[1].score >= found[-1].score > 0
+
+
+@pytest.mark.anyio
+async def test_each_test_has_the_lines_that_it_and_its_fixtures_ran(every_bench: Workbench) -> None:
+    every_bench.write({"shop.py": SHOP, "tests/test_shop.py": TESTS, "conftest.py": ""})
+
+    lines = await lines_of(every_bench, "tests/test_shop.py::test_other_carts", "tests/test_shop.py::test_price")
+
+    tests = {name.partition("::")[2]: functions for name, functions in lines.items()}
+    assert tests["test_total"] == {"total": "2-5"}
+    assert tests["test_price"] == {
+        "Cart.__init__": "16",
+        "Cart.price": "20",
+        "total": "2-5",
+        "discounted": "11,13",
+        "checked": "8",
+    }
+    assert tests["test_items"] == {"Cart.__init__": "16"}
+    # Not `__repr__`, which only pytest calls, to explain the failure.
+    assert tests["test_other_carts"] == {"Cart.__init__": "16", "Cart.__eq__": "18"}
+
+
+@pytest.mark.anyio
+async def test_a_test_that_cannot_be_imported_has_the_chain_of_imports(every_bench: Workbench) -> None:
+    every_bench.write(
+        {
+            "shop.py": "import prices\n",
+            "prices.py": "def load():\n    return {}['pen']\nPEN = load()\n",
+            "test_shop.py": "import shop\ndef test_a(): pass\n",
+            "test_other.py": "def test_b(): pass\n",
+        }
+    )
+
+    found = await suspects(await investigated(every_bench), ["test_shop.py::test_a"])
+
+    assert found == [
+        Suspect("prices.py", 2, "load", 1.0),
+        Suspect("prices.py", 3, "<module>", 0.5),
+        Suspect("shop.py", 1, "<module>", 0.33),
+    ]
+
+
+@pytest.mark.anyio
+async def test_functions_that_ran_while_the_test_file_was_imported_are_suspects_too(bench: Workbench) -> None:
+    made = "import shop\nMADE = shop.made(1)\ndef test_a(): assert MADE == 2\ndef test_b(): pass\n"
+    bench.write({"shop.py": "def made(n):\n    return n\n", "test_shop.py": made})
+
+    (found,) = await suspects(await investigated(bench), ["test_shop.py::test_a"])
+
+    assert (found.file, found.line, found.function) == ("shop.py", 2, "made")
+
+
+@pytest.mark.anyio
+async def test_of_equals_the_changed_function_is_first(bench: Workbench) -> None:
+    source = "def one(n):\n    n += 0\n    return n\n\ndef two(n):\n    n += 0\n    return n\n"
+    test = "import shop\nRUN = [shop.one, shop.two]\ndef test_a(): assert sum(f(1) for f in RUN) == 3\n"
+    bench.write({"shop.py": source, "test_shop.py": test})
+    asked: list[str] = []
+
+    async def before(files: Sequence[str]) -> dict[str, str]:
+        asked.extend(files)
+        return {"shop.py": source.replace("    n += 0\n", "    n += 1\n", 1)}
+
+    without = await suspects(await investigated(bench), ["test_shop.py::test_a"])
+    found = await suspects(await investigated(bench), ["test_shop.py::test_a"], before)
+
+    assert asked == ["shop.py"]
+    assert [(each.function, each.line) for each in without] == [("two", 6), ("one", 2)]
+    assert [(each.function, each.line) for each in found] == [("one", 2), ("two", 6)]
+
+
+@pytest.mark.anyio
+async def test_a_test_that_passes_and_one_that_is_not_there_have_no_suspects(bench: Workbench) -> None:
+    bench.write({"shop.py": SHOP, "test_shop.py": "import shop\ndef test_a(): shop.total([])\n"})
+    context = await investigated(bench)
+
+    assert await suspects(context, ["test_shop.py::test_a"]) == []
+    assert await suspects(context, ["test_shop.py::test_gone"]) == []
+
+
+@pytest.mark.anyio
+async def test_a_project_that_measures_its_coverage_is_traced_without_it(bench: Workbench) -> None:
+    bench = bench.using("plugins")
+    ini = "[pytest]\naddopts = --cov=shop --cov-fail-under=99 -p no:randomly\n"
+    bench.write({"shop.py": SHOP, "test_shop.py": TESTS, "pytest.ini": ini})
+
+    found = await suspects(await investigated(bench), ["test_shop.py::test_price"])
+
+    assert found[0].function == "discounted"
+    assert not (bench.root / ".coverage").exists()
+
+
+@pytest.mark.anyio
+async def test_somebody_elses_trace_function_stays_and_the_tests_keep_their_outcomes(bench: Workbench) -> None:
+    conftest = "import sys\nCALLS = []\nsys.settrace(lambda *call: CALLS.append(call))\n"
+    ending = "def pytest_unconfigure():\n    assert len(CALLS) > 99\n"
+    bench.write({"shop.py": SHOP, "test_shop.py": TESTS, "conftest.py": conftest + ending})
+
+    run = await traced((await investigated(bench)).runner, ["test_shop.py::test_price"], everything=False)
+
+    assert {name for name, test in run.ledger.tests.items() if test.outcome == "failed"} == {
+        *("test_shop.py::test_price", "test_shop.py::test_other_price", "test_shop.py::test_other_carts"),
+    }
+    assert run.ledger.hello is not None
+    # Newer ones have `sys.monitoring`.
+    is_new = tuple(map(int, run.ledger.hello.python.split("."))) >= (3, 12)
+    assert {event.complete for event in run.ledger.executed.values()} == {is_new}
+    assert run.ledger.returned is not None
+    assert run.ledger.escaped is None
+
+
+@pytest.mark.anyio
+async def test_the_nearest_tests_run_first_and_few_parameter_sets_of_each(every_bench: Workbench) -> None:
+    other = "import pytest\n{}\n@pytest.mark.parametrize('n', range(9))\ndef test_n(n): pass\ndef test_one(): pass\n"
+    own = """
+        import shop
+
+        def test_same_file(): pass
+
+        class TestPrice:
+            def test_total(self): assert shop.total([1]) == 1
+            def test_items(self): pass
+            def test_nothing(self): pass
+            def test_bad(self): assert shop.discounted(4, 2) == 0
+    """
+    every_bench.write(
+        {
+            "shop.py": SHOP,
+            "test_a.py": other.format("import json"),
+            "test_b.py": other.format("from shop import discounted"),
+            "test_c.py": own,
+        }
+    )
+
+    run = await traced((await investigated(every_bench)).runner, ["test_c.py::TestPrice::test_bad"], everything=True)
+
+    assert [*run.ledger.tests] == [
+        *(f"test_c.py::TestPrice::test_{name}" for name in ("total", "items", "bad", "nothing")),
+        "test_c.py::test_same_file",
+        *(f"test_b.py::test_{name}" for name in ("n[0]", "n[1]", "n[2]", "n[3]", "one")),
+        *(f"test_a.py::test_{name}" for name in ("n[0]", "n[1]", "n[2]", "n[3]", "one")),
+    ]
+
+
+@pytest.mark.parametrize(("most_tests", "seconds", "others"), [(0, 60.0, 3), (2, 60.0, 5), (99, 0.0, 3)])
+@pytest.mark.anyio
+async def test_number_and_time_bound_the_others_but_not_the_failing_tests(
+    bench: Workbench, most_tests: int, seconds: float, others: int
+) -> None:
+    """Two run before the failing tests, and pytest has prepared for the one behind them."""
+    tests = "".join(f"def test_{n}(): pass\n" for n in range(20))
+    bench.write({"test_a.py": tests, "test_b.py": "def test_bad(): assert 0\ndef test_bad_too(): assert 0\n"})
+    failing = ["test_b.py::test_bad_too", "test_b.py::test_bad"]
+    trace: Trace = {"failing": failing, "most_tests": most_tests, "seconds": seconds}
+
+    run = await (await investigated(bench)).runner.run(None, trace=trace)
+
+    assert [*run.ledger.tests][2:4] == failing
+    assert len(run.ledger.tests) == others + len(failing)
+
+
+@pytest.mark.anyio
+async def test_workers_and_early_ends_of_the_project_are_turned_off(bench: Workbench) -> None:
+    ini = "[pytest]\naddopts = -n 2 --maxfail 1\n"
+    bench.write({"shop.py": SHOP, "test_shop.py": TESTS, "pytest.ini": ini})
+
+    lines = await lines_of(bench, "test_shop.py::test_price")
+
+    assert len(lines) == 1 + TESTS.count("def test_")
