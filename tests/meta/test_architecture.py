@@ -11,7 +11,7 @@ from pytest_mcp.environments.managers.registry import MANAGERS
 
 PACKAGE = Path(pytest_mcp.__file__).parent
 # A module imports from its own layer or from one to the left of it.
-LAYERS = ["text", "config", "api", "events", "execution", "environments"]
+LAYERS = ["text", "config", "api", "events", "execution", "environments", "changes"]
 LAYERS += ["report", "engine", "investigation", "tools", "server", "cli", "__main__"]
 MOST_FILES = 17
 
@@ -133,6 +133,11 @@ def test_only_supervision_and_supervisor_start_processes_and_one_asks_ps() -> No
     }
 
     assert starting == {"execution.supervision", "execution.process_tree", "execution.supervisor"}
+
+
+def test_git_is_asked_in_one_module() -> None:
+    """So that no other command is given to it than those that start nothing of a repository's."""
+    assert {name for name, path in MODULES.items() if "ask_for_bytes" in called(path)} == {"changes.repository"}
 
 
 def test_nothing_imports_the_child_or_the_supervisor_because_they_are_run_elsewhere() -> None:

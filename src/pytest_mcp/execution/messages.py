@@ -22,6 +22,8 @@ class Start(TypedDict):
     # How much is kept of the beginning of each output stream, and as much of its end, in bytes.
     kept_output: int
     report_limit: int
+    # Its stdin is the file `input` of the run's folder and its stdout the file `report`, not nothing and a pipe.
+    redirected: bool
 
 
 class Go(TypedDict):

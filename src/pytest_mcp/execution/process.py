@@ -6,6 +6,7 @@ that is only asked something has no job and no report: `query` decides what it i
 and ended is decided in `supervision`.
 """
 
+import os
 from dataclasses import replace
 
 import anyio
@@ -17,12 +18,14 @@ from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.command import Command, Launch
 from pytest_mcp.execution.messages import Go, NotStarted, Start, encode
 from pytest_mcp.execution.reaper import reaper
-from pytest_mcp.execution.report_file import REPORT_LIMIT, OnLine, report_of
+from pytest_mcp.execution.report_file import REPORT_LIMIT, OnLine, output_of, report_of
 from pytest_mcp.execution.run_folder import FolderError
 from pytest_mcp.execution.supervision import SpawnError, Started
 
 # How much of each output stream is kept from its beginning, and as much from its end.
 KEPT_OUTPUT = 256 * 1024
+# The same of a stderr that is read only when a program fails.
+COMPLAINT = 4 * 1024
 # A child that has nothing more to do and does not exit is killed after this.
 LINGER_SECONDS = 10.0
 
@@ -73,6 +76,27 @@ async def ask(launch: Launch, *, time_limit: float, kept_output: int) -> Exit:
     try:
         order = _start(launch, [*launch.argv], time_limit, kept_output)
         return _began(await supervision.answer(started, order, time_limit))
+    finally:
+        with anyio.CancelScope(shield=True):
+            await supervision.end(started)
+
+
+async def ask_for_bytes(launch: Launch, given: bytes, *, time_limit: float, most: int) -> tuple[Exit, bytes]:
+    """Run a program with this stdin: how it ended and all of its stdout, which can be long and need not be text.
+
+    If that is more than `most` bytes, the reason is `overflow`.
+    """
+    started = await supervision.start(launch)
+    try:
+        with output_of(started.folder, given) as output:
+            order = _start(launch, [*launch.argv], time_limit, COMPLAINT)
+            answer = await supervision.answer(started, {**order, "report_limit": most, "redirected": True}, time_limit)
+            ended, size = _began(answer), os.fstat(output).st_size
+            if size > most:
+                return replace(ended, reason="overflow"), b""
+            return ended, os.pread(output, size, 0)
+    except FolderError as error:
+        raise supervision.no_folder(error) from error
     finally:
         with anyio.CancelScope(shield=True):
             await supervision.end(started)
@@ -143,4 +167,5 @@ def _start(launch: Launch, argv: list[str], time_limit: float | None, kept_outpu
         "time_limit": time_limit,
         "kept_output": kept_output,
         "report_limit": REPORT_LIMIT,
+        "redirected": False,
     }

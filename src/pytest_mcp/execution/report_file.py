@@ -1,6 +1,7 @@
 """The report file: created before the child gets its job, read while the child appends to it.
 
-In comes the run's folder; out go whole lines. What a line means is decided in `events`.
+In comes the run's folder; out go whole lines. What a line means is decided in `events`. For a program that has no job,
+the same file takes what it writes to stdout.
 """
 
 import json
@@ -109,5 +110,20 @@ def report_of(folder: Folder, job: Job, on_line: OnLine) -> Iterator[Report]:
         raise FolderError(error.strerror or str(error)) from error
     try:
         yield Report(descriptor, on_line)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def output_of(folder: Folder, given: bytes) -> Iterator[int]:
+    """Create the files that are a program's stdin and stdout; yields the descriptor of its stdout."""
+    try:
+        with os.fdopen(folder.create("input", os.O_WRONLY), "wb") as handle:
+            handle.write(given)
+        descriptor = folder.create("report", os.O_RDONLY)
+    except OSError as error:
+        raise FolderError(error.strerror or str(error)) from error
+    try:
+        yield descriptor
     finally:
         os.close(descriptor)

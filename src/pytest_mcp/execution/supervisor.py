@@ -23,7 +23,7 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TypeAlias
+from typing import IO, TypeAlias
 
 # Only the standard library is on the path; our own package comes last.
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -56,8 +56,6 @@ class Supervisor:
         self.killed: set[int] = set()
         # How many of them were still there when the time for killing had passed.
         self.left = 0
-        assert child.stdout is not None
-        assert child.stderr is not None
         self.input = Input(control, child.stdout, child.stderr, order["kept_output"])
 
     def wait_for_the_second_order(self) -> float | None:
@@ -172,18 +170,24 @@ class Supervisor:
             self.input.pause(SWEEP_PAUSE_SECONDS)
 
 
-def start(order: Start, go: int | None) -> Child:
-    return subprocess.Popen(
-        order["argv"] if go is None else [*order["argv"], str(go)],
-        cwd=order["cwd"],
-        env=order["env"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        preexec_fn=die_with_the_supervisor,
-        pass_fds=() if go is None else (go,),
-    )
+def start(order: Start, go: int | None, folder: str) -> Child:
+    with contextlib.ExitStack() as opened:
+        stdin: int | IO[bytes] = subprocess.DEVNULL
+        stdout: int | IO[bytes] = subprocess.PIPE
+        if order["redirected"]:
+            stdin = opened.enter_context(open(os.path.join(folder, "input"), "rb"))
+            stdout = opened.enter_context(open(os.path.join(folder, "report"), "ab"))
+        return subprocess.Popen(
+            order["argv"] if go is None else [*order["argv"], str(go)],
+            cwd=order["cwd"],
+            env=order["env"],
+            stdin=stdin,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            preexec_fn=die_with_the_supervisor,
+            pass_fds=() if go is None else (go,),
+        )
 
 
 def die_with_the_supervisor() -> None:
@@ -195,7 +199,7 @@ def carry_out(order: Start, control: Control, folder: str, *, adopts: bool) -> t
     time_limit = order["time_limit"]
     waiting, go = os.pipe() if time_limit is None else (None, None)
     try:
-        child = start(order, waiting)
+        child = start(order, waiting, folder)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         return {"kind": "not_started", "message": str(error), "errno": getattr(error, "errno", None)}, True
     supervisor = Supervisor(child, control, order, folder, adopts=adopts)

@@ -68,7 +68,7 @@ class Control:
 class Input:
     """Everything that is waited for while a child runs."""
 
-    def __init__(self, control: Control, stdout: IO[bytes], stderr: IO[bytes], kept_output: int) -> None:
+    def __init__(self, control: Control, stdout: IO[bytes] | None, stderr: IO[bytes] | None, kept_output: int) -> None:
         self.control = control
         self.stdout, self.stderr = Output(kept_output), Output(kept_output)
         self.selector = selectors.DefaultSelector()
@@ -79,8 +79,9 @@ class Input:
             for selector in (self.selector, self.urgent):
                 selector.register(descriptor, selectors.EVENT_READ)
         for pipe, output in ((stdout, self.stdout), (stderr, self.stderr)):
-            os.set_blocking(pipe.fileno(), False)
-            self.selector.register(pipe, selectors.EVENT_READ, output)
+            if pipe is not None:
+                os.set_blocking(pipe.fileno(), False)
+                self.selector.register(pipe, selectors.EVENT_READ, output)
 
     def wait(self, timeout: float | None) -> bool:
         """Wait for anything, and read it; False when the server has closed stdin."""

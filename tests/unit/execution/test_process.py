@@ -166,3 +166,27 @@ async def test_a_killed_server_leaves_no_process_and_no_file(folder: Path) -> No
 
     await until(lambda: not processes_in(folder))
     await until(lambda: not remains(folder))
+
+
+@pytest.mark.anyio
+async def test_a_program_that_is_asked_for_bytes_gets_its_stdin_and_loses_none_of_its_stdout(folder: Path) -> None:
+    launch = Launch(("/bin/sh", "-c", "cat; echo why >&2; exit 3"), folder, {})
+    given = b"\xff\0\r\n" * 1_000_000
+
+    ended, output = await process.ask_for_bytes(launch, given, time_limit=60, most=len(given))
+
+    assert output == given
+    assert (ended.code, ended.reason, ended.stdout, ended.stderr) == (3, "exited", "", "why\n")
+    assert remains(folder) == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("script", ["cat", "cat; exec sleep 600"])
+async def test_one_that_writes_more_than_it_may_is_ended(folder: Path, script: str) -> None:
+    launch = Launch(("/bin/sh", "-c", script), folder, {"PATH": os.defpath})
+
+    ended, output = await process.ask_for_bytes(launch, b"x" * 1001, time_limit=60, most=1000)
+
+    assert (ended.reason, output) == ("overflow", b"")
+    assert processes_in(folder) == []
+    assert remains(folder) == []

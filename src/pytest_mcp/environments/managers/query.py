@@ -76,11 +76,14 @@ def find(question: Question) -> Path:
     return Path(found)
 
 
+def launch(question: Question, program: Path) -> Launch:
+    return Launch((str(program), *question.arguments), question.folder, _environment(question))
+
+
 async def ask(question: Question, program: Path) -> Exit:
     """Whatever its exit code. All processes that it started have ended by then."""
-    launch = Launch((str(program), *question.arguments), question.folder, _environment(question))
     try:
-        ended = await process.ask(launch, time_limit=QUESTION_SECONDS, kept_output=MOST_OUTPUT // 2)
+        ended = await process.ask(launch(question, program), time_limit=QUESTION_SECONDS, kept_output=MOST_OUTPUT // 2)
     except SpawnError as error:
         raise Unanswered(f"{question.program} could not be started: {error}") from error
     if ended.timed_out:

@@ -1,0 +1,357 @@
+"""What a repository can bring that makes git start programs: asking what changed starts none and changes nothing."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from pytest_mcp.changes import repository
+from pytest_mcp.changes.repository import CannotTell, NoRepository
+from tests.support.checkouts import new_checkout, without_supervisor
+from tests.support.managed import Home, empty_home
+from tests.support.waiting import PATIENCE, processes_in
+
+# With a credential in a question to git, it asks the repository's helpers.
+CREDENTIAL = b"protocol=https\nhost=host.invalid\n\n"
+# A blob that HEAD's tree names and the repository lacks.
+ABSENT = "1" * 40
+
+
+class Trap:
+    """A checkout with changes, and a program that notes that it was started."""
+
+    def __init__(self, folder: Path) -> None:
+        self.checkout = new_checkout(folder / "project")
+        self.canary = folder / "started"
+        self.program = folder / "project" / ".git" / "evil"
+        self.program.write_text(f'#!/bin/sh\necho "$0" >> {self.canary}\nexit 1\n', encoding="utf-8")
+        self.program.chmod(0o755)
+
+    def configure(self, *settings: str) -> None:
+        for setting in settings:
+            name, _, value = setting.partition("=")
+            self.checkout.git("config", name, value or str(self.program))
+
+    def attributes(self, line: str) -> None:
+        (self.checkout.top / ".gitattributes").write_text(f"{line}\n", encoding="utf-8")
+
+    def hook(self, folder: str, name: str) -> None:
+        path = self.checkout.top / ".git" / folder / name
+        path.parent.mkdir(exist_ok=True)
+        shutil.copy2(self.program, path)
+
+    def partial_clone(self, *settings: str) -> None:
+        """Its tree names a blob that has to be fetched."""
+        self.checkout.git("update-index", "--add", "--cacheinfo", f"100644,{ABSENT},lacking.py")
+        tree = self.checkout.git("write-tree", "--missing-ok").strip()
+        self.checkout.git("update-ref", "HEAD", self.checkout.git("commit-tree", "-m", "lacking", tree).strip())
+        self.configure(
+            "core.repositoryFormatVersion=1", "extensions.partialClone=origin", "remote.origin.promisor=true"
+        )
+        self.configure(*settings)
+
+
+def fsmonitor(trap: Trap) -> None:
+    trap.configure("core.fsmonitor")
+
+
+def fsmonitor_hook(trap: Trap) -> None:
+    trap.hook("hooks", "query-watchman")
+    trap.configure("core.fsmonitor=.git/hooks/query-watchman")
+
+
+def included(trap: Trap) -> None:
+    extra = trap.checkout.top / "settings"
+    extra.write_text(f"[core]\nfsmonitor = {trap.program}\n", encoding="utf-8")
+    trap.configure("include.path=../settings")
+
+
+def filters(trap: Trap) -> None:
+    trap.attributes("*.py filter=evil")
+    trap.configure("filter.evil.clean", "filter.evil.smudge")
+
+
+def filter_process(trap: Trap) -> None:
+    trap.attributes("*.py filter=evil")
+    trap.configure("filter.evil.process")
+
+
+def external_diff(trap: Trap) -> None:
+    trap.configure("diff.external")
+
+
+def diff_driver(trap: Trap) -> None:
+    trap.attributes("*.py diff=evil")
+    trap.configure("diff.evil.command")
+
+
+def textconv(trap: Trap) -> None:
+    trap.attributes("*.py diff=evil")
+    trap.configure("diff.evil.textconv")
+
+
+def hook(trap: Trap) -> None:
+    trap.hook("hooks", "post-index-change")
+
+
+def hooks_path(trap: Trap) -> None:
+    trap.hook("traps", "post-index-change")
+    trap.configure(f"core.hooksPath={trap.checkout.top / '.git' / 'traps'}")
+
+
+def alias(trap: Trap) -> None:
+    """One of git's own commands cannot be replaced."""
+    for name in ("rev-parse", "ls-files", "ls-tree", "cat-file", "merge-base", "config", "evil"):
+        trap.configure(f"alias.{name}=!{trap.program}")
+
+
+def pager(trap: Trap) -> None:
+    trap.configure("core.pager", "pager.ls-files", "pager.config", "pager.ls-tree", "pager.rev-parse")
+
+
+def ssh(trap: Trap) -> None:
+    trap.partial_clone("remote.origin.url=ssh://host.invalid/x", "core.sshCommand")
+
+
+def upload_pack(trap: Trap) -> None:
+    trap.partial_clone(f"remote.origin.url={trap.checkout.top}", "remote.origin.uploadpack")
+
+
+def remote_helper(trap: Trap) -> None:
+    trap.partial_clone(f"remote.origin.url=ext::{trap.program}", "protocol.ext.allow=always", "protocol.allow=always")
+
+
+def pack_objects(trap: Trap) -> None:
+    trap.partial_clone(f"remote.origin.url={trap.checkout.top}", "uploadpack.packObjectsHook")
+
+
+def credential_helper(trap: Trap) -> None:
+    trap.configure("credential.helper")
+
+
+def ask_pass(trap: Trap) -> None:
+    trap.configure("core.askPass")
+
+
+def signatures(trap: Trap) -> None:
+    trap.configure("gpg.program", "log.showSignature=true", "commit.gpgSign=true")
+
+
+STATUS, DIFF, SHOW = ("status",), ("diff",), ("cat-file", "-p", ABSENT)
+# What starts the program, as far as something does without a terminal: the trap is a real one.
+TRAPS: list[tuple[Callable[[Trap], None], tuple[str, ...] | None]] = [
+    (fsmonitor, STATUS),
+    (fsmonitor_hook, STATUS),
+    (included, STATUS),
+    (filters, STATUS),
+    (filter_process, STATUS),
+    (external_diff, DIFF),
+    (diff_driver, DIFF),
+    (textconv, DIFF),
+    (hook, ("add", ".")),
+    (hooks_path, ("add", ".")),
+    (alias, ("evil",)),
+    (pager, None),
+    (ssh, SHOW),
+    (upload_pack, SHOW),
+    (remote_helper, SHOW),
+    (pack_objects, None),
+    (credential_helper, ("credential", "fill")),
+    (ask_pass, ("credential", "fill")),
+    (signatures, ("commit", "--allow-empty", "-m", "signed")),
+]
+
+
+@pytest.fixture
+def directly() -> Iterator[None]:
+    with without_supervisor():
+        yield
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("directly")
+@pytest.mark.parametrize(("plant", "trigger"), TRAPS, ids=[plant.__name__ for plant, _ in TRAPS])
+async def test_a_program_that_the_repository_names_is_not_started(
+    plant: Callable[[Trap], None], trigger: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    trap = Trap(tmp_path)
+    plant(trap)
+    # Of the same size: only its content says that it changed. Planting may have started the program already.
+    trap.checkout.write(a="a = 2\n", new="")
+    trap.canary.unlink(missing_ok=True)
+    before = trap.checkout.state()
+
+    files = await trap.checkout.files()
+
+    assert {"a.py", "new.py"} <= files
+    assert "b.py" not in files
+    assert not trap.canary.exists()
+    assert trap.checkout.state() == before
+    if trigger is not None:
+        trap.checkout.git(*trigger, given=CREDENTIAL, check=False)
+        assert trap.canary.exists()
+
+
+@pytest.mark.anyio
+async def test_nothing_is_started_by_a_supervised_git_either(tmp_path: Path) -> None:
+    """All traps at once that leave the repository readable, and the real way to git."""
+    trap = Trap(tmp_path)
+    for plant in (fsmonitor, filters, external_diff, hook, hooks_path, alias, pager, credential_helper):
+        plant(trap)
+    trap.checkout.write(a="a = 2\n")
+    trap.canary.unlink(missing_ok=True)
+    before = trap.checkout.state()
+
+    found = await trap.checkout.changed()
+
+    assert found.files == {"a.py", ".gitattributes"}
+    assert not trap.canary.exists()
+    assert trap.checkout.state() == before
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("directly")
+async def test_variables_of_the_server_do_not_lead_git_elsewhere(tmp_path: Path) -> None:
+    trap, other = Trap(tmp_path), new_checkout(tmp_path / "other")
+    trap.checkout.write(a="a = 2\n")
+    elsewhere = {"GIT_DIR": str(other.top / ".git"), "GIT_WORK_TREE": str(other.top), "GIT_INDEX_FILE": "/dev/null"}
+    programs = dict.fromkeys(("GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_ASKPASS"), str(trap.program))
+
+    found = await trap.checkout.changed("HEAD", **elsewhere, **programs)
+
+    assert found.files == {"a.py"}
+    assert not trap.canary.exists()
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("directly")
+async def test_a_git_inside_the_checkout_is_not_started(tmp_path: Path) -> None:
+    """Also not if the root is another folder of the checkout."""
+    trap = Trap(tmp_path)
+    trap.checkout.commit(**{"inner/c": ""})
+    shutil.copy2(trap.program, trap.checkout.top / "git")
+
+    await trap.checkout.changed("HEAD", root="inner", PATH=f"{trap.checkout.top}:.:/usr/bin:/bin")
+    with pytest.raises(NoRepository, match="git is not on the PATH"):
+        await trap.checkout.changed("HEAD", root="inner", PATH=str(trap.checkout.top))
+
+    assert not trap.canary.exists()
+
+
+def no_tree(trap: Trap) -> None:
+    """A partial clone without trees, which git would fetch."""
+    trap.partial_clone("remote.origin.url=ssh://host.invalid/x", "core.sshCommand")
+    tree = trap.checkout.git("rev-parse", "HEAD^{tree}").strip()
+    (trap.checkout.top / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
+
+
+def corrupt_index(trap: Trap) -> None:
+    (trap.checkout.top / ".git" / "index").write_bytes(b"DIRC" + b"\xff" * 100)
+
+
+def piped_index(trap: Trap) -> None:
+    index = trap.checkout.top / ".git" / "index"
+    index.unlink()
+    os.mkfifo(index)
+
+
+def parent_in_tree(trap: Trap) -> None:
+    """A tree with names that no checkout can have."""
+    blob = trap.checkout.git("rev-parse", "HEAD:a.py").strip()
+    inner = trap.checkout.git("mktree", given=f"100644 blob {blob}\tsecret\n".encode()).strip()
+    tree = trap.checkout.git("mktree", given=f"040000 tree {inner}\t..\n".encode()).strip()
+    trap.checkout.git("update-ref", "HEAD", trap.checkout.git("commit-tree", "-m", "evil", tree).strip())
+
+
+def worktree_above(trap: Trap) -> None:
+    trap.configure("core.worktree=/")
+
+
+def worktree_elsewhere(trap: Trap) -> None:
+    elsewhere = new_checkout(trap.checkout.top.parent / "elsewhere")
+    trap.configure(f"core.worktree={elsewhere.top}")
+
+
+def link_to_nowhere(trap: Trap) -> None:
+    git = trap.checkout.top / ".git"
+    shutil.rmtree(git)
+    git.write_text("gitdir: /nonexistent\n", encoding="utf-8")
+
+
+def bare_inside(trap: Trap) -> None:
+    """The root looks like a bare repository, and its `.git` is none."""
+    git = trap.checkout.top / ".git"
+    for path in git.iterdir():
+        path.rename(trap.checkout.top / path.name)
+    trap.configure("core.bare=true", "core.fsmonitor")
+
+
+ODD: list[tuple[Callable[[Trap], None], type[Exception]]] = [
+    (no_tree, CannotTell),
+    (corrupt_index, CannotTell),
+    (piped_index, CannotTell),
+    (parent_in_tree, CannotTell),
+    (worktree_above, NoRepository),
+    (worktree_elsewhere, NoRepository),
+    (link_to_nowhere, NoRepository),
+    (bare_inside, NoRepository),
+]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("plant", "expected"), ODD, ids=[plant.__name__ for plant, _ in ODD])
+async def test_a_repository_that_cannot_be_compared_is_an_error_in_time(
+    plant: Callable[[Trap], None], expected: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository, "GIT_SECONDS", 1 if plant is piped_index else PATIENCE)
+    trap = Trap(tmp_path)
+    plant(trap)
+    trap.canary.unlink(missing_ok=True)
+
+    with anyio.fail_after(PATIENCE), pytest.raises(expected) as raised:
+        await trap.checkout.changed("HEAD")
+
+    assert "\n" not in str(raised.value)
+    assert not trap.canary.exists()
+    assert processes_in(tmp_path) == []
+
+
+@pytest.mark.anyio
+async def test_a_git_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repository, "GIT_SECONDS", 1)
+    home, checkout = empty_home(tmp_path / "home"), new_checkout(tmp_path / "project")
+    home.program("git", "exec sleep 600")
+
+    with anyio.fail_after(PATIENCE), pytest.raises(CannotTell, match="within 1 seconds"):
+        await checkout.changed("HEAD", **home.environment)
+
+    assert processes_in(tmp_path) == []
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("directly")
+async def test_a_repository_of_another_user_is_refused_with_the_line_that_allows_it(tmp_path: Path, home: Home) -> None:
+    checkout = new_checkout(tmp_path / "project")
+    home.program("git", 'GIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec /usr/bin/git "$@"')
+
+    with pytest.raises(NoRepository, match=f"--add safe.directory {checkout.top}"):
+        await checkout.changed("HEAD", **home.environment)
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("directly")
+async def test_links_pipes_and_loops_in_the_working_tree_are_neither_followed_nor_read(tmp_path: Path) -> None:
+    outside, checkout = tmp_path / "outside", new_checkout(tmp_path / "project")
+    checkout.commit(**{"folder/c": "c = 1\n", "piped": "", "looped": ""})
+    shutil.move(checkout.top / "folder", outside)
+    (checkout.top / "folder").symlink_to(outside)
+    for name in ("piped.py", "looped.py"):
+        (checkout.top / name).unlink()
+    os.mkfifo(checkout.top / "piped.py")
+    (checkout.top / "looped.py").symlink_to("looped.py")
+    (checkout.top / "circle").symlink_to(".")
+
+    assert await checkout.files() == {"circle", "folder", "folder/c.py", "looped.py", "piped.py"}

@@ -1,0 +1,300 @@
+"""What changed, with the real git as the oracle."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pytest_mcp.changes import differences
+from pytest_mcp.changes.differences import Changes
+from pytest_mcp.changes.repository import CannotTell
+from tests.support.checkouts import Checkout, new_checkout, without_supervisor
+
+NAMES = ("a.py", "b.py", "c d.py", "é.py", "sub/e.py", "sub", "ignored.log")
+Step = tuple[str, str, str]
+
+
+def delete(checkout: Checkout, name: str, _: str) -> None:
+    path = checkout.top / name
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+
+
+def write(checkout: Checkout, name: str, content: str) -> None:
+    path = checkout.top / name
+    if path.is_dir() or (path.parent.exists() and not path.parent.is_dir()):
+        return
+    delete(checkout, name, "")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(content, encoding="utf-8")
+
+
+def link(checkout: Checkout, name: str, target: str) -> None:
+    write(checkout, name, "")
+    if (checkout.top / name).is_file():
+        delete(checkout, name, "")
+        (checkout.top / name).symlink_to(target or ".")
+
+
+def rename(checkout: Checkout, name: str, _: str) -> None:
+    if (checkout.top / name).is_file() and not (checkout.top / "sub").is_file():
+        (checkout.top / "sub").mkdir(exist_ok=True)
+        (checkout.top / name).replace(checkout.top / "sub" / "moved.py")
+
+
+def make_executable(checkout: Checkout, name: str, _: str) -> None:
+    if (checkout.top / name).is_file() and not (checkout.top / name).is_symlink():
+        (checkout.top / name).chmod(0o755)
+
+
+def in_git(*arguments: str) -> Callable[[Checkout, str, str], None]:
+    def run(checkout: Checkout, name: str, _: str) -> None:
+        checkout.git(*arguments, name, check=False)
+
+    return run
+
+
+def commit(checkout: Checkout, _: str, __: str) -> None:
+    checkout.git("commit", "--quiet", "--allow-empty", "-m", "one more")
+
+
+STEPS: dict[str, Callable[[Checkout, str, str], None]] = {
+    "write": write,
+    "delete": delete,
+    "rename": rename,
+    "link": link,
+    "chmod": make_executable,
+    "stage": in_git("add", "--"),
+    "unstage": in_git("reset", "--quiet", "--"),
+    "forget": in_git("rm", "--quiet", "--cached", "--"),
+    "intend": in_git("add", "--intent-to-add", "--"),
+    "commit": commit,
+}
+
+
+def told_by_git(checkout: Checkout, ref: str) -> set[str]:
+    differing = checkout.git("diff", "--no-renames", "--name-only", "-z", ref)
+    untracked = checkout.git("ls-files", "-o", "--exclude-standard", "-z")
+    return {path for path in (differing + untracked).split("\0") if path}
+
+
+@settings(max_examples=settings.default.max_examples // 5 if settings.default else 6)
+@given(
+    steps=st.lists(
+        st.tuples(st.sampled_from(sorted(STEPS)), st.sampled_from(NAMES), st.sampled_from(["", "a = 1\n", "x\r\ny\n"])),
+        min_size=1,
+        max_size=12,
+    ),
+    ref=st.sampled_from(["first", "HEAD"]),
+)
+@example(steps=[("forget", "a.py", "")], ref="HEAD")
+@example(steps=[("write", "a.py", "2"), ("stage", "a.py", ""), ("write", "a.py", "a = 1\n")], ref="HEAD")
+@example(steps=[("delete", "a.py", ""), ("write", "sub/e.py", "x"), ("link", "a.py", "sub/e.py")], ref="HEAD")
+def test_what_changed_is_what_git_says(steps: list[Step], ref: str) -> None:
+    with tempfile.TemporaryDirectory() as folder, without_supervisor():
+        checkout = new_checkout(Path(folder, "project"))
+        checkout.git("tag", "first")
+        (checkout.top / ".git" / "info" / "exclude").write_text("*.log\n", encoding="utf-8")
+        for step, name, content in steps:
+            STEPS[step](checkout, name, content)
+
+        files = anyio.run(checkout.files, ref)
+
+        assert files == told_by_git(checkout, ref)
+
+
+@pytest.mark.anyio
+async def test_a_change_has_its_ref_its_commit_and_its_files(checkout: Checkout) -> None:
+    head = checkout.git("rev-parse", "HEAD").strip()
+    checkout.write(a="a = 2\n", new="")
+
+    assert await checkout.changed("HEAD~0") == Changes("HEAD~0", head, frozenset({"a.py", "new.py"}), frozenset())
+
+
+@pytest.mark.anyio
+async def test_a_clean_checkout_has_no_changes(checkout: Checkout) -> None:
+    assert await checkout.files() == set()
+
+
+@pytest.mark.anyio
+async def test_paths_are_relative_to_the_root_and_the_others_to_the_top(checkout: Checkout) -> None:
+    checkout.commit(**{"inner/c": "", "inner/d": ""})
+    checkout.write(**{"a": "", "inner/c": "c = 1\n", "inner/deep/e": ""})
+
+    found = await checkout.changed("HEAD", root="inner")
+
+    assert found.files == {"c.py", "deep/e.py"}
+    assert found.outside == {"a.py"}
+
+
+@pytest.mark.anyio
+async def test_nothing_can_be_told_of_a_root_that_git_ignores(checkout: Checkout) -> None:
+    """Its files would all seem unchanged, however they change."""
+    checkout.write(**{"build/c": ""})
+    (checkout.top / ".gitignore").write_text("build/\n", encoding="utf-8")
+
+    with pytest.raises(CannotTell, match="tracks no file"):
+        await checkout.changed("HEAD", root="build")
+
+
+@pytest.mark.anyio
+async def test_both_names_of_a_rename_are_changed(checkout: Checkout) -> None:
+    checkout.git("mv", "a.py", "z.py")
+
+    assert await checkout.files() == {"a.py", "z.py"}
+
+
+@pytest.mark.anyio
+async def test_files_that_a_sparse_checkout_leaves_out_are_not_deleted(checkout: Checkout) -> None:
+    checkout.commit(**{"left/c": "", "kept/d": ""})
+    checkout.git("sparse-checkout", "set", "kept")
+
+    assert not (checkout.top / "left").exists()
+    assert await checkout.files() == set()
+    assert await checkout.files("HEAD~1") == {"left/c.py", "kept/d.py"}
+
+
+@pytest.mark.anyio
+async def test_a_file_that_git_is_told_to_overlook_is_compared_all_the_same(checkout: Checkout) -> None:
+    checkout.git("update-index", "--skip-worktree", "a.py")
+    checkout.git("update-index", "--assume-unchanged", "b.py")
+    checkout.write(a="a = 2\n", b="b = 2\n")
+
+    assert await checkout.files() == {"a.py", "b.py"}
+
+
+@pytest.mark.anyio
+async def test_a_file_with_a_conflict_is_changed(checkout: Checkout) -> None:
+    checkout.git("switch", "--quiet", "-c", "other")
+    checkout.commit(a="a = 2\n")
+    checkout.git("switch", "--quiet", "main")
+    checkout.commit(a="a = 3\n")
+    checkout.git("merge", "other", check=False)
+    checkout.write(a="a = 3\n")
+
+    assert await checkout.files() == {"a.py"}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("setting", "changed"), [("true", {"a.py"}), ("false", set())])
+async def test_executable_bits_count_if_the_repository_says_so(
+    checkout: Checkout, setting: str, changed: set[str]
+) -> None:
+    """On some file systems every file is executable."""
+    checkout.git("config", "core.fileMode", setting)
+    (checkout.top / "a.py").chmod(0o755)
+
+    assert await checkout.files() == changed
+    checkout.git("update-index", "--chmod=+x", "a.py")
+    assert await checkout.files() == {"a.py"}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("conversion", ["none", "setting", "attributes"])
+async def test_line_ends_count_unless_the_repository_converts_them(checkout: Checkout, conversion: str) -> None:
+    if conversion == "setting":
+        checkout.git("config", "core.autocrlf", "true")
+    if conversion == "attributes":
+        (checkout.top / ".gitattributes").write_text("*.py text eol=crlf\n", encoding="utf-8")
+        checkout.commit()
+    (checkout.top / "a.py").write_bytes(b"a = 1\r\n")
+
+    assert await checkout.files() == ({"a.py"} if conversion == "none" else set())
+
+
+@pytest.mark.anyio
+async def test_a_repository_of_sha256_is_compared_too(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    checkout = Checkout((tmp_path / "project").resolve())
+    checkout.git("init", "--quiet", "--object-format=sha256")
+    checkout.commit(a="", b="")
+    checkout.write(a="a = 1\n")
+
+    with without_supervisor():
+        assert await checkout.files() == {"a.py"}
+
+
+@pytest.mark.anyio
+async def test_a_linked_worktree_is_compared_by_itself(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.git("worktree", "add", "--quiet", tmp_path / "linked")
+    linked = Checkout((tmp_path / "linked").resolve())
+    linked.write(c="")
+
+    assert await linked.files() == {"c.py"}
+    assert await checkout.files() == set()
+
+
+@pytest.mark.anyio
+async def test_names_that_are_not_text_survive(checkout: Checkout) -> None:
+    name = os.fsdecode(b"\xff\r\n.py")
+    (checkout.top / name).touch()
+
+    assert await checkout.files() == {name}
+
+
+@pytest.mark.anyio
+async def test_a_repository_that_is_no_submodule_is_one_changed_path(checkout: Checkout) -> None:
+    new_checkout(checkout.top / "vendored")
+
+    assert await checkout.files() == {"vendored"}
+
+
+class TestSubmodules:
+    @pytest.fixture
+    def inner(self, checkout: Checkout, tmp_path: Path) -> Checkout:
+        """A submodule of the checkout."""
+        origin = new_checkout(tmp_path / "origin")
+        checkout.git("submodule", "--quiet", "add", origin.top, "inner")
+        checkout.commit()
+        return Checkout(checkout.top / "inner")
+
+    @pytest.mark.anyio
+    async def test_one_that_is_clean_or_not_checked_out_is_unchanged(self, checkout: Checkout, inner: Checkout) -> None:
+        assert await checkout.files() == set()
+        checkout.git("submodule", "--quiet", "deinit", "inner")
+        assert list(inner.top.iterdir()) == []
+        assert await checkout.files() == set()
+
+    @pytest.mark.anyio
+    async def test_changed_files_in_one_are_changed_files(self, checkout: Checkout, inner: Checkout) -> None:
+        inner.write(a="a = 2\n")
+
+        assert await checkout.files() == {"inner/a.py"}
+
+    @pytest.mark.anyio
+    async def test_a_commit_in_one_changes_files_and_then_its_path(self, checkout: Checkout, inner: Checkout) -> None:
+        inner.commit(a="a = 2\n")
+
+        assert await checkout.files() == {"inner/a.py"}
+        checkout.git("add", "inner")
+        assert await checkout.files() == {"inner"}
+
+    @pytest.mark.anyio
+    async def test_one_without_its_repository_or_its_folder_is_changed(
+        self, checkout: Checkout, inner: Checkout
+    ) -> None:
+        (inner.top / ".git").unlink()
+        assert await checkout.files() == {"inner"}
+
+        inner.top.rename(checkout.top.parent / "elsewhere")
+        assert await checkout.files() == {"inner"}
+
+    @pytest.mark.anyio
+    async def test_one_whose_repository_cannot_be_read_is_changed(self, checkout: Checkout, inner: Checkout) -> None:
+        (inner.top / ".git").write_text("gitdir: /nonexistent\n", encoding="utf-8")
+
+        assert await checkout.files() == {"inner"}
+
+    @pytest.mark.anyio
+    async def test_too_many_are_not_looked_into(
+        self, checkout: Checkout, inner: Checkout, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(differences, "MOST_SUBMODULES", 0)
+
+        assert (inner.top / ".git").exists()
+        assert await checkout.files() == {"inner"}
