@@ -12,7 +12,7 @@ from pytest_mcp.events.decode import KINDS
 from pytest_mcp.execution.job import Job
 
 PACKAGE = Path(pytest_mcp.__file__).parent
-CHILD = sorted((PACKAGE / "child").glob("*.py"))
+CHILD = sorted((PACKAGE / "child").rglob("*.py"))
 
 
 def nodes(path: Path) -> Iterator[ast.AST]:

@@ -35,6 +35,7 @@ JOB: Job = {
     "portrait": False,
     "text_limit": 20_000,
     "ids": None,
+    "moved": None,
 }
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         portrait: bool
         text_limit: int
         ids: list[str] | None
+        moved: list[str] | None
 
 
 OURS = os.path.dirname(os.path.abspath(__file__))
@@ -115,6 +116,8 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     plugins = [ours("reporter").Reporter(channel, job), ours("admission").Admission(channel, job), limit, caches]
     if job["ids"] is not None:
         plugins.append(ours("exact_order").ExactOrder(job))
+    if job["moved"] is not None:
+        plugins.append(ours("moved_source").MovedSource(channel.emit, *job["moved"]))
     if job["portrait"]:
         plugins.append(ours("environment_report").Portrait(channel, job))
     args = confined.options + traceless(job, run_dir) + job["args"]

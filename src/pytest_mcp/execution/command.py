@@ -98,6 +98,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "portrait": request.wants_portrait,
             "text_limit": _text_limit(request),
             "ids": None,
+            "moved": None,
         },
         reproduction=(
             str(python),
