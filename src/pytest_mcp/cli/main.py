@@ -24,12 +24,13 @@ from pytest_mcp.server import fast_start
 COMMANDS = {
     "run": "run tests and print a report for people",
     "discover": "list tests",
+    "investigate": "tell why one test fails: always, sometimes, by the order of the tests or by an old bug",
     "call": "call one tool through an MCP client and print the reply",
     "setup": "add the server to the settings of the MCP clients on this machine, or remove it",
     "doctor": "check whether the server works and the project's tests can run",
 }
 # The exit code of a usage error, for commands that do not use argparse's.
-MISUSES = {"run": USAGE_ERROR, "discover": USAGE_ERROR}
+MISUSES = {"run": USAGE_ERROR, "discover": USAGE_ERROR, "investigate": USAGE_ERROR}
 
 
 class Command(Protocol):
