@@ -13,7 +13,7 @@ WORKERS ?= 3
 SHARED := -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz load proxy scale bench tokens suspects
-.PHONY: docs recording package clean
+.PHONY: docs recording package clean investigations
 
 demo: $(INSTALLED)
 	@$(BIN)/python scripts/demo.py
@@ -81,6 +81,11 @@ fuzz: $(INSTALLED) environments
 	@echo "== fuzz"
 	@$(BIN)/python -m tests.external.endurance.fuzz --share $(SHARE) --seed $(SEED)
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m hypothesis --hypothesis-profile=fresh
+
+# Every project of which it is known why a test fails in it, investigated for real: minutes. `make test` runs some.
+investigations: $(INSTALLED) environments
+	@echo "== investigations"
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "external(target='investigations')" tests/external
 
 # Fifty clients on one HTTP server and twenty stdio servers at once: minutes. `make test` runs a small part.
 load: $(INSTALLED) environments

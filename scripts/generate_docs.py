@@ -30,7 +30,8 @@ INTRODUCTION = """\
 
 This file is generated from the models in `src/pytest_mcp` by `make docs`.
 
-Every parameter is optional, `null` means the same as leaving it out, and unknown parameters are refused.
+Every parameter except `node_id` of `investigate_failure` is optional. `null` means the same as leaving it out.
+Unknown parameters are refused.
 Every key of an answer is always present, in this order; a missing value is `null`.
 """
 

@@ -25,6 +25,7 @@ from pytest_mcp.events import decode
 from pytest_mcp.events import model as events
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Asked_co, Exit, Run, RunEnvironment
+from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution import command, process
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
@@ -34,7 +35,7 @@ from pytest_mcp.report.environment import explain as environment
 from pytest_mcp.report.environment.attempt import Trial
 
 Asked = TypeVar("Asked", bound=Request)
-OnProgress = Callable[[Ledger], None]
+OnProgress = Callable[[Ledger | Steps], None]
 # An interpreter that cannot be executed, as if it had exited at once.
 _NOT_STARTED = Exit(code=None, signal=None, reason="exited", duration=0.0, stdout="", stderr="", report="unwritten")
 
@@ -163,7 +164,7 @@ def interrupted(request: Request, config: Config, ledger: Ledger, *, seconds: fl
 
 async def explain(_request: ExplainEnvironment, config: Config, spare: Spare, on_progress: OnProgress) -> ExplainResult:
     """What keeps the tests from running is the answer here, not an error."""
-    trial = await _try(Call(Survey(), config, spare, on_progress), config.default_timeout)
+    trial = await try_interpreters(Call(Survey(), config, spare, on_progress), config.default_timeout)
     return await in_thread(lambda: environment.explained(trial, host.look(config)))
 
 
@@ -187,7 +188,7 @@ async def _reach(request: Request, config: Config) -> Reach | None:
 
 async def _run(call: Call[Asked], time_limit: int) -> Run[Asked]:
     """The run has a result, or this raises why not."""
-    trial = await _try(call, time_limit)
+    trial = await try_interpreters(call, time_limit)
     if trial.error is not None:
         raise trial.error
     assert trial.run is not None
@@ -197,7 +198,7 @@ async def _run(call: Call[Asked], time_limit: int) -> Run[Asked]:
     return trial.run
 
 
-async def _try(call: Call[Asked], time_limit: int) -> Trial[Asked]:
+async def try_interpreters(call: Call[Asked], time_limit: int) -> Trial[Asked]:
     """Run in the first interpreter that has pytest."""
     rejected: list[Candidate] = []
     folder = interpreter.pointed_at(call.places, call.config.root)

@@ -13,11 +13,13 @@ from pydantic_core import ErrorDetails
 from pytest_mcp import engine
 from pytest_mcp.api import near_matches
 from pytest_mcp.api.errors import Fault, InvalidParams
+from pytest_mcp.api.investigation import InvestigateFailure, InvestigateResult
 from pytest_mcp.api.requests import Arguments, DiscoverTests, ExecuteTests, ExplainEnvironment
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult, Shape
 from pytest_mcp.config.model import Bounds, Config
 from pytest_mcp.engine import OnProgress
 from pytest_mcp.execution.spare import Spare
+from pytest_mcp.investigation.investigate import investigate
 
 INSTRUCTIONS = """\
 Runs this project's pytest tests, in the project's own Python, instead of a shell.
@@ -34,7 +36,8 @@ not happen or did not end; its message says why and what to do. Node ids in answ
 as they are.
 
 Call explain_environment when no usable Python is found, when tests or modules that should be there are
-missing, or when results look as if they were of other code."""
+missing, or when results look as if they were of other code. Call investigate_failure before you call a
+failure flaky, old or unrelated."""
 
 Handler = Callable[[Any, Config, Spare, OnProgress], Awaitable[Shape]]
 
@@ -129,6 +132,20 @@ TOOLS = (
         destructive=False,
         idempotent=True,
         open_world=False,
+    ),
+    Tool(
+        name="investigate_failure",
+        title="Investigate a failure",
+        description="Tell why one test fails: always, sometimes, only after or without other tests, or already at a"
+        " base commit, and which functions to suspect. Runs it alone several times, after other tests and in a copy"
+        " of the base.",
+        request=InvestigateFailure,
+        result=InvestigateResult,
+        handler=investigate,
+        # As execute_tests.
+        destructive=True,
+        idempotent=False,
+        open_world=True,
     ),
 )
 

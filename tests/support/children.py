@@ -40,6 +40,7 @@ JOB: Job = {
     "workers": None,
     "ids": None,
     "trace": None,
+    "moved": None,
 }
 
 

@@ -7,7 +7,6 @@ from pytest_mcp import engine
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.config.model import Config
-from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.execution.spare import Spare
 from tests.support.leftovers import children
 from tests.support.workbench import Workbench
@@ -15,11 +14,7 @@ from tests.support.workbench import Workbench
 
 async def execute(bench: Workbench, spare: Spare, *, config: Config | None = None, **arguments: Any) -> ExecuteResult:
     with spare.during_a_call():
-        return await engine.execute(ExecuteTests(**arguments), config or bench.config, spare, _ignore)
-
-
-def _ignore(_ledger: Ledger) -> None:
-    pass
+        return await engine.execute(ExecuteTests(**arguments), config or bench.config, spare, lambda _: None)
 
 
 def waiting_child(spare: Spare) -> int | None:

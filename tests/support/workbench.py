@@ -72,6 +72,9 @@ class Workbench:
     async def explain(self) -> dict[str, Any]:
         return succeeded(await call("explain_environment", {}, self.config))
 
+    async def investigate(self, **arguments: Any) -> dict[str, Any]:
+        return succeeded(await call("investigate_failure", arguments, self.config))
+
     async def refused(self, tool: str, **arguments: Any) -> Failure:
         """The error that this call is answered with; a result would be a failure of the test."""
         answer = await call(tool, arguments, self.config)

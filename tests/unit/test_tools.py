@@ -39,7 +39,12 @@ def properties(tool: Tool) -> dict[str, Any]:
 
 
 def test_discover_tests_stands_first_because_an_agent_reads_from_the_top() -> None:
-    assert [tool.name for tool in TOOLS] == ["discover_tests", "execute_tests", "explain_environment"]
+    assert [tool.name for tool in TOOLS] == [
+        "discover_tests",
+        "execute_tests",
+        "explain_environment",
+        "investigate_failure",
+    ]
     assert list(BY_NAME) == [tool.name for tool in TOOLS]
 
 
@@ -50,13 +55,14 @@ def test_the_parameters_are_those_that_were_promised() -> None:
     assert set(properties(BY_NAME["discover_tests"])) == shared
     assert set(properties(BY_NAME["execute_tests"])) == shared | running
     assert properties(BY_NAME["explain_environment"]) == {}
+    assert set(properties(BY_NAME["investigate_failure"])) == {"node_id", "base", "runs", "timeout"}
 
 
 @every_tool
-def test_an_unknown_parameter_is_refused_by_the_schema_and_none_is_required(tool: Tool) -> None:
+def test_an_unknown_parameter_is_refused_by_the_schema_and_only_the_test_to_investigate_is_required(tool: Tool) -> None:
     assert tool.input_schema["type"] == "object"
     assert tool.input_schema["additionalProperties"] is False
-    assert "required" not in tool.input_schema
+    assert tool.input_schema.get("required", []) == (["node_id"] if tool.name == "investigate_failure" else [])
 
 
 @pytest.mark.parametrize(("name", "meant"), [("keyword", "did you mean keywords? There are"), ("plugin", "there are")])

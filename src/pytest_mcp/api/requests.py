@@ -121,6 +121,7 @@ _WORKERS_SCHEMA = {
 _TARGET_SCHEMA = {"type": "string", "minLength": 1, "maxLength": targets.MAX_LENGTH}
 PathTarget = Annotated[Target, BeforeValidator(_to_target(targets.parse_path)), WithJsonSchema(_TARGET_SCHEMA)]
 NodeTarget = Annotated[Target, BeforeValidator(_to_target(targets.parse_node_id)), WithJsonSchema(_TARGET_SCHEMA)]
+Seconds = Annotated[StrictInt, Field(ge=1, le=86_400), AfterValidator(_check_timeout)]
 Expression = Annotated[StrictStr, Field(min_length=1, max_length=expressions.MAX_LENGTH)]
 Detail = Literal["auto", "tests", "full"]
 
@@ -271,7 +272,7 @@ class ExecuteTests(Request):
         Field(description="Keep colour codes in text_output."),
     ] = False
     timeout: Annotated[
-        Annotated[StrictInt, Field(ge=1, le=86_400), AfterValidator(_check_timeout)] | None,
+        Seconds | None,
         Field(
             description="Seconds until the run is stopped and what had finished is reported."
             " Default: the operator's, 240 unless set; at most the operator's limit, 3600 unless set."

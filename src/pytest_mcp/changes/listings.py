@@ -48,6 +48,16 @@ def parse_tree(output: bytes) -> dict[bytes, Entry]:
     return found
 
 
+def parse_sizes(output: bytes) -> dict[bytes, tuple[Entry, int]]:
+    """Records of `mode type hash size TAB path`; a submodule has no size."""
+    found = {}
+    for record in _records(output):
+        described, _, path = record.partition(b"\t")
+        mode, _, name, size = described.split()
+        found[_safe(path)] = _entry(mode, name), 0 if size == b"-" else int(size)
+    return found
+
+
 def parse_files(output: bytes) -> Index:
     """Records of `tag mode hash stage TAB path`, and `? path` for an untracked file."""
     index = Index({}, set(), set(), set())

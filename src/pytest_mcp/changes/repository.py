@@ -136,6 +136,14 @@ class Repository:
         tree, files, settings = (_given(answers[name]) for name in questions)
         return Listings(tree, files, _settings(settings))
 
+    async def list_tree(self, commit: str) -> bytes:
+        """The commit's tree: records of `mode type hash size TAB path`."""
+        return await self._ask("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+
+    async def contents(self, hashes: Sequence[bytes]) -> bytes:
+        """The objects one after the other: each a line of `hash type size`, its content and a newline."""
+        return await self._ask("cat-file", "--batch", given=b"".join(name + b"\n" for name in hashes))
+
     async def find_top(self) -> str:
         """The top of the working tree, as git sees it."""
         return os.fsdecode((await self._ask("rev-parse", "--show-toplevel")).removesuffix(b"\n"))

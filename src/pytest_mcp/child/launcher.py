@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         workers: int | None
         ids: list[str] | None
         trace: Trace | None
+        moved: list[str] | None
 
 
 OURS = os.path.dirname(os.path.abspath(__file__))
@@ -130,6 +131,8 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         plugins.append(ours("tracing").Tracing(reporter, job))
     if job["workers"] is not None:
         plugins.append(ours("xdist_controller").RequestedWorkers(channel, job))
+    if job["moved"] is not None:
+        plugins.append(ours("moved_source").MovedSource(channel.emit, *job["moved"]))
     if job["portrait"]:
         plugins.append(ours("environment_report").Portrait(channel, job))
     args = confined.options + traceless(job, run_dir) + job["args"]

@@ -1,4 +1,4 @@
-"""The exit codes of `pytest-mcp run`, `discover` and `merge`. They are pytest's; only success is 0.
+"""The exit codes of `pytest-mcp run`, `discover`, `merge` and `investigate`. They are pytest's; only success is 0.
 
 Pure: an answer or an error in, a number out.
 
@@ -14,6 +14,7 @@ Pure: an answer or an error in, a number out.
 from collections.abc import Mapping
 
 from pytest_mcp.api.errors import INTERNAL_ERROR, INVALID_PARAMS, CallError, ErrorType, ExecutionFailed
+from pytest_mcp.api.investigation import InvestigateResult
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ShardResult, Verdict
 from pytest_mcp.cli.output import USAGE_ERROR
 
@@ -49,6 +50,10 @@ def of_discovery(result: DiscoverResult) -> int:
     if result.collection_errors:
         return INTERRUPTED
     return PASSED if result.count else NO_TESTS
+
+
+def of_investigation(result: InvestigateResult) -> int:
+    return PASSED if result.kind == "passes" else FAILED
 
 
 def of_error(error: CallError) -> int:

@@ -1,4 +1,4 @@
-"""Call one tool in this process, for `pytest-mcp run` and `pytest-mcp discover`.
+"""Call one tool in this process, for `pytest-mcp run`, `pytest-mcp discover` and `pytest-mcp investigate`.
 
 In come the tool, the parsed command line and the settings; out come an answer on stdout and an exit code. The call
 goes through the same code as a client's call, without MCP. `--json` keeps to the same token limits as a client's call;
@@ -16,7 +16,8 @@ import anyio
 
 from pytest_mcp import engine
 from pytest_mcp.api.errors import CallError, InternalError
-from pytest_mcp.api.requests import Request
+from pytest_mcp.api.requests import Arguments as Asked
+from pytest_mcp.api.requests import Request, Survey
 from pytest_mcp.api.results import PartialResult, Shape
 from pytest_mcp.cli import exit_codes, render, terminal, tool_flags
 from pytest_mcp.cli.output import show, show_on_stderr
@@ -25,6 +26,7 @@ from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import interpreter
+from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.execution import process
 from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.spare import Spare
@@ -57,7 +59,6 @@ def run(command: ToolCommand, options: argparse.Namespace, config: Config) -> in
         config = config._replace(max_reply_bytes=sys.maxsize)
     try:
         request = command.tool.accept(arguments, config.bounds)
-        assert isinstance(request, Request)  # explain_environment is called by `doctor` only
         result = _called(command.tool, request, config, screen)
     except CallError as error:
         if options.json:
@@ -83,7 +84,7 @@ def _print_error(error: CallError, command: ToolCommand, screen: Screen) -> None
     show_on_stderr("\n".join(render.of_error(error, screen.err)))
 
 
-def _called(tool: Tool, request: Request, config: Config, screen: Screen) -> Shape:
+def _called(tool: Tool, request: Asked, config: Config, screen: Screen) -> Shape:
     process.prepare()
     try:
         return anyio.run(_call, tool, request, config, ProgressBar(screen))
@@ -93,7 +94,7 @@ def _called(tool: Tool, request: Request, config: Config, screen: Screen) -> Sha
         raise InternalError(bug) from bug
 
 
-async def _call(tool: Tool, request: Request, config: Config, bar: ProgressBar) -> Shape:
+async def _call(tool: Tool, request: Asked, config: Config, bar: ProgressBar) -> Shape:
     """The result of the tool; the first signal cancels the call and raises the error `interrupted`."""
     received: list[str] = []
 
@@ -105,7 +106,9 @@ async def _call(tool: Tool, request: Request, config: Config, bar: ProgressBar) 
     with anyio.CancelScope() as scope:
         async with alongside(cancel_on_signal()), alongside(bar.keep_drawn()):
             return await tool.handler(request, config, Spare(wanted=False, fingerprint=interpreter.state), bar.update)
-    raise engine.interrupted(request, config, bar.ledger, seconds=bar.seconds, by=received[0])
+    made = bar.ledger if isinstance(bar.ledger, Ledger) else Ledger()
+    ran = request if isinstance(request, Request) else Survey()
+    raise engine.interrupted(ran, config, made, seconds=bar.seconds, by=received[0])
 
 
 async def _first_signal() -> signal.Signals:

@@ -25,12 +25,13 @@ COMMANDS = {
     "run": "run tests and print a report for people",
     "discover": "list tests",
     "merge": "make one answer of the answers of `run --shard`",
+    "investigate": "tell why one test fails: always, sometimes, by the order of the tests or by an old bug",
     "call": "call one tool through an MCP client and print the reply",
     "setup": "add the server to the settings of the MCP clients on this machine, or remove it",
     "doctor": "check whether the server works and the project's tests can run",
 }
 # The exit code of a usage error, for commands that do not use argparse's.
-MISUSES = {"run": USAGE_ERROR, "discover": USAGE_ERROR, "merge": USAGE_ERROR}
+MISUSES = {"run": USAGE_ERROR, "discover": USAGE_ERROR, "merge": USAGE_ERROR, "investigate": USAGE_ERROR}
 
 
 # Flags whose value may be left out. It has to be typed behind `=`, or the next word would be taken for it.

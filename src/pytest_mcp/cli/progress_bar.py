@@ -12,6 +12,7 @@ import anyio
 from pytest_mcp.cli import progress_line, terminal
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.steps import Steps
 
 # A shorter run shows no progress line.
 REDRAW_SECONDS = 0.2
@@ -22,14 +23,14 @@ class ProgressBar:
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
         self.started = time.monotonic()
-        self.ledger = Ledger()
+        self.ledger: Ledger | Steps = Ledger()
         self.is_drawn = False
 
     @property
     def seconds(self) -> float:
         return time.monotonic() - self.started
 
-    def update(self, ledger: Ledger) -> None:
+    def update(self, ledger: Ledger | Steps) -> None:
         self.ledger = ledger
 
     async def keep_drawn(self) -> None:

@@ -4,6 +4,7 @@ from pytest_mcp import text
 from pytest_mcp.cli import colours
 from pytest_mcp.cli.colours import Painter
 from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.steps import Steps
 from pytest_mcp.server import progress
 
 BAR_COLUMNS = 20
@@ -12,11 +13,14 @@ LEAST_FILE_COLUMNS = 8
 GAP = "  "
 
 
-def line(ledger: Ledger, seconds: float, *, width: int, painter: Painter) -> str:
+def line(made: Ledger | Steps, seconds: float, *, width: int, painter: Painter) -> str:
     """For example: [====>     ]  123/980  2 failed  4.2 s  tests/test_x.py
 
     Narrower than the terminal, so that it does not wrap. Parts that do not fit are left out, the bar first.
     """
+    if isinstance(made, Steps):
+        return colours.last_columns(f"{text.span(seconds)}{GAP}{progress.words(made)}", width - 1)
+    ledger = made
     failed = progress.failed(ledger) if ledger.failed else ""
     parts = {"bar": _bar(ledger), "state": _state(ledger), "failed": failed, "span": text.span(seconds)}
     for name in ("bar", "span", "failed", "state"):

@@ -45,7 +45,7 @@ def of_run(result: ExecuteResult, painter: Painter, *, again: str | None, by_det
         [f"To run the failures again: {safe_line(again)}"] if again else [],
         [_closing(result, painter)],
     ]
-    return _spaced(blocks)
+    return spaced(blocks)
 
 
 def of_error(error: CallError, painter: Painter) -> Lines:
@@ -69,7 +69,7 @@ def of_notices(notices: Sequence[str], painter: Painter) -> Lines:
     return [f"{painter.paint('note:', 'yellow')} {safe_line(notice)}" for notice in notices]
 
 
-def _spaced(blocks: Sequence[Lines]) -> Lines:
+def spaced(blocks: Sequence[Lines]) -> Lines:
     """An empty line between two blocks."""
     not_empty = [block for block in blocks if block]
     return [line for index, block in enumerate(not_empty) for line in ([""] if index else []) + block]

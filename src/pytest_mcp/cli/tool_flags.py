@@ -5,7 +5,8 @@ here: they are validated like an agent's arguments, with the same messages.
 """
 
 import argparse
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_mcp.tools import Tool
@@ -20,11 +21,14 @@ DEST_PREFIX = "tool_"
 
 
 def add_to(parser: argparse.ArgumentParser, tool: Tool) -> None:
+    required = tool.input_schema.get("required", ())
     for name, schema in tool.input_schema["properties"].items():
         dest = DEST_PREFIX + name
         common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _help(schema)}
         if schema.get("type") == "array":
             parser.add_argument(dest, nargs="*", metavar=name.upper().removesuffix("S"), **common)
+        elif name in required:
+            parser.add_argument(dest, metavar=name.upper(), help=common["help"])
         else:
             flags = [SHORT_FLAGS[name]] if name in SHORT_FLAGS else []
             parser.add_argument(*flags, _flag(name), dest=dest, **common, **_kind(name, schema))
@@ -42,6 +46,11 @@ def as_typed(given: Arguments) -> list[str]:
     """Arguments as they would be typed."""
     words = [word for value in given.values() if isinstance(value, list) for word in value]
     return words + [f"{_flag(name)}={value}" for name, value in given.items() if not isinstance(value, list)]
+
+
+def command(name: str, given: Arguments, settings: Sequence[str]) -> str:
+    """The whole command, with the operator's flags that were typed."""
+    return shlex.join(["pytest-mcp", *settings, name, *as_typed(given)])
 
 
 def _flag(name: str) -> str:

@@ -105,6 +105,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "workers": workers,
             "ids": None,
             "trace": None,
+            "moved": None,
         },
         reproduction=(
             str(python),

@@ -45,3 +45,5 @@ class Job(TypedDict):
     # Exactly these tests, in this order and in one process. None: whatever the arguments select.
     ids: list[str] | None
     trace: Trace | None
+    # A checkout and the copy that is tested instead of it: no module may come from the checkout.
+    moved: list[str] | None

@@ -4,20 +4,22 @@ In come node ids in the order in which they are to run; out comes the run, whate
 investigation are is decided in `investigate`, what one of them says about the test in `outcome`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 
-from pytest_mcp.api.requests import MAX_NODE_IDS, ExecuteTests
+from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTests, ExecuteTests
 from pytest_mcp.config.model import Config
-from pytest_mcp.engine import Attempt, Call, Deadline
+from pytest_mcp.engine import Asked, Attempt, Call, Deadline, OnProgress
 from pytest_mcp.environments import interpreter
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
+from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.command import Command
 from pytest_mcp.execution.job import Trace
 from pytest_mcp.execution.spare import Spare
@@ -30,7 +32,7 @@ class OutOfTime(Exception):
     """The deadline has passed; nothing was started."""
 
 
-def _ignore(_ledger: Ledger) -> None:
+def _ignore(_made: Ledger | Steps) -> None:
     pass
 
 
@@ -45,7 +47,9 @@ class Runner:
     variables: Mapping[str, str] = field(default_factory=dict)
     # Further options for pytest. Only options that the project's plugins are known to have.
     options: tuple[str, ...] = ()
-    on_progress: Callable[[Ledger], None] = _ignore
+    # The checkout that the project in `config.root` is a copy of, and the top of the copy.
+    moved: tuple[Path, Path] | None = None
+    on_progress: OnProgress = _ignore
 
     def with_variables(self, **variables: str) -> "Runner":
         return replace(self, variables={**self.variables, **variables})
@@ -58,9 +62,15 @@ class Runner:
         moment = min(self.deadline.moment, anyio.current_time() + max(LEAST_SECONDS, seconds))
         return replace(self, deadline=replace(self.deadline, moment=moment))
 
-    def at(self, root: Path) -> "Runner":
-        """The same, for a copy of the project in another folder."""
-        return replace(self, config=self.config._replace(root=root))
+    def at(self, copy: Path, *, instead_of: Path) -> "Runner":
+        """The same, in a copy of the whole checkout: everything is imported from there."""
+        root = copy / self.config.root.relative_to(instead_of)
+        given = self.config.environment.get("PYTHONPATH", "").split(os.pathsep)
+        kept = [_below(place, copy, instead_of) for place in given if place]
+        # In front of editable installs of the checkout, which the child looks for as well.
+        path = os.pathsep.join([str(root), str(root / "src"), *kept])
+        moved = replace(self, config=self.config._replace(root=root), moved=(instead_of, copy))
+        return moved.with_variables(PYTHONPATH=path)
 
     async def run(
         self, ids: Sequence[str] | None, *, paths: Sequence[str] = (), trace: Trace | None = None
@@ -75,26 +85,37 @@ class Runner:
         request = self.request(*paths)
         return await self._attempt(request, {"ids": None if ids is None else [*ids], "trace": trace})
 
+    async def collect(self) -> Run[DiscoverTests]:
+        """All tests of the project, in the order in which pytest would run them."""
+        return await self._attempt(DiscoverTests.model_validate({}, context=self.config.bounds), {})
+
     async def run_as_asked(self, node_ids: Sequence[str]) -> Run[ExecuteTests]:
-        """As `execute_tests` would run these `node_ids`."""
-        return await self._attempt(self.request(*node_ids), {})
+        """As `execute_tests` would run these `node_ids`: without seeds and options of an investigation."""
+        plain = replace(self, variables={}, options=())
+        return await plain._attempt(self.request(*node_ids), {})
 
     def request(self, *targets: str) -> ExecuteTests:
         """More targets than a call may name stand for everything."""
         named = {"node_ids": list(targets)} if 0 < len(targets) <= MAX_NODE_IDS else {}
         return ExecuteTests.model_validate({**named, "show_capture": False}, context=self.config.bounds)
 
-    async def _attempt(self, request: ExecuteTests, job: Mapping[str, Any]) -> Run[ExecuteTests]:
+    async def _attempt(self, request: Asked, job: Mapping[str, Any]) -> Run[Asked]:
         if self.deadline.left < LEAST_SECONDS:
             raise OutOfTime
         config = self.config._replace(environment={**self.config.environment, **self.variables})
         # Never the server's spare: it was started in another environment, and the next call can use it.
         spare = Spare(wanted=False, fingerprint=interpreter.state)
         call = Call(request, config, spare, self.on_progress)
-        attempt = Attempt(call, self.chosen, self.deadline, collect_only=False)
+        attempt = Attempt(call, self.chosen, self.deadline, collect_only=isinstance(request, DiscoverTests))
         attempt.command = self._completed(attempt.command, job)
         return await attempt.run([])
 
     def _completed(self, command: Command, job: Mapping[str, Any]) -> Command:
-        merged: Any = {**command.job, **job, "args": [*self.options, *command.job["args"]]}
+        moved = None if self.moved is None else [str(folder) for folder in self.moved]
+        merged: Any = {**command.job, **job, "moved": moved, "args": [*self.options, *command.job["args"]]}
         return replace(command, job=merged)
+
+
+def _below(place: str, copy: Path, checkout: Path) -> str:
+    path = Path(place)
+    return str(copy / path.relative_to(checkout)) if path.is_relative_to(checkout) else place

@@ -27,6 +27,7 @@ from pytest_mcp.api.results import Shape
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import interpreter
 from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.background import alongside, in_thread
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.report import serialize
@@ -256,10 +257,10 @@ class Progress:
     """Progress notifications for a client that asked for them: increasing counts, a few per second."""
 
     finished: int = 0
-    ledger: Ledger | None = None
+    ledger: Ledger | Steps | None = None
     changed: anyio.Event = field(default_factory=anyio.Event)
 
-    def update(self, ledger: Ledger) -> None:
+    def update(self, ledger: Ledger | Steps) -> None:
         self.ledger = ledger
         if ledger.finished > self.finished:
             self.changed.set()

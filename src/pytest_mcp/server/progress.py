@@ -2,10 +2,14 @@
 
 from pytest_mcp import text
 from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.steps import Steps
 
 
-def words(ledger: Ledger) -> str:
+def words(made: Ledger | Steps) -> str:
     """For example: 123/980 · 2 failed · tests/test_x.py"""
+    if isinstance(made, Steps):
+        return text.safe_line(made.words)
+    ledger = made
     return text.safe(" · ".join([counts(ledger), failed(ledger), latest_file(ledger)]))
 
 

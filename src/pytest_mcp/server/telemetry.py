@@ -13,6 +13,7 @@ from typing import Any
 from opentelemetry import trace
 
 from pytest_mcp.api.errors import CallError
+from pytest_mcp.api.investigation import InvestigateResult
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, Shape
 from pytest_mcp.server.log_format import FIELDS
 
@@ -61,6 +62,8 @@ def _told_of(result: Shape) -> Facts:
             return {"verdict": verdict, **_counts(summary.model_dump())}
         case DiscoverResult(count=count, collection_errors=errors):
             return {"count": count, "collection_errors": len(errors)}
+        case InvestigateResult(kind=kind):
+            return {"kind": kind}
     return {}
 
 

@@ -28,7 +28,7 @@ def test_every_parameter_has_its_flag_with_its_description(tool: Tool) -> None:
     said = parser.format_help()
 
     for name, field in tool.request.model_fields.items():
-        assert ("NODE_ID" if name == "node_ids" else f"--{name.replace('_', '-')}") in said
+        assert ("NODE_ID" if name.startswith("node_id") else f"--{name.replace('_', '-')}") in said
         assert field.description is not None
         assert field.description in said
 
@@ -38,8 +38,10 @@ def test_every_letter_stands_for_a_parameter() -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_nothing_typed_is_nothing_asked(tool: Tool) -> None:
-    assert parsed(tool) == {}
+def test_nothing_typed_is_nothing_asked_but_what_is_required(tool: Tool) -> None:
+    required = dict.fromkeys(tool.input_schema.get("required", ()), "a.py::b")
+
+    assert parsed(tool, *required.values()) == required
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from pytest_mcp.cli.colours import Painter
 from pytest_mcp.events.collection import Selected
 from pytest_mcp.events.model import Event, SessionStarted, Started
+from pytest_mcp.events.steps import Steps
 from pytest_mcp.server import progress
 from tests.support.records import ledger, one_test, phase
 
@@ -19,3 +20,4 @@ RUNNING: list[Event] = [
 def test_the_words_for_a_client_have_counts_failures_and_the_latest_file() -> None:
     assert progress.words(ledger(*RUNNING)) == "2/8 · 1 failed · tests/test_b.py"
     assert progress.words(ledger(Started("a\x1b.py::b"))) == "0/? · 0 failed · a\\x1b.py"
+    assert progress.words(Steps(3, "alone 3/5: PPF")) == "alone 3/5: PPF"

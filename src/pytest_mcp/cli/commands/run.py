@@ -8,7 +8,6 @@ tool's answer unchanged. For the report max_tokens is the largest that is allowe
 import argparse
 import os
 import re
-import shlex
 from functools import partial
 
 from pytest_mcp.api.results import ExecuteResult
@@ -64,4 +63,4 @@ def _print(result: ExecuteResult, screen: Screen, *, settings: list[str]) -> Non
 
 
 def _again(arguments: Arguments | None, settings: list[str]) -> str | None:
-    return None if arguments is None else shlex.join(["pytest-mcp", *settings, "run", *tool_flags.as_typed(arguments)])
+    return None if arguments is None else tool_flags.command("run", arguments, settings)

@@ -1,0 +1,93 @@
+"""What `investigate_failure` is asked and what it answers. Every key of an answer is always present, in this order.
+
+How a request is checked is said in `requests`. What the values of an answer are is decided in `investigation`.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StrictInt, StrictStr, ValidationInfo, field_validator
+
+from pytest_mcp.api.requests import Arguments, DiscoverTests, NodeTarget, Seconds
+from pytest_mcp.api.results import Shape
+from pytest_mcp.api.targets import Target
+
+DEFAULT_RUNS = 5
+LEAST_RUNS = 2
+MOST_RUNS = 50
+LONGEST_REF = 256
+
+Kind = Literal["deterministic", "flaky", "order_dependent", "passes", "pre_existing", "inconclusive"]
+
+
+def _check_one_test(target: Target) -> Target:
+    if target.selector is None:
+        raise ValueError("must name one test, as in tests/test_user.py::test_login, not a file or a folder")
+    return target
+
+
+def _check_ref(ref: str) -> str:
+    if not ref.strip() or ref.startswith("-") or not ref.isprintable():
+        raise ValueError("must be a git ref, as main, v1.2, HEAD~3 or a1b2c3d")
+    return ref
+
+
+class InvestigateFailure(Arguments):
+    node_id: Annotated[
+        Annotated[NodeTarget, AfterValidator(_check_one_test)],
+        Field(description="One test, e.g. 'tests/test_user.py::test_login'."),
+    ]
+    base: Annotated[
+        Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_REF), AfterValidator(_check_ref)] | None,
+        Field(description="Git ref to compare with. Default: where this branch began, else HEAD."),
+    ] = None
+    runs: Annotated[
+        Annotated[StrictInt, Field(ge=LEAST_RUNS, le=MOST_RUNS)],
+        Field(description="How often to run it alone."),
+    ] = DEFAULT_RUNS
+    timeout: Annotated[
+        Seconds | None, Field(description="Seconds for all of it; what is known by then is the answer.")
+    ] = None
+
+    @field_validator("base", "runs", "timeout", mode="before")
+    @classmethod
+    def _null_is_unset(cls, value: Any, info: ValidationInfo) -> Any:
+        return cls.model_fields[info.field_name or ""].default if value is None else value
+
+
+class OneTest(DiscoverTests):
+    """The first run of an investigation: it collects the test. It is not a tool of its own."""
+
+    node_id: NodeTarget
+
+    @property
+    def targets(self) -> tuple[tuple[str, Target], ...]:
+        return (("node_id", self.node_id),)
+
+
+class Suspect(Shape):
+    """A function of the project that the failing runs execute and few others do."""
+
+    file: str
+    line: int
+    function: str
+    score: float
+
+
+class Polluter(Shape):
+    """The smallest set of tests that changes the outcome."""
+
+    node_ids: Annotated[list[str], Field(description="Files, if importing them is enough.")]
+    effect: Annotated[
+        Literal["fails_after", "fails_without"], Field(description="The test fails after these, or without them.")
+    ]
+    rerun: Annotated[dict[str, Any], Field(description="Arguments of execute_tests that show it.")]
+
+
+class InvestigateResult(Shape):
+    kind: Kind
+    confidence: Annotated[str, Field(description="high, medium or low, and why.")]
+    evidence: Annotated[list[str], Field(description="What was tried and what came out.")]
+    suspects: list[Suspect]
+    polluter: Polluter | None
+    notices: list[str]
+    rerun: Annotated[dict[str, Any] | None, Field(description="Arguments that run the failure again.")]

@@ -1,0 +1,34 @@
+"""`pytest-mcp investigate`: call investigate_failure from the command line.
+
+In come a node id and the tool's parameters as flags; out come a report and an exit code: 0 if the test passes, 1 if it
+fails or that is not known. `--json` prints the tool's answer unchanged.
+"""
+
+import argparse
+import os
+from functools import partial
+
+from pytest_mcp.api.investigation import InvestigateResult
+from pytest_mcp.cli import exit_codes, local_call, render_investigation, tool_flags
+from pytest_mcp.cli.local_call import ToolCommand
+from pytest_mcp.cli.output import show
+from pytest_mcp.cli.terminal import Screen
+from pytest_mcp.config.options import LoadConfig, typed_flags
+from pytest_mcp.tools import BY_NAME
+
+TOOL = BY_NAME["investigate_failure"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    local_call.add_arguments(parser, TOOL)
+
+
+def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
+    print_result = partial(_print, settings=typed_flags(options, os.environ))
+    command = ToolCommand(TOOL, lambda typed, _: typed, print_result, exit_codes.of_investigation)
+    return local_call.run(command, options, load_config())
+
+
+def _print(result: InvestigateResult, screen: Screen, *, settings: list[str]) -> None:
+    again = None if result.rerun is None else tool_flags.command("run", result.rerun, settings)
+    show("\n".join(render_investigation.of(result, screen.out, again=again)))

@@ -1,0 +1,52 @@
+"""The report of `pytest-mcp investigate`, with the most important line last, where a terminal stops scrolling.
+
+Pure: a result in, lines out. The order: what was tried, suspects, the tests that change the outcome, notices, the
+command that runs the failure again, and one line with the kind of failure and on what that rests.
+"""
+
+from pytest_mcp.api.investigation import InvestigateResult, Kind, Polluter, Suspect
+from pytest_mcp.cli import render
+from pytest_mcp.cli.colours import Colour, Painter
+from pytest_mcp.text import safe_line
+
+Lines = list[str]
+
+_KINDS: dict[Kind, tuple[str, Colour]] = {
+    "deterministic": ("fails always", "red"),
+    "flaky": ("flaky", "red"),
+    "order_dependent": ("depends on the order of the tests", "red"),
+    "passes": ("passes", "green"),
+    "pre_existing": ("fails at the base too", "red"),
+    "inconclusive": ("inconclusive", "yellow"),
+}
+_EFFECTS = {"fails_after": "Fails after:", "fails_without": "Fails without:"}
+
+
+def of(result: InvestigateResult, painter: Painter, *, again: str | None) -> Lines:
+    """`again` is the command that runs the failure again."""
+    return render.spaced(
+        [
+            [safe_line(line) for line in result.evidence],
+            _suspects(result.suspects, painter),
+            [] if result.polluter is None else _polluter(result.polluter, painter),
+            render.of_notices(result.notices, painter),
+            [f"To run the failure again: {safe_line(again)}"] if again else [],
+            [_closing(result, painter)],
+        ]
+    )
+
+
+def _suspects(suspects: list[Suspect], painter: Painter) -> Lines:
+    if not suspects:
+        return []
+    places = [f"  {each.file}:{each.line} in {each.function} ({each.score:.2f})" for each in suspects]
+    return [painter.paint("Suspects:", "bold"), *map(safe_line, places)]
+
+
+def _polluter(polluter: Polluter, painter: Painter) -> Lines:
+    return [painter.paint(_EFFECTS[polluter.effect], "bold"), *(f"  {safe_line(name)}" for name in polluter.node_ids)]
+
+
+def _closing(result: InvestigateResult, painter: Painter) -> str:
+    words, colour = _KINDS[result.kind]
+    return f"{painter.paint(words, 'bold', colour)}; confidence {safe_line(result.confidence)}"

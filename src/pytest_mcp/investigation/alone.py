@@ -1,0 +1,148 @@
+"""The test alone, several times, each time in a fresh process.
+
+In come the test and how often to run it; out come the outcomes with the seeds that they were seen with. Each run gets
+another hash seed, so that an order of sets can show itself and be reproduced. Random numbers are seeded by
+pytest-randomly, if the project has it, and its seed is recorded. What follows from the outcomes is decided in `answer`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from secrets import SystemRandom
+
+import anyio
+
+from pytest_mcp.investigation import outcome
+from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.runner import OutOfTime, Runner
+
+HASH_SEED = "PYTHONHASHSEED"
+MOST_SEED = 9_999
+# The share of the remaining time that all runs alone may take together, once there are two of them, and the share of
+# one run, which has so many seconds at least: a test that hangs must not take it all.
+SHARE = 0.5
+SHARE_OF_ONE = 0.4
+LEAST_FOR_ONE = 10
+# After so many runs without an outcome there are no more.
+MOST_UNKNOWN = 2
+# How often seeds are tried again before they are said to decide: chance alone does that in 1 of 64 cases.
+REPETITIONS = 3
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """None where nobody chose one: the operator has fixed the hash seed, or there is no pytest-randomly."""
+
+    hash: int | None
+    random: int | None = None
+
+    def apply(self, runner: Runner) -> Runner:
+        if self.hash is not None:
+            runner = runner.with_variables(**{HASH_SEED: str(self.hash)})
+        return runner if self.random is None else runner.with_options(f"--randomly-seed={self.random}")
+
+    def __str__(self) -> str:
+        told = [] if self.hash is None else [f"{HASH_SEED}={self.hash}"]
+        return " and ".join(told + ([] if self.random is None else [f"--randomly-seed={self.random}"]))
+
+
+@dataclass(frozen=True)
+class Alone:
+    outcomes: tuple[Outcome, ...]
+    seeds: tuple[Seeds, ...]
+    # How many runs were asked for.
+    wanted: int
+    # What is known about the seeds, one sentence.
+    reproduction: str | None = None
+
+    @property
+    def is_mixed(self) -> bool:
+        return any(each.letter == "R" for each in self.outcomes) or (
+            any(each.failed for each in self.outcomes) and any(each.passed for each in self.outcomes)
+        )
+
+    def first(self, *, failed: bool) -> Seeds:
+        """The seeds of the first run that failed, or that passed."""
+        return next(
+            seeds
+            for seeds, each in zip(self.seeds, self.outcomes, strict=True)
+            if (each.failed if failed else each.passed)
+        )
+
+
+async def repeat(runner: Runner, node_id: str, runs: int, say: Say) -> Alone:
+    """Stops once it has both passed and failed."""
+    seeds = hash_seeds(runner, runs)
+    alone = Alone((), (), runs)
+    until = anyio.current_time() + SHARE * runner.deadline.left
+    while len(alone.outcomes) < runs and not _is_enough(alone.outcomes):
+        if len(alone.outcomes) >= 2 and anyio.current_time() > until:
+            break
+        chosen = seeds[len(alone.outcomes)]
+        try:
+            seen = await once(chosen.apply(runner), node_id)
+        except OutOfTime:
+            break
+        recorded = Seeds(chosen.hash, seen.random_seed)
+        alone = Alone((*alone.outcomes, seen), (*alone.seeds, recorded), runs)
+        say(f"alone {len(alone.outcomes)}/{runs}: {outcome.pattern(alone.outcomes)}")
+    return alone
+
+
+async def once(runner: Runner, node_id: str) -> Outcome:
+    limited = runner.within(max(LEAST_FOR_ONE, SHARE_OF_ONE * runner.deadline.left))
+    return outcome.of(await limited.run([node_id]), node_id)
+
+
+def hash_seeds(runner: Runner, number: int) -> list[Seeds]:
+    if runner.config.environment.get(HASH_SEED, "random") != "random":
+        return [Seeds(None)] * number
+    return [Seeds(seed) for seed in SystemRandom().sample(range(1, MOST_SEED + 1), number)]
+
+
+def _is_enough(outcomes: Sequence[Outcome]) -> bool:
+    seen = {each.letter for each in outcomes}
+    both = any(each.failed for each in outcomes) and any(each.passed for each in outcomes)
+    return both or not seen.isdisjoint("RC") or sum(not each.is_known for each in outcomes) >= MOST_UNKNOWN
+
+
+async def reproduce(runner: Runner, node_id: str, alone: Alone, say: Say) -> str | None:
+    """Whether the seeds decide: they do if each outcome repeats with its own seeds. None if there are none.
+
+    A plugin that repeats failed tests may have shown both outcomes in one run; then there is nothing to compare.
+    """
+    if not any(each.passed for each in alone.outcomes):
+        return None
+    failing, passing = alone.first(failed=True), alone.first(failed=False)
+    if not str(failing):
+        return None
+    say(f"with {failing} again")
+    try:
+        if not await _repeats(runner, node_id, failing, failed=True):
+            return "the hash seed does not decide" if failing.random is None else "the seeds do not decide"
+        if not await _repeats(runner, node_id, passing, failed=False):
+            return f"failed in {REPETITIONS + 1} of {REPETITIONS + 1} runs with {failing}"
+        failing, passing = await _told_apart(runner, node_id, failing, passing)
+    except OutOfTime:
+        return None
+    times = f"{REPETITIONS + 1} of {REPETITIONS + 1}"
+    return f"fails with {failing} ({times} runs), passes with {passing} ({times}): the seed decides"
+
+
+async def _repeats(runner: Runner, node_id: str, seeds: Seeds, *, failed: bool) -> bool:
+    for _ in range(REPETITIONS):
+        seen = await once(seeds.apply(runner), node_id)
+        if not (seen.failed if failed else seen.passed):
+            return False
+    return True
+
+
+async def _told_apart(runner: Runner, node_id: str, failing: Seeds, passing: Seeds) -> tuple[Seeds, Seeds]:
+    """With two kinds of seeds: the one that decides."""
+    if failing.hash is None or failing.random is None:
+        return failing, passing
+    crossed = await once(Seeds(failing.hash, passing.random).apply(runner), node_id)
+    if crossed.failed:
+        return Seeds(failing.hash), Seeds(passing.hash)
+    return Seeds(None, failing.random), Seeds(None, passing.random)

@@ -1,0 +1,199 @@
+"""From what was found to the answer: which kind of failure it is, and on what that rests.
+
+Pure: findings in, an answer out. It never turns red into green: a test that failed once and passed since is flaky.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pytest_mcp.api import investigation as api
+from pytest_mcp.api.investigation import InvestigateResult, Kind
+from pytest_mcp.investigation import outcome, rates
+from pytest_mcp.investigation.alone import Alone
+from pytest_mcp.investigation.base import AtBase
+from pytest_mcp.investigation.order import Order, Polluter
+from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.suspects import Suspect
+
+# With so many runs of one outcome, only a rate below a tenth is left open.
+MANY_RUNS = 29
+FEW_RUNS = 3
+# A larger set of polluting tests is only counted.
+MOST_LISTED = 20
+
+
+@dataclass(frozen=True)
+class Findings:
+    node_id: str
+    alone: Alone
+    order: Order | None = None
+    base: AtBase | None = None
+    suspects: tuple[Suspect, ...] = ()
+    # Whether the time was over before every step was done.
+    is_cut_short: bool = False
+    notices: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> list[Outcome]:
+        return [each for each in self.alone.outcomes if each.is_known]
+
+    @property
+    def failed(self) -> list[Outcome]:
+        return [each for each in self.alone.outcomes if each.failed]
+
+    @property
+    def causes(self) -> set[Hashable]:
+        return {each.cause for each in self.failed}
+
+    @property
+    def alone_words(self) -> str:
+        """For example: failed in 5 of 5 runs alone."""
+        done = "passed" if not self.failed else "failed"
+        count = len(self.failed) or len(self.known)
+        return f"{done} in {count} of {len(self.known)} {_runs(len(self.known))} alone"
+
+
+class Judgement(NamedTuple):
+    kind: Kind
+    confidence: str
+
+
+def of(findings: Findings) -> InvestigateResult:
+    kind, confidence = judge(findings)
+    polluter = None if findings.order is None or kind != "order_dependent" else findings.order.polluter
+    if polluter is not None and len(polluter.node_ids) > MOST_LISTED:
+        polluter = None
+    return InvestigateResult(
+        kind=kind,
+        confidence=confidence,
+        evidence=evidence(findings),
+        suspects=[api.Suspect.model_validate(vars(each)) for each in findings.suspects],
+        polluter=None if polluter is None else _polluter(polluter, findings.node_id),
+        notices=[*findings.notices, *_notices(findings, polluter)],
+        rerun=_rerun(kind, polluter, findings.node_id),
+    )
+
+
+def judge(findings: Findings) -> Judgement:
+    """The first that applies; what was seen to contradict itself comes first."""
+    if uncollected := next((each for each in findings.alone.outcomes if each.letter == "C"), None):
+        return Judgement("deterministic", f"high: {uncollected.words}")
+    if not findings.known:
+        return Judgement("inconclusive", f"low: {_why_unknown(findings)}")
+    if findings.alone.is_mixed:
+        return Judgement("flaky", f"high: {findings.alone_words}, in the same conditions")
+    if findings.order is not None and findings.order.is_contradicted:
+        return Judgement("flaky", "medium: the same tests in the same order had both outcomes")
+    if findings.order is not None and findings.order.is_different:
+        return Judgement("order_dependent", _of_order(findings, findings.order))
+    return _of_failures(findings) if findings.failed else _of_passes(findings)
+
+
+def _of_order(findings: Findings, order: Order) -> str:
+    other = "passed" if findings.failed else "failed"
+    if order.polluter is None:
+        return f"medium: {findings.alone_words}, {other} after others; which of them was not found"
+    which = f"{len(order.polluter.node_ids)} others" if len(order.polluter.node_ids) > 1 else "one other"
+    return f"{'high' if order.is_complete else 'medium'}: {findings.alone_words}, {other} each time after {which}"
+
+
+def _of_failures(findings: Findings) -> Judgement:
+    same = "" if len(findings.causes) > 1 or len(findings.failed) == 1 else ", always the same way"
+    level = "high" if len(findings.failed) >= FEW_RUNS and len(findings.causes) == 1 else "medium"
+    level = "low" if len(findings.failed) == 1 else level
+    base = findings.base
+    if base is not None and base.fails_the_same(findings.causes):
+        return Judgement("pre_existing", f"{level}: {findings.alone_words}, and the same way at {base.name}")
+    passes_there = base is not None and base.problem is None and all(each.passed for each in base.outcomes)
+    since = f"; passes at {base.name}" if base is not None and passes_there else ""
+    return Judgement("deterministic", f"{level}: {findings.alone_words}{same}{since}")
+
+
+def _of_passes(findings: Findings) -> Judgement:
+    if all(each.letter == "S" for each in findings.known):
+        return Judgement("passes", f"high: it is skipped ({findings.known[0].words})")
+    if findings.order is None or not findings.order.is_complete:
+        return Judgement("inconclusive", f"low: {findings.alone_words}; the suite's order could not be tried in time")
+    level = "high" if len(findings.known) >= MANY_RUNS else "medium"
+    doubt = rates.words(0, len(findings.known))
+    orders = " and in the suite's order" if findings.order.evidence else ""
+    return Judgement("passes", f"{level}: {findings.alone_words}{orders}; {doubt}")
+
+
+def _why_unknown(findings: Findings) -> str:
+    if not findings.alone.outcomes:
+        return "the time was over before the test had run"
+    return f"the test has no outcome: {findings.alone.outcomes[-1].words}"
+
+
+def evidence(findings: Findings) -> list[str]:
+    found = [_of_alone(findings)] if findings.alone.outcomes else []
+    found += _of_causes(findings.failed)
+    found += [] if findings.alone.reproduction is None else [findings.alone.reproduction]
+    found += [] if findings.order is None else findings.order.evidence
+    return found + ([] if findings.base is None else [f"at {findings.base.name}: {_of_base(findings, findings.base)}"])
+
+
+def _of_alone(findings: Findings) -> str:
+    pattern = f"alone: {outcome.pattern(findings.alone.outcomes)}"
+    if not findings.known:
+        return f"{pattern} ({findings.alone.outcomes[-1].words})"
+    stopped = "" if _is_whole(findings.alone) else f"{len(findings.alone.outcomes)} of {findings.alone.wanted} runs; "
+    return f"{pattern} ({stopped}{rates.words(len(findings.failed), len(findings.known))}, at 95 %)"
+
+
+def _is_whole(alone: Alone) -> bool:
+    return alone.is_mixed or len(alone.outcomes) == alone.wanted
+
+
+def _of_causes(failed: Sequence[Outcome]) -> list[str]:
+    """One line; with how often each was seen, if there are several."""
+    counts = Counter(each.cause for each in failed)
+    words = {each.cause: each.words for each in reversed(failed)}
+    if len(counts) < 2:
+        return [f"cause: {said}" for said in words.values() if said]
+    return [f"{len(counts)} causes: " + "; ".join(f"{words[cause]} ({n}x)" for cause, n in counts.most_common())]
+
+
+def _of_base(findings: Findings, base: AtBase) -> str:
+    if base.problem is not None:
+        return base.problem
+    if base.fails_the_same(findings.causes):
+        return "fails the same way"
+    if there := next((each for each in base.outcomes if each.failed), None):
+        return f"fails with another cause: {there.words}"
+    return f"passes ({len(base.outcomes)} {_runs(len(base.outcomes))})"
+
+
+def _polluter(polluter: Polluter, node_id: str) -> api.Polluter:
+    rerun = {"node_ids": [*polluter.node_ids, node_id]}
+    return api.Polluter(node_ids=[*polluter.node_ids], effect=polluter.effect, rerun=rerun)
+
+
+def _rerun(kind: Kind, polluter: Polluter | None, node_id: str) -> dict[str, Any] | None:
+    """What makes it fail."""
+    if kind == "passes":
+        return None
+    before = polluter.node_ids if polluter is not None and polluter.effect == "fails_after" else ()
+    return {"node_ids": [*before, node_id]}
+
+
+def _notices(findings: Findings, polluter: Polluter | None) -> list[str]:
+    found = []
+    if polluter is not None and not polluter.can_be_shown:
+        found.append(
+            "execute_tests with polluter.rerun did not show it: plugins or addopts of the project change the order."
+        )
+    if elsewhere := next((each.elsewhere for each in findings.alone.outcomes if each.elsewhere), None):
+        found.append(f"The tests imported {elsewhere}: this may not be the code of the project.")
+    if any(each.letter == "R" for each in findings.alone.outcomes):
+        found.append("A plugin of the project repeats failed tests, so some failures do not show.")
+    if findings.is_cut_short:
+        found.append("The time was over before everything was tried; a larger timeout may tell more.")
+    return found
+
+
+def _runs(number: int) -> str:
+    return "run" if number == 1 else "runs"

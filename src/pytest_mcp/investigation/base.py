@@ -1,0 +1,127 @@
+"""The test at the base: in a copy of the tree of another commit.
+
+In come a ref and the test; out come its outcomes there. A test that is not there, cannot be collected there, or that
+tested other code than the copy's has no outcome: the reason is told. How the copy is made is decided in `tree_copy`.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from pytest_mcp.api.errors import Fault, InvalidParams
+from pytest_mcp.changes import references, repository
+from pytest_mcp.changes.references import Base
+from pytest_mcp.changes.repository import CannotTell, Refused, Repository
+from pytest_mcp.config.model import Config
+from pytest_mcp.engine import Deadline
+from pytest_mcp.investigation import alone, tree_copy
+from pytest_mcp.investigation.alone import Say, Seeds
+from pytest_mcp.investigation.changed_lines import Before
+from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.runner import OutOfTime, Runner
+from pytest_mcp.investigation.tree_copy import copy_of
+
+_NO_TIME = "not tried, the time was over"
+
+
+@dataclass(frozen=True)
+class AtBase:
+    """`problem` says why nothing follows from the outcomes."""
+
+    name: str
+    outcomes: tuple[Outcome, ...] = ()
+    problem: str | None = None
+
+    def fails_the_same(self, causes: set[Hashable]) -> bool:
+        return self.problem is None and any(each.failed and each.cause in causes for each in self.outcomes)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The base that a call is about, or why there is none."""
+
+    base: Base | None
+    repository: Repository | None
+    problem: str | None = None
+
+    @property
+    def name(self) -> str:
+        if self.base is None:
+            return "the base"
+        short = self.base.commit[:7]
+        return short if self.base.commit.startswith(self.base.name) else f"{self.base.name} ({short})"
+
+
+async def find(config: Config, ref: str | None, deadline: Deadline) -> Found:
+    """Raises InvalidParams if a ref was given and cannot be used."""
+    try:
+        with anyio.fail_after(deadline.left):
+            found = await repository.find(config)
+            return Found(await references.resolve(found, ref), found)
+    except TimeoutError:
+        return Found(None, None, _NO_TIME)
+    except (Refused, CannotTell) as error:
+        if ref is not None:
+            raise InvalidParams([Fault("base", str(error), "value_error", ref)]) from error
+        return Found(None, None, f"not tried: {error}")
+
+
+async def look(runner: Runner, node_id: str, found: Found, seeds: list[Seeds], say: Say) -> AtBase:
+    """One run for each of the seeds, until it fails."""
+    if found.base is None or found.repository is None:
+        return AtBase(found.name, problem=found.problem)
+    say(f"copying the tree of {found.name}")
+    try:
+        async with AsyncExitStack() as stack:
+            with anyio.fail_after(runner.deadline.left):
+                copy = await stack.enter_async_context(copy_of(found.repository, found.base.commit))
+            moved = runner.at(copy, instead_of=found.repository.top)
+            return await _look_in_copy(moved, node_id, AtBase(found.name), seeds, say)
+    except CannotTell as error:
+        return AtBase(found.name, problem=f"not tried: {error}")
+    except TimeoutError:
+        return AtBase(found.name, problem=_NO_TIME)
+
+
+async def _look_in_copy(runner: Runner, node_id: str, there: AtBase, seeds: list[Seeds], say: Say) -> AtBase:
+    if not (runner.config.root / node_id.partition("::")[0]).is_file():
+        return AtBase(there.name, problem="its file is not there")
+    outcomes: tuple[Outcome, ...] = ()
+    for each in seeds:
+        say(f"at {there.name} {len(outcomes) + 1}/{len(seeds)}")
+        try:
+            seen = await alone.once(each.apply(runner), node_id)
+        except OutOfTime:
+            break
+        outcomes = (*outcomes, seen)
+        if problem := _problem(seen):
+            return AtBase(there.name, outcomes, problem)
+        if seen.failed:
+            break
+    return AtBase(there.name, outcomes, None if outcomes else _NO_TIME)
+
+
+def texts(found: Found, root: Path) -> Before | None:
+    """How to get the text of files at the base; None if there is none."""
+    there, base = found.repository, found.base
+    if there is None or base is None:
+        return None
+
+    async def read(files: Sequence[str]) -> Mapping[str, str]:
+        try:
+            return await tree_copy.texts(
+                there, base.commit, {root.relative_to(there.top) / file: file for file in files}
+            )
+        except CannotTell:
+            return {}
+
+    return read
+
+
+def _problem(seen: Outcome) -> str | None:
+    if seen.elsewhere is not None:
+        return f"nothing follows: it imported {seen.elsewhere}"
+    return None if seen.is_known else seen.words

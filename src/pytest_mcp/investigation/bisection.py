@@ -1,0 +1,71 @@
+"""Find a smallest set of things that still has an effect, by trying subsets.
+
+In come the candidates, all of which together have the effect, and an oracle that tries some of them; out comes a set
+from which nothing can be left out. It knows nothing of tests. Every subset that is tried keeps the order of the
+candidates, and no subset is tried twice.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, TypeVar
+
+# A larger set is not tried again without each of its things: that would take too many tries.
+MOST_DROPPED = 16
+
+Thing = TypeVar("Thing")
+
+
+class Search(Generic[Thing]):
+    """`best` is the smallest set that was seen to have the effect so far, if the oracle raises in between."""
+
+    def __init__(self, candidates: Sequence[Thing], has_effect: Callable[[Sequence[Thing]], Awaitable[bool]]) -> None:
+        self.candidates = list(candidates)
+        self.has_effect = has_effect
+        everything = tuple(range(len(self.candidates)))
+        self.known: dict[tuple[int, ...], bool] = {everything: True}
+        self._best = everything
+
+    @property
+    def best(self) -> list[Thing]:
+        return [self.candidates[index] for index in self._best]
+
+    async def run(self) -> list[Thing]:
+        """Halves first: one thing alone is the usual case, and each try is half as long as the one before."""
+        await self._halve()
+        if len(self._best) > 1:
+            await self._try(tuple(await self._narrow((), False, self._best)))
+            await self._drop_each()
+        return self.best
+
+    async def _halve(self) -> None:
+        while len(self._best) > 1:
+            whole, middle = self._best, len(self._best) // 2
+            if not await self._try(whole[middle:]) and not await self._try(whole[:middle]):
+                return
+
+    async def _narrow(self, given: tuple[int, ...], is_new: bool, among: tuple[int, ...]) -> tuple[int, ...]:
+        """Which of `among` are needed beside the given ones (QuickXplain, Junker 2004)."""
+        if is_new and await self._try(given):
+            return ()
+        if len(among) == 1:
+            return among
+        first, second = among[: len(among) // 2], among[len(among) // 2 :]
+        needed_second = await self._narrow(_united(given, first), True, second)
+        needed_first = await self._narrow(_united(given, needed_second), bool(needed_second), first)
+        return _united(needed_first, needed_second)
+
+    async def _drop_each(self) -> None:
+        """If the effect of a set says nothing about larger ones, narrowing alone may keep too many."""
+        for index in self._best if len(self._best) <= MOST_DROPPED else ():
+            if len(self._best) > 1:
+                await self._try(tuple(other for other in self._best if other != index))
+
+    async def _try(self, chosen: tuple[int, ...]) -> bool:
+        if chosen not in self.known:
+            self.known[chosen] = await self.has_effect([self.candidates[index] for index in chosen])
+        if self.known[chosen] and len(chosen) < len(self._best):
+            self._best = chosen
+        return self.known[chosen]
+
+
+def _united(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted({*one, *other}))

@@ -1,0 +1,148 @@
+"""The steps of an investigation, one after the other, until its deadline.
+
+In comes a request; out comes an answer. Running out of time is never an error: what is known by then is the answer.
+First the test is collected, which refuses a name that is not one test. Then it runs alone, at the base and in the
+suite's order, as far as that can tell something. What all of it means is decided in `answer`.
+"""
+
+from dataclasses import dataclass, replace
+
+from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
+from pytest_mcp.api.investigation import InvestigateFailure, InvestigateResult, OneTest
+from pytest_mcp.config.model import Config
+from pytest_mcp.engine import Call, Deadline, OnProgress, try_interpreters
+from pytest_mcp.events.steps import Steps
+from pytest_mcp.execution.background import in_thread
+from pytest_mcp.execution.spare import Spare
+from pytest_mcp.investigation import alone, answer, base, order
+from pytest_mcp.investigation.alone import Alone, Say, Seeds
+from pytest_mcp.investigation.answer import Findings
+from pytest_mcp.investigation.base import AtBase, Found
+from pytest_mcp.investigation.context import Investigation
+from pytest_mcp.investigation.order import Effect, Order, OrderSearch, Suite
+from pytest_mcp.investigation.runner import OutOfTime, Runner
+from pytest_mcp.investigation.suspects import Suspect, suspects
+from pytest_mcp.report.environment.attempt import Trial
+from pytest_mcp.text import label
+
+# All tests before one that fails alone: how long they may run, and which share of the time. They can only show that it
+# needs one of them.
+SECONDS_FOR_NEED = 60
+SHARE_FOR_NEED = 0.25
+
+
+async def investigate(
+    request: InvestigateFailure, config: Config, spare: Spare, on_progress: OnProgress
+) -> InvestigateResult:
+    """Raises InvalidParams if the name is not that of one test or the base is no commit."""
+    deadline = Deadline.after(request.timeout or config.default_timeout)
+    asked = request.node_id.node_id
+    say = _counting(on_progress)
+    found = await base.find(config, request.base, deadline)
+    say("collecting")
+    collect = OneTest.model_validate({"node_id": asked}, context=config.bounds)
+    trial = await try_interpreters(Call(collect, config, spare, lambda _: None), deadline.left)
+    if not _is_collected(trial) or trial.chosen is None or trial.run is None:
+        return answer.of(Findings(asked, Alone((), (), request.runs), is_cut_short=True))
+    ledger = trial.run.ledger
+    node_id = _the_one([item.id for item in ledger.items], asked)
+    case = Case(Runner(config, trial.chosen, deadline), node_id, found, say, is_shuffled=ledger.seeded is not None)
+    findings = replace(await case.look_into(request.runs), notices=trial.run.doubts)
+    return await in_thread(lambda: answer.of(findings))
+
+
+def _is_collected(trial: Trial[OneTest]) -> bool:
+    """False if the time was over. Raises whatever else keeps the test from being collected."""
+    if isinstance(trial.error, ExecutionFailed) and trial.error.error_type == "timeout":
+        return False
+    if trial.error is not None:
+        raise trial.error
+    return True
+
+
+def _the_one(collected: list[str], asked: str) -> str:
+    """The id of the test; the asked one if its file cannot be collected."""
+    if len(collected) > 1:
+        several = f"names {len(collected)} tests; name one of them, for example {label(collected[0])}"
+        raise InvalidParams([Fault("node_id", several, "several_tests", asked)])
+    return collected[0] if collected else asked
+
+
+def _counting(on_progress: OnProgress) -> Say:
+    """Report each step in words; the number of steps always increases."""
+    number = 0
+
+    def say(words: str) -> None:
+        nonlocal number
+        number += 1
+        on_progress(Steps(number, words))
+
+    return say
+
+
+@dataclass(frozen=True)
+class Case:
+    runner: Runner
+    node_id: str
+    base: Found
+    say: Say
+    # Whether a plugin gives the tests another order each time.
+    is_shuffled: bool
+
+    async def look_into(self, runs: int) -> Findings:
+        seen = await alone.repeat(self.runner, self.node_id, runs, self.say)
+        findings = Findings(self.node_id, seen)
+        if seen.is_mixed:
+            findings = await self._flaky(findings)
+        elif findings.failed or any(each.letter == "C" for each in seen.outcomes):
+            findings = await self._failing(findings)
+        elif findings.known and any(each.letter != "S" for each in findings.known):
+            findings = await self._passing(findings)
+        return replace(findings, is_cut_short=self.runner.deadline.left < 1)
+
+    async def _flaky(self, findings: Findings) -> Findings:
+        told = await alone.reproduce(self.runner, self.node_id, findings.alone, self.say)
+        seen = replace(findings.alone, reproduction=told)
+        failing = seen.first(failed=True)
+        others = alone.hash_seeds(self.runner, seen.wanted - 1)
+        return replace(findings, alone=seen, base=await self._at_base([failing, *others]))
+
+    async def _failing(self, findings: Findings) -> Findings:
+        seeds = findings.alone.seeds[0]
+        findings = replace(findings, base=await self._at_base([seeds]))
+        runner = seeds.apply(self.runner)
+        suite = await self._suite(runner)
+        if findings.failed:
+            most = min(SECONDS_FOR_NEED, SHARE_FOR_NEED * self.runner.deadline.left)
+            findings = replace(findings, order=await self._order(runner, suite, "fails_without", most))
+        if findings.order is not None and findings.order.is_different:
+            return findings
+        context = Investigation(runner, self.node_id, findings.alone.outcomes[0], suite, self.base)
+        return replace(findings, suspects=await self._suspects(context))
+
+    async def _passing(self, findings: Findings) -> Findings:
+        runner = findings.alone.first(failed=False).apply(self.runner)
+        suite = await self._suite(runner)
+        return replace(findings, order=await self._order(runner, suite, "fails_after", None))
+
+    async def _at_base(self, seeds: list[Seeds]) -> AtBase:
+        return await base.look(self.runner, self.node_id, self.base, seeds, self.say)
+
+    async def _suite(self, runner: Runner) -> Suite | None:
+        self.say("collecting the suite")
+        try:
+            return await order.suite_of(runner, is_shuffled=self.is_shuffled)
+        except OutOfTime:
+            return None
+
+    async def _order(self, runner: Runner, suite: Suite | None, effect: Effect, most: float | None) -> Order:
+        if suite is None:
+            return Order(("the suite's order: not tried, the time was over",), is_complete=False)
+        return await OrderSearch(runner, self.node_id, effect, self.say).look(suite, most_seconds=most)
+
+    async def _suspects(self, context: Investigation) -> tuple[Suspect, ...]:
+        self.say("looking for suspects")
+        try:
+            return tuple(await suspects(context, [self.node_id], base.texts(self.base, self.runner.config.root)))
+        except OutOfTime:
+            return ()

@@ -1,0 +1,209 @@
+"""The test after other tests, in the suite's order, and the smallest set of tests that changes its outcome.
+
+In come the test and what other tests could do to it: make it fail, or make it pass. Out come what was tried and the
+tests that do it. Every try is a fresh process. How a set is narrowed down is decided in `bisection`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pytest_mcp.investigation import alone, outcome
+from pytest_mcp.investigation.alone import Say
+from pytest_mcp.investigation.bisection import Search
+from pytest_mcp.investigation.outcome import Letter, Outcome
+from pytest_mcp.investigation.runner import OutOfTime, Runner
+from pytest_mcp.text import label
+
+# It passes alone and fails after these tests, or it fails alone and passes after them.
+Effect = Literal["fails_after", "fails_without"]
+
+# How often the tests that were found are run again with the test under investigation.
+CONFIRMATIONS = 2
+_SAID: Mapping[Letter, str] = {"P": "passes", "F": "fails", "S": "is skipped", "R": "passes when repeated"}
+_NO_TIME = "not tried, the time was over"
+
+
+@dataclass(frozen=True)
+class Polluter:
+    """Node ids; files, if importing them is enough."""
+
+    node_ids: tuple[str, ...]
+    effect: Effect
+    # Whether `execute_tests` shows it when it is given these ids and the test.
+    can_be_shown: bool
+
+
+@dataclass(frozen=True)
+class Order:
+    evidence: tuple[str, ...] = ()
+    # Whether the outcome was another one than alone at least once.
+    is_different: bool = False
+    polluter: Polluter | None = None
+    # The same tests in the same order had both outcomes.
+    is_contradicted: bool = False
+    # Whether every order could be tried.
+    is_complete: bool = True
+
+    def and_then(self, *words: str) -> "Order":
+        return replace(self, evidence=(*self.evidence, *words))
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Tests to run before the test, and what to collect (and import) for it; None: only their files."""
+
+    place: str
+    before: tuple[str, ...]
+    files: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Suite:
+    """All tests in order. If a plugin shuffles them, any of them may come before any other."""
+
+    ids: tuple[str, ...]
+    is_shuffled: bool = False
+
+    def arrangements(self, node_id: str) -> list[Arrangement]:
+        """Its file, then everything before it; none twice."""
+        if node_id not in self.ids:
+            return []
+        place = self.ids.index(node_id)
+        before = self.ids[:place] + (self.ids[place + 1 :] if self.is_shuffled else ())
+        file = node_id.partition("::")[0]
+        in_file = tuple(each for each in before if each.partition("::")[0] == file)
+        files = tuple(dict.fromkeys(each.partition("::")[0] for each in self.ids))
+        found = [Arrangement(f"after {self._number(in_file)} in its file", in_file)] if in_file else []
+        if len(before) > len(in_file) or len(files) > 1:
+            found.append(Arrangement(f"after {self._number(before)} in the suite", before, files))
+        return found
+
+    def _number(self, tests: Sequence[str]) -> str:
+        if not tests:
+            return "importing all test files"
+        which = "other" if self.is_shuffled else "earlier"
+        return f"the {which} test" if len(tests) == 1 else f"all {len(tests)} {which} tests"
+
+
+class OrderSearch:
+    def __init__(self, runner: Runner, node_id: str, effect: Effect, say: Say) -> None:
+        self.runner = runner
+        self.node_id = node_id
+        self.effect: Effect = effect
+        self.say = say
+
+    async def look(self, suite: Suite, *, most_seconds: float | None = None) -> Order:
+        """`most_seconds` bounds each run of many tests, not the search that follows if it shows the effect."""
+        found = Order()
+        for arrangement in suite.arrangements(self.node_id):
+            self.say(arrangement.place)
+            runner = self.runner if most_seconds is None else self.runner.within(most_seconds)
+            try:
+                seen = await self._after(arrangement.before, arrangement.files, runner)
+            except OutOfTime:
+                return replace(found.and_then(f"{arrangement.place}: {_NO_TIME}"), is_complete=False)
+            found = found.and_then(f"{arrangement.place}: {self._told(seen)}")
+            if self._has_effect(seen):
+                return await self._narrowed(replace(found, is_different=True), arrangement)
+            found = replace(found, is_complete=found.is_complete and seen.is_known)
+        return found
+
+    async def _after(
+        self, before: Sequence[str], files: Sequence[str] | None = None, runner: Runner | None = None
+    ) -> Outcome:
+        run = await (runner or self.runner).run([*before, self.node_id], paths=files or ())
+        return outcome.of(run, self.node_id)
+
+    def _told(self, seen: Outcome) -> str:
+        """With the cause, unless it is the same as alone."""
+        said = _SAID.get(seen.letter, "unknown")
+        is_the_same = seen.is_known and not self._has_effect(seen)
+        return said if is_the_same or not seen.words else f"{said} ({seen.words})"
+
+    def _has_effect(self, seen: Outcome) -> bool:
+        return seen.failed if self.effect == "fails_after" else seen.passed
+
+    async def _narrowed(self, found: Order, arrangement: Arrangement) -> Order:
+        cut_short = replace(found, is_complete=False)
+        try:
+            search = await self._search(arrangement)
+        except OutOfTime:
+            return cut_short
+        try:
+            smallest = tuple(await search.run())
+        except OutOfTime:
+            return cut_short.and_then(_ruled_out(search))
+        try:
+            return await self._confirmed(found, smallest)
+        except OutOfTime:
+            polluter = Polluter(smallest, self.effect, can_be_shown=True)
+            return replace(cut_short.and_then("no time to confirm the tests that were found"), polluter=polluter)
+
+    async def _search(self, arrangement: Arrangement) -> Search[str]:
+        """Over files, if collecting them is enough; else over tests."""
+        total = len(arrangement.before)
+
+        async def after_tests(chosen: Sequence[str]) -> bool:
+            self.say(f"bisecting {len(chosen)} of {total}")
+            return self._has_effect(await self._after(chosen))
+
+        async def after_imports(chosen: Sequence[str]) -> bool:
+            self.say(f"bisecting {len(chosen)} of {len(others)} files")
+            return self._has_effect(await self._after((), [*chosen, own]))
+
+        own = self.node_id.partition("::")[0]
+        others = [file for file in arrangement.files or () if file != own]
+        if others and (not total or self._has_effect(await self._after((), arrangement.files))):
+            return Search(others, after_imports)
+        return Search(arrangement.before, after_tests)
+
+    async def _confirmed(self, found: Order, smallest: tuple[str, ...]) -> Order:
+        """In the form of a call if that shows it; and once more alone."""
+        self.say("confirming")
+        polluter = Polluter(smallest, self.effect, can_be_shown=True)
+        if not await self._repeats(smallest, as_asked=True):
+            if not await self._repeats(smallest, as_asked=False):
+                return replace(found.and_then("the same tests again: another outcome"), is_contradicted=True)
+            polluter = replace(polluter, can_be_shown=False)
+        if self._has_effect(await alone.once(self.runner, self.node_id)):
+            return await self._changed_for_good(found)
+        names = ", ".join(map(label, smallest[:2])) + (f" and {len(smallest) - 2} more" if len(smallest) > 2 else "")
+        done = "failed" if self.effect == "fails_after" else "passed"
+        again = f"{done} {CONFIRMATIONS} of {CONFIRMATIONS} times more after {names}, not alone"
+        return replace(found.and_then(again), polluter=polluter)
+
+    async def _changed_for_good(self, found: Order) -> Order:
+        """Alone it has the other outcome now: by chance, or because something outlives the processes."""
+        for _ in range(CONFIRMATIONS):
+            if not self._has_effect(await alone.once(self.runner, self.node_id)):
+                return replace(found.and_then("alone again: both outcomes"), is_contradicted=True)
+        done = "fails" if self.effect == "fails_after" else "passes"
+        return found.and_then(f"now {done} alone too: a test left something behind, such as a file or a database row")
+
+    async def _repeats(self, before: tuple[str, ...], *, as_asked: bool) -> bool:
+        for _ in range(CONFIRMATIONS):
+            if as_asked:
+                seen = outcome.of(await self.runner.run_as_asked([*before, self.node_id]), self.node_id)
+            elif "::" in before[0]:
+                seen = await self._after(before)
+            else:
+                seen = await self._after((), [*before, self.node_id.partition("::")[0]])
+            if not self._has_effect(seen):
+                return False
+        return True
+
+
+async def suite_of(runner: Runner, *, is_shuffled: bool) -> Suite:
+    if is_shuffled:
+        runner = runner.with_options("--randomly-dont-reorganize")
+    run = await runner.collect()
+    unaskable = set(run.ledger.unaskable)
+    ids = dict.fromkeys(item.id for item in run.ledger.items if item.id not in unaskable)
+    return Suite(tuple(ids), is_shuffled)
+
+
+def _ruled_out(search: Search[str]) -> str:
+    left, total = search.best, len(search.candidates)
+    between = f"{label(left[0])} to {label(left[-1])}"
+    return f"{total - len(left)} of {total} ruled out when the time was over; left: {len(left)}, {between}"

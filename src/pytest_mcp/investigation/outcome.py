@@ -1,0 +1,105 @@
+"""What one run says about the test under investigation.
+
+Pure: a run and the test's node id in, an outcome out. Only a test that ran to its end has passed or failed; anything
+else is unknown, with the reason. The one exception is a process that died while the test ran: that is a failure.
+"""
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from pytest_mcp.api.requests import Request
+from pytest_mcp.events.run import Run
+from pytest_mcp.report import failures, grouping, no_result
+from pytest_mcp.report.failures import Failure
+from pytest_mcp.text import in_line
+
+# Passed, failed, skipped, passed only when a plugin repeated it; its file could not be collected; unknown.
+Letter = Literal["P", "F", "S", "R", "C", "?"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    letter: Letter
+    # One line: the cause of a failure, the reason of a skip or why nothing is known.
+    words: str = ""
+    # Equal for failures of one cause, also in another version of the project.
+    cause: Hashable = None
+    seconds: float = 0.0
+    # Of pytest-randomly.
+    random_seed: int | None = None
+    # Why the run tested other code than it should have.
+    elsewhere: str | None = None
+
+    @property
+    def is_known(self) -> bool:
+        return self.letter not in ("?", "C")
+
+    @property
+    def failed(self) -> bool:
+        return self.letter in ("F", "R")
+
+    @property
+    def passed(self) -> bool:
+        return self.letter in ("P", "S")
+
+
+def pattern(outcomes: Iterable[Outcome]) -> str:
+    return "".join(outcome.letter for outcome in outcomes)
+
+
+def of(run: Run[Request], node_id: str) -> Outcome:
+    ledger = run.ledger
+    letter, words, cause = _judged(run, node_id)
+    elsewhere = next((f"{each.name} from {each.file}" for each in ledger.imported_elsewhere), None)
+    return Outcome(
+        letter,
+        in_line(words),
+        cause,
+        seconds=run.exit.duration,
+        random_seed=ledger.seeded.seed if ledger.seeded else None,
+        elsewhere=None if elsewhere is None else in_line(elsewhere),
+    )
+
+
+def _judged(run: Run[Request], node_id: str) -> tuple[Letter, str, Hashable]:
+    record = run.ledger.tests.get(node_id)
+    match record.outcome if record else None:
+        case "passed" if record is not None and record.repeated:
+            return "R", "passed only when a plugin repeated it", None
+        case "passed":
+            return "P", "", None
+        case "skipped" if record is not None:
+            return "S", failures.skip_reason(record), None
+        case "failed" | "error" if record is not None:
+            failure = failures.of_record(record)
+            return "F", grouping.line(failure.cause), cause_of(failure)
+    return _without_outcome(run, node_id)
+
+
+def _without_outcome(run: Run[Request], node_id: str) -> tuple[Letter, str, Hashable]:
+    ended = run.exit
+    if ended.timed_out:
+        doing = "it was still running" if node_id in run.ledger.running else "it had not begun"
+        return "?", f"{doing} after {ended.duration:.0f} s", None
+    if node_id in run.ledger.running and ended.reason == "exited":
+        how = ended.signal or f"exit code {ended.code}"
+        return "F", f"the process ended while it ran ({how})", ("died", how)
+    if run.ledger.collection_failures:
+        broken = failures.collection_error(run.ledger.collection_failures[0])
+        return "C", f"{broken.file} cannot be collected: {broken.error_type}: {broken.message}", None
+    if skipped := run.ledger.skipped_modules:
+        return "S", skipped[0].reason, None
+    error = no_result.diagnose(run)
+    return "?", "not there: pytest does not select it" if error is None else error.message.partition("\n")[0], None
+
+
+def cause_of(failure: Failure) -> Hashable:
+    """As failures are grouped, but by the failing statement instead of its line, which moves between versions.
+
+    Assertions of one test stand apart here: they are different causes if they are different statements.
+    """
+    site = next((frame for frame in reversed(failure.frames) if frame.place == failure.site), None)
+    if site is not None and site.statement is not None:
+        return failure.when, failure.type, site.path, site.function, " ".join(site.statement.split())
+    return failure.when, grouping.masked(failure.cause, failure.node_id)

@@ -1,0 +1,128 @@
+"""A copy of a commit's tree in a private folder, written from git's objects.
+
+In come a repository and a commit; out comes a folder that is gone when the block ends. Nothing of the repository is
+written to, and no hook and no filter runs. The folder is that of a supervisor without a child, which removes it also
+if this process is killed. Submodules and links that lead out of the tree are left out.
+"""
+
+import os
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from pytest_mcp.changes import listings
+from pytest_mcp.changes.listings import LINK, SUBMODULE, Entry
+from pytest_mcp.changes.repository import CannotTell, Repository
+from pytest_mcp.execution import supervision
+from pytest_mcp.execution.background import in_thread
+from pytest_mcp.execution.command import Launch
+from pytest_mcp.execution.supervision import SpawnError
+
+# A larger tree is not copied.
+MOST_BYTES = 512 * 1024 * 1024
+# What git is asked for at once. A larger file is left out.
+BATCH_BYTES = 32 * 1024 * 1024
+_EXECUTABLE = b"100755"
+
+Sized = Mapping[bytes, tuple[Entry, int]]
+
+
+@asynccontextmanager
+async def copy_of(repository: Repository, commit: str) -> AsyncIterator[Path]:
+    """Raises CannotTell if the tree cannot be read, is too large or cannot be written."""
+    try:
+        started = await supervision.start(Launch((), repository.top, repository.environment))
+    except SpawnError as error:
+        raise CannotTell(f"there is no place for a copy: {error}") from error
+    try:
+        tree = started.folder.path / "tree"
+        await _write(repository, commit, tree)
+        yield tree
+    finally:
+        with anyio.CancelScope(shield=True):
+            await supervision.end(started)
+
+
+async def texts(repository: Repository, commit: str, names: Mapping[Path, str]) -> dict[str, str]:
+    """The text of files, by the names that are given to their paths. A file that is not there is left out."""
+    tree = await _listed(repository, commit)
+    found = {name: tree[os.fsencode(path)][0].hash for path, name in names.items() if os.fsencode(path) in tree}
+    contents = zip(found, _contents(await repository.contents([*found.values()])), strict=True)
+    return {name: content.decode("utf-8", "replace") for name, content in contents}
+
+
+async def _listed(repository: Repository, commit: str) -> Sized:
+    try:
+        return listings.parse_sizes(await repository.list_tree(commit))
+    except ValueError as error:
+        raise CannotTell("git gave an answer that could not be read") from error
+
+
+async def _write(repository: Repository, commit: str, tree: Path) -> None:
+    found = await _listed(repository, commit)
+    if sum(size for _, size in found.values()) > MOST_BYTES:
+        raise CannotTell(f"its tree is larger than {MOST_BYTES // 1024**2} MiB")
+    for batch in _batches(found):
+        output = await repository.contents([found[path][0].hash for path in batch])
+        contents = zip(batch, _contents(output), strict=True)
+        # Shielded: a thread that still writes would leave files behind when the folder is removed.
+        with anyio.CancelScope(shield=True):
+            await in_thread(partial(_write_files, os.fsencode(tree), found, list(contents)))
+
+
+def _batches(found: Sized) -> Iterator[list[bytes]]:
+    """Files first and links last, so that no file is written through a link."""
+    batch: list[bytes] = []
+    bytes_in_batch = 0
+    for path in sorted(found, key=lambda each: (found[each][0].mode == LINK, each)):
+        entry, size = found[path]
+        if entry.mode == SUBMODULE or size > BATCH_BYTES:
+            continue
+        if bytes_in_batch + size > BATCH_BYTES:
+            yield batch
+            batch, bytes_in_batch = [], 0
+        batch.append(path)
+        bytes_in_batch += size
+    if batch:
+        yield batch
+
+
+def _contents(output: bytes) -> Iterator[bytes]:
+    """Parse what `cat-file --batch` printed."""
+    start = 0
+    while start < len(output):
+        end = output.index(b"\n", start)
+        _, kind, size = output[start:end].split(b" ")
+        if kind != b"blob":
+            raise CannotTell("git gave an answer that could not be read")
+        start = end + 1 + int(size)
+        yield output[end + 1 : start]
+        start += 1
+
+
+def _write_files(tree: bytes, found: Sized, contents: Sequence[tuple[bytes, bytes]]) -> None:
+    try:
+        for path, content in contents:
+            full = tree + b"/" + path
+            os.makedirs(os.path.dirname(full), exist_ok=True)  # noqa: PTH103, PTH120 - pathlib knows no bytes
+            _write_file(full, path, content, found[path][0].mode)
+    except OSError as error:
+        raise CannotTell(f"the copy could not be written: {error.strerror}") from error
+
+
+def _write_file(full: bytes, path: bytes, content: bytes, mode: bytes) -> None:
+    if mode == LINK:
+        if _stays_inside(path, content):
+            os.symlink(content, full)  # noqa: PTH211 - pathlib knows no bytes
+        return
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(full, flags, 0o755 if mode == _EXECUTABLE else 0o644), "wb") as opened:
+        opened.write(content)
+
+
+def _stays_inside(path: bytes, target: bytes) -> bool:
+    end = os.path.normpath(os.path.join(os.path.dirname(path), target))  # noqa: PTH118, PTH120 - bytes
+    return not end.startswith(b"/") and end.split(b"/")[0] != b".." and b"\0" not in target

@@ -1,0 +1,54 @@
+"""`pytest-mcp investigate` as a person or a script has it: what is printed, where, and the exit code."""
+
+import json
+
+from tests.support.investigations import ALWAYS, VICTIM
+from tests.support.terminals import Terminal, piped, remains
+from tests.support.waiting import processes_in
+from tests.support.workbench import Workbench
+
+
+def test_a_person_reads_what_was_tried_and_last_of_all_the_kind(bench: Workbench) -> None:
+    bench.write(ALWAYS.files)
+
+    done = piped(bench, "investigate", VICTIM, "--runs", "2")
+
+    first, *_, last = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (1, "")
+    assert first.startswith("alone: FF (")
+    assert last.startswith("fails always; confidence medium: failed in 2 of 2 runs alone")
+
+
+def test_a_script_gets_the_answer_of_the_tool(bench: Workbench) -> None:
+    bench.write({"test_victim.py": "def test_it(): pass\n"})
+
+    done = piped(bench, "investigate", "--json", "--runs=2", VICTIM)
+
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["kind"], answer["rerun"]) == (0, "passes", None)
+    assert list(answer) == ["kind", "confidence", "evidence", "suspects", "polluter", "notices", "rerun"]
+
+
+def test_what_is_not_one_test_is_a_usage_error(bench: Workbench) -> None:
+    bench.write(ALWAYS.files)
+
+    nothing, a_file = piped(bench, "investigate"), piped(bench, "investigate", "test_victim.py")
+
+    assert (nothing.returncode, a_file.returncode) == (4, 4)
+    assert "NODE_ID" in nothing.stderr
+    assert "must name one test" in a_file.stderr
+
+
+def test_a_terminal_shows_each_step_and_ctrl_c_ends_it_without_a_trace(bench: Workbench) -> None:
+    source = "import pathlib, time\ndef test_it():\n    pathlib.Path('there').touch()\n    time.sleep(600)\n"
+    bench.write({"test_victim.py": source})
+
+    with Terminal(bench, "investigate", VICTIM) as terminal:
+        terminal.until(lambda: (bench.root / "there").exists() and any("collecting" in line for line in terminal.drawn))
+        terminal.press(b"\x03")
+        code = terminal.end()
+
+    assert code == 2
+    assert "interrupted (SIGINT)" in terminal.text
+    assert processes_in(bench.root) == []
+    assert remains(bench) == []

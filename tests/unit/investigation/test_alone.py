@@ -1,0 +1,120 @@
+"""The test alone: how often, with which seeds, and whether these decide. The runs are made up here."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.config.model import Options, configure
+from pytest_mcp.engine import Deadline
+from pytest_mcp.environments.interpreter import Candidate
+from pytest_mcp.events.model import Seeded
+from pytest_mcp.events.run import Run
+from pytest_mcp.investigation import alone, outcome
+from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
+from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.runner import OutOfTime, Runner
+from tests.support.records import execution, one_test, phase, session
+
+pytestmark = pytest.mark.anyio
+TEST = "test_a.py::test_it"
+
+# Whether the test fails with this hash seed and this seed of pytest-randomly, in its nth run.
+Rule = Callable[[int, int, int], bool]
+
+
+def never(_hash: int, _random: int, _number: int) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class MadeUp(Runner):
+    """Runs nothing. As pytest-randomly does, it takes another seed in every run, unless it is given one."""
+
+    rule: Rule = field(default=never)
+    most: int = 1000
+    runs: list[Seeds] = field(default_factory=list)
+
+    async def run(
+        self, ids: Sequence[str] | None, *, paths: Sequence[str] = (), trace: Any = None
+    ) -> Run[ExecuteTests]:
+        assert (ids, paths, trace) == ([TEST], (), None)
+        if len(self.runs) == self.most:
+            raise OutOfTime
+        given = [int(option.partition("=")[2]) for option in self.options]
+        seeds = Seeds(int(self.variables.get(HASH_SEED, 0)), (given or [100 + len(self.runs)])[0])
+        self.runs.append(seeds)
+        failed = self.rule(seeds.hash or 0, seeds.random or 0, len(self.runs))
+        told = one_test(TEST, *([phase(TEST)] if failed else []))
+        return execution(session(Seeded(seeds.random or 0), told, selected=1))
+
+
+def made_up(tmp_path: Path, rule: Rule, environment: dict[str, str] | None = None, **settings: Any) -> MadeUp:
+    config = configure(Options(root=str(tmp_path)), environment or {})
+    return MadeUp(config, Candidate(Path("python"), ""), Deadline.after(60), rule=rule, **settings)
+
+
+async def test_it_runs_as_often_as_asked_each_time_with_another_hash_seed(tmp_path: Path) -> None:
+    runner, words = made_up(tmp_path, never), list[str]()
+
+    seen = await alone.repeat(runner, TEST, 5, words.append)
+
+    assert outcome.pattern(seen.outcomes) == "PPPPP"
+    assert len({seeds.hash for seeds in runner.runs}) == 5
+    assert seen.seeds == tuple(runner.runs)
+    assert words[-1] == "alone 5/5: PPPPP"
+
+
+async def test_it_stops_once_both_outcomes_were_seen(tmp_path: Path) -> None:
+    runner = made_up(tmp_path, lambda _hash, _random, number: number == 3)
+
+    assert outcome.pattern((await alone.repeat(runner, TEST, 50, lambda _: None)).outcomes) == "PPF"
+
+
+async def test_a_hash_seed_of_the_operator_is_kept(tmp_path: Path) -> None:
+    runner = made_up(tmp_path, never, {HASH_SEED: "0"})
+
+    seen = await alone.repeat(runner, TEST, 2, lambda _: None)
+
+    assert [seeds.hash for seeds in seen.seeds] == [None, None]
+    assert HASH_SEED not in runner.variables
+
+
+async def test_what_was_seen_when_the_time_was_over_is_kept(tmp_path: Path) -> None:
+    seen = await alone.repeat(made_up(tmp_path, never, most=3), TEST, 5, lambda _: None)
+
+    assert (outcome.pattern(seen.outcomes), seen.wanted) == ("PPP", 5)
+
+
+FAILING, PASSING = Seeds(1, 11), Seeds(2, 12)
+MIXED = Alone((Outcome("P"), Outcome("F")), (PASSING, FAILING), 5)
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        (
+            lambda hash_seed, _random, _number: hash_seed == 1,
+            "fails with PYTHONHASHSEED=1 (4 of 4 runs), passes with PYTHONHASHSEED=2 (4 of 4): the seed decides",
+        ),
+        (
+            lambda _hash, random_seed, _number: random_seed == 11,
+            "fails with --randomly-seed=11 (4 of 4 runs), passes with --randomly-seed=12 (4 of 4): the seed decides",
+        ),
+        (lambda _hash, _random, number: number % 2 == 0, "the seeds do not decide"),
+        (lambda _hash, _random, _number: True, "failed in 4 of 4 runs with PYTHONHASHSEED=1 and --randomly-seed=11"),
+    ],
+)
+async def test_seeds_that_decide_are_told_and_no_others(tmp_path: Path, rule: Rule, told: str) -> None:
+    assert await alone.reproduce(made_up(tmp_path, rule), TEST, MIXED, lambda _: None) == told
+
+
+async def test_without_a_pass_there_is_nothing_to_compare(tmp_path: Path) -> None:
+    """A plugin has repeated the test within one run."""
+    repeated = Alone((Outcome("R"),), (FAILING,), 5)
+
+    assert repeated.is_mixed
+    assert await alone.reproduce(made_up(tmp_path, never), TEST, repeated, lambda _: None) is None

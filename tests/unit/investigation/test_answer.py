@@ -1,0 +1,164 @@
+"""Which kind a set of findings is, and what is said about it."""
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_mcp.api.investigation import Kind
+from pytest_mcp.investigation import answer
+from pytest_mcp.investigation.alone import Alone, Seeds
+from pytest_mcp.investigation.answer import Findings
+from pytest_mcp.investigation.base import AtBase
+from pytest_mcp.investigation.order import Effect, Order, Polluter
+from pytest_mcp.investigation.outcome import Letter, Outcome
+from pytest_mcp.report.tokens import estimate
+
+TEST = "tests/test_shop.py::test_price"
+LEAK = "tests/test_cart.py::test_leak"
+MAIN = "main (a1b2c3d)"
+WORDS: dict[Letter, str] = {"F": "AssertionError: assert 3 == 4", "C": "ImportError: x", "?": "it was still running"}
+
+
+def seen(letter: Letter, cause: str = "sum") -> Outcome:
+    return Outcome(letter, WORDS.get(letter, ""), cause if letter == "F" else None)
+
+
+def alone(*letters: Letter, wanted: int = 5) -> Findings:
+    outcomes = tuple(seen(letter) for letter in letters)
+    return Findings(TEST, Alone(outcomes, tuple(Seeds(number) for number in range(len(letters))), wanted))
+
+
+def polluted(effect: Effect) -> Order:
+    return Order(("after all 9 earlier tests",), is_different=True, polluter=Polluter((LEAK,), effect, True))
+
+
+ALWAYS = alone(*"FFFFF")
+NEVER = alone(*"PPPPP")
+IN_ORDER = Order(("after all 9 earlier tests in the suite: passes",))
+UNFINISHED = Order(("after all 9 earlier tests in the suite: unknown",), is_complete=False)
+CASES: dict[str, tuple[Findings, Kind, str]] = {
+    "always": (ALWAYS, "deterministic", "high: failed in 5 of 5 runs alone, always the same way"),
+    "once": (alone("F"), "deterministic", "low: failed in 1 of 1 run alone"),
+    "sometimes": (alone(*"PPF"), "flaky", "high: failed in 1 of 3 runs alone, in the same conditions"),
+    "repeated by a plugin": (alone("R"), "flaky", "high: failed in 1 of 1 run alone, in the same conditions"),
+    "never": (
+        replace(NEVER, order=IN_ORDER),
+        "passes",
+        "medium: passed in 5 of 5 runs alone and in the suite's order; a failure rate up to 45 % is still possible",
+    ),
+    "skipped": (alone(*"SSSSS"), "passes", "high: it is skipped ()"),
+    "never, but its order was not tried": (
+        replace(NEVER, order=UNFINISHED),
+        "inconclusive",
+        "low: passed in 5 of 5 runs alone; the suite's order could not be tried in time",
+    ),
+    "after another": (
+        replace(NEVER, order=polluted("fails_after")),
+        "order_dependent",
+        "high: passed in 5 of 5 runs alone, failed each time after one other",
+    ),
+    "without another": (
+        replace(ALWAYS, order=polluted("fails_without")),
+        "order_dependent",
+        "high: failed in 5 of 5 runs alone, passed each time after one other",
+    ),
+    "without another, also at the base": (
+        replace(ALWAYS, order=polluted("fails_without"), base=AtBase(MAIN, (seen("F"),))),
+        "order_dependent",
+        "high: failed in 5 of 5 runs alone, passed each time after one other",
+    ),
+    "in one order both": (
+        replace(NEVER, order=Order(is_different=True, is_contradicted=True)),
+        "flaky",
+        "medium: the same tests in the same order had both outcomes",
+    ),
+    "at the base too": (
+        replace(ALWAYS, base=AtBase(MAIN, (seen("F"),))),
+        "pre_existing",
+        f"high: failed in 5 of 5 runs alone, and the same way at {MAIN}",
+    ),
+    "at the base for another reason": (
+        replace(ALWAYS, base=AtBase(MAIN, (seen("F", "other"),))),
+        "deterministic",
+        "high: failed in 5 of 5 runs alone, always the same way",
+    ),
+    "not at the base": (
+        replace(ALWAYS, base=AtBase(MAIN, (seen("P"),))),
+        "deterministic",
+        f"high: failed in 5 of 5 runs alone, always the same way; passes at {MAIN}",
+    ),
+    "at the base with other code": (
+        replace(ALWAYS, base=AtBase(MAIN, (seen("F"),), "nothing follows: it imported shop from elsewhere")),
+        "deterministic",
+        "high: failed in 5 of 5 runs alone, always the same way",
+    ),
+    "not collected": (alone("C"), "deterministic", "high: ImportError: x"),
+    "hanging": (alone("?", "?"), "inconclusive", "low: the test has no outcome: it was still running"),
+    "no time at all": (alone(), "inconclusive", "low: the time was over before the test had run"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_kind_follows_from_what_was_seen(case: str) -> None:
+    findings, kind, confidence = CASES[case]
+
+    assert answer.judge(findings) == (kind, confidence)
+
+
+def test_failures_of_different_causes_are_told_apart() -> None:
+    outcomes = (seen("F"), replace(seen("F", "other"), words="KeyError: 'x'"), seen("F"))
+    findings = Findings(TEST, Alone(outcomes, (Seeds(1),) * 3, 3))
+
+    assert answer.judge(findings).confidence == "medium: failed in 3 of 3 runs alone"
+    assert answer.evidence(findings)[1] == "2 causes: AssertionError: assert 3 == 4 (2x); KeyError: 'x' (1x)"
+
+
+def test_evidence_tells_each_thing_that_was_tried() -> None:
+    base = AtBase(MAIN, (seen("P"),))
+
+    assert answer.evidence(replace(ALWAYS, order=IN_ORDER, base=base)) == [
+        "alone: FFFFF (a pass rate up to 45 % is still possible, at 95 %)",
+        "cause: AssertionError: assert 3 == 4",
+        "after all 9 earlier tests in the suite: passes",
+        "at main (a1b2c3d): passes (1 run)",
+    ]
+
+
+def test_runs_that_there_was_no_time_for_are_told() -> None:
+    told = answer.evidence(alone(*"FF"))[0]
+
+    assert told == "alone: FF (2 of 5 runs; a pass rate up to 78 % is still possible, at 95 %)"
+
+
+@pytest.mark.parametrize(
+    ("findings", "rerun"),
+    [
+        (ALWAYS, [TEST]),
+        (replace(NEVER, order=polluted("fails_after")), [LEAK, TEST]),
+        (replace(ALWAYS, order=polluted("fails_without")), [TEST]),
+        (replace(NEVER, order=IN_ORDER), None),
+    ],
+)
+def test_rerun_is_what_makes_it_fail(findings: Findings, rerun: list[str] | None) -> None:
+    assert answer.of(findings).rerun == (None if rerun is None else {"node_ids": rerun})
+
+
+def test_the_polluter_has_the_arguments_that_show_it_and_a_notice_if_they_do_not() -> None:
+    shown = polluted("fails_after")
+    assert shown.polluter is not None
+    hidden = replace(shown, polluter=replace(shown.polluter, can_be_shown=False))
+
+    result, doubtful = (answer.of(replace(NEVER, order=order)) for order in (shown, hidden))
+
+    assert result.polluter is not None
+    assert result.polluter.model_dump() == {
+        "node_ids": [LEAK],
+        "effect": "fails_after",
+        "rerun": {"node_ids": [LEAK, TEST]},
+    }
+    assert (len(result.notices), len(doubtful.notices)) == (0, 1)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_an_answer_is_small(case: str) -> None:
+    assert estimate(answer.of(CASES[case][0]).model_dump_json()) <= 400

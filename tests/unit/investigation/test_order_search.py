@@ -1,0 +1,126 @@
+"""What is concluded from runs in different orders. The runs are made up here, so that chance and time are too."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.config.model import Options, configure
+from pytest_mcp.engine import Deadline
+from pytest_mcp.environments.interpreter import Candidate
+from pytest_mcp.events.run import Run
+from pytest_mcp.investigation.order import Effect, Order, OrderSearch, Suite
+from pytest_mcp.investigation.runner import OutOfTime, Runner
+from tests.support.records import execution, one_test, phase, session
+
+pytestmark = pytest.mark.anyio
+TEST = "test_z.py::test_it"
+SUITE = Suite((*(f"test_{file}.py::test_{number}" for file in "abcd" for number in range(8)), TEST))
+LEAK = "test_b.py::test_5"
+# All 32, only their files, seven halves, then twice again and once alone.
+TRIES = 12
+
+# Whether the test fails after these tests, with these files imported, in its nth run.
+Rule = Callable[[set[str], set[str], int], bool]
+
+
+def _never(_before: set[str], _files: set[str], _number: int) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class MadeUp(Runner):
+    """Runs nothing."""
+
+    rule: Rule = field(default=_never)
+    most: int = 1000
+    # Whether `execute_tests` keeps the order of its ids.
+    keeps_order: bool = True
+    runs: list[Sequence[str]] = field(default_factory=list)
+
+    async def run(
+        self, ids: Sequence[str] | None, *, paths: Sequence[str] = (), trace: Any = None
+    ) -> Run[ExecuteTests]:
+        assert ids is not None
+        assert trace is None
+        if len(self.runs) == self.most:
+            raise OutOfTime
+        self.runs.append(ids)
+        files = {each.partition("::")[0] for each in ids} if not paths else set(paths)
+        failed = self.rule(set(ids[:-1]), files, len(self.runs))
+        return execution(session(one_test(TEST, *([phase(TEST)] if failed else [])), selected=1))
+
+    async def run_as_asked(self, node_ids: Sequence[str]) -> Run[ExecuteTests]:
+        return await self.run(node_ids if self.keeps_order else [TEST])
+
+
+async def look(tmp_path: Path, rule: Rule, effect: Effect = "fails_after", **settings: Any) -> tuple[Order, MadeUp]:
+    config = configure(Options(root=str(tmp_path)), {})
+    runner = MadeUp(config, Candidate(Path("python"), ""), Deadline.after(60), rule=rule, **settings)
+    return await OrderSearch(runner, TEST, effect, lambda _: None).look(SUITE), runner
+
+
+async def test_one_test_of_many_is_found_and_confirmed(tmp_path: Path) -> None:
+    found, runner = await look(tmp_path, lambda before, _files, _number: LEAK in before)
+
+    assert found.polluter is not None
+    assert found.polluter.node_ids == (LEAK,)
+    assert (found.is_complete, found.is_contradicted, found.polluter.can_be_shown) == (True, False, True)
+    assert runner.runs[-3:] == [[LEAK, TEST], [LEAK, TEST], [TEST]]
+    assert found.evidence == (
+        "after all 32 earlier tests in the suite: fails (no message)",
+        f"failed 2 of 2 times more after {LEAK}, not alone",
+    )
+
+
+async def test_tests_that_it_needs_are_found_the_same_way(tmp_path: Path) -> None:
+    found, _ = await look(tmp_path, lambda before, _files, _number: LEAK not in before, "fails_without")
+
+    assert found.polluter is not None
+    assert (found.polluter.node_ids, found.polluter.effect) == ((LEAK,), "fails_without")
+
+
+async def test_files_are_named_if_importing_them_is_enough(tmp_path: Path) -> None:
+    found, _ = await look(tmp_path, lambda _before, files, _number: "test_c.py" in files)
+
+    assert found.polluter is not None
+    assert found.polluter.node_ids == ("test_c.py",)
+
+
+async def test_a_failure_that_does_not_come_back_is_chance(tmp_path: Path) -> None:
+    found, _ = await look(tmp_path, lambda _before, _files, number: number == 1)
+
+    assert (found.is_different, found.is_contradicted, found.polluter) == (True, True, None)
+
+
+async def test_what_outlives_the_processes_is_told_and_names_no_test(tmp_path: Path) -> None:
+    left: list[str] = []
+
+    def rule(before: set[str], _files: set[str], _number: int) -> bool:
+        left.extend(before & {LEAK})
+        return bool(left)
+
+    found, _ = await look(tmp_path, rule)
+
+    assert (found.is_different, found.is_contradicted, found.polluter) == (True, False, None)
+    assert found.evidence[-1].startswith("now fails alone too: a test left something behind")
+
+
+async def test_an_order_that_a_call_does_not_keep_is_told(tmp_path: Path) -> None:
+    found, _ = await look(tmp_path, lambda before, _files, _number: LEAK in before, keeps_order=False)
+
+    assert found.polluter is not None
+    assert (found.polluter.node_ids, found.polluter.can_be_shown) == ((LEAK,), False)
+
+
+@pytest.mark.parametrize("most", range(TRIES + 1))
+async def test_whenever_the_time_is_over_what_was_ruled_out_is_told(tmp_path: Path, most: int) -> None:
+    found, _ = await look(tmp_path, lambda before, _files, _number: LEAK in before, most=most)
+
+    assert found.is_complete == (most >= TRIES)
+    assert found.is_different == (most > 0)
+    told = "not tried" if most == 0 else "ruled out" if 2 < most < TRIES - 3 else ""
+    assert told in found.evidence[-1]

@@ -1,0 +1,83 @@
+"""What one run says about a test."""
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_mcp.events.model import Event, ImportedElsewhere, Seeded, Started
+from pytest_mcp.investigation import outcome
+from pytest_mcp.investigation.outcome import Letter
+from tests.support.records import (
+    absent,
+    execution,
+    exited,
+    one_test,
+    phase,
+    raised,
+    session,
+    skipped,
+    uncollected,
+)
+
+TEST = "test_a.py::test_one"
+FAILED = raised("AssertionError: assert 1 == 2", ("test_a.py:3", "test_one", "assert price() == 2"))
+
+
+def test_a_test_that_ran_to_its_end_has_an_outcome() -> None:
+    seen = {
+        letter: outcome.of(execution(session(one_test(TEST, *phases), selected=1)), TEST)
+        for letter, phases in {"P": [], "F": [FAILED], "S": [skipped(TEST, "no net")]}.items()
+    }
+
+    assert {letter: each.letter for letter, each in seen.items()} == {"P": "P", "F": "F", "S": "S"}
+    assert (seen["F"].words, seen["S"].words) == ("AssertionError: assert 1 == 2", "no net")
+
+
+def test_a_pass_that_a_plugin_repeated_the_test_for_is_told_apart() -> None:
+    run = execution(session(one_test(TEST, phase(TEST, outcome="rerun")), selected=1))
+
+    assert outcome.of(run, TEST).letter == "R"
+
+
+@pytest.mark.parametrize(
+    ("told", "letter", "words"),
+    [
+        ([uncollected("test_a.py", error_type="ImportError", message="x")], "C", "cannot be collected: ImportError: x"),
+        ([absent("test_a.py", "no net")], "S", "no net"),
+        ([], "?", "not there"),
+    ],
+)
+def test_a_test_that_did_not_run_has_none_but_a_reason(told: list[Event], letter: Letter, words: str) -> None:
+    seen = outcome.of(execution(session(*told, selected=0)), TEST)
+
+    assert seen.letter == letter
+    assert words in seen.words
+
+
+def test_a_process_that_dies_while_the_test_runs_is_a_failure_and_one_that_takes_too_long_is_unknown() -> None:
+    run = execution([Started(TEST)])
+    died = replace(run, exit=replace(exited(None), signal="SIGSEGV"))
+    late = replace(run, exit=replace(exited(None), reason="timeout", duration=9.0))
+
+    assert (outcome.of(died, TEST).letter, outcome.of(late, TEST).letter) == ("F", "?")
+    assert outcome.of(died, TEST).words == "the process ended while it ran (SIGSEGV)"
+    assert outcome.of(late, TEST).words == "it was still running after 9 s"
+
+
+def test_one_cause_is_the_same_statement_whatever_its_line_and_values() -> None:
+    def cause(message: str, place: str, statement: str) -> object:
+        failed = raised(message, (place, "test_one", statement))
+        return outcome.of(execution(session(one_test(TEST, failed), selected=1)), TEST).cause
+
+    first = cause("AssertionError: assert 1 == 2", "test_a.py:3", "assert price() == 2")
+
+    assert cause("AssertionError: assert 7 == 2", "test_a.py:30", "assert price()  ==  2") == first
+    assert cause("AssertionError: assert 1 == 2", "test_a.py:4", "assert cost() == 2") != first
+    assert cause("KeyError: 1", "test_a.py:3", "assert price() == 2") != first
+
+
+def test_seeds_and_foreign_imports_are_kept() -> None:
+    foreign = ImportedElsewhere("shop", "/elsewhere/shop.py", "shop.py")
+    seen = outcome.of(execution(session(Seeded(7), foreign, one_test(TEST), selected=1)), TEST)
+
+    assert (seen.random_seed, seen.elsewhere) == (7, "shop from /elsewhere/shop.py")

@@ -1,0 +1,106 @@
+"""The copy of a tree: complete, private, gone afterwards, and written without any program of the repository."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from pytest_mcp.changes import repository
+from pytest_mcp.changes.repository import CannotTell
+from pytest_mcp.execution.run_folder import PREFIX
+from pytest_mcp.investigation import tree_copy
+from pytest_mcp.investigation.tree_copy import copy_of
+from tests.support.checkouts import Checkout
+
+pytestmark = pytest.mark.anyio
+
+
+def files(top: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(top)): path.read_bytes()
+        for path in top.rglob("*")
+        if path.is_file() and ".git" not in path.parts
+    }
+
+
+async def copied(checkout: Checkout, commit: str) -> dict[str, bytes]:
+    async with copy_of(await repository.find(checkout.config()), commit) as copy:
+        return files(copy)
+
+
+async def test_a_copy_has_every_file_of_the_commit_and_nothing_that_came_later(checkout: Checkout) -> None:
+    (checkout.top / "data").mkdir()
+    (checkout.top / "data" / "with space\n.bin").write_bytes(bytes(range(256)))
+    (checkout.top / "empty").touch()
+    commit = checkout.commit(a="a = 2\n")
+    expected = files(checkout.top)
+    checkout.write(a="a = 3\n", later="later = 1\n")
+
+    assert await copied(checkout, commit) == expected
+
+
+async def test_a_copy_is_private_and_gone_when_the_block_ends(checkout: Checkout) -> None:
+    commit = checkout.commit(a="a = 2\n")
+
+    async with copy_of(await repository.find(checkout.config()), commit) as copy:
+        folder = copy.parent
+        assert folder.name.startswith(PREFIX)
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+    assert not folder.exists()
+
+
+async def test_modes_and_links_are_kept_but_no_link_leads_out(checkout: Checkout) -> None:
+    (checkout.top / "run.sh").write_text("#!/bin/sh\n", encoding="utf-8")
+    (checkout.top / "run.sh").chmod(0o755)
+    for name, target in {"inside": "a.py", "up": "../other", "absolute": "/etc/passwd", "sub/up": "../a.py"}.items():
+        (checkout.top / name).parent.mkdir(exist_ok=True)
+        (checkout.top / name).symlink_to(target)
+    commit = checkout.commit()
+
+    async with copy_of(await repository.find(checkout.config()), commit) as copy:
+        assert os.access(copy / "run.sh", os.X_OK)
+        assert not os.access(copy / "a.py", os.X_OK)
+        assert {path.name for path in copy.rglob("*") if path.is_symlink()} == {"inside", "up"}
+        assert (copy / "sub" / "up").read_bytes() == (copy / "inside").read_bytes() == b"a = 1\n"
+
+
+async def test_no_filter_and_no_hook_runs_and_nothing_of_the_checkout_changes(checkout: Checkout) -> None:
+    trap = checkout.top.parent / "trap"
+    checkout.git("config", "filter.trap.smudge", f"touch {trap}; cat")
+    hook = checkout.top / ".git" / "hooks" / "post-checkout"
+    hook.write_text(f"#!/bin/sh\ntouch {trap}\n", encoding="utf-8")
+    hook.chmod(0o755)
+    (checkout.top / ".gitattributes").write_text("*.py filter=trap export-ignore\n", encoding="utf-8")
+    commit = checkout.commit(a="a = 2\n")
+    before = checkout.state()
+
+    assert (await copied(checkout, commit))["a.py"] == b"a = 2\n"
+    assert checkout.state() == before
+    assert not trap.exists()
+
+
+async def test_a_large_tree_is_read_in_parts(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = checkout.commit(**{f"module_{number}": f"number = {number}\n" for number in range(20)})
+    monkeypatch.setattr(tree_copy, "BATCH_BYTES", 40)
+
+    assert await copied(checkout, commit) == files(checkout.top)
+
+
+async def test_a_tree_that_is_too_large_is_not_copied(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = checkout.commit(a="a = 2\n")
+    monkeypatch.setattr(tree_copy, "MOST_BYTES", 10)
+
+    with pytest.raises(CannotTell, match="larger than"):
+        await copied(checkout, commit)
+
+
+async def test_the_text_of_single_files_is_read_without_a_copy(checkout: Checkout) -> None:
+    commit = checkout.commit(a="a = 2\n")
+    checkout.write(a="a = 3\n", later="later = 1\n")
+    found = await repository.find(checkout.config())
+
+    texts = await tree_copy.texts(found, commit, {Path("a.py"): "first", Path("later.py"): "x", Path("b.py"): "second"})
+
+    assert texts == {"first": "a = 2\n", "second": "b = 1\n"}
