@@ -38,6 +38,10 @@ MEANT: dict[str, list[Any]] = {
     "locals": [True, False, None],
     "color": [True, False, None],
     "timeout": [1, 240, 3600, None],
+    "changed": [True, False, "HEAD", "main", "v1.0^{commit}", "@{upstream}", None],
+    "workers": [1, 2, 64, "auto", None],
+    "base": ["HEAD", "main", "HEAD~3", None],
+    "runs": [2, 5, 50, None],
 }
 EVIL_WORDS = [
     *("", " ", "-", "--", "--co", "-p", "-p evil", "--rootdir=/", "-c/etc/passwd", "@args", "@/etc/passwd", "=", "~"),
@@ -122,6 +126,8 @@ def meant_value(rng: random.Random, name: str, root: Path) -> Any:
     match name:
         case "path":
             return any_place(rng, root)
+        case "node_id":
+            return any_node_id(rng, root)
         case "node_ids":
             return [any_node_id(rng, root) for _ in range(rng.randint(1, 5))]
         case "markers" | "keywords":
