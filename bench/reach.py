@@ -149,10 +149,12 @@ def missed(row: Row) -> int:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("libraries", nargs="*", choices=[[], *LIBRARIES], default=list(LIBRARIES), metavar="LIBRARY")
+    parser.add_argument(
+        "libraries", nargs="*", metavar="LIBRARY", help=f"of {', '.join(LIBRARIES)}; all of them if none is named"
+    )
     parser.add_argument(
         "--broken", type=int, default=1000, help="how many modules of each library are broken at import"
     )
     parser.add_argument("--scale", type=int, default=20_000, help="modules of the generated project; 0 leaves it out")
     options = parser.parse_args()
-    sys.exit(main(options.libraries, options.broken, options.scale))
+    sys.exit(main(options.libraries or LIBRARIES, options.broken, options.scale))
