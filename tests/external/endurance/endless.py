@@ -9,6 +9,7 @@ import anyio
 
 from tests.external.endurance.figures import Tally, part
 from tests.external.endurance.scene import Scene
+from tests.support.leftovers import waiting
 from tests.support.raw_client import Message, RawClient
 from tests.support.waiting import until
 
@@ -98,6 +99,8 @@ def call_in_a_row(count: int) -> Endless:
         scene = Scene.made_in(Path(folder).resolve(), PROJECT)
         with scene.server() as server:
             call_many(server, WARM_UP, tally)
+            # The child for the next call is started after the answer, on a busy machine long after it.
+            anyio.run(until, lambda: waiting(scene.temporary))
             before, weight = Holdings.of(server, scene.temporary), megabytes(server)
             call_many(server, count, tally)
             after = anyio.run(settled, server, scene.temporary, before)

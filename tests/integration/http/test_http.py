@@ -15,6 +15,7 @@ import anyio
 import pytest
 from mcp import Client
 
+from pytest_mcp.tools import TOOLS
 from scripts.environments import ENVIRONMENTS
 from tests.support.hanging import hanging
 from tests.support.hostile_server import GONE_SECONDS, HostileServer, within
@@ -173,7 +174,7 @@ def test_the_previous_generation_of_the_official_client_is_served(web: HostileWe
         timeout=PATIENCE,
     )
 
-    assert json.loads(told.stdout) == [["discover_tests", "execute_tests", "explain_environment"], "passed", -32602]
+    assert json.loads(told.stdout) == [[tool.name for tool in TOOLS], "passed", -32602]
 
 
 # --- the end -------------------------------------------------------------------------------------
