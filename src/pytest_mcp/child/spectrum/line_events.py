@@ -10,6 +10,7 @@ from __future__ import annotations
 import dis
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections import deque
 from types import CodeType
 from typing import Any, Callable, Dict, Iterable, NamedTuple
@@ -31,7 +32,7 @@ class Entry(NamedTuple):
 Lines = Dict[int, Entry]
 
 
-class Recorder:
+class Recorder(ABC):
     """Common to both ways. `quiet` is code under which nothing is recorded."""
 
     how = ""
@@ -62,22 +63,25 @@ class Recorder:
     def keep_calls(self, wanted: bool) -> None:
         self.calls = deque(maxlen=KEPT_CALLS) if wanted else None
 
+    @abstractmethod
     def rearm(self, codes: Iterable[CodeType]) -> None:
-        raise NotImplementedError
+        """Record the lines of these again when they run again."""
 
     def install(self) -> bool:
         """False if this way is not free."""
         return True
 
+    @abstractmethod
     def resume(self) -> bool:
         """False if somebody else's trace function is in the way."""
-        raise NotImplementedError
 
+    @abstractmethod
     def pause(self) -> None:
-        raise NotImplementedError
+        """Record nothing until it is resumed."""
 
     def remove(self) -> None:
-        pass
+        """Give back what `install` has taken, if it has."""
+        return
 
 
 class TraceFunction(Recorder):
