@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.preloaded import typed
 from tests.support.waiting import PATIENCE
 
 COMMAND = [sys.executable, "-m", "pytest_mcp"]
@@ -28,11 +29,15 @@ class Desk:
         return {"PATH": str(self.home / "bin"), "HOME": str(self.home), "LANG": "C.UTF-8"}
 
     def typed(
-        self, *arguments: str, cwd: Path | None = None, before: Sequence[str] = (), options: Sequence[str] = ()
+        self, *arguments: str, cwd: Path | None = None, options: Sequence[str] = ()
     ) -> "subprocess.CompletedProcess[str]":
+        return typed(*options, "setup", *arguments, cwd=cwd or self.project, env=self.environment())
+
+    def typed_behind(self, before: Sequence[str], *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """With a command before ours that changes what we may do."""
         return subprocess.run(
-            [*before, *COMMAND, *options, "setup", *arguments],
-            cwd=cwd or self.project,
+            [*before, *COMMAND, "setup", *arguments],
+            cwd=self.project,
             env=self.environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,

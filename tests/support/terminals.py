@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from tests.support.paths import ROOT
+from tests.support.preloaded import typed
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import Workbench
 
@@ -40,16 +41,7 @@ def piped(
     bench: Workbench, *arguments: str, cwd: Path = Path("/"), **environment: str
 ) -> "subprocess.CompletedProcess[str]":
     """The command with these arguments, and with neither output on a terminal."""
-    return subprocess.run(
-        [sys.executable, "-m", "pytest_mcp", *settings_of(bench), *arguments],
-        cwd=cwd,
-        env=environment_of(bench, **environment),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=PATIENCE,
-    )
+    return typed(*settings_of(bench), *arguments, cwd=cwd, env=environment_of(bench, **environment))
 
 
 def example(bench: Workbench, script: str, *arguments: str, path: str = "") -> "subprocess.CompletedProcess[str]":

@@ -12,19 +12,12 @@ from pytest_mcp import __version__
 from pytest_mcp.cli.commands import call, discover, doctor, investigate, merge, run, setup
 from pytest_mcp.cli.main import COMMANDS, Command
 from pytest_mcp.config.options import SETTINGS, Setting, typed_flags
+from tests.support import preloaded
 from tests.support.workbench import Workbench
 
 
 def typed(*arguments: str, cwd: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "pytest_mcp", *arguments],
-        cwd=cwd,
-        env={"PATH": "/usr/bin:/bin", "HOME": "/nowhere", **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return preloaded.typed(*arguments, cwd=cwd, env={"PATH": "/usr/bin:/bin", "HOME": "/nowhere", **environment})
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 from pytest_mcp.tools import TOOLS
 from scripts.environments import ENVIRONMENTS
 from tests.support.git import git
+from tests.support.preloaded import typed
 from tests.support.waiting import PATIENCE, limits_until, processes_in, until
 from tests.support.workbench import NEWEST, Workbench
 
@@ -34,16 +35,7 @@ def doctor(root: Path, *arguments: str, **more: str) -> "subprocess.CompletedPro
     """Options stand before the command, its own behind it."""
     own = [argument for argument in arguments if argument == "--json"]
     options = [argument for argument in arguments if argument != "--json"]
-    return subprocess.run(
-        command(*options, "doctor", *own),
-        cwd=root,
-        env=environment(**more),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
+    return typed(*options, "doctor", *own, cwd=root, env=environment(**more))
 
 
 def told(root: Path, *arguments: str, **more: str) -> Any:
@@ -71,6 +63,7 @@ def test_a_project_that_is_ready_ends_with_zero_and_one_line_that_says_so(projec
     assert closing(done) == ["", f"Ready: 1 test, Python {version}, pytest 9.2"]
     assert all(f"✓ {label} " in done.stdout for label in ("server", "protocol", "tools", "interpreter", "pytest"))
     assert "✗" not in done.stdout
+    assert "\x1b" not in done.stdout
 
 
 def test_json_is_the_tools_answer_and_the_handshake(project: Workbench) -> None:
@@ -192,6 +185,20 @@ def test_a_temporary_folder_that_does_not_exist_is_told_and_does_no_harm(project
     assert "/no/such" not in done.stdout
 
 
+def newly_started(root: Path, *arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
+    """With variables that Python reads when it starts."""
+    return subprocess.run(
+        command(PYTHON, "doctor", *arguments),
+        cwd=root,
+        env=environment(**more),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+
+
 def startup_code(folder: Path, source: str) -> dict[str, str]:
     """Code that every Python runs first; here only that of the server, which is started without the word doctor."""
     folder.mkdir()
@@ -204,8 +211,8 @@ def test_a_server_that_does_not_start_is_told_in_its_own_words(project: Workbenc
         tmp_path / "startup", "sys.stderr.write('no such library'); sys.stderr.flush(); import os; os._exit(1)"
     )
 
-    done = doctor(project.root, PYTHON, **broken)
-    answer = told(project.root, PYTHON, **broken)
+    done = newly_started(project.root, **broken)
+    answer = json.loads(newly_started(project.root, "--json", **broken).stdout)
 
     assert done.returncode == 1
     assert "no such library" in done.stdout
@@ -217,7 +224,7 @@ def test_a_server_that_does_not_start_is_told_in_its_own_words(project: Workbenc
 def test_a_server_whose_start_prints_on_the_wire_is_no_traceback(project: Workbench, tmp_path: Path) -> None:
     chatty = startup_code(tmp_path / "startup", "print('welcome', flush=True)")
 
-    done = doctor(project.root, PYTHON, **chatty)
+    done = newly_started(project.root, **chatty)
 
     assert done.returncode == 0
     assert closing(done)[1].startswith("Ready: 1 test")
@@ -257,7 +264,6 @@ def _read(terminal: int) -> bytes:
 def test_a_terminal_has_colour_unless_it_is_not_wanted(project: Workbench) -> None:
     assert "\x1b[32m✓\x1b[0m" in on_a_terminal(project, TERM="xterm")
     assert "\x1b" not in on_a_terminal(project, TERM="xterm", NO_COLOR="1")
-    assert "\x1b" not in doctor(project.root, PYTHON).stdout
 
 
 @pytest.mark.anyio
@@ -286,9 +292,7 @@ async def test_an_interruption_ends_it_quietly_and_all_that_it_started(project: 
     "arguments", [("doctor", "more"), ("doctor", "--no-such"), ("--root=/no/such/folder", "doctor")]
 )
 def test_misuse_exits_with_two(project: Workbench, arguments: tuple[str, ...]) -> None:
-    done = subprocess.run(
-        command(*arguments), cwd=project.root, env=environment(), capture_output=True, text=True, check=False
-    )
+    done = typed(*arguments, cwd=project.root, env=environment())
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr

@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
+from tests.support.preloaded import typed
 from tests.support.projects import MIXED
 from tests.support.terminals import environment_of, piped, settings_of
 from tests.support.workbench import Failure, Workbench, call
@@ -154,15 +155,7 @@ def test_the_last_lines_tell_how_to_run_the_failures_again_and_it_works(bench: W
     said = piped(bench, "run", "--path", "odd names").stdout
 
     command, *arguments = shlex.split(re.findall(r"(?m)^To run the failures again: (.*)$", said)[0])
-    again = subprocess.run(
-        [sys.executable, "-m", "pytest_mcp", *arguments],
-        cwd="/",
-        env=environment_of(bench),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    again = typed(*arguments, cwd=Path("/"), env=environment_of(bench))
 
     assert command == "pytest-mcp"
     assert again.returncode == 1
@@ -202,23 +195,15 @@ def test_settings_may_stand_behind_the_command_and_words_and_options_in_any_orde
     bench.write({"test_a.py": MIXED, "test_b.py": FINE, "test_c.py": FINE})
     words = ["run", "test_a.py", "-k", "fine", f"--root={bench.root}", "test_b.py", "-x", "--python", str(bench.python)]
 
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest_mcp", *words],
-        cwd="/",
-        env=environment_of(bench, PYTEST_MCP_ROOT="/nowhere"),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    done = typed(*words, cwd=Path("/"), env=environment_of(bench, PYTEST_MCP_ROOT="/nowhere"))
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].startswith("passed: 2 passed in ")
 
 
-@pytest.mark.parametrize("typed", [["--no-such"], ["--root=/no/such/folder"], ["--root"], ["--max-timeout=0"]])
-def test_what_cannot_be_understood_is_a_usage_error_with_one_clear_sentence(bench: Workbench, typed: list[str]) -> None:
-    done = piped(bench, "run", *typed)
+@pytest.mark.parametrize("words", [["--no-such"], ["--root=/no/such/folder"], ["--root"], ["--max-timeout=0"]])
+def test_what_cannot_be_understood_is_a_usage_error_with_one_clear_sentence(bench: Workbench, words: list[str]) -> None:
+    done = piped(bench, "run", *words)
 
     assert (done.returncode, done.stdout) == (4, "")
     assert "Traceback" not in done.stderr
@@ -238,15 +223,7 @@ def test_the_sdk_is_not_imported(bench: Workbench) -> None:
 
 
 def test_a_run_in_a_folder_that_is_no_project_says_what_to_do(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest_mcp", "run"],
-        cwd=tmp_path,
-        env={"HOME": "/nowhere", "PATH": "/usr/bin:/bin"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    done = typed("run", cwd=tmp_path, env={"HOME": "/nowhere", "PATH": "/usr/bin:/bin"})
 
     assert (done.returncode, done.stdout) == (4, "")
     assert "\nfix: " in done.stderr

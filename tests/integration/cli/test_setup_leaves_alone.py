@@ -106,7 +106,7 @@ def test_what_is_read_only_is_told_in_one_sentence_and_stays(desk: Desk, obeying
     secret.chmod(0o000)
     desk.project.chmod(0o555)
 
-    done = desk.typed("claude-code", "codex", "opencode", "--yes", before=obeying)
+    done = desk.typed_behind(obeying, "claude-code", "codex", "opencode", "--yes")
     desk.project.chmod(0o755)
 
     assert done.returncode == 1
@@ -123,7 +123,7 @@ def test_a_file_that_may_be_written_is_written_though_its_folder_takes_no_new_on
     path.write_bytes(b"{}")
     desk.project.chmod(0o555)
 
-    done = desk.typed("claude-code", "--yes", before=obeying)
+    done = desk.typed_behind(obeying, "claude-code", "--yes")
     desk.project.chmod(0o755)
 
     assert (done.returncode, done.stderr) == (0, "")
@@ -134,7 +134,7 @@ def test_a_file_that_may_be_written_is_written_though_its_folder_takes_no_new_on
 def test_a_read_only_home_is_told_in_one_sentence(desk: Desk, obeying: Sequence[str]) -> None:
     desk.home.chmod(0o555)
 
-    done = desk.typed("codex", "--user", "--yes", before=obeying)
+    done = desk.typed_behind(obeying, "codex", "--user", "--yes")
     desk.home.chmod(0o755)
 
     assert done.returncode == 1
