@@ -7,7 +7,7 @@ from hypothesis import settings
 from pytest_mcp.environments.managers import query
 from tests.support.managed import Home, empty_home, home_with_managers
 from tests.support.waiting import PATIENCE
-from tests.support.workbench import PYTESTS, Workbench
+from tests.support.workbench import GENERATIONS, PYTESTS, Workbench
 
 # The machine is shared and slow at times; how long an example takes proves nothing here.
 # Every run tries the same examples, and those that ever failed stand beside their tests: who changed nothing sees
@@ -39,6 +39,12 @@ def bench(tmp_path: Path) -> Workbench:
 
 @pytest.fixture(params=PYTESTS)
 def every_bench(bench: Workbench, request: pytest.FixtureRequest) -> Workbench:
+    """The same project, once with the oldest pytest and once with the newest."""
+    return bench.using(request.param)
+
+
+@pytest.fixture(params=GENERATIONS)
+def generation_bench(bench: Workbench, request: pytest.FixtureRequest) -> Workbench:
     """The same project, once for each generation of pytest."""
     return bench.using(request.param)
 

@@ -14,7 +14,7 @@ from pytest_mcp.environments import interpreter
 from pytest_mcp.execution.spare import Spare
 from tests.support.standby import execute, waiting_child
 from tests.support.waiting import until
-from tests.support.workbench import PYTESTS, Workbench
+from tests.support.workbench import GENERATIONS, Workbench
 
 PROBE = Path(__file__).with_name("probe.py")
 FACTS = "facts.json"
@@ -108,7 +108,7 @@ def differences(one: dict[str, Any], other: dict[str, Any], when: str) -> dict[s
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("environment", PYTESTS)
+@pytest.mark.parametrize("environment", GENERATIONS)
 async def test_code_under_test_sees_no_difference_but_the_named_ones(probing: Workbench, environment: str) -> None:
     bench = probing.using(environment)
     spare = Spare(wanted=True, fingerprint=interpreter.state)

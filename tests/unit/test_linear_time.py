@@ -56,7 +56,7 @@ from pytest_mcp.server import incoming, progress
 from tests.support.records import absent, discovery, ended, execution, item, ledger, phase, session
 from tests.support.records import uncollected as broken
 
-CHARACTERS = 60_000
+CHARACTERS = 30_000
 # What a linear function takes is a hundredth of it, what a quadratic one takes is many times as much.
 MOST_CPU_SECONDS = 5.0
 # A shorter text is not slow, so there is nothing to look for.

@@ -1,4 +1,4 @@
-"""explain_environment through the real server: what it tells is what pytest itself tells, on every generation."""
+"""explain_environment through the real server: what it tells is what pytest itself tells, the oldest and the newest."""
 
 import json
 import re

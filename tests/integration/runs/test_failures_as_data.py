@@ -1,4 +1,4 @@
-"""What an answer shows of real failures, on every generation of pytest: the way to them, their text, their values."""
+"""What an answer shows of real failures, on the oldest and the newest pytest: the way to them, texts and values."""
 
 from typing import Any
 

@@ -85,18 +85,18 @@ async def test_it_equals_the_plugins_on_the_oldest_pytest_where_diffs_need_verbo
 
 
 @pytest.mark.anyio
-async def test_it_equals_the_plugins_when_files_cannot_be_collected(every_bench: Workbench) -> None:
-    every_bench.write({"test_fine.py": "def test_fine(): pass\n", "test_broken.py": "import not_there\n"})
+async def test_it_equals_the_plugins_when_files_cannot_be_collected(generation_bench: Workbench) -> None:
+    generation_bench.write({"test_fine.py": "def test_fine(): pass\n", "test_broken.py": "import not_there\n"})
 
-    await compare(every_bench)
+    await compare(generation_bench)
 
 
 @pytest.mark.anyio
-async def test_failed_subtests_are_kept_where_the_plugin_loses_them(every_bench: Workbench) -> None:
+async def test_failed_subtests_are_kept_where_the_plugin_loses_them(generation_bench: Workbench) -> None:
     source = "def test_parts(subtests):\n    for n in range(3):\n        with subtests.test(n=n): assert n == 1\n"
-    every_bench.write({"test_sub.py": source})
+    generation_bench.write({"test_sub.py": source})
 
-    report = (await every_bench.execute(detail="full"))["json_report"]
+    report = (await generation_bench.execute(detail="full"))["json_report"]
 
     (test,) = report["tests"]
     assert [part["description"] for part in test["subtests"]] == ["(n=0)", "(n=2)"]

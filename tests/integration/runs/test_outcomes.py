@@ -31,16 +31,16 @@ def closing_line(stdout: str) -> dict[str, int]:
 
 
 @pytest.mark.anyio
-async def test_every_kind_of_outcome_is_counted_as_the_published_mapping_says(every_bench: Workbench) -> None:
-    every_bench.write({"test_zoo.py": ZOO})
+async def test_every_kind_of_outcome_is_counted_as_the_published_mapping_says(generation_bench: Workbench) -> None:
+    generation_bench.write({"test_zoo.py": ZOO})
 
-    answer = await every_bench.execute(detail="tests")
+    answer = await generation_bench.execute(detail="tests")
 
     said = {test["node_id"].removeprefix("test_zoo.py::"): test["outcome"] for test in answer["tests"]}
     assert {name: said[name] for name in OUTCOMES} == OUTCOMES
     assert answer["verdict"] == "failed"
     assert answer["exit_code"] == 1
-    assert_counts_equal_pytests_own(answer, closing_line(every_bench.shell("-q").stdout), teardown_errors=2)
+    assert_counts_equal_pytests_own(answer, closing_line(generation_bench.shell("-q").stdout), teardown_errors=2)
 
 
 def assert_counts_equal_pytests_own(answer: dict[str, Any], line: dict[str, int], *, teardown_errors: int) -> None:
@@ -55,13 +55,13 @@ def assert_counts_equal_pytests_own(answer: dict[str, Any], line: dict[str, int]
 
 
 @pytest.mark.anyio
-async def test_counts_equal_the_junit_file_that_pytest_writes(every_bench: Workbench) -> None:
-    every_bench.write({"test_zoo.py": ZOO})
+async def test_counts_equal_the_junit_file_that_pytest_writes(generation_bench: Workbench) -> None:
+    generation_bench.write({"test_zoo.py": ZOO})
 
-    answer = await every_bench.execute()
+    answer = await generation_bench.execute()
 
-    every_bench.shell("--junitxml=../junit.xml")
-    cases = ET.parse(every_bench.root.parent / "junit.xml").getroot().findall(".//testcase")
+    generation_bench.shell("--junitxml=../junit.xml")
+    cases = ET.parse(generation_bench.root.parent / "junit.xml").getroot().findall(".//testcase")
     # junit writes the failure and the teardown error of one test as two cases of one name
     by_name: dict[tuple[str, str], set[str]] = {}
     for case in cases:
@@ -81,10 +81,10 @@ SETTINGS_THAT_HIDE = "[pytest]\naddopts = --tb=line --show-capture=no -q\n"
 
 
 @pytest.mark.anyio
-async def test_messages_begin_with_the_exception_and_tracebacks_lead_to_it(every_bench: Workbench) -> None:
-    every_bench.write({"test_zoo.py": ZOO, "pytest.ini": SETTINGS_THAT_HIDE})
+async def test_messages_begin_with_the_exception_and_tracebacks_lead_to_it(generation_bench: Workbench) -> None:
+    generation_bench.write({"test_zoo.py": ZOO, "pytest.ini": SETTINGS_THAT_HIDE})
 
-    answer = await every_bench.execute(detail="tests")
+    answer = await generation_bench.execute(detail="tests")
 
     tests = {test["node_id"].partition("::")[2]: test for test in answer["tests"]}
     failed = tests["test_fails"]
@@ -118,10 +118,10 @@ async def test_messages_begin_with_the_exception_and_tracebacks_lead_to_it(every
 
 
 @pytest.mark.anyio
-async def test_with_detail_full_messages_are_whole_and_tracebacks_are_pytests_own(every_bench: Workbench) -> None:
-    every_bench.write({"test_zoo.py": ZOO, "pytest.ini": SETTINGS_THAT_HIDE})
+async def test_with_detail_full_messages_are_whole_and_tracebacks_are_pytests_own(generation_bench: Workbench) -> None:
+    generation_bench.write({"test_zoo.py": ZOO, "pytest.ini": SETTINGS_THAT_HIDE})
 
-    answer = await every_bench.execute(detail="full")
+    answer = await generation_bench.execute(detail="full")
 
     tests = {test["node_id"].partition("::")[2]: test for test in answer["tests"]}
     failed = tests["test_fails"]
@@ -136,8 +136,8 @@ async def test_with_detail_full_messages_are_whole_and_tracebacks_are_pytests_ow
 
 
 @pytest.mark.anyio
-async def test_no_diff_is_cut_whatever_the_verbosity(every_bench: Workbench) -> None:
-    every_bench.write(
+async def test_no_diff_is_cut_whatever_the_verbosity(generation_bench: Workbench) -> None:
+    generation_bench.write(
         {
             "test_long.py": """
             def test_lists(): assert list(range(60)) == list(range(30)) + [0] + list(range(31, 60))
@@ -146,7 +146,7 @@ async def test_no_diff_is_cut_whatever_the_verbosity(every_bench: Workbench) -> 
         }
     )
 
-    answer = await every_bench.execute(verbosity=-1)
+    answer = await generation_bench.execute(verbosity=-1)
 
     told = str([test["message"] + test["traceback"] for test in answer["tests"]])
     assert not re.search(r"use '?-v+'?|Full output truncated|\.\.\.truncated", told, re.IGNORECASE)
@@ -158,8 +158,8 @@ async def test_no_diff_is_cut_whatever_the_verbosity(every_bench: Workbench) -> 
 
 
 @pytest.mark.anyio
-async def test_a_failed_subtest_makes_its_test_failed_and_the_message_says_which(every_bench: Workbench) -> None:
-    every_bench.write(
+async def test_a_failed_subtest_makes_its_test_failed_and_the_message_says_which(generation_bench: Workbench) -> None:
+    generation_bench.write(
         {
             "test_sub.py": """
             import unittest
@@ -181,7 +181,7 @@ async def test_a_failed_subtest_makes_its_test_failed_and_the_message_says_which
         }
     )
 
-    answer = await every_bench.execute(detail="tests")
+    answer = await generation_bench.execute(detail="tests")
 
     tests = {test["node_id"]: test for test in answer["tests"]}
     assert {name: test["outcome"] for name, test in tests.items()} == {
@@ -197,29 +197,31 @@ async def test_a_failed_subtest_makes_its_test_failed_and_the_message_says_which
 
 
 @pytest.mark.anyio
-async def test_texts_of_failures_keep_their_indentation_and_name_places_from_the_root(every_bench: Workbench) -> None:
+async def test_texts_of_failures_keep_their_indentation_and_name_places_from_the_root(
+    generation_bench: Workbench,
+) -> None:
     sums = 'def one():\n    """\n    >>> 1 + 1\n    3\n    """\n'
     tests = "def test_bad():\n    assert 0\ndef test_needs(nothing): pass\n"
-    every_bench.write(
+    generation_bench.write(
         {"pytest.ini": "[pytest]\naddopts = --doctest-modules\n", "src/sums.py": sums, "test_a.py": tests}
     )
 
-    answer = await every_bench.execute()
+    answer = await generation_bench.execute()
 
-    whole = await every_bench.execute(detail="full", node_ids=["test_a.py::test_bad"])
+    whole = await generation_bench.execute(detail="full", node_ids=["test_a.py::test_bad"])
 
     texts = {test["node_id"]: test["traceback"] for test in answer["tests"]}
     assert whole["tests"][0]["traceback"].startswith("    def test_bad():\n>       assert 0\n")
     assert texts["test_a.py::test_bad"] == "test_a.py:2: in test_bad\n    assert 0"
     assert texts["src/sums.py::sums.one"].splitlines()[-1] == "src/sums.py:3: DocTestFailure"
     assert texts["test_a.py::test_needs"].splitlines()[-1] == "test_a.py:3"
-    assert str(every_bench.root) not in str(answer)
-    assert str(every_bench.root) not in str(whole["tests"])
+    assert str(generation_bench.root) not in str(answer)
+    assert str(generation_bench.root) not in str(whole["tests"])
 
 
 @pytest.mark.anyio
-async def test_doctests_are_tests(every_bench: Workbench) -> None:
-    every_bench.write(
+async def test_doctests_are_tests(generation_bench: Workbench) -> None:
+    generation_bench.write(
         {
             "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
             "sums.py": '''
@@ -239,7 +241,7 @@ async def test_doctests_are_tests(every_bench: Workbench) -> None:
         }
     )
 
-    answer = await every_bench.execute(detail="tests")
+    answer = await generation_bench.execute(detail="tests")
 
     tests = {test["node_id"]: test for test in answer["tests"]}
     assert {name: test["outcome"] for name, test in tests.items()} == {
@@ -254,15 +256,15 @@ async def test_doctests_are_tests(every_bench: Workbench) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_module_that_skips_itself_counts_as_one_skipped_test(every_bench: Workbench) -> None:
-    every_bench.write(
+async def test_a_module_that_skips_itself_counts_as_one_skipped_test(generation_bench: Workbench) -> None:
+    generation_bench.write(
         {
             "test_absent.py": 'import pytest\npytest.skip("no database", allow_module_level=True)\n',
             "test_here.py": "def test_one(): pass\n",
         }
     )
 
-    answer = await every_bench.execute()
+    answer = await generation_bench.execute()
 
     assert answer["verdict"] == "passed"
     assert answer["summary"]["skipped"] == 1
@@ -276,9 +278,9 @@ async def test_a_module_that_skips_itself_counts_as_one_skipped_test(every_bench
 
 
 @pytest.mark.anyio
-async def test_what_json_cannot_say_hides_no_failure(every_bench: Workbench) -> None:
+async def test_what_json_cannot_say_hides_no_failure(generation_bench: Workbench) -> None:
     """Properties, log records and reasons are the project's own objects."""
-    every_bench.write(
+    generation_bench.write(
         {
             "test_odd.py": """
             import logging
@@ -299,26 +301,26 @@ async def test_what_json_cannot_say_hides_no_failure(every_bench: Workbench) -> 
     )
 
     for detail in ("auto", "full"):
-        answer = await every_bench.execute(detail=detail)
+        answer = await generation_bench.execute(detail=detail)
         assert (answer["summary"]["failed"], answer["summary"]["skipped"], answer["summary"]["passed"]) == (2, 1, 0)
         assert answer["notices"] == []
 
 
 @pytest.mark.anyio
-async def test_a_first_run_with_lf_in_addopts_left_nothing_out_and_claims_nothing(every_bench: Workbench) -> None:
-    every_bench.write({"pytest.ini": "[pytest]\naddopts = --lf\n", "test_a.py": "def test_a(): pass\n"})
+async def test_a_first_run_with_lf_in_addopts_left_nothing_out_and_claims_nothing(generation_bench: Workbench) -> None:
+    generation_bench.write({"pytest.ini": "[pytest]\naddopts = --lf\n", "test_a.py": "def test_a(): pass\n"})
 
-    answer = await every_bench.execute()
+    answer = await generation_bench.execute()
 
     assert answer["notices"] == []
 
 
 @pytest.mark.anyio
-async def test_a_test_named_in_a_module_that_skips_itself_is_skipped_with_it(every_bench: Workbench) -> None:
+async def test_a_test_named_in_a_module_that_skips_itself_is_skipped_with_it(generation_bench: Workbench) -> None:
     source = "import pytest\npytest.skip('no database', allow_module_level=True)\ndef test_a(): pass\n"
-    every_bench.write({"test_absent.py": source})
+    generation_bench.write({"test_absent.py": source})
 
-    answer = await every_bench.execute(node_ids=["test_absent.py::test_a"])
+    answer = await generation_bench.execute(node_ids=["test_absent.py::test_a"])
 
     assert answer["summary"]["skipped"] == 1
     assert answer["verdict"] != "passed"

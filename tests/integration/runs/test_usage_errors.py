@@ -1,4 +1,4 @@
-"""Exit 4 in all its forms: whose fault it was decides the answer, on every generation of pytest."""
+"""Exit 4 in all its forms: whose fault it was decides the answer, on the oldest and the newest pytest."""
 
 import pytest
 
