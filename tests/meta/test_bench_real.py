@@ -125,6 +125,15 @@ def test_cuts_are_counted_in_shown_texts() -> None:
     assert evidence.cuts(answer(shown("t", cut), shown("u", "... 4 frames in site-packages/x"))) == 2
 
 
+def test_the_cause_of_a_file_that_cannot_be_imported_is_read_from_its_two_keys() -> None:
+    error = {"file": "t.py", "error_type": "KeyError", "message": "'a'", "traceback": "t.py:1: in <module>"}
+    told = evidence.examples({**answer(), "collection_errors": [error]})
+
+    whole = evidence.whole_lines({"t.py": "E   KeyError: 'a'"}, evidence.error_lines, told)
+
+    assert whole == evidence.Share(1, 1)
+
+
 def test_the_first_example_shows_the_faulty_file_or_not_or_none_could() -> None:
     one, two = shown("t", "tests/t.py:1: in t"), shown("u", "src/a.py:9: in a")
     seen = {"u": "src/a.py:9: in a"}

@@ -46,7 +46,9 @@ def examples(answer: Any) -> list[Example]:
 
 
 def text_of(entry: Any) -> str:
-    return f"{entry['message'] or ''}\n{entry['traceback']}"
+    """A file that cannot be imported has the type of its error in a key of its own."""
+    cause = ": ".join(filter(None, [entry.get("error_type"), entry["message"]]))
+    return f"{cause}\n{entry['traceback']}"
 
 
 def causes(answer: Any) -> int:

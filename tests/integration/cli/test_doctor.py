@@ -118,21 +118,19 @@ def test_a_project_without_tests_is_told_what_was_looked_for(bench: Workbench) -
     assert closing(done)[0] == "Not ready: no test was found"
 
 
-@pytest.mark.parametrize(
-    ("name", "source", "words"),
-    [
-        ("conftest.py", "import nowhere_to_be_found\n", "conftest.py:1: ModuleNotFoundError"),
-        ("pyproject.toml", "[tool.pytest.ini_options]\nmarkers = [\n", "pytest rejects"),
-    ],
-)
-def test_a_file_of_the_project_that_keeps_tests_from_running_is_told_without_a_traceback_of_ours(
-    project: Workbench, name: str, source: str, words: str
-) -> None:
-    project.write({name: source})
+def test_a_file_that_keeps_tests_from_running_is_told_without_a_traceback_of_ours(project: Workbench) -> None:
+    project.write({"conftest.py": "import nowhere_to_be_found\n"})
 
     done = doctor(project.root, PYTHON)
 
-    assert_not_ready(done, words)
+    assert_not_ready(done, "conftest.py:1: ModuleNotFoundError")
+
+
+@pytest.mark.anyio
+async def test_settings_that_pytest_rejects_are_told_as_such(project: Workbench) -> None:
+    project.write({"pyproject.toml": "[tool.pytest.ini_options]\nmarkers = [\n"})
+
+    assert "pytest rejects" in (await project.explain())["summary"]
 
 
 def test_a_conftest_that_hangs_is_told_when_the_time_limit_is_over(project: Workbench) -> None:
@@ -153,7 +151,8 @@ def assert_not_ready(done: "subprocess.CompletedProcess[str]", words: str) -> No
     assert step.startswith("Next: ")
 
 
-def test_a_linked_worktree_is_told_with_its_main_checkout(tmp_path: Path) -> None:
+@pytest.mark.anyio
+async def test_a_linked_worktree_is_told_with_its_main_checkout(tmp_path: Path) -> None:
     main, linked = tmp_path / "main", tmp_path / "linked"
     Workbench(main).write({"test_a.py": FINE})
     git("init", cwd=main)
@@ -161,26 +160,20 @@ def test_a_linked_worktree_is_told_with_its_main_checkout(tmp_path: Path) -> Non
     git("commit", "-m", "a test", cwd=main)
     git("worktree", "add", linked, cwd=main)
 
-    answer = told(linked, PYTHON)
+    answer = await Workbench(linked).explain()
 
     assert answer["git"] == {"top_level": ".", "main_checkout": str(main)}
     assert (answer["ready"], answer["notices"]) == (True, [])
 
 
-def test_a_root_below_the_top_of_its_checkout_is_told(project: Workbench) -> None:
+def test_doubts_are_told_and_do_no_harm(project: Workbench) -> None:
     git("init", cwd=project.root.parent)
 
-    done = doctor(project.root, PYTHON)
+    done = doctor(project.root, PYTHON, TMPDIR="/no/such/folder")
 
     assert done.returncode == 0
     assert f"! git               below the top of its checkout, {project.root.parent}" in done.stdout
     assert "The root is not the top of its git checkout" in done.stdout
-
-
-def test_a_temporary_folder_that_does_not_exist_is_told_and_does_no_harm(project: Workbench) -> None:
-    done = doctor(project.root, PYTHON, TMPDIR="/no/such/folder")
-
-    assert done.returncode == 0
     assert "TMPDIR names a folder that cannot be used" in done.stdout
     assert "/no/such" not in done.stdout
 
