@@ -19,7 +19,6 @@ from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult,
 from pytest_mcp.config.model import Bounds, Config
 from pytest_mcp.engine import OnProgress
 from pytest_mcp.execution.spare import Spare
-from pytest_mcp.investigation.investigate import investigate
 
 INSTRUCTIONS = """\
 Runs this project's pytest tests, in the project's own Python, instead of a shell.
@@ -40,6 +39,15 @@ missing, or when results look as if they were of other code. Call investigate_fa
 failure flaky, old or unrelated."""
 
 Handler = Callable[[Any, Config, Spare, OnProgress], Awaitable[Shape]]
+
+
+async def _investigate(
+    request: InvestigateFailure, config: Config, spare: Spare, on_progress: OnProgress
+) -> InvestigateResult:
+    # No other call needs it, and it takes time to load.
+    from pytest_mcp.investigation.investigate import investigate  # noqa: PLC0415
+
+    return await investigate(request, config, spare, on_progress)
 
 
 @dataclass(frozen=True)
@@ -141,7 +149,7 @@ TOOLS = (
         " of the base.",
         request=InvestigateFailure,
         result=InvestigateResult,
-        handler=investigate,
+        handler=_investigate,
         # As execute_tests.
         destructive=True,
         idempotent=False,

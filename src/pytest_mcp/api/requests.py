@@ -129,7 +129,7 @@ Detail = Literal["auto", "tests", "full"]
 class Arguments(BaseModel):
     """The parameters of a tool; none by default."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
 
 class ExplainEnvironment(Arguments):
