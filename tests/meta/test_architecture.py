@@ -11,7 +11,7 @@ from pytest_mcp.environments.managers.registry import MANAGERS
 
 PACKAGE = Path(pytest_mcp.__file__).parent
 # A module imports from its own layer or from one to the left of it.
-LAYERS = ["text", "config", "api", "events", "execution", "environments", "changes"]
+LAYERS = ["text", "config", "api", "events", "execution", "environments", "changes", "history"]
 LAYERS += ["report", "engine", "investigation", "tools", "server", "cli", "__main__"]
 MOST_FILES = 17
 
