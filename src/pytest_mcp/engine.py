@@ -159,10 +159,22 @@ async def _execute_and_record(call: Call[ExecuteTests], history: History) -> Exe
     with recorder.of(history).begin(call.config) as recording:
         run = await _run(call, request.timeout or call.config.default_timeout)
         report = await in_thread(partial(result.executed, run))
-        told = replace(report, notices=[*report.notices, *recording.notices()])
+        past = await _remarks(report, call.config, history)
+        told = replace(report, notices=[*report.notices, *past, *recording.notices()])
         answer = await in_thread(partial(budget.fit_execution, told, request, ceiling=ceiling))
         recording.keep(lambda origin, code: recorded.rows(run, report, origin, code))
     return answer
+
+
+async def _remarks(report: result.Report, config: Config, history: History) -> list[str]:
+    """What recorded runs say of the failures; nothing if that takes too long."""
+    from pytest_mcp.history import remarks  # noqa: PLC0415
+
+    groups = [[failure.node_id for failure in group.members] for group in report.groups]
+    if groups:
+        with anyio.move_on_after(remarks.LONGEST_WAIT):
+            return await in_thread(partial(remarks.look, history, config.root, groups))
+    return []
 
 
 async def finish_recording(config: Config) -> str | None:

@@ -49,10 +49,14 @@ class Past:
 
     def run(self, outcomes: Mapping[str, str] | Sequence[TestRow], **facts: object) -> int:
         """Returns the run's id. Tests are named with their letter, or given whole."""
-        tests = [
-            TestRow(name, letter, 0.01, cause="ab" * 8 if letter in "FE" else None)  # type: ignore[arg-type]
-            for name, letter in outcomes.items()
-        ] if isinstance(outcomes, Mapping) else list(outcomes)
+        tests = (
+            [
+                TestRow(name, letter, 0.01, cause="ab" * 8 if letter in "FE" else None)  # type: ignore[arg-type]
+                for name, letter in outcomes.items()
+            ]
+            if isinstance(outcomes, Mapping)
+            else list(outcomes)
+        )
         counts = {letter: sum(test.outcome == letter for test in tests) for letter in "PFSE"}
         self.number += 1
         row = replace(

@@ -34,9 +34,9 @@ class TestHistory(Arguments):
         NodeTarget | None, Field(description="One test. Needed for about: test.", validate_default=True)
     ] = None
     path: Annotated[PathTarget | None, Field(description="Only tests in this folder or file.")] = None
-    days: Annotated[
-        Annotated[StrictInt, Field(ge=1, le=MOST_DAYS)], Field(description="How far to look back.")
-    ] = DEFAULT_DAYS
+    days: Annotated[Annotated[StrictInt, Field(ge=1, le=MOST_DAYS)], Field(description="How far to look back.")] = (
+        DEFAULT_DAYS
+    )
     max_tokens: Annotated[
         Annotated[StrictInt, Field(ge=LEAST_TOKENS, le=MAX_TOKENS), AfterValidator(check_max_tokens)] | None,
         Field(description=f"Largest answer in tokens. Default: {DEFAULT_TOKENS}."),

@@ -30,6 +30,8 @@ SHOWN_RUNS = 40
 SHOWN_TESTS = 3
 SLOWEST = 5
 SHOWN_DAYS = 14
+BY_ORDER = "failed only in runs of everything, passed only in others; investigate_failure can tell if it is the order"
+PERHAPS_FLAKY = "passed on the same code before, so perhaps flaky; investigate_failure can tell"
 OMITTED = "raise max_tokens, or name a path"
 
 Names = Mapping[int, str]
@@ -83,7 +85,9 @@ def of_failing(found: failing.Answer, names: Names, most: int) -> HistoryResult:
     shown = [_failing(group, names) for group in found.groups[:most]]
     gone = f"Left out, because a later run of everything no longer has them: {found.gone} tests that failed."
     notices = [
-        *_unread(found.runs, "Nothing fails: each test passed in the last run that had it." if not found.groups else None),
+        *_unread(
+            found.runs, "Nothing fails: each test passed in the last run that had it." if not found.groups else None
+        ),
         *([gone] if found.gone else []),
     ]
     left = sum(len(group.tests) for group in found.groups[most:])
@@ -125,7 +129,6 @@ def rate(found: flaky.Flaky) -> str:
 
 def _flaky(each: flaky.FlakyTest, runs: Runs, names: Names) -> FlakyTest:
     since = runs.by_id[each.flaky.since]
-    order = "It failed only in runs of everything and passed only in others: investigate_failure can tell if that is the order."
     return FlakyTest(
         node_id=names[each.test],
         failed=each.flaky.failed,
@@ -135,7 +138,7 @@ def _flaky(each: flaky.FlakyTest, runs: Runs, names: Names) -> FlakyTest:
         since=since.moment,
         commit=since.code,
         also=each.also,
-        hint=order if each.flaky.is_order else None,
+        hint=BY_ORDER if each.flaky.is_order else None,
     )
 
 
@@ -152,7 +155,6 @@ def _changed(name: str, change: Change, runs: Mapping[int, PastRun]) -> ChangedD
 
 
 def _failing(group: failing.Failing, names: Names) -> FailingTests:
-    flaky_hint = "It passed on the same code before: perhaps flaky; investigate_failure can tell."
     return FailingTests(
         count=len(group.tests),
         node_ids=[names[test] for test in group.tests[:SHOWN_TESTS]],
@@ -161,7 +163,7 @@ def _failing(group: failing.Failing, names: Names) -> FailingTests:
         runs=group.runs,
         passed_at=None if group.passed is None else group.passed.code or group.passed.moment,
         failed_before=group.earlier,
-        hint=flaky_hint if group.is_same_code else None,
+        hint=PERHAPS_FLAKY if group.is_same_code else None,
     )
 
 
@@ -175,7 +177,9 @@ def _of_durations(found: slow.Slow) -> list[str]:
         since = found.by_run[found.overall.since].moment
         faster = "slower" if found.overall.ratio > 1 else "faster"
         times = max(found.overall.ratio, 1 / found.overall.ratio)
-        notices.append(f"All tests alike are {times:.1f} times {faster} since {since}: the machine, or what they share.")
+        notices.append(
+            f"All tests alike are {times:.1f} times {faster} since {since}: the machine, or what they share."
+        )
     if found.is_cut:
         notices.append(f"Only the slowest {found.compared} tests were compared; name a path for others.")
     return notices

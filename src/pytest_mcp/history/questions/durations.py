@@ -1,8 +1,8 @@
 """How long tests took, made comparable: what the machine adds is separated from what a test costs.
 
 In come the durations of many tests in many runs; out come, for each test, values that no longer depend on how slow
-each run was as a whole. A run's slowdown is the median over its tests of how much longer than usual each took. Tests and
-runs are estimated in turns (median polish), because a test may have run only in slow runs.
+each run was as a whole. A run's slowdown is the median over its tests of how much longer than usual each took. Tests
+and runs are estimated in turns (median polish), because a test may have run only in slow runs.
 """
 
 from collections import defaultdict
@@ -45,7 +45,9 @@ def normalise(timings: Iterable[Timing], order: Mapping[int, int]) -> Normalised
     by_test: dict[int, list[Timing]] = defaultdict(list)
     for timing in timings:
         by_test[timing[1]].append(timing)
-    logs = {test: [(run, log(max(seconds, LEAST_SECONDS))) for run, _, seconds in found] for test, found in by_test.items()}
+    logs = {
+        test: [(run, log(max(seconds, LEAST_SECONDS))) for run, _, seconds in found] for test, found in by_test.items()
+    }
     slowdowns = _slowdowns(_telling(logs))
     tests = {
         test: sorted(
@@ -64,7 +66,9 @@ def normalise(timings: Iterable[Timing], order: Mapping[int, int]) -> Normalised
 def _telling(logs: dict[int, list[tuple[int, float]]]) -> dict[int, list[tuple[int, float]]]:
     """The tests that can tell how slow a run was: seen more than once, and long enough."""
     repeated = {test: values for test, values in logs.items() if len(values) > 1}
-    long = {test: values for test, values in repeated.items() if median([each for _, each in values]) > log(TELLING_SECONDS)}
+    long = {
+        test: values for test, values in repeated.items() if median([each for _, each in values]) > log(TELLING_SECONDS)
+    }
     return long if len(long) >= COMMON_TESTS else repeated
 
 

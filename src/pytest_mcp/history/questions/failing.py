@@ -18,9 +18,8 @@ _LAST = """
         (SELECT p.run_id FROM results p WHERE p.test_id = f.test_id AND p.outcome = 'P' ORDER BY p.run_id DESC LIMIT 1)
     FROM (SELECT test_id, MAX(run_id) AS last FROM results WHERE outcome IN ('F', 'E') AND run_id >= ?
         GROUP BY test_id) f ORDER BY f.last DESC"""
-_FAILURES = f"""
-    SELECT run_id, cause FROM results WHERE test_id = ? AND outcome IN ('F', 'E')
-    ORDER BY run_id DESC LIMIT {MOST_FAILURES}"""
+_FAILURES = """
+    SELECT run_id, cause FROM results WHERE test_id = ? AND outcome IN ('F', 'E') ORDER BY run_id DESC LIMIT ?"""
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def ask(scope: Scope, place: str = "") -> Answer:
 
 def streak(scope: Scope, test: int, passed: int | None) -> _Streak:
     """`passed` is the last run in which it passed."""
-    failures = scope.store.select(_FAILURES, (test,))
+    failures = scope.store.select(_FAILURES, (test, MOST_FAILURES))
     current = [(run, cause) for run, cause in failures if passed is None or run > passed]
     return _Streak(test, current[-1][0], len(current), len(failures) - len(current), passed, current[0][1])
 

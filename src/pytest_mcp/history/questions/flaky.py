@@ -126,7 +126,10 @@ def _rate(places: list[list[Result]], causes: set[str | None]) -> tuple[int, int
 
 
 def _is_order(mixed: Sequence[Sequence[Result]], at: Mapping[int, PastRun]) -> bool:
-    whole = {failed: {at[each.run].selection == EVERYTHING for found in mixed for each in found if each.failed is failed} for failed in (True, False)}
+    whole = {
+        failed: {at[each.run].selection == EVERYTHING for found in mixed for each in found if each.failed is failed}
+        for failed in (True, False)
+    }
     return whole == {True: {True}, False: {False}}
 
 
@@ -136,9 +139,7 @@ def _is_mixed(results: Sequence[Result]) -> bool:
 
 def _places(runs: Runs) -> dict[int, Place]:
     return {
-        run.id: (run.id,)
-        if run.state is None
-        else (run.state, runs.machines[run.id], run.python, run.pytest)
+        run.id: (run.id,) if run.state is None else (run.state, runs.machines[run.id], run.python, run.pytest)
         for run in runs.runs
     }
 
@@ -150,12 +151,9 @@ def _failure_sets(
     count: dict[Place, int] = defaultdict(int)
     for place in places.values():
         count[place] += 1
-    sql = (
-        "SELECT run_id, test_id FROM results WHERE outcome IN ('F', 'E') AND run_id >= ?"
-        f" ORDER BY run_id DESC LIMIT {MOST_FAILURES}"
-    )
+    sql = "SELECT run_id, test_id FROM results WHERE outcome IN ('F', 'E') AND run_id >= ? ORDER BY run_id DESC LIMIT ?"
     by_test: dict[int, list[int]] = defaultdict(list)
-    for run, test in scope.store.select(sql, (runs.first_id,)):
+    for run, test in scope.store.select(sql, (runs.first_id, MOST_FAILURES)):
         if run in places and count[places[run]] > 1 and (below is None or test in below):
             by_test[test].append(run)
     sets: dict[tuple[int, ...], list[int]] = defaultdict(list)
@@ -190,11 +188,9 @@ def _results(scope: Scope, test: int, runs: Sequence[int]) -> list[Result]:
 
 def history(scope: Scope, test: int, runs: Runs) -> list[Result]:
     """The newest results of one test in these runs, oldest first."""
-    sql = (
-        "SELECT run_id, outcome, cause FROM results WHERE test_id = ? AND run_id >= ?"
-        f" ORDER BY run_id DESC LIMIT {MOST_RESULTS}"
-    )
-    found = [Result(*row) for row in scope.store.select(sql, (test, runs.first_id)) if row[0] in runs.by_id]
+    sql = "SELECT run_id, outcome, cause FROM results WHERE test_id = ? AND run_id >= ? ORDER BY run_id DESC LIMIT ?"
+    rows = scope.store.select(sql, (test, runs.first_id, MOST_RESULTS))
+    found = [Result(*row) for row in rows if row[0] in runs.by_id]
     return sorted(found, key=lambda result: (runs.by_id[result.run].started, result.run))
 
 

@@ -68,16 +68,16 @@ def _timings(scope: Scope, test: int, runs: Runs) -> list[tuple[float, float]]:
     """Start and duration of the newest passes, oldest first."""
     sql = (
         "SELECT run_id, duration FROM results WHERE test_id = ? AND run_id >= ? AND outcome = 'P'"
-        f" AND duration IS NOT NULL ORDER BY run_id DESC LIMIT {flaky.MOST_RESULTS}"
+        " AND duration IS NOT NULL ORDER BY run_id DESC LIMIT ?"
     )
-    rows = scope.store.select(sql, (test, runs.first_id))
+    rows = scope.store.select(sql, (test, runs.first_id, flaky.MOST_RESULTS))
     return sorted((runs.by_id[run].started, seconds) for run, seconds in rows if run in runs.by_id)
 
 
 def _daily(scope: Scope, test: int, timings: list[tuple[float, float]]) -> list[float]:
     """Days whose runs were thinned out have their median in `trends`."""
     sql = "SELECT day, median FROM trends WHERE test_id = ? AND day >= ? AND median IS NOT NULL"
-    days: dict[int, float] = dict(scope.store.select(sql, (test, int(scope.since // SECONDS_PER_DAY))))  # type: ignore[arg-type]
+    days: dict[int, float] = dict(scope.store.select(sql, (test, int(scope.since // SECONDS_PER_DAY))))
     by_day: dict[int, list[float]] = defaultdict(list)
     for started, seconds in timings:
         by_day[int(started // SECONDS_PER_DAY)].append(seconds)

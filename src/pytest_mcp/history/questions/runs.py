@@ -102,10 +102,8 @@ class Runs:
 
 
 def recent(scope: Scope, most: int = MOST_RUNS) -> Runs:
-    found = scope.store.select(
-        f"SELECT {_COLUMNS} FROM runs WHERE project = ? AND started >= ? ORDER BY started DESC LIMIT {most}",  # noqa: S608
-        (scope.project, scope.since),
-    )
+    sql = f"SELECT {_COLUMNS} FROM runs WHERE project = ? AND started >= ? ORDER BY started DESC LIMIT ?"  # noqa: S608
+    found = scope.store.select(sql, (scope.project, scope.since, most))
     return Runs(tuple(PastRun(*row) for row in reversed(found)), _beyond(scope, len(found), most))
 
 
@@ -128,7 +126,7 @@ def named(store: Store, ids: Sequence[int]) -> dict[int, PastRun]:
 def node_ids(store: Store, test_ids: Sequence[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     for part in parts(sorted(set(test_ids))):
-        found |= dict(store.select(f"SELECT id, node_id FROM tests WHERE id IN ({marks(part)})", part))  # type: ignore[arg-type]  # noqa: S608
+        found |= dict(store.select(f"SELECT id, node_id FROM tests WHERE id IN ({marks(part)})", part))  # noqa: S608
     return found
 
 

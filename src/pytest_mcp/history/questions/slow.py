@@ -101,7 +101,7 @@ def _timings(scope: Scope, tests: Sequence[int], runs: Sequence[int]) -> list[Ti
             f"SELECT run_id, test_id, duration FROM results WHERE test_id IN ({marks(part)})"  # noqa: S608
             f" AND run_id IN ({marks(runs)}) AND outcome = 'P' AND duration IS NOT NULL"
         )
-        found += scope.store.select(sql, [*part, *runs])  # type: ignore[arg-type]
+        found += scope.store.select(sql, [*part, *runs])
     return found
 
 

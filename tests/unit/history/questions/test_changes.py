@@ -43,9 +43,9 @@ class World:
     noise: Noise
     runs: int = 50
     # What is done to the duration of a test in a run.
-    effect: Callable[[int, int], float] = lambda test, run: 1.0
-    selected: Callable[[int, int], bool] = lambda test, run: True
-    host: Callable[[int], str] = lambda run: "desk"
+    effect: Callable[[int, int], float] = lambda _test, _run: 1.0
+    selected: Callable[[int, int], bool] = lambda _test, _run: True
+    host: Callable[[int], str] = lambda _run: "desk"
 
     def changes(self) -> dict[int, Change]:
         machine, load = [], 0.0

@@ -42,6 +42,9 @@ def test_values_that_are_equal_are_no_difference() -> None:
 
 def test_the_rank_error_of_equal_samples_is_rarely_small() -> None:
     rng = random.Random(1)
-    draws = [rank_error([rng.paretovariate(1) for _ in range(9)], [rng.paretovariate(1) for _ in range(4)]) for _ in range(2000)]
+    draws = [
+        rank_error([rng.paretovariate(1) for _ in range(9)], [rng.paretovariate(1) for _ in range(4)])
+        for _ in range(2000)
+    ]
 
     assert sum(error <= 0.05 for error in draws) / len(draws) < 0.065
