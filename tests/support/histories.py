@@ -1,12 +1,15 @@
 """Recorded runs whose truth is known: a real SQLite file, filled with what a test invents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pytest_mcp.history import insertion
 from pytest_mcp.history.questions.runs import Scope
 from pytest_mcp.history.rows import RunRow, TestRow
 from pytest_mcp.history.sqlite import SqliteStore
+from pytest_mcp.history.store import Transaction
 
 PROJECT = "shop"
 START = 1_700_000_000.0
@@ -39,6 +42,7 @@ class Past:
     path: Path
     number: int = 0
     store: SqliteStore = field(init=False)
+    writer: Transaction | None = None
 
     def __post_init__(self) -> None:
         self.store = SqliteStore(self.path)
@@ -69,7 +73,26 @@ class Past:
             errors=counts["E"],
             verdict="failed" if counts["F"] + counts["E"] else "passed",
         )
-        return self.store.record(replace(row, **facts), tests)  # type: ignore[arg-type]
+        whole = replace(row, **facts)  # type: ignore[arg-type]
+        return self.store.record(whole, tests) if self.writer is None else insertion.insert(self.writer, whole, tests)
+
+    @property
+    def now(self) -> float:
+        """A moment after the last run."""
+        return START + HOUR * (self.number + 0.5)
+
+    @contextmanager
+    def in_one_transaction(self) -> Iterator[None]:
+        """Many runs in a fraction of the time."""
+        with self.store.transaction() as transaction:
+            self.writer = transaction
+            yield
+        self.writer = None
+
+    def store_trend(self, name: str, *, day: int, median: float) -> None:
+        with self.store.transaction() as transaction:
+            (row,) = transaction.execute("SELECT id FROM tests WHERE node_id = ?", (name,))
+            transaction.execute("INSERT INTO trends VALUES (?, ?, 1, 0, ?)", (row[0], day, median))
 
     def letters(self, name: str, pattern: str, **facts: object) -> None:
         """One test, one run for each letter."""

@@ -7,6 +7,7 @@ fails on one machine and never on another is not flaky. Tests that failed in exa
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 from pytest_mcp.history.questions.runs import EVERYTHING, PastRun, Runs, Scope, marks, parts, recent, tests_below
@@ -111,18 +112,17 @@ def _rate(places: list[list[Result]], causes: set[str | None]) -> tuple[int, int
     """How many of how many runs failed by what makes it flaky.
 
     Not only on the states with both outcomes: where each state has two runs, any flaky test fails in half of those.
-    A state where it only failed is left out if that is another fault.
+    States in a row on which it only failed are left out if that is another fault: by the rate on states with both
+    outcomes, it would hardly fail so often.
     """
-    own = [[result for result in found if not result.failed or result.cause in causes] for found in places]
-    passing = [found for found in own if any(not result.failed for result in found)]
-    failed = sum(result.failed for found in passing for result in found)
-    runs = sum(map(len, passing))
-    rate = failed / runs
-    for found in own:
-        if found and all(result.failed for result in found) and rate ** len(found) >= OTHER_FAULT:
-            failed += len(found)
-            runs += len(found)
-    return failed, runs
+    own = [[result.failed for result in found if not result.failed or result.cause in causes] for found in places]
+    mixed = [failed for found in own if len(set(found)) > 1 for failed in found]
+    kept: list[bool] = []
+    for only_failed, row in groupby((found for found in own if found), key=all):
+        outcomes = [failed for found in row for failed in found]
+        if not only_failed or (sum(mixed) / len(mixed)) ** len(outcomes) >= OTHER_FAULT:
+            kept += outcomes
+    return sum(kept), len(kept)
 
 
 def _is_order(mixed: Sequence[Sequence[Result]], at: Mapping[int, PastRun]) -> bool:
