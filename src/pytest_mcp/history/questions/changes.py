@@ -72,9 +72,7 @@ def _comparable(points: Sequence[Point], machines: Mapping[int, object]) -> list
         if len(found) >= LEAST_BEFORE
     }
     return [
-        point._replace(value=point.value - usual[machines[point.run]])
-        for point in points
-        if machines[point.run] in usual
+        Point(run, value - usual[machines[run]], seconds) for run, value, seconds in points if machines[run] in usual
     ]
 
 

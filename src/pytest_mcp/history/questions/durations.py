@@ -6,7 +6,7 @@ and runs are estimated in turns (median polish), because a test may have run onl
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
@@ -22,6 +22,7 @@ LEAST_TESTS = 3
 TELLING_SECONDS = 0.002
 # Keeps the logarithm finite.
 LEAST_SECONDS = 1e-5
+LEAST_LOG = log(LEAST_SECONDS)
 _TURNS = 2
 
 
@@ -32,6 +33,10 @@ class Point(NamedTuple):
     seconds: float
 
 
+# Run and the logarithm of the duration.
+Logs = dict[int, list[tuple[int, float]]]
+
+
 @dataclass(frozen=True)
 class Normalised:
     # In the order of the runs.
@@ -40,39 +45,40 @@ class Normalised:
     slowdowns: dict[int, float]
 
 
-def normalise(timings: Iterable[Timing], order: Mapping[int, int]) -> Normalised:
-    """`order` is the place of each run in time."""
-    by_test: dict[int, list[Timing]] = defaultdict(list)
-    for timing in timings:
-        by_test[timing[1]].append(timing)
+def by_test(timings: Iterable[Timing], order: Mapping[int, int] | Sequence[int]) -> dict[int, list[tuple[int, float]]]:
+    """Run and seconds, oldest first. `order` is the place of each run in time."""
+    found: dict[int, list[tuple[int, float]]] = defaultdict(list)
+    for run, test, seconds in sorted(timings, key=lambda timing: order[timing[0]]):
+        found[test].append((run, seconds))
+    return found
+
+
+def normalise(timings: Mapping[int, list[tuple[int, float]]]) -> Normalised:
     logs = {
-        test: [(run, log(max(seconds, LEAST_SECONDS))) for run, _, seconds in found] for test, found in by_test.items()
+        test: [(run, log(seconds) if seconds > LEAST_SECONDS else LEAST_LOG) for run, seconds in found]
+        for test, found in timings.items()
     }
     slowdowns = _slowdowns(_telling(logs))
     tests = {
-        test: sorted(
-            (
-                Point(run, log(max(seconds, LEAST_SECONDS)) - slowdowns[run], seconds)
-                for run, _, seconds in found
-                if run in slowdowns
-            ),
-            key=lambda point: order[point.run],
-        )
-        for test, found in by_test.items()
+        test: [
+            Point(run, value - slowdowns[run], seconds)
+            for (run, value), (_, seconds) in zip(logs[test], found, strict=True)
+            if run in slowdowns
+        ]
+        for test, found in timings.items()
     }
     return Normalised(tests, slowdowns)
 
 
-def _telling(logs: dict[int, list[tuple[int, float]]]) -> dict[int, list[tuple[int, float]]]:
+def _telling(logs: Logs) -> Logs:
     """The tests that can tell how slow a run was: seen more than once, and long enough."""
     repeated = {test: values for test, values in logs.items() if len(values) > 1}
-    long = {
-        test: values for test, values in repeated.items() if median([each for _, each in values]) > log(TELLING_SECONDS)
-    }
+    least = log(TELLING_SECONDS)
+    long = {test: values for test, values in repeated.items() if median([each for _, each in values]) > least}
     return long if len(long) >= COMMON_TESTS else repeated
 
 
-def _slowdowns(logs: dict[int, list[tuple[int, float]]]) -> dict[int, float]:
+def _slowdowns(logs: Logs) -> dict[int, float]:
     by_run: dict[int, list[tuple[int, float]]] = defaultdict(list)
     for test, values in logs.items():
         for run, value in values:
@@ -87,7 +93,7 @@ def _slowdowns(logs: dict[int, list[tuple[int, float]]]) -> dict[int, float]:
     return slowdowns
 
 
-def _usual(logs: dict[int, list[tuple[int, float]]], slowdowns: dict[int, float]) -> dict[int, float]:
+def _usual(logs: Logs, slowdowns: Mapping[int, float]) -> dict[int, float]:
     usual = {}
     for test, values in logs.items():
         if own := [value - slowdowns[run] for run, value in values if run in slowdowns]:

@@ -5,25 +5,33 @@ machine, another Python. `durations` and `changes` say how they are told apart.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
 
 from pytest_mcp.history.questions import changes
 from pytest_mcp.history.questions.changes import Change
-from pytest_mcp.history.questions.durations import LEAST_SECONDS, LEAST_TESTS, Normalised, Point, Timing, normalise
+from pytest_mcp.history.questions.durations import (
+    LEAST_SECONDS,
+    LEAST_TESTS,
+    Normalised,
+    Point,
+    Timing,
+    by_test,
+    normalise,
+)
 from pytest_mcp.history.questions.runs import PastRun, Runs, Scope, marks, parts, recent, tests_below
 from pytest_mcp.history.questions.statistics import median
 
 # What is read: the slowest tests in the newest runs. Together they bound the time of a question.
-COMPARED_RUNS = 64
-COMPARED_TESTS = 500
+COMPARED_RUNS = 48
+COMPARED_TESTS = 250
 # The runs whose slowest tests are taken.
 NEWEST_RUNS = 3
 # A run with this share of the tests of the largest one is preferred: it compares most tests.
 LARGE_SHARE = 0.5
 # How many of the compared runs may be smaller.
-SMALL_RUNS = 24
+SMALL_RUNS = 12
 # The slowest tests are ranked by the median of so many durations.
 RANKED_RUNS = 10
 
@@ -51,9 +59,9 @@ def ask(scope: Scope, place: str = "", runs: Runs | None = None) -> Slow:
     below = tests_below(scope, place)
     subjects = _slowest_ids(scope, chosen, below)
     reference = subjects if below is None else [*_slowest_ids(scope, chosen, None), *subjects]
-    timings = _timings(scope, sorted(set(reference)), [run.id for run in chosen])
     order = {run.id: place for place, run in enumerate(chosen)}
-    known = normalise(timings, order)
+    timings = by_test(_timings(scope, sorted(set(reference)), list(order)), order)
+    known = normalise(timings)
     machines = {run.id: (runs.machines[run.id], run.python) for run in chosen}
     wanted = set(subjects)
     series = {test: points for test, points in known.tests.items() if test in wanted}
@@ -62,7 +70,7 @@ def ask(scope: Scope, place: str = "", runs: Runs | None = None) -> Slow:
     return Slow(
         tests={test: change for test, change in found.items() if change is not None},
         suites=_changed_suites(suites, machines),
-        slowest=_ranked(timings, wanted, order),
+        slowest=_ranked({test: timings[test] for test in timings.keys() & wanted}),
         overall=changes.find(_overall(known, order), machines, 1),
         runs=runs,
         compared=len(series),
@@ -125,10 +133,6 @@ def _overall(known: Normalised, order: dict[int, int]) -> list[Point]:
     return [Point(run, known.slowdowns[run], exp(known.slowdowns[run])) for run in ordered]
 
 
-def _ranked(timings: Sequence[Timing], wanted: set[int], order: dict[int, int]) -> list[tuple[int, float]]:
-    newest: dict[int, list[tuple[int, float]]] = defaultdict(list)
-    for run, test, seconds in timings:
-        if test in wanted:
-            newest[test].append((order[run], seconds))
-    medians = {test: median([each for _, each in sorted(found)[-RANKED_RUNS:]]) for test, found in newest.items()}
+def _ranked(timings: Mapping[int, list[tuple[int, float]]]) -> list[tuple[int, float]]:
+    medians = {test: median([each for _, each in found[-RANKED_RUNS:]]) for test, found in timings.items()}
     return sorted(medians.items(), key=lambda entry: -entry[1])

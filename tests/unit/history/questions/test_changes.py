@@ -59,7 +59,7 @@ class World:
             for test in range(TESTS)
             if self.selected(test, run)
         ]
-        known = durations.normalise(timings, {run: run for run in range(self.runs)})
+        known = durations.normalise(durations.by_test(timings, range(self.runs)))
         machines = {run: self.host(run) for run in range(self.runs)}
         found = {test: changes.find(points, machines, len(known.tests)) for test, points in known.tests.items()}
         return {test: change for test, change in found.items() if change is not None}
@@ -136,13 +136,13 @@ def test_a_new_test_has_no_change_before_it_has_a_past() -> None:
 
 def test_a_difference_of_a_millisecond_does_not_matter() -> None:
     timings = [(run, test, 0.002 if test == 0 and run > 30 else 0.001) for run in range(50) for test in range(TESTS)]
-    known = durations.normalise(timings, {run: run for run in range(50)})
+    known = durations.normalise(durations.by_test(timings, range(50)))
 
     assert changes.find(known.tests[0], dict.fromkeys(range(50), "desk"), TESTS) is None
 
 
 def test_one_test_alone_cannot_tell_itself_from_its_machine() -> None:
-    known = durations.normalise([(run, 0, 1.0 + run) for run in range(30)], {run: run for run in range(30)})
+    known = durations.normalise({0: [(run, 1.0 + run) for run in range(30)]})
 
     assert known.slowdowns == {}
     assert known.tests == {0: []}

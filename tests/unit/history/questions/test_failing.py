@@ -18,7 +18,7 @@ def groups(past: Past) -> list[tuple[list[str], int, int, int, bool]]:
 
 
 def test_what_failed_last_fails_now_since_the_first_failure_after_the_last_pass(past: Past) -> None:
-    for old, new, mended, never in ["PPFF", "PPPF", "FPPF", "FFPF", "FFSF"]:
+    for old, new, mended, never in map(tuple, ["PPFF", "PPPF", "FPPF", "FFPF", "FFSF"]):
         past.run({"t.py::old": old, "t.py::new": new, "t.py::mended": mended, "t.py::never": never})
 
     assert groups(past) == [

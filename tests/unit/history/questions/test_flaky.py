@@ -5,6 +5,7 @@ import random
 import pytest
 
 from pytest_mcp.history.questions import flaky
+from pytest_mcp.history.questions.runs import recent
 from pytest_mcp.history.rows import TestRow
 from tests.support.histories import Past
 
@@ -123,7 +124,7 @@ def test_other_projects_and_older_runs_do_not_count(past: Past) -> None:
 def test_of_more_runs_than_are_read_the_rest_is_counted(past: Past) -> None:
     past.letters("t.py::test_x", "P" * 12)
 
-    runs = flaky.recent(past.scope, 5)
+    runs = recent(past.scope, 5)
 
     assert (len(runs.runs), runs.skipped) == (5, 7)
     assert [run.id for run in runs.runs] == [8, 9, 10, 11, 12]
