@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pytest_mcp.changes import differences, relevance
+from pytest_mcp.changes import differences, relevance, snapshot
 from pytest_mcp.changes.differences import Changes
 from pytest_mcp.changes.repository import CannotTell, Refused, Settings
 from pytest_mcp.changes.working_tree import WorkingTree
@@ -28,13 +28,35 @@ class CodeState:
     dirty: bool = False
 
 
-async def of_code(config: Config, written: Path | None = None) -> CodeState:
-    """`written` is a file that we write ourselves: neither it nor what is beside it with a longer name is code."""
-    try:
-        changes = relevance.without_caches(await differences.since(config, "HEAD"))
-        return await in_thread(partial(_of_changes, changes, config.root, written))
-    except (Refused, CannotTell):
-        return CodeState(git.head_commit(config.root))
+class CodeWatch:
+    """The state of the code of one project; git is asked again only if a file may have changed.
+
+    `written` is a file that we write ourselves: neither it nor what is beside it with a longer name is code.
+    """
+
+    def __init__(self, config: Config, written: Path | None = None) -> None:
+        self._config = config
+        self._written = written
+        self._snapshot: bytes | None = None
+        self._state = CodeState()
+
+    async def look(self) -> CodeState:
+        checkout = git.find(self._config.root)
+        if checkout is None:
+            return CodeState()
+        # Taken first: what changes while git is asked is noticed the next time.
+        taken = await in_thread(partial(snapshot.take, checkout.top, self._written))
+        if taken is None or taken != self._snapshot:
+            self._state = await self._ask()
+            self._snapshot = taken
+        return self._state
+
+    async def _ask(self) -> CodeState:
+        try:
+            changes = relevance.without_caches(await differences.since(self._config, "HEAD"))
+            return await in_thread(partial(_of_changes, changes, self._config.root, self._written))
+        except (Refused, CannotTell):
+            return CodeState(git.head_commit(self._config.root))
 
 
 def _of_changes(changes: Changes, root: Path, written: Path | None) -> CodeState:

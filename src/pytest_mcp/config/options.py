@@ -181,10 +181,21 @@ def server_flags(options: argparse.Namespace, config: Config) -> list[str]:
 
 def changed_flags(options: argparse.Namespace, config: Config | None) -> list[str]:
     """The settings that differ from their default, without root, for a server that an MCP client starts."""
-    values = vars(options) | ({"python": config.python} if config else {})
+    values = vars(options) | ({"python": config.python, "history": _without_password(config)} if config else {})
     return [
         flag
         for setting in SETTINGS
-        if setting.name not in ("root", *_HTTP_SETTINGS) and values[setting.name] != setting.default
+        if setting.name not in ("root", *_HTTP_SETTINGS, *(() if config else _BY_VARIABLE))
+        and values[setting.name] != setting.default
         for flag in setting.as_flags(values[setting.name])
     ]
+
+
+def _without_password(config: Config) -> str | None:
+    """The address of the history, if a file that others may read can contain it."""
+    if config.history is None:
+        return None
+    # Who records nothing does not load it.
+    from pytest_mcp.config import history  # noqa: PLC0415
+
+    return None if history.has_password(config.history.address) else config.history.address

@@ -22,8 +22,6 @@ STATEMENT_SECONDS = 10
 SCHEMA = "pytest_mcp"
 # Any constant: it keeps two processes from creating the tables at the same time.
 _LOCK = 0x706D6368
-# What one row of results takes with its two indexes, measured.
-BYTES_PER_RESULT = 160
 
 _SESSION = f"SET search_path TO {SCHEMA}; SET statement_timeout TO '{STATEMENT_SECONDS}s'"
 _FIND_SCHEMA = "SELECT 1 FROM pg_namespace WHERE nspname = ?"
@@ -31,6 +29,9 @@ _FIND_VERSION = "SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = 's
 
 
 class PostgresStore:
+    # Measured with a million of them.
+    bytes_per_result = 112
+
     def __init__(self, address: str) -> None:
         self._name = shown(address)
         try:
@@ -58,12 +59,6 @@ class PostgresStore:
     def transaction(self) -> Iterator["_Transaction"]:
         with self._translated(), self._connection.transaction():
             yield _Transaction(self._connection)
-
-    def size(self) -> int:
-        """Estimated: PostgreSQL keeps the space of deleted rows for new ones."""
-        ((results,),) = self.select("SELECT COALESCE(SUM(passed + failed + skipped + errors), 0) FROM runs")
-        ((runs,),) = self.select("SELECT COUNT(*) FROM runs")
-        return int(results + runs) * BYTES_PER_RESULT
 
     def close(self) -> None:
         with suppress(psycopg.Error):
@@ -104,8 +99,9 @@ class PostgresStore:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except errors.InsufficientPrivilege:
-            raise Unavailable(f"{self._name} does not allow this user to read and write the history") from None
+        except (errors.InsufficientPrivilege, errors.UndefinedTable):
+            # Tables in a schema that may not be used are undefined.
+            raise Unavailable(f"{self._name} does not let this user read and write the history") from None
         except psycopg.Error as error:
             kind = type(error).__name__
             raise Unavailable(f"{self._name} cannot be used ({kind}, SQLSTATE {error.sqlstate})") from None

@@ -17,8 +17,7 @@ from pathlib import Path
 
 import anyio
 
-from pytest_mcp.changes import state
-from pytest_mcp.changes.state import CodeState
+from pytest_mcp.changes.state import CodeState, CodeWatch
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import Config, History
 from pytest_mcp.execution.background import in_thread
@@ -46,6 +45,7 @@ class Recorder:
         self._tasks: set[asyncio.Task[None]] = set()
         # Why an earlier run was not recorded; told once.
         self._problem: str | None = None
+        self._code: dict[Path, CodeWatch] = {}
 
     @contextmanager
     def begin(self, config: Config) -> Iterator["Recording"]:
@@ -56,6 +56,11 @@ class Recorder:
         except BaseException:
             recording.drop()
             raise
+
+    def code_of(self, config: Config) -> CodeWatch:
+        address = self.history.address
+        written = None if is_postgres(address) else Path(address)
+        return self._code.setdefault(config.root, CodeWatch(config, written))
 
     def take_problem(self) -> str | None:
         problem, self._problem = self._problem, None
@@ -97,8 +102,7 @@ class Recording:
         address = recorder.history.address
         self._recorder = recorder
         self.origin = Origin(uuid.uuid4().hex, time.time(), project_name.of(config.root), socket.gethostname())
-        written = None if is_postgres(address) else Path(address)
-        self.code = asyncio.create_task(state.of_code(config, written))
+        self.code = asyncio.create_task(recorder.code_of(config).look())
         self._opened = asyncio.create_task(in_thread(partial(_problem_of_opening, address)))
         self._is_lost = False
 

@@ -18,11 +18,16 @@ from pytest_mcp.history.store import Unavailable
 
 # How long a writer waits for others.
 BUSY_SECONDS = 10
+# More than a run changes: the file itself is written when the connection is closed, while others can write already.
+CHECKPOINT_PAGES = 8_000
 # "pmch": marks the file as ours, so that no database of another program is changed.
 APPLICATION_ID = 0x706D6368
 
 
 class SqliteStore:
+    # Measured with a million of them.
+    bytes_per_result = 38
+
     def __init__(self, path: Path) -> None:
         self._path = path
         with self._translated():
@@ -62,11 +67,6 @@ class SqliteStore:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def size(self) -> int:
-        """Without free pages, which new rows fill first."""
-        pages, free, bytes_each = (self._pragma(name) for name in ("page_count", "freelist_count", "page_size"))
-        return (pages - free) * bytes_each
-
     def close(self) -> None:
         with suppress(sqlite3.Error):
             self._connection.close()
@@ -80,6 +80,7 @@ class SqliteStore:
                 self._connection.execute("PRAGMA journal_mode = WAL")
             # Kept after SIGKILL; a power cut can lose the last runs, but not damage the file.
             self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         if self._version() < schema.VERSION:
             self._migrate()
 

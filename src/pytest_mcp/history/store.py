@@ -24,6 +24,9 @@ class Transaction(Protocol):
 
 
 class Store(Protocol):
+    # What the result of one test takes, with its indexes.
+    bytes_per_result: int
+
     def record(self, run: RunRow, tests: Sequence[TestRow]) -> int:
         """Store a run in one transaction and return its id. A run with a known key is not stored again."""
 
@@ -31,8 +34,5 @@ class Store(Protocol):
 
     def transaction(self) -> AbstractContextManager[Transaction]:
         """For writing; committed when the block ends, rolled back if it raises."""
-
-    def size(self) -> int:
-        """How many bytes the rows take, roughly."""
 
     def close(self) -> None: ...

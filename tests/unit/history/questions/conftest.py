@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.histories import Past
+from tests.support.past_runs import Past
 
 
 @pytest.fixture
