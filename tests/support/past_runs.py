@@ -1,15 +1,14 @@
-"""Recorded runs whose truth is known: a real SQLite file, filled with what a test invents."""
+"""Recorded runs whose truth is known: a real database, filled with what a test invents."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from pytest_mcp.history import insertion
+from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.questions.runs import Scope
 from pytest_mcp.history.rows import RunRow, TestRow
-from pytest_mcp.history.sqlite import SqliteStore
-from pytest_mcp.history.store import Transaction
+from pytest_mcp.history.store import Store, Transaction
 
 PROJECT = "shop"
 START = 1_700_000_000.0
@@ -39,13 +38,13 @@ BLANK = RunRow(
 class Past:
     """Each run starts an hour after the one before it."""
 
-    path: Path
+    address: str
     number: int = 0
-    store: SqliteStore = field(init=False)
+    store: Store = field(init=False)
     writer: Transaction | None = None
 
     def __post_init__(self) -> None:
-        self.store = SqliteStore(self.path)
+        self.store = open_store(self.address)
 
     @property
     def scope(self) -> Scope:

@@ -19,7 +19,7 @@ from pytest_mcp.execution.spare import Spare
 from pytest_mcp.history import project_name, remarks
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.questions import failing, flaky, one_test, slow
-from pytest_mcp.history.questions.runs import Scope, node_ids, tests_below
+from pytest_mcp.history.questions.runs import Scope, ids_below, node_ids
 from pytest_mcp.history.store import Unavailable
 from pytest_mcp.report import past_runs
 from pytest_mcp.text import label
@@ -102,7 +102,7 @@ def _test(request: TestHistory, scope: Scope) -> Answer:
     test = one_test.find(scope, node_id)
     if test is not None:
         return partial(past_runs.of_test, one_test.ask(scope, node_id, test))
-    several = sorted(node_ids(scope.store, sorted(tests_below(scope, node_id) or ())).values())
+    several = sorted(node_ids(scope.store, sorted(ids_below(scope, node_id) or ())).values())
     if several:
         problem = f"names {len(several)} recorded tests; name one of them, for example {label(several[0])}"
         raise InvalidParams([Fault("node_id", problem, "several_tests", node_id)])

@@ -7,7 +7,7 @@ longer has was renamed or removed; it is only counted.
 from collections import defaultdict
 from dataclasses import dataclass
 
-from pytest_mcp.history.questions.runs import PastRun, Runs, Scope, named, recent, tests_below
+from pytest_mcp.history.questions.runs import PastRun, Runs, Scope, ids_below, named, recent
 
 # The most failing tests that are looked into, those that failed last first.
 MOST_TESTS = 300
@@ -61,7 +61,7 @@ class _Streak:
 
 def ask(scope: Scope, place: str = "") -> Answer:
     runs = recent(scope)
-    below = tests_below(scope, place)
+    below = ids_below(scope, place)
     last = [
         (test, failure, passed)
         for test, failure, passed in scope.store.select(_LAST, (runs.first_id,))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from pytest_mcp.history.questions.runs import EVERYTHING, PastRun, Runs, Scope, marks, parts, recent, tests_below
+from pytest_mcp.history.questions.runs import EVERYTHING, PastRun, Runs, Scope, ids_below, marks, parts, recent
 
 # The most failures that are read, the newest first.
 MOST_FAILURES = 50_000
@@ -73,7 +73,7 @@ class Answer:
 def ask(scope: Scope, place: str = "") -> Answer:
     runs = recent(scope)
     places = _places(runs)
-    below = tests_below(scope, place)
+    below = ids_below(scope, place)
     sets = _failure_sets(scope, runs, places, below)
     found: list[tuple[int, list[int]]] = []
     budget, examined = MOST_COMPARED, 0

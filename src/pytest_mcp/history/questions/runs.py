@@ -130,7 +130,7 @@ def node_ids(store: Store, test_ids: Sequence[int]) -> dict[int, str]:
     return found
 
 
-def tests_below(scope: Scope, place: str) -> set[int] | None:
+def ids_below(scope: Scope, place: str) -> set[int] | None:
     """The ids of the tests of a file or folder, or of one test and its parameters; None means all tests."""
     if place in ("", "."):
         return None

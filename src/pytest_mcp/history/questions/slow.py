@@ -20,7 +20,7 @@ from pytest_mcp.history.questions.durations import (
     by_test,
     normalise,
 )
-from pytest_mcp.history.questions.runs import PastRun, Runs, Scope, marks, parts, recent, tests_below
+from pytest_mcp.history.questions.runs import PastRun, Runs, Scope, ids_below, marks, parts, recent
 from pytest_mcp.history.questions.statistics import median
 
 # What is read: the slowest tests in the newest runs. Together they bound the time of a question.
@@ -56,7 +56,7 @@ class Slow:
 def ask(scope: Scope, place: str = "", runs: Runs | None = None) -> Slow:
     runs = recent(scope) if runs is None else runs
     chosen = choose(runs)
-    below = tests_below(scope, place)
+    below = ids_below(scope, place)
     subjects = _slowest_ids(scope, chosen, below)
     reference = subjects if below is None else [*_slowest_ids(scope, chosen, None), *subjects]
     order = {run.id: place for place, run in enumerate(chosen)}

@@ -8,6 +8,6 @@ from tests.support.past_runs import Past
 
 @pytest.fixture
 def past(tmp_path: Path) -> Iterator[Past]:
-    made = Past(tmp_path / "history.db")
+    made = Past(str(tmp_path / "history.db"))
     yield made
     made.store.close()
