@@ -28,7 +28,7 @@ def run_row(**given: Any) -> RunRow:
         key=uuid.uuid4().hex,
         started=NOW,
         project="shop",
-        root="/work/shop",
+        root="/projects/shop",
         commit_id="c" * 40,
         state="5" * 64,
         dirty=0,

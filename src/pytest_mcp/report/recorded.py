@@ -61,7 +61,13 @@ def selection(run: Run[ExecuteTests]) -> str:
 def test_rows(ledger: Ledger, report: Report) -> list[TestRow]:
     causes = {failure.node_id: fingerprint(group) for group in report.groups for failure in group.members}
     return [
-        TestRow(record.node_id, _LETTERS[record.outcome], round(record.duration, 6), causes.get(record.node_id))
+        TestRow(
+            record.node_id,
+            _LETTERS[record.outcome],
+            round(record.duration, 6),
+            causes.get(record.node_id),
+            ledger.ran_on.get(record.index),
+        )
         for record in ledger.completed
         if record.outcome is not None
     ]

@@ -51,7 +51,7 @@ async def test_a_run_is_recorded_whole_without_source_output_and_values(project:
     history = tmp_path / "history.db"
     (project.root / "new.py").write_text("", encoding="utf-8")
 
-    answer = await execute(project, history, keywords="not nothing", path="tests")
+    answer = await execute(project, history, keywords="not nothing", path="tests", workers=2)
 
     assert SECRET.encode() not in history.read_bytes()
     stored = sqlite3.connect(history)
@@ -77,6 +77,7 @@ async def test_a_run_is_recorded_whole_without_source_output_and_values(project:
     # One cause for both parameters, another for the fixture, none for what did not fail.
     assert len({cause for _, cause in results.values()}) == 3
     assert results["test_fails[1]"] == results["test_fails[2]"]
+    assert {worker for (worker,) in stored.execute("SELECT worker FROM results")} <= {"gw0", "gw1"}
     stored.close()
 
 

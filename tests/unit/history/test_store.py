@@ -62,7 +62,7 @@ def test_a_transaction_that_fails_stores_nothing_and_the_store_can_go_on(address
 
 
 def test_processes_that_record_at_the_same_time_lose_nothing_and_double_nothing(address: str) -> None:
-    """They create the tables together, too. `make history` does it with 8 processes of 200 runs each."""
+    """They create the tables together, too. `make histories` does it with 8 processes of 200 runs each."""
     writers = [writer(address, runs=6, tests=20) for _ in range(3)]
 
     keys = [key for each in writers for key in each.communicate()[0].split()]
