@@ -1,7 +1,7 @@
 """What recorded runs say: the handler of `test_history`, and one line of evidence for `investigate_failure`.
 
 In comes a request; out comes its answer, or the error that the history cannot be read. How a question is answered is
-decided in `history/questions`, how much of it is sent in `report/past_runs.py`. Loaded only with a history.
+decided in `history/questions`, how much of it is sent in `report/history/answers.py`. Loaded only with a history.
 """
 
 import time
@@ -21,7 +21,7 @@ from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.questions import failing, flaky, one_test, slow
 from pytest_mcp.history.questions.runs import Scope, ids_below, node_ids
 from pytest_mcp.history.store import Unavailable
-from pytest_mcp.report import past_runs
+from pytest_mcp.report.history import answers
 from pytest_mcp.text import label
 
 SECONDS_PER_DAY = 86_400
@@ -56,7 +56,7 @@ def _answer(request: TestHistory, config: Config, history: History) -> HistoryRe
         try:
             since = time.time() - request.days * SECONDS_PER_DAY
             made = _asked(request, Scope(store, project_name.of(config.root), since))
-            return past_runs.fitted(made, request, ceiling=config.max_reply_bytes)
+            return answers.fitted(made, request, ceiling=config.max_reply_bytes)
         finally:
             store.close()
     except Unavailable as error:
@@ -81,19 +81,19 @@ def _asked(request: TestHistory, scope: Scope) -> Answer:
 
 def _flaky(request: TestHistory, scope: Scope) -> Answer:
     found = flaky.ask(scope, request.place)
-    return partial(past_runs.of_flaky, found, node_ids(scope.store, [each.test for each in found.tests]))
+    return partial(answers.of_flaky, found, node_ids(scope.store, [each.test for each in found.tests]))
 
 
 def _slow(request: TestHistory, scope: Scope) -> Answer:
     found = slow.ask(scope, request.place)
-    shown = [*found.tests, *(test for test, _ in found.slowest[: past_runs.SLOWEST])]
-    return partial(past_runs.of_slow, found, node_ids(scope.store, shown))
+    shown = [*found.tests, *(test for test, _ in found.slowest[: answers.SLOWEST])]
+    return partial(answers.of_slow, found, node_ids(scope.store, shown))
 
 
 def _failing(request: TestHistory, scope: Scope) -> Answer:
     found = failing.ask(scope, request.place)
     return partial(
-        past_runs.of_failing, found, node_ids(scope.store, [test for group in found.groups for test in group.tests])
+        answers.of_failing, found, node_ids(scope.store, [test for group in found.groups for test in group.tests])
     )
 
 
@@ -101,9 +101,9 @@ def _test(request: TestHistory, scope: Scope) -> Answer:
     node_id = request.place
     test = one_test.find(scope, node_id)
     if test is not None:
-        return partial(past_runs.of_test, one_test.ask(scope, node_id, test))
+        return partial(answers.of_test, one_test.ask(scope, node_id, test))
     several = sorted(node_ids(scope.store, sorted(ids_below(scope, node_id) or ())).values())
     if several:
         problem = f"names {len(several)} recorded tests; name one of them, for example {label(several[0])}"
         raise InvalidParams([Fault("node_id", problem, "several_tests", node_id)])
-    return lambda _: past_runs.of_nothing("No run of this test is recorded.")
+    return lambda _: answers.of_nothing("No run of this test is recorded.")

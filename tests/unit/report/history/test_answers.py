@@ -11,7 +11,8 @@ from pytest_mcp.history.questions import failing, flaky, one_test
 from pytest_mcp.history.questions.failing import Failing
 from pytest_mcp.history.questions.flaky import Flaky, FlakyTest, Result
 from pytest_mcp.history.questions.runs import PastRun, Runs
-from pytest_mcp.report import past_runs, serialize, tokens
+from pytest_mcp.report import serialize, tokens
+from pytest_mcp.report.history import answers
 from pytest_mcp.tools import test_history
 
 RUN = PastRun(1, 1_700_000_000.0, "abcdef0123", "s", 1, "{}", "failed", 1, 1, 0, 0, 1.0, "3.12", "8.4", "desk")
@@ -37,9 +38,7 @@ def flaky_tests(count: int) -> flaky.Answer:
 def test_an_answer_fits_its_budget_and_counts_what_it_leaves_out(most: int) -> None:
     found = flaky_tests(MANY)
 
-    answer = past_runs.fitted(
-        lambda size: past_runs.of_flaky(found, NAMES, size), request(max_tokens=most), ceiling=10**6
-    )
+    answer = answers.fitted(lambda size: answers.of_flaky(found, NAMES, size), request(max_tokens=most), ceiling=10**6)
 
     assert answer.flaky
     assert answer.omitted is not None
@@ -48,7 +47,7 @@ def test_an_answer_fits_its_budget_and_counts_what_it_leaves_out(most: int) -> N
 
 
 def test_an_answer_that_fits_leaves_nothing_out_and_has_one_question_answered() -> None:
-    answer = past_runs.of_flaky(flaky_tests(1), NAMES, 10)
+    answer = answers.of_flaky(flaky_tests(1), NAMES, 10)
 
     assert answer.model_dump() == {
         "runs": 1,
@@ -76,7 +75,7 @@ def test_an_answer_that_fits_leaves_nothing_out_and_has_one_question_answered() 
 def test_a_group_of_failing_tests_is_one_entry_with_some_of_their_names() -> None:
     group = Failing(list(range(40)), RUN, runs=3, earlier=0, passed=None)
 
-    answer = past_runs.of_failing(failing.Answer([group], RUNS, gone=2), NAMES, 10)
+    answer = answers.of_failing(failing.Answer([group], RUNS, gone=2), NAMES, 10)
 
     assert answer.failing is not None
     assert (answer.failing[0].count, answer.failing[0].node_ids) == (40, [NAMES[0], NAMES[1], NAMES[2]])
@@ -86,9 +85,9 @@ def test_a_group_of_failing_tests_is_one_entry_with_some_of_their_names() -> Non
 @pytest.mark.parametrize(
     "made",
     [
-        past_runs.of_flaky(flaky.Answer([], Runs(())), {}, 1),
-        past_runs.of_failing(failing.Answer([], Runs(())), {}, 1),
-        past_runs.of_test(one_test.Answer("t", Runs(()), [], None, [], "unknown", None, None), 1),
+        answers.of_flaky(flaky.Answer([], Runs(())), {}, 1),
+        answers.of_failing(failing.Answer([], Runs(())), {}, 1),
+        answers.of_test(one_test.Answer("t", Runs(()), [], None, [], "unknown", None, None), 1),
     ],
 )
 def test_an_empty_history_says_that_it_is_empty(made: HistoryResult) -> None:
