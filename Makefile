@@ -12,7 +12,7 @@ WORKERS ?= 3
 # Neighbours stay with one worker, so the tests of a module share its one server; who is done early takes from the rest.
 SHARED := -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz load proxy scale bench tokens suspects
+.PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz histories load proxy scale bench tokens suspects
 .PHONY: docs recording package clean investigations
 
 demo: $(INSTALLED)
@@ -86,6 +86,12 @@ fuzz: $(INSTALLED) environments
 investigations: $(INSTALLED) environments
 	@echo "== investigations"
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "external(target='investigations')" tests/external
+
+# Eight processes that record two hundred runs each, and twenty that are killed: a minute. `make test` runs a small part.
+# Needs PostgreSQL for its half: Debian's package is enough, nothing has to be started.
+histories: $(INSTALLED)
+	@echo "== histories"
+	@$(BIN)/python -m pytest -q -m "external(target='histories')" tests/external
 
 # Fifty clients on one HTTP server and twenty stdio servers at once: minutes. `make test` runs a small part.
 load: $(INSTALLED) environments

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import measures, shards
+from bench import history, measures, shards
 from bench.projects import Suite
 from bench.results import Measurement
 from scripts.environments import BENCH
@@ -20,6 +20,7 @@ class Scale:
     slow: int = 400
     few_calls: int = 10
     many_calls: int = 1_000
+    recorded: int = 1_000_000
     growth: tuple[int, ...] = (10_000, 100_000)
     # Tests and rounds. A large suite takes long and varies little, so fewer rounds are enough.
     cost: tuple[tuple[int, int], ...] = ((1, 9), (10, 9), (100, 9), (1_000, 5), (10_000, 3), (30_000, 2))
@@ -36,6 +37,7 @@ TRIAL = Scale(
     slow=4,
     few_calls=2,
     many_calls=6,
+    recorded=2_000,
     growth=(20, 200),
     cost=((1, 1), (10, 1), (100, 1)),
 )
@@ -200,6 +202,22 @@ ROWS = {
             None,
             1,
             lambda folder, scale, rounds: shards.one_of(folder, scale.growth, 10, rounds),
+        ),
+        Row(
+            "history-call",
+            "one test, server warm, with `--history`",
+            "the same without",
+            1.05,
+            31,
+            lambda folder, _, rounds: history.call(folder, Suite(1), rounds),
+        ),
+        Row(
+            "history-record",
+            "writing a run of 1,000 tests into a history of 1,000,000 results",
+            "a bare `INSERT` of its results",
+            2.00,
+            15,
+            lambda folder, scale, rounds: history.recording(folder, scale.recorded, rounds),
         ),
         Row(
             "cost",

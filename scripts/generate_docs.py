@@ -1,4 +1,4 @@
-"""Write the generated files: docs/tools.md, and the snapshot of the first answers to a client.
+"""Write the generated files: docs/tools.md, and the snapshots of the first answers to a client.
 
 Both come from the real server's answers and its models. `--check` writes nothing and fails if a file is out of date.
 A changed schema is a changed promise to clients; it shows in the diff of the snapshot.
@@ -18,19 +18,22 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pytest_mcp.api.requests import Arguments, Flag
 from pytest_mcp.config.model import Options, configure
 from pytest_mcp.server.app import create
-from pytest_mcp.tools import BY_NAME
+from pytest_mcp.tools import TOOLS, test_history
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "tools.md"
 SNAPSHOT = ROOT / "src" / "pytest_mcp" / "server" / "snapshot.json"
+HISTORY_SNAPSHOT = SNAPSHOT.with_name("snapshot_history.json")
 NONE = "-"
+REQUESTS = {tool.name: tool.request for tool in (*TOOLS, test_history())}
 
 INTRODUCTION = """\
 # The tools
 
 This file is generated from the models in `src/pytest_mcp` by `make docs`.
 
-Every parameter except `node_id` of `investigate_failure` is optional. `null` means the same as leaving it out.
+Every parameter except `node_id` of `investigate_failure` and `about` of `test_history` is optional. `null` means the
+same as leaving it out. A server has `test_history` only if it was started with `--history`.
 Unknown parameters are refused.
 Every key of an answer is always present, in this order; a missing value is `null`.
 """
@@ -42,7 +45,7 @@ Eras = dict[str, dict[str, Answers]]
 
 
 def main(arguments: list[str]) -> int:
-    wanted = generated(asyncio.run(answers()))
+    wanted = generated(asyncio.run(answers(None)), asyncio.run(answers("history.db")))
     drifted = [path for path, content in wanted.items() if not is_file_with(path, content)]
     if "--check" in arguments:
         if drifted:
@@ -56,22 +59,22 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-async def answers() -> Eras:
+async def answers(history: str | None) -> Eras:
     """The first answers to clients of every version. A client of any version may use a handshake."""
     return {
-        "handshake": {version: await with_handshake(version) for version in KNOWN_PROTOCOL_VERSIONS},
-        "stateless": {version: await without_handshake(version) for version in MODERN_PROTOCOL_VERSIONS},
+        "handshake": {version: await with_handshake(version, history) for version in KNOWN_PROTOCOL_VERSIONS},
+        "stateless": {version: await without_handshake(version, history) for version in MODERN_PROTOCOL_VERSIONS},
     }
 
 
-async def with_handshake(version: str) -> Answers:
-    return await asked(initialize(version), ("ping", {}), ("tools/list", {}))
+async def with_handshake(version: str, history: str | None) -> Answers:
+    return await asked(history, initialize(version), ("ping", {}), ("tools/list", {}))
 
 
-async def without_handshake(version: str) -> Answers:
+async def without_handshake(version: str, history: str | None) -> Answers:
     prefix = "io.modelcontextprotocol/"
     params = {"_meta": {f"{prefix}protocolVersion": version, f"{prefix}clientCapabilities": {}}}
-    return await asked(("server/discover", params), ("tools/list", params))
+    return await asked(history, ("server/discover", params), ("tools/list", params))
 
 
 def initialize(version: str) -> tuple[str, Schema]:
@@ -79,9 +82,9 @@ def initialize(version: str) -> tuple[str, Schema]:
     return "initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
 
 
-async def asked(*requests: tuple[str, Schema]) -> Answers:
+async def asked(history: str | None, *requests: tuple[str, Schema]) -> Answers:
     """The server's results by method, for one client that sends these requests one after the other."""
-    config = configure(Options(root=str(ROOT), max_runs=1), {})
+    config = configure(Options(root=str(ROOT), max_runs=1, history=history), {})
     server = create(config)
     results: Answers = {}
     async with create_client_server_memory_streams() as ((heard, said), served), asyncio.TaskGroup() as tasks:
@@ -114,11 +117,23 @@ def snapshot(eras: Eras) -> Schema:
     }
 
 
-def generated(eras: Eras) -> dict[Path, str]:
+def generated(eras: Eras, with_history: Eras) -> dict[Path, str]:
     """Every derived file with its content."""
-    newest = next(reversed(eras["stateless"].values()))
+    newest = next(reversed(with_history["stateless"].values()))
     reference = "\n".join([INTRODUCTION, *map(section, newest["tools/list"]["tools"])])
-    return {REFERENCE: reference, SNAPSHOT: as_json(snapshot(eras))}
+    added = as_json(added_tool(eras, with_history))
+    return {REFERENCE: reference, SNAPSHOT: as_json(snapshot(eras)), HISTORY_SNAPSHOT: added}
+
+
+def added_tool(eras: Eras, with_history: Eras) -> Schema:
+    """The one tool more that a server with a history has; everything else is the same."""
+    added: Schema = {era: {} for era in eras}
+    for era, versions in with_history.items():
+        for version, told in versions.items():
+            *tools, added[era][version] = told["tools/list"]["tools"]
+            without = eras[era][version]
+            assert told | {"tools/list": told["tools/list"] | {"tools": tools}} == without
+    return added
 
 
 def is_file_with(path: Path, content: str) -> bool:
@@ -131,7 +146,7 @@ def as_json(value: Schema) -> str:
 
 def section(tool: Schema) -> str:
     hints = ", ".join(f"`{name}: {json.dumps(value)}`" for name, value in tool["annotations"].items())
-    parameters = parameter_table(tool["inputSchema"], BY_NAME[tool["name"]].request)
+    parameters = parameter_table(tool["inputSchema"], REQUESTS[tool["name"]])
     answer = tool["outputSchema"]
     parts = [f"## {tool['name']}", f"**{tool['title']}.** {tool['description']}", f"Hints: {hints}."]
     parts += ["### Parameters", parameters, "### Answer", result_table(answer)]

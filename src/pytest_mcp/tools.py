@@ -5,6 +5,7 @@ What a client sees in `tools/list` is derived from these rows. How it is sent ov
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -158,6 +159,35 @@ TOOLS = (
 )
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+def offered(config: Config) -> tuple[Tool, ...]:
+    """The tools of a server with these settings."""
+    return TOOLS if config.history is None else (*TOOLS, test_history())
+
+
+@cache
+def test_history() -> Tool:
+    # Who records no runs does not load it.
+    from pytest_mcp.api.history import HistoryResult, TestHistory  # noqa: PLC0415
+    from pytest_mcp.investigation import past_runs  # noqa: PLC0415
+
+    return Tool(
+        name="test_history",
+        title="Ask recorded runs",
+        description="Tell from recorded runs which tests are flaky, have become slower or fail now and since which"
+        " commit, or how one test did. Runs nothing.",
+        request=TestHistory,
+        result=HistoryResult,
+        handler=past_runs.answer,
+        destructive=False,
+        idempotent=True,
+        open_world=False,
+    )
+
+
+# It is not a test for pytest.
+test_history.__test__ = False  # type: ignore[attr-defined]
 
 
 def _plain(schema: Any, *, optional: bool) -> Any:

@@ -11,7 +11,7 @@ from pytest_mcp.environments.managers.registry import MANAGERS
 
 PACKAGE = Path(pytest_mcp.__file__).parent
 # A module imports from its own layer or from one to the left of it.
-LAYERS = ["text", "config", "api", "events", "execution", "environments", "changes"]
+LAYERS = ["text", "config", "api", "events", "execution", "environments", "changes", "history"]
 LAYERS += ["report", "engine", "investigation", "tools", "server", "cli", "__main__"]
 MOST_FILES = 17
 
@@ -30,7 +30,14 @@ PROCESS_CALLS = {
 PURE = ["events", "report", "api.expressions", "api.requests", "api.results", "api.errors", "execution.command"]
 PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress_line"]
 PURE += ["cli.render", "cli.render_discovery", "cli.render_doctor", "cli.setup.clients", "cli.setup.ownership"]
-PURE += ["api.investigation", "cli.render_investigation", "cli.setup.jsonc_edit", "cli.setup.toml_edit"]
+PURE += [
+    "api.history",
+    "cli.render_history",
+    "api.investigation",
+    "cli.render_investigation",
+    "cli.setup.jsonc_edit",
+    "cli.setup.toml_edit",
+]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "cli.output", "config", "execution.signals", "server.fast_start"]
 SUPERVISOR = ["supervisor", "supervisor_input", "messages", "watcher", "process_tree", "time_budget", "signals"]

@@ -76,7 +76,8 @@ def test_the_check_names_the_file_that_drifted_and_the_command_that_mends_it(tmp
     (tmp_path / "scripts").mkdir()
     copy = shutil.copy(GENERATOR, tmp_path / "scripts")
     (tmp_path / "src" / "pytest_mcp" / "server").mkdir(parents=True)
-    shutil.copy(SOURCES / "server" / "snapshot.json", tmp_path / "src" / "pytest_mcp" / "server")
+    for name in ("snapshot.json", "snapshot_history.json"):
+        shutil.copy(SOURCES / "server" / name, tmp_path / "src" / "pytest_mcp" / "server")
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "tools.md").write_text("stale\n", encoding="utf-8")
 

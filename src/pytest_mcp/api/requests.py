@@ -96,7 +96,7 @@ def _check_timeout(seconds: int, info: ValidationInfo) -> int:
     return seconds
 
 
-def _check_max_tokens(tokens: int, info: ValidationInfo) -> int:
+def check_max_tokens(tokens: int, info: ValidationInfo) -> int:
     if tokens > _bounds(info).max_tokens:
         raise ValueError(f"is above the operator's limit of {_bounds(info).max_tokens}")
     return tokens
@@ -175,7 +175,7 @@ class Request(Arguments):
         ),
     ] = "auto"
     max_tokens: Annotated[
-        Annotated[StrictInt, Field(ge=LEAST_TOKENS, le=MAX_TOKENS), AfterValidator(_check_max_tokens)] | None,
+        Annotated[StrictInt, Field(ge=LEAST_TOKENS, le=MAX_TOKENS), AfterValidator(check_max_tokens)] | None,
         Field(
             description="Largest answer in tokens, except with detail full."
             " Default: the operator's, 4000 to execute and 8000 to discover unless set."

@@ -20,7 +20,7 @@ from pytest_mcp.changes.graph import Graph, is_of_tests, is_test, settings_of_py
 from pytest_mcp.changes.modules import parents
 from pytest_mcp.text import label
 
-_CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"})
+CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"})
 _AT_THE_START = frozenset({"setup.py", "sitecustomize.py", "usercustomize.py"})
 _USED_WITHOUT_IMPORT = frozenset({"conftest.py", "__init__.py"})
 _PROSE = frozenset({".md", ".rst"})
@@ -37,7 +37,7 @@ def without_caches(changes: Changes) -> Changes:
 
 
 def _is_cached(path: str) -> bool:
-    return not _CACHES.isdisjoint(path.split("/"))
+    return not CACHES.isdisjoint(path.split("/"))
 
 
 def why_everything(changes: Changes, graph: Graph) -> str | None:

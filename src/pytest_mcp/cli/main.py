@@ -26,12 +26,14 @@ COMMANDS = {
     "discover": "list tests",
     "merge": "make one answer of the answers of `run --shard`",
     "investigate": "tell why one test fails: always, sometimes, by the order of the tests or by an old bug",
+    "history": "tell from recorded runs what is flaky, slower or failing, or how one test did",
     "call": "call one tool through an MCP client and print the reply",
     "setup": "add the server to the settings of the MCP clients on this machine, or remove it",
     "doctor": "check whether the server works and the project's tests can run",
 }
 # The exit code of a usage error, for commands that do not use argparse's.
 MISUSES = {"run": USAGE_ERROR, "discover": USAGE_ERROR, "merge": USAGE_ERROR, "investigate": USAGE_ERROR}
+MISUSES["history"] = USAGE_ERROR
 
 
 # Flags whose value may be left out. It has to be typed behind `=`, or the next word would be taken for it.
@@ -134,7 +136,7 @@ def _serve(config: Config) -> int:
 def _serve_stdio(config: Config) -> int:
     if sys.stdin.isatty():
         print_message("waiting for an MCP client on stdin; press Ctrl-C to stop, see --help for the commands")
-    handover = fast_start.greet(sys.stdin.fileno(), sys.stdout.fileno())
+    handover = fast_start.greet(sys.stdin.fileno(), sys.stdout.fileno(), has_history=config.history is not None)
     if handover is None:
         return 0
     # Imported here: the SDK takes most of a second to import, and a client's first requests are answered without it.

@@ -17,7 +17,7 @@ import anyio
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from pytest_mcp.config.model import Config
+from pytest_mcp.config.model import HISTORY_VARIABLE, Config
 
 # A server lists its tools within a second, but a busy machine may take longer.
 HANDSHAKE_SECONDS = 30
@@ -86,8 +86,11 @@ def server_command(flags: Sequence[str]) -> list[str]:
 
 def _server(flags: Sequence[str], config: Config) -> StdioServerParameters:
     executable, *arguments = server_command(flags)
-    # Without `env`, the SDK passes only a few variables. Our own variables are passed as flags.
-    return StdioServerParameters(command=executable, args=arguments, env=dict(config.environment), cwd=config.root)
+    # Without `env`, the SDK passes only a few variables. Our own variables are passed as flags, except an address that
+    # may contain a password.
+    history = {HISTORY_VARIABLE: config.history.address} if config.history else {}
+    environment = {**config.environment, **history}
+    return StdioServerParameters(command=executable, args=arguments, env=environment, cwd=config.root)
 
 
 async def _handshake(client: Client, started: float) -> Handshake:

@@ -17,6 +17,8 @@ from pytest_mcp.config.endpoint import Endpoint
 PREFIX = "PYTEST_MCP_"
 # The only setting without a flag: every process of a machine can read the command lines of the others.
 TOKEN_VARIABLE = f"{PREFIX}TOKEN"
+# May contain a password, which the flag may not.
+HISTORY_VARIABLE = f"{PREFIX}HISTORY"
 
 # Below the 300 seconds after which several clients stop waiting, so that a partial answer still arrives.
 DEFAULT_TIMEOUT = 240
@@ -33,6 +35,12 @@ MAX_REPLY_BYTES = 16 * 1024 * 1024
 LEAST_REPLY_BYTES = 64 * 1024
 # The most parts that a suite can be divided into.
 MOST_SHARDS = 10_000
+
+# How long the history keeps every run, and how many bytes it may take: about ten million results of tests.
+HISTORY_DAYS = 90
+LONGEST_HISTORY = 36_500
+HISTORY_BYTES = 1024**3
+LEAST_HISTORY_BYTES = 1024**2
 
 # The cores that this process may use, and the most workers of one run.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -69,6 +77,10 @@ class Options(NamedTuple):
     http: str | None = None
     token_file: str | None = None
     allowed_hosts: str | None = None
+    history: str | None = None
+    history_keep: int = HISTORY_DAYS
+    history_max_bytes: int = HISTORY_BYTES
+    history_map: bool = False
 
 
 class Bounds(NamedTuple):
@@ -90,6 +102,19 @@ class Shard(NamedTuple):
     commit: str | None
 
 
+class History(NamedTuple):
+    """Where runs are recorded, and for how long. The address can contain a password, so it is not shown."""
+
+    address: str
+    keep_days: int = HISTORY_DAYS
+    max_bytes: int = HISTORY_BYTES
+    # Whether it is also recorded which functions each test executes.
+    map: bool = False
+
+    def __repr__(self) -> str:
+        return f"History(hidden, keep_days={self.keep_days}, max_bytes={self.max_bytes}, map={self.map})"
+
+
 class Config(NamedTuple):
     root: Path
     python: Path | None
@@ -109,6 +134,7 @@ class Config(NamedTuple):
     environment: Mapping[str, str]
     # Only `pytest-mcp run` sets it.
     shard: Shard | None = None
+    history: History | None = None
 
     @property
     def bounds(self) -> Bounds:
@@ -143,6 +169,7 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
         log_level=given.log_level,
         endpoint=_endpoint(given, environment),
         environment={name: value for name, value in environment.items() if not name.startswith(PREFIX)},
+        history=_history(given, environment),
     )
 
 
@@ -186,6 +213,25 @@ def _endpoint(given: Options, environment: Mapping[str, str]) -> Endpoint | None
         return endpoint.parse(given.http, token=token, token_file=given.token_file, allowed_hosts=given.allowed_hosts)
     except ValueError as error:
         raise ConfigError(str(error)) from error
+
+
+def _history(given: Options, environment: Mapping[str, str]) -> History | None:
+    if not given.history:
+        if given.history_map:
+            raise ConfigError("--history-map needs --history.")
+        return None
+    if not 1 <= given.history_keep <= LONGEST_HISTORY:
+        raise ConfigError(f"--history-keep must be between 1 and {LONGEST_HISTORY} days.")
+    if given.history_max_bytes < LEAST_HISTORY_BYTES:
+        raise ConfigError(f"--history-max-bytes must be at least {LEAST_HISTORY_BYTES}.")
+    # Who records nothing does not load it.
+    from pytest_mcp.config import history  # noqa: PLC0415
+
+    try:
+        address = history.parse(given.history, from_variable=given.history == environment.get(HISTORY_VARIABLE))
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    return History(address, given.history_keep, given.history_max_bytes, given.history_map)
 
 
 def _expanded(given: str) -> Path:

@@ -128,10 +128,32 @@ SETTINGS = (
         "host names that HTTP clients use for this server, separated by commas",
         {"metavar": "NAMES"},
     ),
+    Setting(
+        "history",
+        "record every run in this SQLite file or PostgreSQL database (default: nothing is recorded)",
+        {"metavar": "FILE|URL"},
+    ),
+    Setting(
+        "history_keep",
+        "how long every run is kept; of older ones only trends are (default: %(default)s)",
+        {"type": int, "metavar": "DAYS"},
+    ),
+    Setting(
+        "history_max_bytes",
+        "size limit of the history, in bytes; beyond it older runs are reduced to trends (default: %(default)s)",
+        _COUNT,
+    ),
+    Setting(
+        "history_map",
+        "also record which functions each test executes, with which `changed` selects tests",
+        {"action": "store_true"},
+    ),
 )
 
 # Only for the HTTP server, which no command starts.
 _HTTP_SETTINGS = ("http", "token_file", "allowed_hosts")
+# Passed on in its variable: it may contain a password.
+_BY_VARIABLE = ("history",)
 
 
 def load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
@@ -152,16 +174,28 @@ def typed_flags(options: argparse.Namespace, environment: Mapping[str, str]) -> 
 
 def server_flags(options: argparse.Namespace, config: Config) -> list[str]:
     """The same settings for a server on stdio. It may be started in another folder, so paths are absolute."""
-    values = vars(options) | {"root": config.root, "python": config.python} | dict.fromkeys(_HTTP_SETTINGS)
+    hidden = dict.fromkeys((*_HTTP_SETTINGS, *_BY_VARIABLE))
+    values = vars(options) | {"root": config.root, "python": config.python} | hidden
     return [flag for setting in SETTINGS for flag in setting.as_flags(values[setting.name])]
 
 
 def changed_flags(options: argparse.Namespace, config: Config | None) -> list[str]:
     """The settings that differ from their default, without root, for a server that an MCP client starts."""
-    values = vars(options) | ({"python": config.python} if config else {})
+    values = vars(options) | ({"python": config.python, "history": _without_password(config)} if config else {})
     return [
         flag
         for setting in SETTINGS
-        if setting.name not in ("root", *_HTTP_SETTINGS) and values[setting.name] != setting.default
+        if setting.name not in ("root", *_HTTP_SETTINGS, *(() if config else _BY_VARIABLE))
+        and values[setting.name] != setting.default
         for flag in setting.as_flags(values[setting.name])
     ]
+
+
+def _without_password(config: Config) -> str | None:
+    """The address of the history, if a file that others may read can contain it."""
+    if config.history is None:
+        return None
+    # Who records nothing does not load it.
+    from pytest_mcp.config import history  # noqa: PLC0415
+
+    return None if history.has_password(config.history.address) else config.history.address

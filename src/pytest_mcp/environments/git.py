@@ -54,6 +54,11 @@ def head_commit(folder: Path) -> str | None:
     return _commit_of(name, (own, common)) if _REF_NAME.fullmatch(name) else None
 
 
+def index(top: Path) -> Path:
+    """The file in which git keeps what is staged in this checkout."""
+    return _repository(top / ".git") / "index"
+
+
 def _repository(git: Path) -> Path:
     """The folder with HEAD: `.git` itself, or what it names if it is a file."""
     said = _line(git) or ""

@@ -78,6 +78,8 @@ class Ledger:
     no_xdist: workers.NoXdist | None = None
     distributed: workers.Distributed | None = None
     overrun: workers.Overrun | None = None
+    # The worker of each test, by the test's place in the collection.
+    ran_on: dict[int, str] = field(default_factory=dict)
     workers_down: list[workers.WorkerDown] = field(default_factory=list)
     worker_stacks: list[workers.WorkerStack] = field(default_factory=list)
     session_started: bool = False
@@ -163,6 +165,8 @@ class Ledger:
                 self.unreported += 1
             case collection.LeftOut():
                 self.left_out[event.id] = event
+            case workers.RanOn():
+                self.ran_on.update(dict.fromkeys(event.indexes, event.worker))
             case workers.WorkerDown():
                 self.workers_down.append(event)
             case workers.WorkerStack():

@@ -25,6 +25,15 @@ class Distributed(Event):
 
 
 @dataclass(frozen=True)
+class RanOn(Event):
+    """The tests that one worker ran, by their places in the collection."""
+
+    kind = "ran_on"
+    worker: str
+    indexes: list[int]
+
+
+@dataclass(frozen=True)
 class WorkerDown(Event):
     """A worker process died; xdist may have replaced it."""
 

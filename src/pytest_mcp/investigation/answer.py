@@ -34,6 +34,8 @@ class Findings:
     # Whether the time was over before every step was done.
     is_cut_short: bool = False
     notices: tuple[str, ...] = ()
+    # What recorded runs say. It is evidence only: the kind rests on the runs of this investigation.
+    past: tuple[str, ...] = ()
 
     @property
     def known(self) -> list[Outcome]:
@@ -133,7 +135,8 @@ def evidence(findings: Findings) -> list[str]:
     found += _of_causes(findings.failed)
     found += [] if findings.alone.reproduction is None else [findings.alone.reproduction]
     found += [] if findings.order is None else findings.order.evidence
-    return found + ([] if findings.base is None else [f"at {findings.base.name}: {_of_base(findings, findings.base)}"])
+    found += [] if findings.base is None else [f"at {findings.base.name}: {_of_base(findings, findings.base)}"]
+    return [*found, *findings.past]
 
 
 def _of_alone(findings: Findings) -> str:

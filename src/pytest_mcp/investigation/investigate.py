@@ -48,7 +48,16 @@ async def investigate(
     node_id = _the_one([item.id for item in ledger.items], asked)
     case = Case(Runner(config, trial.chosen, deadline), node_id, found, say, is_shuffled=ledger.seeded is not None)
     findings = replace(await case.look_into(request.runs), notices=trial.run.doubts)
+    if config.history is not None:
+        findings = replace(findings, past=tuple(await _past(config, node_id)))
     return await in_thread(lambda: answer.of(findings))
+
+
+async def _past(config: Config, node_id: str) -> list[str]:
+    # Who records no runs does not load it.
+    from pytest_mcp.investigation import past_runs  # noqa: PLC0415
+
+    return await past_runs.evidence(config, node_id)
 
 
 def _is_collected(trial: Trial[OneTest]) -> bool:

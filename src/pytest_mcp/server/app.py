@@ -5,9 +5,10 @@ What a call does is decided in `tools` and below. Every string that leaves goes 
 
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, cast
 
 import anyio
@@ -21,7 +22,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from pytest_mcp import __version__
+from pytest_mcp import __version__, engine
 from pytest_mcp.api.errors import INVALID_PARAMS, CallError, Fault, InternalError, InvalidParams, NotInitialized
 from pytest_mcp.api.results import Shape
 from pytest_mcp.config.model import Config
@@ -37,7 +38,7 @@ from pytest_mcp.server.fast_start import Handover
 from pytest_mcp.server.log_format import FIELDS
 from pytest_mcp.server.stdio import Outlet
 from pytest_mcp.server.telemetry import Entry
-from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump
+from pytest_mcp.tools import INSTRUCTIONS, Tool, dump, offered
 
 # At most a few progress notifications per second: a client shows them to a person.
 PROGRESS_SECONDS = 0.3
@@ -59,11 +60,15 @@ def create(config: Config, calls: Calls | None = None) -> Server[Any]:
 
     @asynccontextmanager
     async def lifespan(_server: Server[Any]) -> AsyncIterator[None]:
-        async with spare.kept():
-            yield
+        try:
+            async with spare.kept():
+                yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await engine.finish_recording(config)
 
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_advertised(tool) for tool in TOOLS])
+        return types.ListToolsResult(tools=[_advertised(tool) for tool in offered(config)])
 
     server = Server(
         "pytest-mcp",
@@ -183,8 +188,12 @@ class ToolCalls:
     turns: Calls
     spare: Spare
 
+    @cached_property
+    def tools(self) -> dict[str, Tool]:
+        return {tool.name: tool for tool in offered(self.config)}
+
     async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        with telemetry.entry(params.name if params.name in BY_NAME else UNKNOWN_TOOL) as entry:
+        with telemetry.entry(params.name if params.name in self.tools else UNKNOWN_TOOL) as entry:
             try:
                 return await self._answer(context, params, entry)
             except CallError as error:
@@ -200,7 +209,7 @@ class ToolCalls:
     async def _answer(
         self, context: Context, params: types.CallToolRequestParams, entry: Entry
     ) -> types.CallToolResult:
-        tool = _tool(params.name)
+        tool = _tool(params.name, self.tools)
         request = tool.accept(params.arguments or {}, self.config.bounds)
         notes = Progress()
         async with self.turns.one(), alongside(notes.report(context)):
@@ -210,10 +219,10 @@ class ToolCalls:
         return await in_thread(lambda: _success(result, colour=getattr(request, "color", False)))
 
 
-def _tool(name: str) -> Tool:
-    if name in BY_NAME:
-        return BY_NAME[name]
-    known = " or ".join(BY_NAME)
+def _tool(name: str, tools: Mapping[str, Tool]) -> Tool:
+    if name in tools:
+        return tools[name]
+    known = " or ".join(tools)
     raise InvalidParams([Fault("name", f"there is no such tool; call {known}", "unknown_tool", name)])
 
 

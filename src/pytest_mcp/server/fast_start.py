@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 # Generated: `make docs`. In an answer, null stands for the value that `shared` has under the same key.
 SNAPSHOT = Path(__file__).with_name("snapshot.json")
+# Generated too: the tool that servers with a history have as their last one, by era and version.
+HISTORY_SNAPSHOT = Path(__file__).with_name("snapshot_history.json")
 # A hundred times the size of a first request, and no more than a pipe holds.
 LONGEST_LINE = 64 * 1024
 # The SDK parses two hundred levels of nesting; a line with fewer brackets cannot be deeper.
@@ -81,9 +83,9 @@ class Handover(NamedTuple):
     rest: bytes = b""
 
 
-def greet(source: int, target: int) -> Handover | None:
+def greet(source: int, target: int, *, has_history: bool = False) -> Handover | None:
     """Answer a client's first requests; None if it has left and nothing is unanswered."""
-    conversation = _Conversation()
+    conversation = _Conversation(has_history=has_history)
     heard = b""
     try:
         while not conversation.has_listed:
@@ -107,8 +109,10 @@ def greet(source: int, target: int) -> Handover | None:
 class _Conversation:
     """The state of the conversation that decides the next answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_history: bool) -> None:
         self.snapshot = json.loads(SNAPSHOT.read_bytes())
+        if has_history:
+            _add_tool(self.snapshot, json.loads(HISTORY_SNAPSHOT.read_bytes()))
         self.opening = b""
         self.held = b""
         self.has_listed = False
@@ -146,6 +150,12 @@ class _Conversation:
         if stored is None:
             return None
         return {key: self.snapshot["shared"][key] if value is None else value for key, value in stored.items()}
+
+
+def _add_tool(snapshot: dict[str, Any], added: dict[str, Any]) -> None:
+    for era, versions in added.items():
+        for version, tool in versions.items():
+            snapshot[era][version]["tools/list"]["tools"].append(tool)
 
 
 def _parsed(line: bytes) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_mcp.config.model import Config
-from pytest_mcp.tools import TOOLS, Tool
+from pytest_mcp.tools import TOOLS, Tool, test_history
 from tests.external.endurance.expressions import any_expression
 from tests.external.endurance.figures import Tally, part
 from tests.external.endurance.oracle import Oracle
@@ -42,6 +42,8 @@ MEANT: dict[str, list[Any]] = {
     "workers": [1, 2, 64, "auto", None],
     "base": ["HEAD", "main", "HEAD~3", None],
     "runs": [2, 5, 50, None],
+    "about": ["flaky", "slow", "failing", "test"],
+    "days": [1, 30, 3650, None],
 }
 EVIL_WORDS = [
     *("", " ", "-", "--", "--co", "-p", "-p evil", "--rootdir=/", "-c/etc/passwd", "@args", "@/etc/passwd", "=", "~"),
@@ -82,7 +84,7 @@ def measure(share: float, seed: int) -> Arguments:
         config = project_in(Path(folder).resolve())
         oracle = Oracle(config.root)
         for _ in range(count):
-            tool = rng.choice(TOOLS)
+            tool = rng.choice((*TOOLS, test_history()))
             asked = any_arguments(rng, tool, config.root)
             try:
                 accepted += oracle.accepts(tool, asked, config, tally)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp import __version__
-from pytest_mcp.cli.commands import call, discover, doctor, investigate, merge, run, setup
+from pytest_mcp.cli.commands import call, discover, doctor, history, investigate, merge, run, setup
 from pytest_mcp.cli.main import COMMANDS, Command
 from pytest_mcp.config.options import SETTINGS, Setting, typed_flags
 from tests.support import preloaded
@@ -197,6 +197,7 @@ def test_every_command_has_its_module_and_every_module_its_command() -> None:
         "call": call,
         "discover": discover,
         "doctor": doctor,
+        "history": history,
         "investigate": investigate,
         "merge": merge,
         "run": run,

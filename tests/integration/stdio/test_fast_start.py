@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from mcp.shared.message import SessionMessage
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
+from pytest_mcp.config.model import History
 from pytest_mcp.server import fast_start
 from pytest_mcp.server.app import MOST_UNREAD, Answers, heard
 from pytest_mcp.server.fast_start import Handover
@@ -99,12 +100,12 @@ async def test_the_same_holds_while_the_sdk_is_really_being_loaded(bench: Workbe
     assert sorted(told) == sorted(await told_by_sdk(bench.config, turns))
 
 
-def greeted(data: bytes) -> tuple[list[str], Handover | None]:
+def greeted(data: bytes, *, has_history: bool = False) -> tuple[list[str], Handover | None]:
     """What the front alone answers to a client that says this and no more, and what it hands over."""
     (source, client), (server, target) = os.pipe(), os.pipe()
     os.write(client, data)
     os.close(client)
-    handover = fast_start.greet(source, target)
+    handover = fast_start.greet(source, target, has_history=has_history)
     os.close(source)
     os.close(target)
     with os.fdopen(server, encoding="utf-8") as answers:
@@ -119,6 +120,22 @@ async def test_every_version_gets_the_answers_of_the_sdk_from_the_front_alone(
     told, _ = greeted(b"".join(map(line, messages)))
 
     assert told == await told_by_sdk(bench.config, [Turn(line(message), "id" in message) for message in messages])
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("messages", LISTS)
+async def test_the_same_holds_with_a_history_which_adds_one_tool_and_changes_no_other_byte(
+    bench: Workbench, messages: list[Message]
+) -> None:
+    without, _ = greeted(b"".join(map(line, messages)))
+    told, _ = greeted(b"".join(map(line, messages)), has_history=True)
+
+    config = bench.config._replace(history=History(str(bench.root / "history.db")))
+    assert told == await told_by_sdk(config, [Turn(line(message), "id" in message) for message in messages])
+    answers = [json.loads(entry) for entry in told]
+    added = [answer["result"]["tools"].pop() for answer in answers if "tools" in answer["result"]]
+    assert [tool["name"] for tool in added] == ["test_history"]
+    assert answers == [json.loads(entry) for entry in without]
 
 
 @pytest.mark.parametrize("messages", [*HANDSHAKES, *OPENINGS, []])

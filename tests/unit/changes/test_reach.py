@@ -57,7 +57,7 @@ def test_a_deleted_module_reaches_what_imported_it(project: Path) -> None:
     assert "tests/test_cart.py" in reached(project, "src/shop/price.py").files
 
 
-def test_a_deleted_conftest_reaches_the_tests_below_it(project: Path) -> None:
+def test_a_deleted_conftest_reaches_the_ids_below_it(project: Path) -> None:
     assert {"tests/test_cart.py", "tests/test_other.py"} <= set(reached(project, "tests/conftest.py").files)
 
 

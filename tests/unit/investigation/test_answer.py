@@ -162,3 +162,11 @@ def test_the_polluter_has_the_arguments_that_show_it_and_a_notice_if_they_do_not
 @pytest.mark.parametrize("case", CASES)
 def test_an_answer_is_small(case: str) -> None:
     assert estimate(answer.of(CASES[case][0]).model_dump_json()) <= 400
+
+
+def test_recorded_runs_are_the_last_line_of_evidence_and_never_change_the_kind() -> None:
+    without = answer.of(Findings(TEST, Alone((), (), 5)))
+    told = answer.of(Findings(TEST, Alone((), (), 5), past=("recorded runs: flaky: failed 4 of 37 times",)))
+
+    assert (told.kind, told.confidence) == (without.kind, without.confidence)
+    assert told.evidence == [*without.evidence, "recorded runs: flaky: failed 4 of 37 times"]

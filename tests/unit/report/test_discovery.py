@@ -160,7 +160,7 @@ def test_the_budget_is_kept_and_the_counts_add_up(node_ids: list[str], most: int
 
 
 @given(st.lists(paths, max_size=80))
-def test_a_folder_counts_exactly_the_tests_below_it(files: list[str]) -> None:
+def test_a_folder_counts_exactly_the_ids_below_it(files: list[str]) -> None:
     _, sent = listed([item(f"{file}::test_it") for file in files], max_tokens=500)
 
     folders = sorted(counts(sent), key=len, reverse=True)

@@ -97,6 +97,8 @@ class Controller:
         self.unclaimed: list[Callable[[], None]] = []
         self.stacks: list[Any] = []
         self.places: dict[str, int] = {}
+        # The places of the tests that each worker ran.
+        self.ran: dict[str, set[int]] = {}
         self.origins: dict[str, str] = {}
         # xdist's events that are not handled yet, and how many of them may come in a row without a record of ours.
         self.queue: Any = None
@@ -141,6 +143,8 @@ class Controller:
             self.failures += 1
             if self.failures == self.reporter.config.option.maxfail:
                 self.last_failure = report.nodeid
+        if hasattr(report, "node") and report.nodeid in self.places:
+            self.ran.setdefault(report.node.gateway.id, set()).add(self.places[report.nodeid])
         records = report.__dict__.pop(KEY, None)
         if type(records) is not str:
             if self.reporter.channel.held and not self.has_more():
@@ -195,6 +199,8 @@ class Controller:
         self.queue = getattr(self.reporter.config.pluginmanager.get_plugin("dsession"), "queue", None)
         yield
         self.is_running = False
+        for worker, indexes in self.ran.items():
+            self.emit("ran_on", worker=worker, indexes=sorted(indexes))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:

@@ -1,0 +1,143 @@
+"""What `test_history` is asked and what it answers. Every key of an answer is always present, in this order.
+
+How a request is checked is said in `requests`. What the values of an answer are is decided in `history/questions`.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StrictInt, ValidationInfo, field_validator
+
+from pytest_mcp.api.requests import Arguments, NodeTarget, PathTarget, check_max_tokens
+from pytest_mcp.api.results import OmittedTests, Shape
+from pytest_mcp.api.targets import Target
+from pytest_mcp.config.model import LEAST_TOKENS, MAX_TOKENS
+
+DEFAULT_DAYS = 30
+MOST_DAYS = 3_650
+# The size limit of an answer, for calls without max_tokens.
+DEFAULT_TOKENS = 1_500
+
+About = Literal["flaky", "slow", "failing", "test"]
+
+
+class TestHistory(Arguments):
+    __test__ = False  # not a test class, whatever its name
+
+    about: Annotated[
+        About,
+        Field(
+            description="flaky: both outcomes on the same code. slow: durations that changed, and the slowest."
+            " failing: what fails now, and since when. test: the runs of node_id."
+        ),
+    ]
+    node_id: Annotated[
+        NodeTarget | None, Field(description="One test. Needed for about: test.", validate_default=True)
+    ] = None
+    path: Annotated[PathTarget | None, Field(description="Only tests in this folder or file.")] = None
+    days: Annotated[Annotated[StrictInt, Field(ge=1, le=MOST_DAYS)], Field(description="How far to look back.")] = (
+        DEFAULT_DAYS
+    )
+    max_tokens: Annotated[
+        Annotated[StrictInt, Field(ge=LEAST_TOKENS, le=MAX_TOKENS), AfterValidator(check_max_tokens)] | None,
+        Field(description=f"Largest answer in tokens. Default: {DEFAULT_TOKENS}."),
+    ] = None
+
+    @field_validator("node_id", "path", "days", "max_tokens", mode="before")
+    @classmethod
+    def _null_is_unset(cls, value: Any, info: ValidationInfo) -> Any:
+        return cls.model_fields[info.field_name or ""].default if value is None else value
+
+    @field_validator("node_id")
+    @classmethod
+    def _is_there_if_needed(cls, value: Target | None, info: ValidationInfo) -> Target | None:
+        if value is None and info.data.get("about") == "test":
+            raise ValueError("is needed for about: test")
+        return value
+
+    @field_validator("path")
+    @classmethod
+    def _one_place(cls, value: Target | None, info: ValidationInfo) -> Target | None:
+        if value is not None and info.data.get("node_id") is not None:
+            raise ValueError("is mutually exclusive with node_id; set one of them")
+        return value
+
+    @property
+    def place(self) -> str:
+        """Which tests are asked about; empty for all."""
+        target = self.node_id or self.path
+        return "" if target is None else target.node_id
+
+
+Time = Annotated[str | None, Field(description="UTC.")]
+Code = Annotated[str | None, Field(description="The commit, and +changes if files differed from it.")]
+Letters = Annotated[str, Field(description="P passed, F failed, E error, S skipped; the newest run last.")]
+
+
+class FlakyTest(Shape):
+    node_id: str
+    failed: int
+    runs: Annotated[int, Field(description="Of which failed is a part, without failures of other causes.")]
+    pattern: Letters
+    states: Annotated[int, Field(description="On how many states of the code it had both outcomes.")]
+    since: Time
+    commit: Code
+    also: Annotated[int, Field(description="How many more tests failed in exactly the same runs.")]
+    hint: str | None
+
+
+class ChangedDuration(Shape):
+    """Seconds on a machine as fast as before: what slowed down all tests alike is subtracted."""
+
+    name: Annotated[str, Field(description="A node id, or the arguments of a suite.")]
+    before: float
+    now: float
+    since: Time
+    commit: Code
+    runs: Annotated[int, Field(description="How many runs since then.")]
+
+
+class SlowTest(Shape):
+    node_id: str
+    median: float
+
+
+class Durations(Shape):
+    changed: list[ChangedDuration]
+    suites: list[ChangedDuration]
+    slowest: list[SlowTest]
+
+
+class FailingTests(Shape):
+    """Tests that fail since the same run with the same cause."""
+
+    count: int
+    node_ids: Annotated[list[str], Field(description="Some of them.")]
+    since: Time
+    commit: Code
+    runs: Annotated[int, Field(description="How many failures in a row.")]
+    passed_at: Annotated[str | None, Field(description="The commit at which it passed last; null: it never did.")]
+    failed_before: Annotated[int, Field(description="How many failures before that.")]
+    hint: str | None
+
+
+class OneTest(Shape):
+    node_id: str
+    pattern: Letters
+    runs: int
+    failed: int
+    skipped: int
+    quartiles: Annotated[list[float] | None, Field(description="First, median, third, in seconds.")]
+    trend: str
+    daily: Annotated[list[float], Field(description="The median of each day, the newest last.")]
+    flaky: str | None
+    failing_since: Code
+
+
+class HistoryResult(Shape):
+    runs: Annotated[int, Field(description="How many recorded runs were looked at.")]
+    flaky: list[FlakyTest] | None
+    slow: Durations | None
+    failing: list[FailingTests] | None
+    test: OneTest | None
+    notices: list[str]
+    omitted: OmittedTests | None

@@ -1,0 +1,39 @@
+"""`pytest-mcp history`: call test_history from the command line.
+
+In come the question and the tool's parameters as flags; out come a report and exit code 0. It needs `--history`, as
+the server does. `--json` prints the tool's answer unchanged.
+"""
+
+import argparse
+
+from pytest_mcp.api.history import HistoryResult
+from pytest_mcp.cli import exit_codes, local_call, render_history
+from pytest_mcp.cli.local_call import ToolCommand
+from pytest_mcp.cli.output import can_show, show
+from pytest_mcp.cli.terminal import Screen
+from pytest_mcp.cli.tool_flags import Arguments
+from pytest_mcp.config.model import MAX_TOKENS, ConfigError
+from pytest_mcp.config.options import LoadConfig
+from pytest_mcp.tools import test_history
+
+TOOL = test_history()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    local_call.add_arguments(parser, TOOL)
+
+
+def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
+    config = load_config()
+    if config.history is None:
+        raise ConfigError("No runs are recorded: name the history with --history or PYTEST_MCP_HISTORY.")
+    limit = min(MAX_TOKENS, config.most_tokens)
+
+    def for_people(typed: Arguments, _screen: Screen) -> Arguments:
+        return {"max_tokens": limit, **typed}
+
+    return local_call.run(ToolCommand(TOOL, for_people, _print, lambda _: exit_codes.PASSED), options, config)
+
+
+def _print(result: HistoryResult, screen: Screen) -> None:
+    show("\n".join(render_history.of(result, screen.out, has_bars=can_show(render_history.BARS))))

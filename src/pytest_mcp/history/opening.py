@@ -1,0 +1,25 @@
+"""Open the history that the operator named: the path of an SQLite file, or the URL of a PostgreSQL database."""
+
+from pathlib import Path
+
+from pytest_mcp.config.history import is_postgres
+from pytest_mcp.history.store import Store, Unavailable
+
+
+def open_store(address: str) -> Store:
+    """Raises Unavailable. Each database's library is loaded only when it is used."""
+    if is_postgres(address):
+        return _open_postgres(address)
+    try:
+        from pytest_mcp.history.sqlite import SqliteStore  # noqa: PLC0415
+    except ImportError as error:
+        raise Unavailable("this Python was built without sqlite3") from error
+    return SqliteStore(Path(address))
+
+
+def _open_postgres(address: str) -> Store:
+    try:
+        from pytest_mcp.history.postgres import PostgresStore  # noqa: PLC0415
+    except ImportError as error:
+        raise Unavailable('psycopg is missing: install "pytest-mcp-server[postgres]"') from error
+    return PostgresStore(address)

@@ -1,0 +1,125 @@
+"""The history in a PostgreSQL database that many servers and CI jobs share.
+
+In comes a URL; out comes a `Store`, or `Unavailable`. The tables are in a schema of their own, so the database may hold
+other things too. No message repeats what the server or libpq said about the connection: it could quote the URL.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import psycopg
+from psycopg import errors
+
+from pytest_mcp.config.history import shown
+from pytest_mcp.history import insertion, schema
+from pytest_mcp.history.rows import RunRow, TestRow
+from pytest_mcp.history.store import Unavailable
+
+CONNECT_SECONDS = 5
+# For one statement, waiting for locks included.
+STATEMENT_SECONDS = 10
+SCHEMA = "pytest_mcp"
+# Any constant: it keeps two processes from creating the tables at the same time.
+_LOCK = 0x706D6368
+
+_SESSION = f"SET search_path TO {SCHEMA}; SET statement_timeout TO '{STATEMENT_SECONDS}s'"
+_FIND_SCHEMA = "SELECT 1 FROM pg_namespace WHERE nspname = ?"
+_FIND_VERSION = "SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = 'schema_version'"
+
+
+class PostgresStore:
+    # Measured with a million of them.
+    bytes_per_result = 112
+
+    def __init__(self, address: str) -> None:
+        self._name = shown(address)
+        try:
+            self._connection = psycopg.connect(
+                address, autocommit=True, connect_timeout=CONNECT_SECONDS, application_name="pytest-mcp"
+            )
+        except psycopg.Error:
+            # Not chained: its message can quote the URL, and tracebacks are logged.
+            raise Unavailable(f"{self._name} does not accept the connection") from None
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def record(self, run: RunRow, tests: Sequence[TestRow]) -> int:
+        with self.transaction() as transaction:
+            return insertion.insert(transaction, run, tests)
+
+    def select(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        with self._translated():
+            return _Transaction(self._connection).execute(sql, parameters)
+
+    @contextmanager
+    def transaction(self) -> Iterator["_Transaction"]:
+        with self._translated(), self._connection.transaction():
+            yield _Transaction(self._connection)
+
+    def close(self) -> None:
+        with suppress(psycopg.Error):
+            self._connection.close()
+
+    def _prepare(self) -> None:
+        with self._translated():
+            self._connection.execute(_SESSION)
+        if self._version() < schema.VERSION:
+            self._migrate()
+
+    def _migrate(self) -> None:
+        with self.transaction() as transaction:
+            transaction.execute("SELECT pg_advisory_xact_lock(?)", (_LOCK,))
+            # Asked first: IF NOT EXISTS needs the right to create one even if there is one.
+            if not transaction.execute(_FIND_SCHEMA, (SCHEMA,)):
+                transaction.execute(f"CREATE SCHEMA {SCHEMA}")
+            version = self._version()
+            if not version:
+                transaction.execute("CREATE TABLE schema_version (version INTEGER NOT NULL)")
+                transaction.execute("INSERT INTO schema_version VALUES (0)")
+            for statement in schema.steps_from(version, schema.POSTGRES):
+                transaction.execute(statement)
+            transaction.execute("UPDATE schema_version SET version = ?", (schema.VERSION,))
+
+    def _version(self) -> int:
+        if not self.select(_FIND_VERSION, (SCHEMA,)):
+            return 0
+        ((version,),) = self.select("SELECT version FROM schema_version")
+        if version > schema.VERSION:
+            raise Unavailable(
+                f"{self._name} was written by a newer pytest-mcp (version {version} of its tables; this one knows"
+                f" {schema.VERSION})"
+            )
+        return int(version)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except (errors.InsufficientPrivilege, errors.UndefinedTable):
+            # Tables in a schema that may not be used are undefined.
+            raise Unavailable(f"{self._name} does not let this user read and write the history") from None
+        except psycopg.Error as error:
+            kind = type(error).__name__
+            raise Unavailable(f"{self._name} cannot be used ({kind}, SQLSTATE {error.sqlstate})") from None
+
+
+class _Transaction:
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        self._connection = connection
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        cursor = self._connection.execute(_translate(sql), parameters)
+        return cursor.fetchall() if cursor.description else []
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_translate(sql), rows)
+
+
+def _translate(sql: str) -> bytes:
+    """No statement has a question mark or a percent sign in a string: values are passed beside it."""
+    return sql.replace("%", "%%").replace("?", "%s").encode()

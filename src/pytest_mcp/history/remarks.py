@@ -1,0 +1,71 @@
+"""What recorded runs say of tests that have just failed: one sentence for each cause, or none.
+
+In come the node ids of each group of failures, the shown one first; out come sentences, each about the first test of
+its group. The run that has just ended is not recorded yet.
+"""
+
+from collections.abc import Sequence
+from itertools import takewhile
+from pathlib import Path
+
+from pytest_mcp.config.model import History
+from pytest_mcp.history import project_name
+from pytest_mcp.history.opening import open_store
+from pytest_mcp.history.questions import flaky, one_test
+from pytest_mcp.history.questions.flaky import OTHER_FAULT, Flaky, Result
+from pytest_mcp.history.questions.runs import Runs, Scope, recent
+from pytest_mcp.history.store import Unavailable
+
+# As many groups as an answer shows whole, and the runs that are looked at: it takes milliseconds before an answer.
+MOST_GROUPS = 5
+MOST_RUNS = 500
+# In seconds. An answer does not wait longer for it.
+LONGEST_WAIT = 0.25
+
+
+def look(history: History, root: Path, failures: Sequence[Sequence[str]]) -> list[str]:
+    """Nothing if the history cannot be read: the notice that the run is not recorded says why."""
+    try:
+        store = open_store(history.address)
+        try:
+            return remarks(Scope(store, project_name.of(root)), failures)
+        finally:
+            store.close()
+    except Unavailable:
+        return []
+
+
+def remarks(scope: Scope, failures: Sequence[Sequence[str]]) -> list[str]:
+    runs = recent(scope, MOST_RUNS)
+    if not runs.runs:
+        return []
+    found = [_remark(scope, runs, node_ids[0]) for node_ids in failures[:MOST_GROUPS]]
+    return [sentence for sentence in found if sentence is not None]
+
+
+def _remark(scope: Scope, runs: Runs, node_id: str) -> str | None:
+    test = one_test.find(scope, node_id)
+    if test is None:
+        return None
+    results = flaky.history(scope, test, runs)
+    ran = [result for result in results if result.outcome != "S"]
+    streak = list(takewhile(lambda result: result.failed, reversed(ran)))
+    found = flaky.judge(results, runs)
+    if found is not None and not _is_another_fault(found, streak):
+        return f"{node_id}: flaky: failed {found.failed} of {found.runs} times, with both outcomes on unchanged code."
+    return f"{node_id}: {_since(streak, runs, len(ran))}." if streak else None
+
+
+def _is_another_fault(found: Flaky, streak: Sequence[Result]) -> bool:
+    """It has failed too often in a row for its rate."""
+    return (found.failed / found.runs) ** len(streak) < OTHER_FAULT
+
+
+def _since(streak: Sequence[Result], runs: Runs, recorded: int) -> str:
+    first = runs.by_id[streak[-1].run]
+    at = first.code or first.moment
+    if recorded == 1:
+        return f"failed in its only recorded run, at {at}"
+    if len(streak) == recorded:
+        return f"failed in all {recorded} recorded runs since {at}"
+    return f"fails since {at}, {len(streak)} {'run' if len(streak) == 1 else 'runs'} ago"

@@ -1,0 +1,140 @@
+"""The history in an SQLite file that any number of processes on one machine share.
+
+In come a path; out comes a `Store`, or `Unavailable`. The file is created with mode 0600 before SQLite opens it; its
+-wal and -shm files get the mode of the file. A connection is used by one thread at a time.
+"""
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from pytest_mcp.history import insertion, schema
+from pytest_mcp.history.rows import RunRow, TestRow
+from pytest_mcp.history.store import Unavailable
+
+# How long a writer waits for others.
+BUSY_SECONDS = 10
+# More than a run changes: the file itself is written when the connection is closed, while others can write already.
+CHECKPOINT_PAGES = 8_000
+# "pmch": marks the file as ours, so that no database of another program is changed.
+APPLICATION_ID = 0x706D6368
+
+
+class SqliteStore:
+    # Measured with a million of them.
+    bytes_per_result = 38
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._translated():
+            _create(path)
+            self._connection = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode=rw",
+                uri=True,
+                timeout=BUSY_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+        try:
+            self._prepare()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def record(self, run: RunRow, tests: Sequence[TestRow]) -> int:
+        with self.transaction() as transaction:
+            return insertion.insert(transaction, run, tests)
+
+    def select(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        with self._translated():
+            return self._connection.execute(sql, parameters).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator["_Transaction"]:
+        with self._translated():
+            # Takes the write lock at once: a transaction that begins by reading could not wait for it later.
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield _Transaction(self._connection)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                # A full disk has rolled back already.
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        with suppress(sqlite3.Error):
+            self._connection.close()
+
+    def _prepare(self) -> None:
+        with self._translated():
+            self._check_owner()
+            # Readers and one writer do not wait for each other. Refused while others write, and by some file systems:
+            # then everything works, only slower.
+            with suppress(sqlite3.OperationalError):
+                self._connection.execute("PRAGMA journal_mode = WAL")
+            # Kept after SIGKILL; a power cut can lose the last runs, but not damage the file.
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        if self._version() < schema.VERSION:
+            self._migrate()
+
+    def _migrate(self) -> None:
+        with self.transaction() as transaction:
+            # Another process may have done it meanwhile.
+            for statement in schema.steps_from(self._version(), schema.SQLITE):
+                transaction.execute(statement)
+            transaction.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            transaction.execute(f"PRAGMA user_version = {schema.VERSION}")
+
+    def _version(self) -> int:
+        version = self._pragma("user_version")
+        if version > schema.VERSION:
+            raise Unavailable(
+                f"{self._path} was written by a newer pytest-mcp (version {version} of its tables; this one knows"
+                f" {schema.VERSION})"
+            )
+        return version
+
+    def _check_owner(self) -> None:
+        if self._pragma("application_id") == APPLICATION_ID:
+            return
+        if self._connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
+            raise Unavailable(f"{self._path} is a database of another program")
+
+    def _pragma(self, name: str) -> int:
+        (value,) = self._connection.execute(f"PRAGMA {name}").fetchone()
+        return int(value)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise Unavailable(f"{self._path} cannot be opened: {error.strerror}") from error
+        except sqlite3.Error as error:
+            raise Unavailable(f"{self._path} cannot be used: {error}") from error
+
+
+class _Transaction:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        self._connection.executemany(sql, rows)
+
+
+def _create(path: Path) -> None:
+    """An empty file for us alone, if there is none. Only a regular file is opened: a FIFO would block."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise Unavailable(f"{path} is not a regular file")

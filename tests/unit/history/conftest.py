@@ -1,0 +1,34 @@
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.histories import postgres_server
+
+
+@pytest.fixture(scope="package")
+def postgres() -> Iterator[str]:
+    with postgres_server() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A new history of each kind."""
+    return str(tmp_path / "history.db") if request.param == "sqlite" else new_database(request)
+
+
+@pytest.fixture
+def postgres_address(request: pytest.FixtureRequest) -> str:
+    return new_database(request)
+
+
+def new_database(request: pytest.FixtureRequest) -> str:
+    import psycopg  # noqa: PLC0415 - not everybody has it
+
+    url: str = request.getfixturevalue("postgres")
+    name = f"d{uuid.uuid4().hex}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} STRATEGY file_copy".encode())
+    return url.replace("/postgres?", f"/{name}?")

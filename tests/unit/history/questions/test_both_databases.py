@@ -1,0 +1,41 @@
+"""The statements of every question, on each of the databases."""
+
+import math
+
+from pytest_mcp.history.questions import failing, flaky, one_test, slow
+from pytest_mcp.history.questions.runs import ids_below, node_ids
+from pytest_mcp.history.remarks import remarks
+from pytest_mcp.history.rows import TestRow
+from tests.support.past_runs import Past
+
+
+def test_every_question_has_the_same_answer_in_each_database(address: str) -> None:
+    past = Past(address)
+    with past.in_one_transaction():
+        for number in range(30):
+            seconds = [
+                0.05 * (2 if test == 0 and number >= 24 else 1) * math.exp(0.02 * ((number * 7 + test) % 5))
+                for test in range(9)
+            ]
+            rows = [TestRow(f"a/t.py::test_{test}", "P", took) for test, took in enumerate(seconds)]
+            flaked = TestRow("a/t.py::flaky", "F" if number % 10 == 4 else "P", 0.01, cause="ab" * 8)
+            broken = TestRow("b/t.py::broken", "F" if number >= 27 else "P", 0.01, cause="cd" * 8)
+            past.run([*rows, flaked, broken], state="before" if number < 27 else "after")
+
+    (flake,) = flaky.ask(past.scope).tests
+    (group,) = failing.ask(past.scope).groups
+    slower = slow.ask(past.scope, "a")
+    test = one_test.find(past.scope, "a/t.py::test_0")
+
+    assert (past.node_id(flake.test), flake.flaky.failed, flake.flaky.runs) == ("a/t.py::flaky", 3, 30)
+    assert ([past.node_id(test) for test in group.tests], group.runs) == (["b/t.py::broken"], 3)
+    assert test is not None
+    assert list(slower.tests) == [test]
+    assert one_test.ask(past.scope, "a/t.py::test_0", test).trend == "changed"
+    assert node_ids(past.store, [test]) == {test: "a/t.py::test_0"}
+    assert len(ids_below(past.scope, "a/t.py") or ()) == 10
+    assert remarks(past.scope, [["b/t.py::broken"], ["a/t.py::flaky"], ["a/t.py::test_1"]]) == [
+        "b/t.py::broken: fails since ccccccc, 3 runs ago.",
+        "a/t.py::flaky: flaky: failed 3 of 30 times, with both outcomes on unchanged code.",
+    ]
+    past.store.close()

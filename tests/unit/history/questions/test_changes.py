@@ -1,0 +1,148 @@
+"""Invented durations whose truth is known: what is noise is called noise, and a slower test is found."""
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from pytest_mcp.history.questions import changes, durations
+from pytest_mcp.history.questions.changes import Change
+from pytest_mcp.history.questions.durations import Timing
+
+TESTS = 40
+Noise = Callable[[random.Random], float]
+
+
+def calm(rng: random.Random) -> float:
+    return math.exp(rng.gauss(0, 0.05))
+
+
+def rough(rng: random.Random) -> float:
+    return math.exp(rng.gauss(0, 0.35))
+
+
+def spiky(rng: random.Random) -> float:
+    """One run in seven takes three times as long."""
+    return calm(rng) * (3 if rng.random() < 1 / 7 else 1)
+
+
+def two_speeds(rng: random.Random) -> float:
+    return calm(rng) * rng.choice([1, 1.8])
+
+
+NOISES = [calm, rough, spiky, two_speeds]
+
+
+@dataclass
+class World:
+    """A suite on a machine that is slow for a while, over and over."""
+
+    rng: random.Random
+    noise: Noise
+    runs: int = 50
+    # What is done to the duration of a test in a run.
+    effect: Callable[[int, int], float] = lambda _test, _run: 1.0
+    selected: Callable[[int, int], bool] = lambda _test, _run: True
+    host: Callable[[int], str] = lambda _run: "desk"
+
+    def changes(self) -> dict[int, Change]:
+        machine, load = [], 0.0
+        for _ in range(self.runs):
+            load = 0.9 * load + self.rng.gauss(0, 0.2)
+            machine.append(math.exp(load))
+        usual = [0.05 * math.exp(self.rng.gauss(0, 1.5)) if test else 0.05 for test in range(TESTS)]
+        timings: list[Timing] = [
+            (run, test, usual[test] * machine[run] * self.effect(test, run) * self.noise(self.rng))
+            for run in range(self.runs)
+            for test in range(TESTS)
+            if self.selected(test, run)
+        ]
+        known = durations.normalise(durations.by_test(timings, range(self.runs)))
+        machines = {run: self.host(run) for run in range(self.runs)}
+        found = {test: changes.find(points, machines, len(known.tests)) for test, points in known.tests.items()}
+        return {test: change for test, change in found.items() if change is not None}
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_noise_on_a_busy_machine_is_no_change(noise: Noise) -> None:
+    """The stated rate is one answer of a hundred; two of 15 would be far above it."""
+    wrong = sum(bool(World(random.Random(seed), noise).changes()) for seed in range(15))
+
+    assert wrong <= 1
+
+
+@pytest.mark.parametrize(("noise", "runs_since", "least"), [(calm, 5, 12), (spiky, 9, 8), (rough, 16, 6)])
+def test_a_test_of_50_ms_that_takes_twice_as_long_is_found_within_few_runs(
+    noise: Noise, runs_since: int, least: int
+) -> None:
+    """Within five on a calm machine; noise as large as the change takes longer to tell apart."""
+
+    def slower(test: int, run: int) -> float:
+        return 2.0 if test == 0 and run >= 50 - runs_since else 1.0
+
+    found = [World(random.Random(seed), noise, effect=slower).changes() for seed in range(12)]
+
+    hits = [each[0] for each in found if 0 in each]
+    assert len(hits) >= least
+    assert all(abs(hit.runs - runs_since) <= (1 if noise is calm else 5) for hit in hits)
+    assert all(1.6 < hit.ratio < 2.5 for hit in hits if noise is calm)
+    assert sum(len(each) - (0 in each) for each in found) <= 1
+
+
+def test_a_test_that_became_faster_is_found_too() -> None:
+    found = World(random.Random(3), calm, effect=lambda test, run: 0.4 if test == 0 and run >= 42 else 1.0).changes()
+
+    assert found.keys() == {0}
+    assert found[0].since == 42
+    assert 0.3 < found[0].ratio < 0.5
+
+
+def test_a_machine_that_stays_slow_is_no_change_of_a_test() -> None:
+    assert World(random.Random(4), calm, effect=lambda _, run: 3.0 if run >= 40 else 1.0).changes() == {}
+
+
+def test_another_machine_is_no_change_even_if_it_is_slow_at_some_tests_only() -> None:
+    def elsewhere(test: int, run: int) -> float:
+        return 2.5 if run >= 40 and test % 4 == 0 else 1.0
+
+    found = World(random.Random(5), calm, effect=elsewhere, host=lambda run: "ci" if run >= 40 else "desk").changes()
+
+    assert found == {}
+
+
+def test_a_slower_test_is_found_although_two_machines_take_turns() -> None:
+    def slower(test: int, run: int) -> float:
+        return (1.7 if run % 2 and test % 3 == 0 else 1.0) * (2.5 if test == 0 and run >= 42 else 1.0)
+
+    found = World(random.Random(6), calm, effect=slower, host=lambda run: "ab"[run % 2]).changes()
+
+    assert found.keys() == {0}
+
+
+def test_runs_of_a_few_tests_neither_hide_nor_invent_a_change() -> None:
+    """Every second run is of three tests, as an agent's are."""
+    world = World(random.Random(7), calm, runs=90, selected=lambda test, run: run % 2 == 0 or test in (0, 1, 2))
+    assert world.changes() == {}
+
+    world.effect = lambda test, run: 2.0 if test == 0 and run >= 78 else 1.0
+    assert world.changes().keys() == {0}
+
+
+def test_a_new_test_has_no_change_before_it_has_a_past() -> None:
+    assert World(random.Random(8), calm, selected=lambda test, run: test or run >= 45).changes() == {}  # type: ignore[arg-type, return-value]
+
+
+def test_a_difference_of_a_millisecond_does_not_matter() -> None:
+    timings = [(run, test, 0.002 if test == 0 and run > 30 else 0.001) for run in range(50) for test in range(TESTS)]
+    known = durations.normalise(durations.by_test(timings, range(50)))
+
+    assert changes.find(known.tests[0], dict.fromkeys(range(50), "desk"), TESTS) is None
+
+
+def test_one_test_alone_cannot_tell_itself_from_its_machine() -> None:
+    known = durations.normalise({0: [(run, 1.0 + run) for run in range(30)]})
+
+    assert known.slowdowns == {}
+    assert known.tests == {0: []}

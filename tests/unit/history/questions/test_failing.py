@@ -1,0 +1,83 @@
+from pytest_mcp.history.questions import failing
+from pytest_mcp.history.rows import TestRow
+from tests.support.past_runs import HOUR, Past
+
+
+def groups(past: Past) -> list[tuple[list[str], int, int, int, bool]]:
+    """Names, the run since which they fail, failures in a row, failures before, whether they passed before."""
+    return [
+        (
+            [past.node_id(test) for test in group.tests],
+            group.since.id if group.since else 0,
+            group.runs,
+            group.earlier,
+            group.passed is not None,
+        )
+        for group in failing.ask(past.scope).groups
+    ]
+
+
+def test_what_failed_last_fails_now_since_the_first_failure_after_the_last_pass(past: Past) -> None:
+    for old, new, mended, never in map(tuple, ["PPFF", "PPPF", "FPPF", "FFPF", "FFSF"]):
+        past.run({"t.py::old": old, "t.py::new": new, "t.py::mended": mended, "t.py::never": never})
+
+    assert groups(past) == [
+        (["t.py::new"], 4, 2, 0, True),
+        (["t.py::old"], 3, 3, 0, True),
+        (["t.py::never"], 1, 5, 0, False),
+    ]
+
+
+def test_it_is_told_whether_it_failed_before(past: Past) -> None:
+    past.letters("t.py::test_x", "FFPPF")
+
+    assert groups(past) == [(["t.py::test_x"], 5, 1, 2, True)]
+
+
+def test_tests_that_fail_since_the_same_run_with_one_cause_are_one_group(past: Past) -> None:
+    names = [f"t.py::test_{number}" for number in range(30)]
+    for letter in "PFF":
+        past.run(dict.fromkeys(names, letter))
+    past.run([*(TestRow(name, "F", 0.1, cause="ab" * 8) for name in names[1:]), TestRow(names[0], "F", 0.1, "c" * 16)])
+
+    assert sorted(len(names) for names, *_ in groups(past)) == [1, 29]
+
+
+def test_a_test_that_was_renamed_no_longer_fails(past: Past) -> None:
+    others = {f"t.py::test_{number}": "P" for number in range(5)}
+    past.run(others | {"t.py::old_name": "F"})
+    past.run(others | {"t.py::new_name": "F"})
+
+    answer = failing.ask(past.scope)
+
+    assert [past.node_id(test) for group in answer.groups for test in group.tests] == ["t.py::new_name"]
+    assert answer.gone == 1
+
+
+def test_a_test_that_only_was_not_selected_or_not_reached_still_fails(past: Past) -> None:
+    others = {f"t.py::test_{number}": "P" for number in range(20)}
+    past.run(others | {"t.py::broken": "F"})
+    past.run({"t.py::test_0": "P"}, selection='{"path":"t.py"}')
+    # Stopped at its first failure, and a file that could not be collected.
+    past.run({"t.py::test_0": "P", "t.py::test_1": "F"}, verdict="failed")
+    past.run(others, verdict="failed", errors=1)
+
+    assert "t.py::broken" in {name for names, *_ in groups(past) for name in names}
+
+
+def test_a_failure_right_after_a_pass_on_the_same_code_is_not_blamed_on_the_code(past: Past) -> None:
+    past.run({"t.py::flaky": "P", "t.py::broken": "P"}, state="before")
+    past.run({"t.py::flaky": "P"}, state="now", selection='{"path":"t.py"}')
+    past.run({"t.py::flaky": "F", "t.py::broken": "F"}, state="now")
+
+    told = {past.node_id(group.tests[0]): group.is_same_code for group in failing.ask(past.scope).groups}
+
+    assert told == {"t.py::flaky": True, "t.py::broken": False}
+
+
+def test_the_pass_may_be_older_than_the_days_that_are_looked_at(past: Past) -> None:
+    past.letters("t.py::test_x", "PFF")
+
+    (group,) = failing.ask(past.scope._replace(since=past.now - HOUR)).groups
+
+    assert (group.since and group.since.id, group.passed and group.passed.id, group.runs) == (2, 1, 2)

@@ -1,0 +1,130 @@
+"""Invented runs whose truth is known: which tests are flaky, and how often they fail."""
+
+import random
+
+import pytest
+
+from pytest_mcp.history.questions import flaky
+from pytest_mcp.history.questions.runs import recent
+from pytest_mcp.history.rows import TestRow
+from tests.support.past_runs import Past
+
+
+def found(past: Past, place: str = "") -> dict[str, flaky.FlakyTest]:
+    return {past.node_id(each.test): each for each in flaky.ask(past.scope, place).tests}
+
+
+def test_both_outcomes_on_the_same_code_are_flaky_and_on_other_code_they_are_not(past: Past) -> None:
+    for state, one, other in [("a", "P", "P"), ("a", "F", "P"), ("a", "P", "P"), ("b", "P", "F"), ("c", "P", "P")]:
+        past.run({"t.py::flaky": one, "t.py::broken_at_b": other}, state=state)
+
+    ((name, entry),) = found(past).items()
+
+    assert name == "t.py::flaky"
+    assert (entry.flaky.failed, entry.flaky.runs, entry.flaky.states) == (1, 5, 1)
+    assert "".join(result.outcome for result in entry.results) == "PFPPP"
+    assert (entry.flaky.since, entry.flaky.last) == (2, 2)
+
+
+@pytest.mark.parametrize("letter", ["F", "E"])
+def test_an_error_counts_as_a_failure_and_a_skip_as_no_outcome(past: Past, letter: str) -> None:
+    past.letters("t.py::test_x", f"PS{letter}P")
+    past.letters("t.py::test_skipped", f"S{letter}S{letter}")
+
+    assert found(past).keys() == {"t.py::test_x"}
+
+
+def test_unknown_code_is_never_the_same_code(past: Past) -> None:
+    past.letters("t.py::test_x", "PFPFPF", state=None)
+
+    assert found(past) == {}
+
+
+@pytest.mark.parametrize("fact", ["host", "python", "pytest"])
+def test_what_fails_on_one_machine_or_version_only_is_not_flaky(past: Past, fact: str) -> None:
+    for _ in range(4):
+        past.run({"t.py::test_x": "P"}, **{fact: "3.12"})
+        past.run({"t.py::test_x": "F"}, **{fact: "3.13"})
+
+    assert found(past) == {}
+
+
+def test_containers_that_run_once_are_one_machine(past: Past) -> None:
+    for number, letter in enumerate("PPFPP"):
+        past.run({"t.py::test_x": letter}, host=f"runner-{number}")
+
+    assert found(past)["t.py::test_x"].flaky.failed == 1
+
+
+def test_tests_that_fail_in_the_same_runs_are_one_entry(past: Past) -> None:
+    """As when a database was not there: fifty flaky tests are one thing to look at."""
+    names = [f"t.py::test_{number}" for number in range(50)]
+    for letter in "PPEP":
+        past.run(dict.fromkeys(names, letter) | {"t.py::test_other": "P"})
+    past.run(dict.fromkeys(names, "P") | {"t.py::test_other": "F"})
+
+    answer = flaky.ask(past.scope)
+
+    assert sorted(each.also for each in answer.tests) == [0, 49]
+
+
+def test_a_path_limits_the_answer(past: Past) -> None:
+    for letter in "PF":
+        past.run({"a/t.py::x": letter, "a/t.py::x[1]": letter, "ab/t.py::y": letter, "a_b.py::z": letter})
+
+    assert sum(1 + each.also for each in found(past, "a").values()) == 2
+    assert found(past, "ab/t.py").keys() == {"ab/t.py::y"}
+    assert sum(1 + each.also for each in found(past, "a/t.py::x").values()) == 2
+
+
+def test_another_bug_does_not_count_as_flaky_failures(past: Past) -> None:
+    past.letters("t.py::test_x", "PPPPPPPPPF" * 4, state="old")
+    for _ in range(6):
+        past.run([TestRow("t.py::test_x", "F", 0.1, cause="f" * 16)], state="broken")
+    past.letters("t.py::test_x", "FFFFF", state="broken the same way")
+
+    entry = found(past)["t.py::test_x"].flaky
+
+    assert (entry.failed, entry.runs) == (4, 40)
+
+
+@pytest.mark.parametrize(("rate", "runs_per_state"), [(0.05, 2), (0.2, 3), (0.5, 2), (0.3, 1)])
+def test_the_rate_is_not_biased_by_how_often_each_state_is_run(past: Past, rate: float, runs_per_state: int) -> None:
+    """On states with both outcomes alone, any flaky test that runs twice on each would fail in half of its runs."""
+    rng = random.Random(11)
+    with past.in_one_transaction():
+        for state in range(240 // runs_per_state):
+            past.letters(
+                "t.py::test_x", "".join("FP"[rng.random() >= rate] for _ in range(runs_per_state)), state=f"{state}"
+            )
+        past.letters("t.py::test_x", "PF", state="last")
+
+    entry = found(past)["t.py::test_x"].flaky
+
+    assert abs(entry.failed / entry.runs - rate) < 0.08
+
+
+def test_failing_only_with_everything_and_passing_only_alone_looks_like_the_order(past: Past) -> None:
+    for _ in range(2):
+        past.run({"t.py::test_x": "F", "t.py::test_y": "P"})
+        past.run({"t.py::test_x": "P"}, selection='{"node_ids":["t.py::test_x"]}')
+
+    assert found(past)["t.py::test_x"].flaky.is_order
+
+
+def test_other_projects_and_older_runs_do_not_count(past: Past) -> None:
+    past.letters("t.py::test_x", "PF", project="other")
+    past.letters("t.py::test_x", "PF")
+    now = past.scope._replace(since=past.now)
+
+    assert flaky.ask(now).tests == []
+    assert len(found(past)) == 1
+
+
+def test_of_more_runs_than_are_read_the_rest_is_counted(past: Past) -> None:
+    past.letters("t.py::test_x", "P" * 12)
+
+    runs = recent(past.scope, 5)
+
+    assert (len(runs.runs), runs.skipped) == (5, 7)
+    assert [run.id for run in runs.runs] == [8, 9, 10, 11, 12]

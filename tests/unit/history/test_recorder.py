@@ -1,0 +1,107 @@
+"""When a run is recorded, and what is told if it cannot be."""
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pytest_mcp.changes.state import CodeState
+from pytest_mcp.config.model import Config, History, Options, configure
+from pytest_mcp.history import recorder, sqlite
+from pytest_mcp.history.opening import open_store
+from pytest_mcp.history.recorder import Recorder
+from pytest_mcp.history.rows import Origin, RunRow, TestRow
+from tests.support.histories import counts, passing, run_row
+from tests.support.waiting import until
+
+
+def make(origin: Origin, code: CodeState) -> tuple[RunRow, Sequence[TestRow]]:
+    return run_row(key=origin.key, started=origin.started, project=origin.project, state=code.hash), passing(2)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    (tmp_path / "project").mkdir()
+    return configure(Options(root=str(tmp_path / "project"), history=str(tmp_path / "history.db")), {})
+
+
+@pytest.fixture
+def recording_to(config: Config) -> Recorder:
+    assert config.history is not None
+    return Recorder(config.history)
+
+
+async def test_a_run_is_written_after_the_call_is_over(config: Config, recording_to: Recorder) -> None:
+    with recording_to.begin(config) as recording:
+        assert recording.notices() == []
+        recording.keep(make)
+    store = open_store(recording_to.history.address)
+    assert counts(store) == (0, 0, 0)
+
+    assert await recording_to.finish() is None
+
+    assert counts(store) == (1, 2, 2)
+    assert store.select("SELECT project, state FROM runs") == [("project", None)]
+    store.close()
+
+
+async def test_a_call_that_fails_records_nothing(config: Config, recording_to: Recorder) -> None:
+    with pytest.raises(RuntimeError), recording_to.begin(config):
+        raise RuntimeError
+
+    assert await recording_to.finish() is None
+    assert counts(open_store(recording_to.history.address)) == (0, 0, 0)
+
+
+async def test_a_history_that_cannot_be_opened_is_told_in_the_same_answer_and_only_there(config: Config) -> None:
+    broken = Recorder(History(str(config.root)))
+    with broken.begin(config) as recording:
+        await until(recording._opened.done)
+        told = recording.notices()
+        recording.keep(make)
+
+    assert told == [f"This run is not recorded in the history: {config.root} is not a regular file."]
+    assert await broken.finish() is None
+
+
+async def test_a_write_that_fails_is_told_once_in_the_next_answer(
+    config: Config, recording_to: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = recording_to.history.address
+    open_store(address).close()
+    other = sqlite3.connect(address, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with monkeypatch.context() as impatient:
+        impatient.setattr(sqlite, "BUSY_SECONDS", 0.01)
+        with recording_to.begin(config) as recording:
+            recording.keep(make)
+        await until(lambda: not recording_to._tasks)
+    other.close()
+
+    told = []
+    for _ in range(2):
+        with recording_to.begin(config) as recording:
+            told += recording.notices()
+            recording.keep(make)
+
+    assert told == [f"An earlier run was not recorded in the history: {address} cannot be used: database is locked."]
+    assert await recording_to.finish() is None
+    assert counts(open_store(address)) == (2, 2, 4)
+
+
+async def test_a_write_that_hangs_does_not_keep_the_server_alive(
+    config: Config, recording_to: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "PARTING_SECONDS", 0.01)
+    with recording_to.begin(config) as recording:
+        recording.keep(make)
+
+    assert await recording_to.finish() == "it was not written within 0.01 seconds"
+
+
+def test_a_process_has_one_recorder_for_a_history(tmp_path: Path) -> None:
+    one, same, other = (History(str(tmp_path / name)) for name in ("a", "a", "b"))
+
+    assert recorder.of(one) is recorder.of(same)
+    assert recorder.of(one) is not recorder.of(other)

@@ -1,0 +1,161 @@
+"""The history in a file: whatever is wrong with it, one sentence says so and nothing is changed."""
+
+import os
+import resource
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pytest_mcp.history import sqlite
+from pytest_mcp.history.opening import open_store
+from pytest_mcp.history.store import Unavailable
+from tests.support.histories import counts, passing, run_row, writer
+
+OBEYING = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def noise(path: Path) -> None:
+    path.write_bytes(b"\0noise" * 4096)
+
+
+def link_to_itself(path: Path) -> None:
+    path.symlink_to(path)
+
+
+def of_another_program(path: Path) -> None:
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE tests (mine)")
+    other.close()
+
+
+@pytest.mark.parametrize("make", [folder, pipe, noise, link_to_itself, of_another_program])
+def test_what_is_no_history_is_not_used_and_not_changed(make: Callable[[Path], None], tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    make(path)
+    before = path.read_bytes() if path.is_file() else None
+
+    with pytest.raises(Unavailable) as error:
+        open_store(str(path))
+
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+    assert (path.read_bytes() if path.is_file() else None) == before
+
+
+@pytest.mark.parametrize("name", ["no/such/folder/history.db", "n" * 300])
+def test_a_file_that_cannot_be_created_is_told(name: str, tmp_path: Path) -> None:
+    with pytest.raises(Unavailable):
+        open_store(str(tmp_path / name))
+
+
+def test_only_its_owner_can_read_it_from_the_first_moment(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    before = os.umask(0)
+    try:
+        store = open_store(str(path))
+        store.record(run_row(), passing(1))
+        modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()}
+        store.close()
+    finally:
+        os.umask(before)
+
+    assert modes == dict.fromkeys(("history.db", "history.db-wal", "history.db-shm"), 0o600)
+
+
+def test_a_locked_file_is_waited_for_and_then_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "history.db"
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.01)
+    store = open_store(str(path))
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(Unavailable, match="locked"):
+        store.record(run_row(), passing(1))
+    other.execute("ROLLBACK")
+    other.close()
+    store.record(run_row(), passing(1))
+
+    assert counts(store) == (1, 1, 1)
+    store.close()
+
+
+def test_a_file_that_was_damaged_later_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    store = open_store(str(path))
+    store.record(run_row(), passing(500))
+    store.close()
+    content = bytearray(path.read_bytes())
+    content[8192:] = os.urandom(len(content) - 8192)
+    path.write_bytes(content)
+
+    with pytest.raises(Unavailable):
+        open_store(str(path)).record(run_row(), passing(500))
+
+
+def test_a_full_disk_costs_the_run_and_nothing_else(tmp_path: Path) -> None:
+    """The system refuses to let any file of this process grow, as a full disk does."""
+    path = tmp_path / "history.db"
+    store = open_store(str(path))
+    store.record(run_row(), passing(10))
+    store.close()
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    code = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({path.stat().st_size}, {limit[1]}));"
+        "from pytest_mcp.history.opening import open_store; from tests.support.histories import *\n"
+        f"open_store({str(path)!r}).record(run_row(), passing(5000))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert "Unavailable: " in done.stderr.splitlines()[-1]
+    store = open_store(str(path))
+    assert store.select("PRAGMA integrity_check") == [("ok",)]
+    assert counts(store) == (1, 10, 10)
+    store.close()
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv: root may write everything")
+def test_a_file_that_may_only_be_read_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    open_store(str(path)).close()
+    path.chmod(0o400)
+
+    process = writer(str(path), runs=1, tests=1, before=OBEYING)
+    _, said = process.communicate()
+
+    assert "Unavailable: " in said.splitlines()[-1]
+    assert path.stat().st_size == 40_960
+
+
+def test_a_writer_that_is_killed_loses_at_most_its_last_run(tmp_path: Path) -> None:
+    """Killed while it writes: whatever it had acknowledged is there, and every run that is there is whole."""
+    path = tmp_path / "history.db"
+    killed = writer(str(path), runs=10_000, tests=300)
+    assert killed.stdout is not None
+    keys = [killed.stdout.readline().strip() for _ in range(3)]
+    killed.kill()
+    keys += killed.communicate()[0].split()
+
+    store = open_store(str(path))
+
+    assert store.select("PRAGMA integrity_check") == [("ok",)]
+    found = {key for (key,) in store.select("SELECT key FROM runs")}
+    assert set(keys) <= found
+    assert len(found) <= len(keys) + 1
+    assert counts(store) == (len(found), 300, 300 * len(found))
+    store.close()

@@ -1,0 +1,99 @@
+"""What both databases promise, each tested on the real thing."""
+
+from dataclasses import astuple, replace
+
+import pytest
+
+from pytest_mcp.history import schema
+from pytest_mcp.history.opening import open_store
+from pytest_mcp.history.rows import RUN_COLUMNS, TestRow
+from pytest_mcp.history.store import Unavailable
+from tests.support.histories import counts, passing, run_row, writer
+
+# A later version of the tables.
+LATER = ("ALTER TABLE runs ADD COLUMN note TEXT",)
+
+
+def test_a_run_is_stored_with_every_column(address: str) -> None:
+    run = run_row(commit_id=None, dirty=1, selection='{"keywords":"100% ?"}')
+    tests = [TestRow("a.py::test_é[x?%s]", "F", 0.25, "0" * 16, "gw1"), TestRow("a.py::test_b", "S", None)]
+
+    store = open_store(address)
+    run_id = store.record(run, tests)
+
+    assert store.select(f"SELECT {', '.join(RUN_COLUMNS)} FROM runs WHERE id = ?", (run_id,)) == [astuple(run)]
+    found = store.select(
+        "SELECT node_id, outcome, duration, cause, worker FROM results JOIN tests ON tests.id = test_id"
+        " WHERE run_id = ? AND project = ? ORDER BY node_id DESC",
+        (run_id, "shop"),
+    )
+    assert sorted(found) == sorted(astuple(test) for test in tests)
+    store.close()
+
+
+def test_a_run_is_stored_once_and_a_test_has_one_id(address: str) -> None:
+    run = run_row()
+    store = open_store(address)
+
+    ids = [store.record(each, passing(1_000)) for each in (run, run, run_row(), run_row(project="other"))]
+
+    assert len(set(ids)) == 3
+    assert ids[0] == ids[1]
+    assert counts(store) == (3, 2_000, 3_000)
+    store.close()
+
+
+def test_a_transaction_that_fails_stores_nothing_and_the_store_can_go_on(address: str) -> None:
+    store = open_store(address)
+
+    def interrupted() -> None:
+        with store.transaction() as transaction:
+            transaction.execute("INSERT INTO tests (project, node_id) VALUES (?, ?)", ("shop", "a.py::test"))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    with pytest.raises(Unavailable):
+        store.record(replace(run_row(), verdict=None), passing(3))  # type: ignore[arg-type]
+    store.record(run_row(), passing(2))
+
+    assert counts(store) == (1, 2, 2)
+    store.close()
+
+
+def test_processes_that_record_at_the_same_time_lose_nothing_and_double_nothing(address: str) -> None:
+    """They create the tables together, too. `make histories` does it with 8 processes of 200 runs each."""
+    writers = [writer(address, runs=6, tests=20) for _ in range(3)]
+
+    keys = [key for each in writers for key in each.communicate()[0].split()]
+
+    store = open_store(address)
+    assert [each.returncode for each in writers] == [0] * 3
+    assert sorted(keys) == sorted(key for (key,) in store.select("SELECT key FROM runs"))
+    assert counts(store) == (18, 20, 360)
+    store.close()
+
+
+def test_an_older_database_is_migrated_and_keeps_its_rows(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = open_store(address)
+    run = run_row()
+    old.record(run, passing(1))
+    old.close()
+    monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, LATER))
+    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
+
+    migrated = open_store(address)
+
+    assert migrated.select("SELECT key, note FROM runs") == [(run.key, None)]
+    migrated.close()
+    open_store(address).close()
+
+
+def test_a_newer_database_is_not_touched(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "STEPS", (*schema.STEPS, LATER))
+        patch.setattr(schema, "VERSION", schema.VERSION + 1)
+        open_store(address).close()
+
+    with pytest.raises(Unavailable, match="was written by a newer pytest-mcp"):
+        open_store(address)
