@@ -30,6 +30,7 @@ OF_HINT: dict[Any, st.SearchStrategy[Any]] = {
     float: number,
     bool: st.booleans(),
     list[str]: st.lists(words, max_size=3),
+    list[int]: st.lists(whole, max_size=3),
     list[str] | None: st.none() | st.lists(words, max_size=3),
     list[list[str]]: st.lists(st.lists(words, min_size=2, max_size=2), max_size=3),
     list[list[Any]]: st.lists(

@@ -1,6 +1,8 @@
 """Write one run into a transaction, with statements that SQLite and PostgreSQL both know."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeVar, cast
 
 from pytest_mcp.history.rows import RUN_COLUMNS, RunRow, TestRow, run_values
 from pytest_mcp.history.store import Transaction
@@ -17,11 +19,11 @@ def insert(into: Transaction, run: RunRow, tests: Sequence[TestRow]) -> int:
     """Returns the run's id. A run whose key is known, as after a commit whose answer was lost, is left as it is."""
     if known := _run_id(into, run.key):
         return known
-    into.execute(_RUN, run_values(run))
+    into.execute(_RUN, tuple(map(_storable, run_values(run))))
     run_id = _run_id(into, run.key)
     assert run_id is not None
-    by_id = {test.node_id: test for test in tests}
-    ids = test_ids(into, run.project, list(by_id))
+    by_id = {_storable(test.node_id): replace(test, node_id=_storable(test.node_id)) for test in tests}
+    ids = test_ids(into, _storable(run.project), list(by_id))
     # In the order of the index: neighbouring rows are written to the same page.
     into.executemany(_RESULT, (_result(run_id, ids[test.node_id], test) for test in sorted_by_id(by_id, ids)))
     return run_id
@@ -46,6 +48,16 @@ def test_ids(into: Transaction, project: str, node_ids: Sequence[str]) -> dict[s
 test_ids.__test__ = False  # type: ignore[attr-defined]
 
 
+Value = TypeVar("Value")
+
+
+def _storable(value: Value) -> Value:
+    """Neither database takes every string: tests and file systems can have names that are no Unicode."""
+    if not isinstance(value, str) or (value.isascii() and "\0" not in value):
+        return value
+    return cast("Value", value.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00"))
+
+
 def _run_id(into: Transaction, key: str) -> int | None:
     found = into.execute("SELECT id FROM runs WHERE key = ?", (key,))
     return found[0][0] if found else None
@@ -66,4 +78,4 @@ def _parts(values: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _result(run_id: int, test_id: int, test: TestRow) -> tuple[object, ...]:
-    return (run_id, test_id, test.outcome, test.duration, test.cause, test.worker)
+    return (run_id, test_id, test.outcome, test.duration, test.cause, _storable(test.worker))

@@ -31,6 +31,18 @@ def test_a_run_is_stored_with_every_column(address: str) -> None:
     store.close()
 
 
+def test_names_that_are_no_unicode_are_stored_escaped(address: str) -> None:
+    store = open_store(address)
+
+    store.record(run_row(root="/a\udc80"), [TestRow("a.py::test[\ud800\0é]", "P", 0.1, None, "gw\0")])
+    store.record(run_row(), [TestRow("a.py::test[\ud800\0é]", "P", 0.1)])
+
+    assert store.select("SELECT root FROM runs WHERE root <> ?", ("/projects/shop",)) == [("/a\\udc80",)]
+    assert store.select("SELECT node_id FROM tests") == [("a.py::test[\\ud800\\x00é]",)]
+    assert counts(store) == (2, 1, 2)
+    store.close()
+
+
 def test_a_run_is_stored_once_and_a_test_has_one_id(address: str) -> None:
     run = run_row()
     store = open_store(address)
