@@ -291,6 +291,14 @@ class ExecuteTests(Request):
         ),
     ] = None
 
+    coverage: Annotated[
+        Literal["changed", "all"] | None,
+        Field(
+            description="Which lines no test ran, by the project's coverage.py:"
+            " all, or only those changed since the ref of changed."
+        ),
+    ] = None
+
     @field_validator("maxfail")
     @classmethod
     def _one_way_to_stop(cls, value: int | None, info: ValidationInfo) -> int | None:
