@@ -14,7 +14,7 @@ from pytest_mcp.events.run import Run
 from pytest_mcp.report import places
 from pytest_mcp.text import in_line
 
-# How many ranges and branches of one file are shown, and how many files that were not measured.
+# How many ranges and branches of one file are shown with detail auto, and how many files that were not measured.
 MOST_RANGES = 60
 MOST_UNMEASURED = 20
 EXIT = "exit"
@@ -30,13 +30,14 @@ def of_run(run: Run[Request], request: ExecuteTests) -> Coverage | None:
         return nothing(f"coverage is not known{why}", partial)
     lines = run.changed_lines if request.coverage == "changed" else None
     by_change = lines is not None and lines.ranges is not None
+    most = MOST_RANGES if request.detail == "auto" else None
     gaps = [file for file in run.ledger.covered_files if file.missed or file.untaken]
     unmeasured = _unmeasured(lines, run.ledger.covered_files) if run.ledger.tests else []
     return Coverage(
         summary=_summary(told, lines, whole=not by_change),
         percent=_percent(told),
         partial=partial,
-        files=[_shown(file) for file in sorted(gaps, key=_most_missed_first)],
+        files=[_shown(file, most) for file in sorted(gaps, key=_most_missed_first)],
         not_measured=unmeasured[:MOST_UNMEASURED],
         omitted=None,
     )
@@ -108,9 +109,9 @@ def _most_missed_first(file: CoveredFile) -> tuple[int, int, str]:
     return -file.missed, -len(file.untaken or ()), file.file
 
 
-def _shown(file: CoveredFile) -> CoverageFile:
-    branches = None if file.untaken is None else [_branch(*pair) for pair in file.untaken[:MOST_RANGES]]
-    ranges = file.ranges.split(",")[:MOST_RANGES] if file.ranges else []
+def _shown(file: CoveredFile, most: int | None) -> CoverageFile:
+    branches = None if file.untaken is None else [_branch(*pair) for pair in file.untaken[:most]]
+    ranges = file.ranges.split(",")[:most] if file.ranges else []
     return CoverageFile(file=file.file, count=file.missed, missed=ranges, branches=branches)
 
 
