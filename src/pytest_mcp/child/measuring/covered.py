@@ -37,8 +37,8 @@ def tell(emit: Callable[..., bool], cov: Any, folder: str, root: str, changed: d
     emit(
         "covered",
         percent=totals.get("percent_covered") if rows else None,
-        lines=sum(row.lines for row in rows),
-        missed=sum(len(row.missed) for row in rows),
+        lines=totals.get("num_statements", sum(row.lines for row in rows)),
+        missed=totals.get("missing_lines", sum(len(row.missed) for row in rows)),
         branches=totals.get("num_branches"),
         untaken=totals.get("missing_branches"),
         files=len(rows),
