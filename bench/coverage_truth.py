@@ -68,7 +68,7 @@ def compared(checkout: Checkout, folder: Path) -> Iterator[tuple[str, bool, str]
 
 def told(checkout: Checkout, project: Path, variables: Mapping[str, str]) -> dict[str, Any]:
     for command in (["run", "-m", "pytest", "-q", checkout.library.tests], ["json", "-o", "told.json"]):
-        argv = [checkout.python, "-m", "coverage", *command]
+        argv = [str(checkout.python), "-m", "coverage", *command]
         subprocess.run(argv, cwd=project, env=dict(variables), capture_output=True, check=False)
     report: dict[str, Any] = json.loads((project / "told.json").read_text("utf-8"))
     for left in ("told.json", ".coverage"):
