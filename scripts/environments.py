@@ -60,6 +60,9 @@ ENVIRONMENTS = {
         Environment("pytest-9", ("pytest==9.2.0", *_PLUGINS)),
         # Plugins that many projects have: random order and coverage.
         Environment("plugins", ("pytest==9.2.0", "pytest-cov==7.1.0", "coverage==7.17.2", "pytest-randomly==4.0.1")),
+        # The oldest and the newest coverage.py that are supported, each with plugins of its time.
+        Environment("coverage-5", ("pytest==7.0.1", "coverage==5.5", "pytest-cov==3.0.0", "pytest-xdist==3.5.0")),
+        Environment("coverage-7", ("pytest==9.2.0", "coverage==7.17.2", "pytest-cov==7.1.0", "pytest-xdist==3.8.0")),
         Environment("no-pytest", ()),
         # For the example of `make demo`: only pytest, in the version of constraints.txt.
         Environment("demo", ("pytest==9.2.0",)),

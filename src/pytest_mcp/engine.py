@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 import anyio
 
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams, RunFacts
-from pytest_mcp.api.reach import Reach
+from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, ExplainEnvironment, Request, Survey
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult
 from pytest_mcp.config.model import Config, History
@@ -65,6 +65,7 @@ class Call(Generic[Asked_co]):
     spare: Spare
     on_progress: OnProgress
     reach: Reach | None = None
+    changed_lines: ChangedLines | None = None
 
     @property
     def places(self) -> list[Path]:
@@ -84,6 +85,8 @@ class Attempt(Generic[Asked_co]):
             call.request, call.config, chosen.python, own_prefix=Path(sys.prefix), collect_only=collect_only
         )
         self.command = command.limited(whole, call.reach)
+        if isinstance(call.request, ExecuteTests) and call.request.coverage is not None and not collect_only:
+            self.command = command.measured(self.command, call.changed_lines)
 
     async def run(self, rejected: Sequence[Candidate]) -> Run[Asked_co]:
         """Raises ExecutionFailed if the machine cannot start processes."""
@@ -103,6 +106,7 @@ class Attempt(Generic[Asked_co]):
             self._environment(rejected),
             shard=self.call.config.shard,
             reach=self.call.reach,
+            changed_lines=self.call.changed_lines,
         )
 
     async def _process(self) -> Exit:
@@ -140,8 +144,9 @@ class Attempt(Generic[Asked_co]):
 async def execute(request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress) -> ExecuteResult:
     reach = await _reach(request, config)
     if reach is not None and reach.changed == 0:
-        return result.of_no_changes(reach)
-    call = Call(request, config, spare, on_progress, reach)
+        return result.of_no_changes(reach, request)
+    lines = await _changed_lines(request, config)
+    call = Call(request, config, spare, on_progress, reach, lines)
     if config.history is not None:
         return await _execute_and_record(call, config.history)
     run = await _run(call, request.timeout or config.default_timeout)
@@ -226,6 +231,22 @@ async def _reach(request: Request, config: Config) -> Reach | None:
     return await in_thread(partial(reach.of_changes, changes, config.root))
 
 
+async def _changed_lines(request: ExecuteTests, config: Config) -> ChangedLines | None:
+    """The lines whose coverage is asked for; None if it is not only that of changed lines."""
+    if request.coverage != "changed":
+        return None
+    from pytest_mcp.changes import changed_lines  # noqa: PLC0415 - as above
+    from pytest_mcp.changes.repository import CannotTell, Refused  # noqa: PLC0415
+
+    ref = request.changed if isinstance(request.changed, str) else None
+    try:
+        return await changed_lines.of_change(config, ref)
+    except Refused as error:
+        raise InvalidParams([Fault("coverage", str(error), "no_changes", request.coverage)]) from error
+    except CannotTell as error:
+        return ChangedLines(ref or "the default branch", None, str(error))
+
+
 async def _run(call: Call[Asked], time_limit: int) -> Run[Asked]:
     """The run has a result, or this raises why not."""
     trial = await try_interpreters(call, time_limit)
@@ -263,10 +284,13 @@ async def try_interpreters(call: Call[Asked], time_limit: int) -> Trial[Asked]:
 
 def _judged(call: Call[Asked], run: Run[Asked], candidate: Candidate, rejected: list[Candidate]) -> Trial[Asked]:
     doubted = replace(run, doubts=tuple(ambiguity.of_choice(candidate, rejected, call.places, call.config)))
+    folder = interpreter.pointed_at(call.places, call.config.root)
+    if run.ledger.no_coverage is not None:
+        fix = advice.addition("coverage", candidate, call.config.root, folder)
+        return Trial(candidate, tuple(rejected), doubted, no_result.without_coverage(run, fix))
     missing = run.ledger.no_xdist
     if missing is None or missing.installed:
         return Trial(candidate, tuple(rejected), doubted, no_result.diagnose(run))
-    folder = interpreter.pointed_at(call.places, call.config.root)
     fix = advice.addition("pytest-xdist", candidate, call.config.root, folder)
     return Trial(candidate, tuple(rejected), doubted, no_result.without_xdist(run, fix))
 

@@ -41,6 +41,7 @@ JOB: Job = {
     "ids": None,
     "trace": None,
     "moved": None,
+    "coverage": None,
 }
 
 

@@ -28,6 +28,7 @@ OF_HINT: dict[Any, st.SearchStrategy[Any]] = {
     int: whole,
     int | None: st.none() | whole,
     float: number,
+    float | None: st.none() | number,
     bool: st.booleans(),
     list[str]: st.lists(words, max_size=3),
     list[int]: st.lists(whole, max_size=3),
@@ -36,6 +37,7 @@ OF_HINT: dict[Any, st.SearchStrategy[Any]] = {
     list[list[Any]]: st.lists(
         st.tuples(words, st.lists(words, max_size=2), words, st.none() | whole).map(list), max_size=3
     ),
+    list[list[int]] | None: st.none() | st.lists(st.tuples(whole, whole).map(list), max_size=3),
     list[Any] | None: st.none() | st.tuples(words, whole).map(list),
     dict[str, Any]: objects,
     dict[str, Any] | None: st.none() | objects,
@@ -77,6 +79,7 @@ OF_NAME: dict[str, st.SearchStrategy[Any]] = {
     "settings": ways_up,
     "conftests": ways_up,
     "chain": st.none() | chains,
+    "ranges": st.sampled_from(["", "1", "3-5,9"]),
     "code": st.dictionaries(words, executed, max_size=2),
 }
 

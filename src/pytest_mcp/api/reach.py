@@ -1,4 +1,4 @@
-"""Which files a change can reach: decided in `changes`, carried out by the child, told in the notices."""
+"""Which files a change can reach, and its lines: decided in `changes`, used by the child, told in answers."""
 
 from dataclasses import dataclass
 
@@ -16,3 +16,13 @@ class Reach:
     reason: str | None = None
     # What to say if it turns out that all tests are reached.
     hub: str | None = None
+
+
+@dataclass(frozen=True)
+class ChangedLines:
+    # The ref as a person names it.
+    since: str
+    # For each changed file the lines that were added or replaced, as ranges (`3-5,9`); None if they are not known.
+    ranges: dict[str, str] | None
+    # Why they are not known, or not all of them.
+    reason: str | None = None

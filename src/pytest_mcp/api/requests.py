@@ -286,8 +286,16 @@ class ExecuteTests(Request):
         ]
         | None,
         Field(
-            description="Processes that share the tests, by the project's pytest-xdist: a number, or auto for the"
-            " number of cores. 1: one process, even if the project uses more. Pays off for slow tests only."
+            description="Processes that share the tests, by the project's pytest-xdist. auto: one per core."
+            " 1: one process, even if the project uses more. Pays off for slow tests only."
+        ),
+    ] = None
+
+    coverage: Annotated[
+        Literal["changed", "all"] | None,
+        Field(
+            description="Lines that no test ran, by the project's coverage.py:"
+            " all, or those changed since changed's ref."
         ),
     ] = None
 

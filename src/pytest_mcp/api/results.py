@@ -7,6 +7,7 @@ The output schemas that clients see are derived from here. What the values are i
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from pytest_mcp.config.model import MOST_SHARDS
 
@@ -76,6 +77,38 @@ class OmittedTests(Shape):
     hint: str
 
 
+class CoverageFile(Shape):
+    """A file with lines that did not run: how many, and the first of them."""
+
+    file: str
+    count: int
+    missed: list[str]
+    # Null where the project does not measure branches.
+    branches: list[str] | None
+
+
+class OmittedCoverage(Shape):
+    """Files with missed lines that are not listed."""
+
+    files: int
+    lines: int
+
+
+class Coverage(Shape):
+    summary: str
+    percent: float | None
+    # Why not everything ran that could have; null if it did.
+    partial: str | None
+    files: list[CoverageFile]
+    # Changed source files that coverage.py has not measured.
+    not_measured: list[str]
+    omitted: OmittedCoverage | None
+
+
+def _is_absent(value: object) -> bool:
+    return value is None
+
+
 class ExecuteResult(Shape):
     verdict: Annotated[Verdict, Field(description="passed only if every selected test ran and none failed.")]
     exit_code: int
@@ -88,6 +121,8 @@ class ExecuteResult(Shape):
     text_output: str
     json_report: dict[str, Any] | None
     omitted: Omitted | None
+    # Only where it was asked for; nothing of it is announced, because every client would pay for that.
+    coverage: Annotated[SkipJsonSchema[Coverage | None], Field(exclude_if=_is_absent)] = None
 
 
 class PartialResult(ExecuteResult):

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
         most_tests: int
         seconds: float
 
+    class Coverage(TypedDict):
+        changed: dict[str, str] | None
+
     class Job(TypedDict):
         """What RUN_DIR/job.json holds. The server's copy, which says what each key means, is in execution/job.py."""
 
@@ -45,10 +48,13 @@ if TYPE_CHECKING:
         ids: list[str] | None
         trace: Trace | None
         moved: list[str] | None
+        coverage: Coverage | None
 
 
 OURS = os.path.dirname(os.path.abspath(__file__))
-FOLDERS = [OURS, *(os.path.join(OURS, name) for name in ("choice", "parallel", "spectrum"))]
+FOLDERS = [OURS, *(os.path.join(OURS, name) for name in ("choice", "measuring", "parallel", "spectrum"))]
+# pytest's own exit code for a run that cannot be done as it is asked for.
+USAGE_ERROR = 4
 # With this flag Python does not put the script's folder into the path.
 SAFE_PATH = getattr(sys.flags, "safe_path", False)
 
@@ -137,11 +143,19 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         plugins.append(ours("environment_report").Portrait(channel, job))
     args = confined.options + traceless(job, run_dir) + job["args"]
     become_pytest(args)
+    measurement = None
+    if job["coverage"] is not None:
+        measurement = ours("measurement").begin(channel, job, run_dir)
+        if measurement is None:
+            return USAGE_ERROR
+        plugins.append(measurement)
     try:
         status = int(pytest.main(args, plugins=plugins))
     except BaseException as error:
         report_escape(channel, error)
         raise
+    if measurement is not None:
+        measurement.finish()
     # All hooks have run, also `pytest_unconfigure`: the process only has to exit now.
     channel.emit("returned", exit_status=status)
     return status

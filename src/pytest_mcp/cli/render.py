@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from pytest_mcp.api.errors import CallError, InternalError
 from pytest_mcp.api.results import (
     CollectionError,
+    Coverage,
+    CoverageFile,
     ExecuteResult,
     FailureGroup,
     PartialResult,
@@ -40,6 +42,7 @@ def of_run(result: ExecuteResult, painter: Painter, *, again: str | None, by_det
         [_not_failed(test) for test in result.tests if not _is_failed(test)],
         *_failures(result, painter),
         *(of_collection_error(error, painter) for error in result.collection_errors),
+        of_coverage(result.coverage, painter) if result.coverage else [],
         of_notices(result.notices, painter),
         _left_out(result, painter, by_detail=by_detail),
         [f"To run the failures again: {safe_line(again)}"] if again else [],
@@ -67,6 +70,23 @@ def of_collection_error(error: CollectionError, painter: Painter) -> Lines:
 
 def of_notices(notices: Sequence[str], painter: Painter) -> Lines:
     return [f"{painter.paint('note:', 'yellow')} {safe_line(notice)}" for notice in notices]
+
+
+def of_coverage(coverage: Coverage, painter: Painter) -> Lines:
+    """The files with the most missed lines last."""
+    rest = coverage.omitted
+    more = [f"and {rest.lines} lines in {rest.files} more files; --detail tests lists more."] if rest else []
+    percent = "" if coverage.percent is None else f" ({coverage.percent:g} %)"
+    partial = f"; partial: {coverage.partial}" if coverage.partial else ""
+    unknown = [safe_line(f"not measured: {', '.join(coverage.not_measured)}")] if coverage.not_measured else []
+    gaps = [_gaps(file, painter) for file in reversed(coverage.files)]
+    return [*more, *gaps, *unknown, f"coverage: {safe_line(coverage.summary)}{percent}{safe_line(partial)}"]
+
+
+def _gaps(file: CoverageFile, painter: Painter) -> str:
+    parts = {"not run": file.missed, "not taken": file.branches or []}
+    told = "; ".join(f"{what} {', '.join(places)}" for what, places in parts.items() if places)
+    return f"{painter.paint(safe_line(file.file), 'cyan')}: {told}"
 
 
 def spaced(blocks: Sequence[Lines]) -> Lines:

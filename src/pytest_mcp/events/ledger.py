@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_mcp.api.targets import can_be_asked
-from pytest_mcp.events import collection, spectrum, workers
+from pytest_mcp.events import collection, coverage, spectrum, workers
 from pytest_mcp.events import model as events
 from pytest_mcp.events.decode import Record
 from pytest_mcp.events.model import Event, Phase
@@ -47,6 +47,8 @@ _FIRST_IS_KEPT: Mapping[type[Event], str] = {
     collection.Unreachable: "unreachable",
     collection.Unreached: "unreached",
     workers.NoXdist: "no_xdist",
+    coverage.NoCoverage: "no_coverage",
+    coverage.Covered: "covered",
     workers.Distributed: "distributed",
     workers.Overrun: "overrun",
     events.SessionEnded: "ended",
@@ -76,6 +78,9 @@ class Ledger:
     divided: collection.Divided | None = None
     unreached: collection.Unreached | None = None
     no_xdist: workers.NoXdist | None = None
+    no_coverage: coverage.NoCoverage | None = None
+    covered: coverage.Covered | None = None
+    covered_files: list[coverage.CoveredFile] = field(default_factory=list)
     distributed: workers.Distributed | None = None
     overrun: workers.Overrun | None = None
     # The worker of each test, by the test's place in the collection.
@@ -161,6 +166,8 @@ class Ledger:
                 self.imported_elsewhere.append(event)
             case spectrum.Executed():
                 self.executed[event.id] = event
+            case coverage.CoveredFile():
+                self.covered_files.append(event)
             case events.Unreported():
                 self.unreported += 1
             case collection.LeftOut():

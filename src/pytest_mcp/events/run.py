@@ -6,7 +6,7 @@ Pure. `process` makes an `Exit`, `engine` a `Run`. What it means is decided in `
 from dataclasses import dataclass
 from typing import Generic, Literal, TypedDict, TypeVar
 
-from pytest_mcp.api.reach import Reach
+from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import Request
 from pytest_mcp.config.model import Shard
 from pytest_mcp.events.ledger import Ledger
@@ -67,3 +67,5 @@ class Run(Generic[Asked_co]):
     shard: Shard | None = None
     # With `changed`: what the change can reach.
     reach: Reach | None = None
+    # With coverage of changed lines: which lines those are.
+    changed_lines: ChangedLines | None = None

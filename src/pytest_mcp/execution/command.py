@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_mcp.api.reach import Reach
+from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import ExecuteTests, Flag, Request
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import CORES, PREFIX, Config
@@ -106,6 +106,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "ids": None,
             "trace": None,
             "moved": None,
+            "coverage": None,
         },
         reproduction=(
             str(python),
@@ -117,6 +118,12 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             *(target.node_id for target in targets),
         ),
     )
+
+
+def measured(command: Command, lines: ChangedLines | None) -> Command:
+    """The same, and the lines that the tests run are measured: all of them, or only those that changed."""
+    job: Job = {**command.job, "coverage": {"changed": None if lines is None else lines.ranges}}
+    return replace(command, job=job)
 
 
 def limited(command: Command, reach: Reach | None) -> Command:

@@ -17,6 +17,13 @@ class Trace(TypedDict):
     seconds: float
 
 
+class Coverage(TypedDict):
+    """Measure which lines the tests run."""
+
+    # Only these lines of these files, as ranges (`3-5,9`); None: all that the project's settings name.
+    changed: dict[str, str] | None
+
+
 class Job(TypedDict):
     # The project's root, and pytest's arguments behind those that the child adds itself.
     root: str
@@ -47,3 +54,4 @@ class Job(TypedDict):
     trace: Trace | None
     # A checkout and the copy that is tested instead of it: no module may come from the checkout.
     moved: list[str] | None
+    coverage: Coverage | None

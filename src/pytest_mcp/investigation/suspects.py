@@ -13,13 +13,14 @@ from itertools import islice
 from typing import Protocol
 
 from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.changes import changed_lines
+from pytest_mcp.changes.changed_lines import Before, Lines
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.events.spectrum import Executed, Line
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.job import Trace
-from pytest_mcp.investigation import changed_lines, spectrum
-from pytest_mcp.investigation.changed_lines import Before, Lines
+from pytest_mcp.investigation import spectrum
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.investigation.spectrum import Clues, Compared, Ranked
 from pytest_mcp.report import failures, grouping, places

@@ -17,7 +17,7 @@ from pytest_mcp.api.results import (
     Omitted,
     TestResult,
 )
-from pytest_mcp.report import collection_errors, grouping, pytest_output, tracebacks, truncation
+from pytest_mcp.report import collection_errors, coverage, grouping, pytest_output, tracebacks, truncation
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.result import Report
@@ -30,6 +30,9 @@ MOST_CAUSES = 10
 MOST_EXAMPLES = 5
 # What pytest printed is cut in its middle beyond this, except with detail full.
 TEXT_CHARACTERS = 4000
+# Files with lines that did not run, before further causes have examples, and in all, except with detail tests or full.
+FIRST_FILES = 5
+MOST_FILES = 20
 
 BY_DETAIL = "detail: tests shows every failure"
 BY_TOKENS = "raise max_tokens, or choose fewer tests"
@@ -47,6 +50,7 @@ class Shown:
     text: bool = False
     further: int = 0
     not_failed: int = 0
+    files: int = 0
 
 
 def fit_execution(report: Report, request: ExecuteTests, *, ceiling: int) -> ExecuteResult:
@@ -114,6 +118,8 @@ class _Answer:
         examples = {cause.example.node_id for cause in report.groups}
         self.further = [failure for failure in report.failures if failure.node_id not in examples]
         self.whole = Style(captured=report.captures, variables=report.locals)
+        gaps = len(report.coverage.files) if report.coverage else 0
+        self.files = _steps(gaps if request.detail == "tests" else min(gaps, MOST_FILES))
         self.texts: dict[tuple[str, Style], TestResult] = {}
 
     def largest(self, fits: Fits) -> ExecuteResult:
@@ -145,10 +151,12 @@ class _Answer:
             styles = [self.whole, *tracebacks.reductions(self.whole)]
             steps += [{"examples": 1, "style": style} for style in reversed(styles)]
         steps += [{"ids": True}]
+        steps += [{"files": number} for number in self.files if number <= FIRST_FILES]
         steps += [{"examples": number} for number in range(2, min(MOST_EXAMPLES, len(groups)) + 1)]
         steps += [{"text": True}]
         if len(self.report.not_failed) <= LISTED_WITHOUT_FAILURE:
             steps += [{"not_failed": len(self.report.not_failed)}]
+        steps += [{"files": number} for number in self.files if number > FIRST_FILES]
         for step in steps:
             shown = replace(shown, **step)
             yield shown
@@ -189,6 +197,7 @@ class _Answer:
             tests=[*examples, *further, *report.not_failed[: shown.not_failed]],
             text_output="\n".join(filter(None, (text, self.closing))),
             json_report=None,
+            **({"coverage": coverage.first_files(report.coverage, shown.files)} if report.coverage else {}),
         )
         return answer.model_copy(update={"omitted": self._omitted(shown, text)})
 
@@ -237,6 +246,14 @@ class _Answer:
             text_characters=characters,
             hint=BY_DETAIL if by_cap and self.request.detail == "auto" else BY_TOKENS,
         )
+
+
+def _steps(most: int) -> list[int]:
+    """Ever larger numbers up to the last one, few enough to try each."""
+    numbers: list[int] = []
+    while not numbers or numbers[-1] < most:
+        numbers.append(min(most, (numbers[-1] * 5 + 3) // 4 + 1 if numbers else 1))
+    return numbers if most else []
 
 
 def _shared_line(groups: Sequence[Group]) -> FailureGroup:

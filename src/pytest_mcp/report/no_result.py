@@ -103,6 +103,12 @@ def without_xdist(run: Run[Asked_co], fix: Fix) -> ExecutionFailed:
     return ExecutionFailed("environment", f"pytest execution failed: {why}", facts, fix=fix)
 
 
+def without_coverage(run: Run[Asked_co], fix: Fix) -> ExecutionFailed:
+    why = f"coverage needs coverage.py, which is not installed for {run.environment['interpreter']}"
+    facts = replace(_facts(run), stderr="")
+    return ExecutionFailed("environment", f"pytest execution failed: {why}", facts, fix=fix)
+
+
 def interrupted(run: Run[Asked_co], by: str) -> ExecutionFailed:
     """The error of a run that its caller stopped."""
     return _failed(run, "interrupted", f"pytest execution failed: interrupted ({by})")

@@ -12,6 +12,7 @@ from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.api.results import (
     LISTED_WITHOUT_FAILURE,
     CollectionError,
+    Coverage,
     DiscoveredTest,
     DiscoverResult,
     ExecuteResult,
@@ -25,7 +26,7 @@ from pytest_mcp.api.results import (
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.events.run import Exit, Run
-from pytest_mcp.report import failures, grouping, json_report, rerun, targets_not_run
+from pytest_mcp.report import coverage, failures, grouping, json_report, rerun, targets_not_run
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.notices import changes
@@ -67,6 +68,7 @@ class Report:
     unreached: int = 0
     unfinished: Unfinished | None = None
     shard: ShardFacts | None = None
+    coverage: Coverage | None = None
 
     def answer(self, **parts: Any) -> ExecuteResult:
         """The answer with these parts; the others are the same in every answer."""
@@ -77,6 +79,7 @@ class Report:
             "notices": self.notices,
             "rerun": self.rerun,
             "omitted": None,
+            "coverage": self.coverage,
             **parts,
         }
         if self.unfinished is None and self.shard is None:
@@ -107,7 +110,7 @@ def partial(run: Run[Request]) -> Report | None:
     )
 
 
-def of_no_changes(reach: Reach) -> ExecuteResult:
+def of_no_changes(reach: Reach, request: ExecuteTests) -> ExecuteResult:
     """Of a call for the tests that a change can reach, where nothing changed: nothing is run."""
     return ExecuteResult(
         verdict="no_tests",
@@ -121,6 +124,7 @@ def of_no_changes(reach: Reach) -> ExecuteResult:
         text_output="",
         json_report=None,
         omitted=None,
+        coverage=coverage.nothing("nothing ran", None) if request.coverage else None,
     )
 
 
@@ -206,6 +210,7 @@ def _report(run: Run[Request], request: ExecuteTests) -> Report:
         locals=request.locals,
         shard=facts.of_run(run, request),
         unreached=ledger.unreached.count if ledger.unreached else 0,
+        coverage=coverage.of_run(run, request),
     )
 
 

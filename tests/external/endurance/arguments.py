@@ -39,6 +39,7 @@ MEANT: dict[str, list[Any]] = {
     "color": [True, False, None],
     "timeout": [1, 240, 3600, None],
     "changed": [True, False, "HEAD", "main", "v1.0^{commit}", "@{upstream}", None],
+    "coverage": ["changed", "all", None],
     "workers": [1, 2, 64, "auto", None],
     "base": ["HEAD", "main", "HEAD~3", None],
     "runs": [2, 5, 50, None],

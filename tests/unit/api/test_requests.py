@@ -50,6 +50,7 @@ def test_every_parameter_of_execute_tests_may_be_left_out(bounds: Bounds) -> Non
         "color": False,
         "timeout": None,
         "workers": None,
+        "coverage": None,
     }
     assert request.targets == ()
 

@@ -11,6 +11,7 @@ from pytest_mcp.api.errors import ExecutionFailed, InternalError, RunFacts
 from pytest_mcp.api.results import CollectionError, ExecuteResult
 from pytest_mcp.cli import render
 from pytest_mcp.cli.colours import Painter
+from pytest_mcp.events.coverage import Covered, CoveredFile
 from pytest_mcp.events.model import Event, Started
 from pytest_mcp.report import result as findings
 from pytest_mcp.report.budget import MOST_CAUSES, MOST_EXAMPLES, fit_execution
@@ -139,6 +140,24 @@ def test_what_pytest_printed_besides_comes_first_without_its_closing_line() -> N
 
     assert said[:2] == ["a hook speaks", ""]
     assert not any("0.05s" in line for line in said)
+
+
+def test_files_with_gaps_stand_before_the_notices_the_worst_last() -> None:
+    gaps = [
+        CoveredFile("a.py", 9, 1, "4", [[3, 4]]),
+        CoveredFile("b.py", 9, 4, "2,5-7", []),
+        Covered(72.222, 18, 5, 4, 1, 2, None),
+    ]
+
+    said = lines(*gaps, *one_test("test_a.py::test_one"), selected=2, code=0, coverage="all")
+
+    assert said[said.index("a.py: not run 4; not taken 3->4") :][:5] == [
+        "a.py: not run 4; not taken 3->4",
+        "b.py: not run 2, 5-7",
+        "coverage: 18 lines, 13 ran; 4 branches, 3 taken (72.22 %); partial: 1 of 2 selected tests did not run",
+        "",
+        "note: The run stopped early: 1 of 2 selected tests did not run.",
+    ]
 
 
 def test_text_that_was_left_out_is_counted() -> None:

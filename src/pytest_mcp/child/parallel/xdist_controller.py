@@ -29,6 +29,8 @@ PLUGIN = "pytest_mcp_worker"
 KEY = "pytest_mcp"
 CLIPPED = "pytest_mcp_clipped"
 STACKS = "pytest_mcp_stacks"
+# The attribute of pytest's options that tells where data of coverage.py goes, if lines are measured.
+COVERAGE = "pytest_mcp_coverage"
 PLUGIN_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plugin")
 # How long workers may take to tell what they are doing.
 STACK_SECONDS = 1.0
@@ -121,6 +123,9 @@ class Controller:
         if type(path) is list and all(spec.popen for spec in specs):
             path.append(PLUGIN_FOLDER)
             config.invocation_params = with_argument(config, "-p" + PLUGIN)
+            data_file = getattr(config.option, COVERAGE, None)
+            if data_file is not None:
+                config.invocation_params = with_argument(config, "--pytest-mcp-coverage=" + data_file)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

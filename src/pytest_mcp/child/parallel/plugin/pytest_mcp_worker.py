@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import SUPPRESS
+from contextlib import suppress
 from importlib.util import module_from_spec, spec_from_file_location
+from typing import Any, Generator
+
+import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.remove(HERE)
@@ -20,3 +25,19 @@ launcher = module_from_spec(spec)
 spec.loader.exec_module(launcher)
 
 pytest_configure = launcher.ours("xdist_worker").pytest_configure
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Known before conftest files are loaded, which the job is not."""
+    parser.addoption("--pytest-mcp-coverage", help=SUPPRESS)
+
+
+# A wrapper, so that it comes before pytest-cov.
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: Any) -> Generator[None, None, None]:
+    data_file = early_config.known_args_namespace.pytest_mcp_coverage
+    if data_file is not None:
+        # Without it this worker is not measured; its tests run.
+        with suppress(Exception):
+            launcher.ours("measurement").begin_in_worker(early_config, data_file)
+    yield

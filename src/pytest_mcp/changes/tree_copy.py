@@ -49,9 +49,14 @@ async def copy_of(repository: Repository, commit: str) -> AsyncIterator[Path]:
 async def texts(repository: Repository, commit: str, names: Mapping[Path, str]) -> dict[str, str]:
     """The text of files, by the names that are given to their paths. A file that is not there is left out."""
     tree = await _listed(repository, commit)
-    found = {name: tree[os.fsencode(path)][0].hash for path, name in names.items() if os.fsencode(path) in tree}
-    contents = zip(found, _contents(await repository.contents([*found.values()])), strict=True)
-    return {name: content.decode("utf-8", "replace") for name, content in contents}
+    paths = {os.fsencode(path): name for path, name in names.items()}
+    found = {path: tree[path] for path in paths if path in tree}
+    texts = {}
+    for batch in _batches(found):
+        output = await repository.contents([found[path][0].hash for path in batch])
+        for path, content in zip(batch, _contents(output), strict=True):
+            texts[paths[path]] = content.decode("utf-8", "replace")
+    return texts
 
 
 async def _listed(repository: Repository, commit: str) -> Sized:

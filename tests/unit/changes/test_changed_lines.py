@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.investigation import changed_lines
-from pytest_mcp.investigation.changed_lines import changed
+from pytest_mcp.api.reach import ChangedLines
+from pytest_mcp.changes import changed_lines
+from pytest_mcp.changes.changed_lines import added, changed
+from tests.support.checkouts import Checkout
 
 texts = st.lists(st.sampled_from("abc"), max_size=8).map("\n".join)
 
@@ -32,6 +34,32 @@ def test_lines_that_are_not_changed_stand_in_the_base_in_their_order(before: str
     assert (changed(before, after) == set()) == (before.splitlines() == after.splitlines())
 
 
+def test_only_new_and_replaced_lines_count_as_added_and_lines_are_counted_as_python_does() -> None:
+    before = "a\nb\n\x0cc\u2028d\ne\n"
+
+    assert added(before, before.replace("\n", "\r\n")) == set()
+    assert added(before, "a\n\x0cc\u2028d\ne\n") == set()
+    assert added(before, "a\nb\n\x0cc\u2028d\nx\ny\ne") == {4, 5}
+
+
+def test_texts_that_would_take_long_to_compare_are_changed_between_their_first_and_last_difference() -> None:
+    before = "first\n" + "same\nother\n" * 2_000 + "last\n"
+
+    assert added(before, before.replace("other\n", "another\n")) == set(range(3, 4002))
+
+
+@pytest.mark.anyio
+async def test_the_lines_of_a_change_are_those_of_new_and_changed_files(checkout: Checkout) -> None:
+    (checkout.top / "latin.py").write_bytes(b"# \xe9\nx = 1\n")
+    commit = checkout.commit(a="a = 1\nb = 2\nc = 3\n")
+    (checkout.top / "latin.py").write_bytes(b"# \xe9\nx = 1\ny = 2\n")
+    checkout.write(a="a = 1\nb = 3\nc = 3\nd = 4\ne = 5\n", new="x = 1\ny = 2\n", b="")
+
+    lines = await changed_lines.of_change(checkout.config(), commit)
+
+    assert lines == ChangedLines(commit, {"a.py": "2,4-5", "latin.py": "3", "new.py": "1-2"})
+
+
 @pytest.mark.anyio
 async def test_only_files_inside_the_root_are_read_and_asked_for(tmp_path: Path) -> None:
     root = tmp_path / "root"
@@ -43,7 +71,7 @@ async def test_only_files_inside_the_root_are_read_and_asked_for(tmp_path: Path)
     names = ["a.py", "new.py", "../outside.py", str(tmp_path / "outside.py"), "link.py", "odd.py", "gone.py", "\0"]
 
     async def before(files: Sequence[str]) -> dict[str, str]:
-        assert files == ["a.py", "new.py"]
+        assert files == ["a.py", "new.py", "odd.py"]
         return {"a.py": "b\n"}
 
     assert await changed_lines.since(before, root, names) == {"a.py": {1}}

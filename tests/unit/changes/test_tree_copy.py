@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.changes import repository
+from pytest_mcp.changes import repository, tree_copy
 from pytest_mcp.changes.repository import CannotTell
+from pytest_mcp.changes.tree_copy import copy_of
 from pytest_mcp.execution.run_folder import PREFIX
-from pytest_mcp.investigation import tree_copy
-from pytest_mcp.investigation.tree_copy import copy_of
 from tests.support.checkouts import Checkout
 
 pytestmark = pytest.mark.anyio

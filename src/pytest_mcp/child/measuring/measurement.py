@@ -1,0 +1,217 @@
+"""Measures which lines the tests run, by the coverage.py of the project's environment and the project's own settings.
+
+In come a job and a folder for the data; out come records. If the project's addopts start pytest-cov, pytest-cov
+measures, and only its data and reports are kept out of the project. Otherwise coverage.py is started here, before any
+code of the project is imported, as `coverage run -m pytest` does. Workers of xdist do the same with the same folder.
+What is told of the data is decided in `covered`. Standard library, pytest and coverage.py 5 and newer.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import warnings
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Generator, Iterator
+
+import pytest
+from covered import tell
+from xdist_controller import COVERAGE
+
+if TYPE_CHECKING:
+    from channel import Channel
+    from launcher import Job
+
+OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# coverage.py before 6.0 measures installed packages too if the settings name no source.
+INSTALLED = ["*/site-packages/*", "*/dist-packages/*"]
+# Where coverage.py's data goes, whatever the settings say.
+VARIABLE = "COVERAGE_FILE"
+
+
+def begin(channel: Channel, job: Job, run_dir: str) -> Measurement | None:
+    """Start to measure this process. None if there is no coverage.py, which is reported."""
+    folder = os.path.join(run_dir, "coverage")
+    os.mkdir(folder)
+    try:
+        library = import_coverage(job["root"])
+    except Exception as error:  # noqa: BLE001 - a broken installation can raise anything
+        channel.emit("no_coverage", error="%s: %s" % (type(error).__name__, error))
+        return None
+    measurement = Measurement(library, os.path.join(folder, "data"), channel, job)
+    measurement.start()
+    return measurement
+
+
+def begin_in_worker(early_config: Any, data_file: str) -> None:
+    worker = WorkerMeasurement(importlib.import_module("coverage"), data_file, os.getcwd())
+    if not worker.is_left_to_pytest_cov(early_config):
+        worker.start()
+    early_config.pluginmanager.register(worker)
+
+
+def import_coverage(root: str) -> Any:
+    """Not from the root: a project may have a module of that name."""
+    is_first = sys.path[:1] == [root]
+    if is_first:
+        del sys.path[0]
+    try:
+        return importlib.import_module("coverage")
+    finally:
+        if is_first:
+            sys.path.insert(0, root)
+
+
+class Measured:
+    """What one process measures."""
+
+    def __init__(self, library: Any, data_file: str, root: str) -> None:
+        self.library = library
+        self.data_file = data_file
+        self.root = root
+        self.own: Any = None
+        self.problem: Exception | None = None
+        self.inherited = os.environ.get(VARIABLE)
+
+    def start(self) -> None:
+        try:
+            self.own = self.library.Coverage(data_file=self.data_file, data_suffix=True)
+            self.leave_out(self.own)
+            # Each process measures only a part.
+            self.own._warn_no_data = self.own._warn_unimported_source = self.own._warn_preimported_source = False
+            self.own.start()
+            self.direct_processes(self.own)
+        except Exception as error:  # noqa: BLE001 - told when it is known that pytest-cov does not measure
+            self.own, self.problem = None, error
+
+    def leave_out(self, cov: Any) -> None:
+        omitted = [] if OURS.startswith(self.root + os.sep) else [os.path.join(OURS, "*")]
+        named = any(cov.get_option(name) for name in ("run:source", "run:include"))
+        if not named and self.library.version_info < (6, 0):
+            omitted += INSTALLED
+        cov.set_option("run:omit", [*(cov.get_option("run:omit") or ()), *omitted])
+
+    def direct_processes(self, cov: Any) -> None:
+        """Processes of `multiprocessing` read the settings again, if those ask for their measurement."""
+        if "multiprocessing" in (cov.get_option("run:concurrency") or ()):
+            os.environ[VARIABLE] = self.data_file
+
+    def stop(self) -> None:
+        if self.own is not None:
+            with quiet():
+                self.own.stop()
+                self.own.save()
+
+    def is_left_to_pytest_cov(self, early_config: Any) -> bool:
+        """Whether pytest-cov measures; if so, it writes no report, and its data elsewhere."""
+        options = early_config.known_args_namespace
+        if not getattr(options, "cov_source", None) or getattr(options, "no_cov", False):
+            return False
+        # What `--cov-report=` gives. More than one entry would be a list of reports.
+        options.cov_report = {"": None}
+        os.environ[VARIABLE] = self.data_file
+        return True
+
+    def restore_variable(self, plugins: Any) -> None:
+        """Tests may use coverage.py themselves."""
+        if self.inherited is None:
+            os.environ.pop(VARIABLE, None)
+        else:
+            os.environ[VARIABLE] = self.inherited
+        with suppress(Exception):
+            self.direct_processes(plugins.get_plugin("_cov").cov_controller.cov)
+
+
+class Measurement(Measured):
+    """The process that runs the tests, or xdist's controller: it also tells what all processes have measured."""
+
+    def __init__(self, library: Any, data_file: str, channel: Channel, job: Job) -> None:
+        super().__init__(library, data_file, job["root"])
+        assert job["coverage"] is not None
+        self.emit = channel.emit
+        self.changed = job["coverage"]["changed"]
+        self.process = os.getpid()
+        self.plugins: Any = None
+
+    # A wrapper, so that it comes before pytest-cov.
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config: Any) -> Generator[None, None, None]:
+        self.plugins = early_config.pluginmanager
+        if not self.is_left_to_pytest_cov(early_config):
+            if self.own is None:
+                raise pytest.UsageError("coverage.py cannot be started: %s" % self.problem)
+            yield
+            return
+        if self.own is not None:
+            self.own.stop()
+            self.own = None
+        yield
+        self.restore_variable(self.plugins)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: Any) -> None:
+        setattr(config.option, COVERAGE, self.data_file)
+
+    def finish(self) -> None:
+        """After pytest: put together what was measured, and tell it. Forked processes of tests may come here too."""
+        if os.getpid() != self.process or self.plugins is None:
+            return
+        try:
+            with in_folder(self.root), quiet():
+                whole = self.whole()
+                tell(self.emit, whole, os.path.dirname(self.data_file), self.root, self.changed)
+        except Exception as error:  # noqa: BLE001 - the results of the tests are told without it
+            reason = "%s: %s" % (type(error).__name__, error)
+            self.emit("covered", percent=None, lines=0, missed=0, branches=None, untaken=None, files=0, error=reason)
+
+    def whole(self) -> Any:
+        if self.own is None:
+            controller = self.plugins.get_plugin("_cov").cov_controller
+            # Newer versions do not finish if the run is stopped early.
+            if controller.cov is not controller.combining_cov:
+                controller.finish()
+            return controller.cov
+        self.stop()
+        whole = self.library.Coverage(data_file=self.data_file)
+        whole.combine()
+        return whole
+
+
+class WorkerMeasurement(Measured):
+    # Behind it: pytest-cov starts in this hook.
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> Generator[None, None, None]:
+        yield
+        if self.own is None:
+            self.restore_variable(session.config.pluginmanager)
+
+    # The innermost wrapper: the fixtures are gone, and xdist has not yet told the controller that this is the end.
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_sessionfinish(self) -> Generator[None, None, None]:
+        yield
+        with suppress(Exception):
+            self.stop()
+
+
+@contextmanager
+def in_folder(root: str) -> Iterator[None]:
+    """A test may have left another working directory, or removed it."""
+    try:
+        before = os.getcwd()
+    except OSError:
+        before = root
+    os.chdir(root)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.chdir(before)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """The project may turn warnings into errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
