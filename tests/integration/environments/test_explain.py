@@ -13,6 +13,7 @@ import pytest
 from pytest_mcp.config.model import Config
 from pytest_mcp.report.tokens import estimate
 from scripts.environments import ENVIRONMENTS
+from tests.support.shared_runs import Answers, on_each
 from tests.support.waiting import limits_until
 from tests.support.workbench import Failure, Workbench, call, succeeded
 
@@ -30,64 +31,72 @@ ORDINARY = {
 }
 
 
-def printed(bench: Workbench, pattern: str) -> list[str]:
-    """What a run that only collects says around its tests, in the places that this pattern finds."""
-    return re.findall(pattern, bench.shell("--collect-only").stdout)
-
-
-def registered_marks(bench: Workbench) -> list[str]:
-    return re.findall(r"(?m)^@pytest\.mark\.(\w+)", bench.shell("--markers").stdout)
-
-
 async def explained(config: Config) -> dict[str, Any]:
     return succeeded(await call("explain_environment", {}, config))
 
 
-@pytest.mark.anyio
-async def test_what_is_told_of_pytest_is_what_its_own_header_shows(every_bench: Workbench) -> None:
-    every_bench.write(ORDINARY)
+def registered_marks(bench: Workbench) -> set[str]:
+    return set(re.findall(r"(?m)^@pytest\.mark\.(\w+)", bench.shell("--markers").stdout))
 
-    answer = await every_bench.explain()
 
-    assert printed(every_bench, r"plugins: (.+)") == [", ".join(answer["pytest"]["plugins"])]
-    version = every_bench.shell("--version")
-    assert (version.stdout + version.stderr).split() == ["pytest", answer["pytest"]["version"]]
-    assert printed(every_bench, r"configfile: ([\w.]+)") == [answer["config"]["file"]]
-    assert printed(every_bench, r"testpaths: ([\w.]+)") == answer["config"]["testpaths"]
-    assert printed(every_bench, r"(\d+) tests collected") == [str(answer["tests"]["count"])]
+async def _ordinary(bench: Workbench) -> Answers:
+    of_pytest = registered_marks(bench)
+    bench.write(ORDINARY)
+    answer = await bench.explain()
+    files = [path.relative_to(bench.root).as_posix() for path in bench.root.rglob("*") if path.is_file()]
+    version = bench.shell("--version")
+    return {
+        "answer": answer,
+        "files": files,
+        "marks": registered_marks(bench) - of_pytest,
+        "version": (version.stdout + version.stderr).split(),
+        "printed": bench.shell("--collect-only").stdout,
+        "python": bench.python,
+    }
+
+
+ordinary = on_each(_ordinary)
+
+
+def test_what_is_told_of_pytest_is_what_its_own_header_shows(ordinary: Answers) -> None:
+    answer = ordinary["answer"]
+
+    def printed(pattern: str) -> list[str]:
+        return re.findall(pattern, ordinary["printed"])
+
+    assert printed(r"plugins: (.+)") == [", ".join(answer["pytest"]["plugins"])]
+    assert ordinary["version"] == ["pytest", answer["pytest"]["version"]]
+    assert printed(r"configfile: ([\w.]+)") == [answer["config"]["file"]]
+    assert printed(r"testpaths: ([\w.]+)") == answer["config"]["testpaths"]
+    assert printed(r"(\d+) tests collected") == [str(answer["tests"]["count"])]
     assert answer["ready"]
 
 
-@pytest.mark.anyio
-async def test_the_marks_are_those_that_the_project_adds_to_pytests_own(every_bench: Workbench) -> None:
-    of_pytest = registered_marks(every_bench)
-    every_bench.write(ORDINARY)
+def test_the_marks_are_those_that_the_project_adds_to_pytests_own(ordinary: Answers) -> None:
+    marks = ordinary["answer"]["config"]["markers"]
 
-    answer = await every_bench.explain()
-
-    assert set(answer["config"]["markers"]) == set(registered_marks(every_bench)) - set(of_pytest)
-    assert answer["config"]["markers"] == ["slow", "net", "late"]
+    assert set(marks) == ordinary["marks"]
+    assert marks == ["slow", "net", "late"]
 
 
-@pytest.mark.anyio
-async def test_the_interpreter_is_told_with_where_it_was_found(every_bench: Workbench) -> None:
-    every_bench.write(ORDINARY)
-
-    interpreter = (await every_bench.explain())["interpreter"]
-
+def test_the_interpreter_is_told_with_where_it_was_found(ordinary: Answers) -> None:
     program = "import sys; print(sys.executable, sys.prefix, '%d.%d.%d' % sys.version_info[:3], sep='\\n')"
-    said = subprocess.run([every_bench.python, "-c", program], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([ordinary["python"], "-c", program], capture_output=True, text=True, check=True).stdout
     executable, prefix, version = said.splitlines()
-    assert interpreter == {"executable": executable, "source": "--python", "version": version, "prefix": prefix}
+    assert ordinary["answer"]["interpreter"] == {
+        "executable": executable,
+        "source": "--python",
+        "version": version,
+        "prefix": prefix,
+    }
 
 
-@pytest.mark.anyio
-async def test_an_ordinary_project_costs_few_tokens(bench: Workbench) -> None:
-    bench.write(ORDINARY)
+def test_an_ordinary_project_costs_few_tokens(ordinary: Answers) -> None:
+    assert estimate(json.dumps(ordinary["answer"], ensure_ascii=False, separators=(",", ":"))) <= 500
 
-    answer = await bench.explain()
 
-    assert estimate(json.dumps(answer, ensure_ascii=False, separators=(",", ":"))) <= 500
+def test_explaining_leaves_no_trace_in_the_project(ordinary: Answers) -> None:
+    assert sorted(ordinary["files"]) == sorted(ORDINARY)
 
 
 @pytest.mark.anyio
@@ -101,39 +110,29 @@ async def test_with_xdist_in_addopts_tests_are_counted_all_the_same(every_bench:
 
 
 @pytest.mark.anyio
-async def test_explaining_leaves_no_trace_in_the_project(every_bench: Workbench) -> None:
-    every_bench.write(ORDINARY)
-
-    await every_bench.explain()
-
-    files = [path.relative_to(every_bench.root).as_posix() for path in every_bench.root.rglob("*") if path.is_file()]
-    assert sorted(files) == sorted(ORDINARY)
-
-
-@pytest.mark.anyio
-async def test_a_project_may_have_modules_of_the_same_names_as_those_that_explain_it(every_bench: Workbench) -> None:
+async def test_a_project_may_have_modules_of_the_same_names_as_those_that_explain_it(bench: Workbench) -> None:
     names = ("environment_report", "ini_files", "import_origins", "selection_facts")
     imports = "".join(f"import {name}\nassert {name}.MINE\n" for name in names)
-    every_bench.write({**{f"{name}.py": "MINE = True\n" for name in names}, "test_a.py": imports + FINE})
+    bench.write({**{f"{name}.py": "MINE = True\n" for name in names}, "test_a.py": imports + FINE})
 
-    answer = await every_bench.explain()
+    answer = await bench.explain()
 
     assert (answer["ready"], answer["tests"]["count"]) == (True, 1)
 
 
 @pytest.mark.anyio
-async def test_tests_that_addopts_leave_out_are_counted_apart(every_bench: Workbench) -> None:
-    every_bench.write({"pytest.ini": "[pytest]\naddopts = -k one\n", "test_a.py": FINE + "def test_one(): pass\n"})
+async def test_tests_that_addopts_leave_out_are_counted_apart(bench: Workbench) -> None:
+    bench.write({"pytest.ini": "[pytest]\naddopts = -k one\n", "test_a.py": FINE + "def test_one(): pass\n"})
 
-    assert (await every_bench.explain())["tests"] == {"count": 1, "deselected": 1, "uncollected": []}
+    assert (await bench.explain())["tests"] == {"count": 1, "deselected": 1, "uncollected": []}
 
 
 @pytest.mark.anyio
-async def test_settings_above_the_root_are_not_told_as_its_own_but_named(every_bench: Workbench) -> None:
-    (every_bench.root.parent / "pytest.ini").write_text("[pytest]\naddopts = -x\n", encoding="utf-8")
-    every_bench.write({"test_a.py": FINE})
+async def test_settings_above_the_root_are_not_told_as_its_own_but_named(bench: Workbench) -> None:
+    (bench.root.parent / "pytest.ini").write_text("[pytest]\naddopts = -x\n", encoding="utf-8")
+    bench.write({"test_a.py": FINE})
 
-    answer = await every_bench.explain()
+    answer = await bench.explain()
 
     assert (answer["config"]["file"], answer["config"]["addopts"]) == (None, "")
     (notice,) = answer["notices"]
@@ -141,11 +140,11 @@ async def test_settings_above_the_root_are_not_told_as_its_own_but_named(every_b
 
 
 @pytest.mark.anyio
-async def test_the_code_of_another_checkout_is_not_ready(every_bench: Workbench) -> None:
-    other = every_bench.root.parent / "other"
+async def test_the_code_of_another_checkout_is_not_ready(bench: Workbench) -> None:
+    other = bench.root.parent / "other"
     (other / "shop").mkdir(parents=True)
     (other / "shop" / "__init__.py").touch()
-    every_bench.write(
+    bench.write(
         {
             "src/shop/__init__.py": "",
             "conftest.py": f"import sys\nsys.path.insert(0, {str(other)!r})\n",
@@ -153,7 +152,7 @@ async def test_the_code_of_another_checkout_is_not_ready(every_bench: Workbench)
         }
     )
 
-    answer = await every_bench.explain()
+    answer = await bench.explain()
 
     assert not answer["ready"]
     assert answer["imported_elsewhere"] == [{"name": "shop", "file": f"{other}/shop/__init__.py", "own": "src/shop"}]
@@ -186,27 +185,27 @@ BROKEN = {
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("what", BROKEN)
-async def test_what_keeps_pytest_from_collecting_is_data(every_bench: Workbench, what: str) -> None:
+async def test_what_keeps_pytest_from_collecting_is_data(bench: Workbench, what: str) -> None:
     files, words = BROKEN[what]
-    every_bench.write(files)
+    bench.write(files)
 
-    answer = await every_bench.explain()
+    answer = await bench.explain()
 
     assert (answer["ready"], answer["tests"]) == (False, None)
     assert words in answer["problem"]
     assert answer["next_step"]
-    assert answer["interpreter"]["executable"] == str(every_bench.python)
+    assert answer["interpreter"]["executable"] == str(bench.python)
 
 
 @pytest.mark.anyio
 async def test_a_conftest_that_hangs_is_data_when_the_time_is_over_with_all_that_was_known(
-    every_bench: Workbench,
+    bench: Workbench,
 ) -> None:
     hanging = "import pathlib, time\npathlib.Path('reached').touch()\ntime.sleep(1000)\n"
-    every_bench.write({**ORDINARY, "conftest.py": hanging})
+    bench.write({**ORDINARY, "conftest.py": hanging})
 
-    for limit in limits_until(every_bench.root / "reached"):
-        answer = await explained(every_bench.config._replace(default_timeout=limit))
+    for limit in limits_until(bench.root / "reached"):
+        answer = await explained(bench.config._replace(default_timeout=limit))
 
     assert not answer["ready"]
     assert f"{limit} seconds" in answer["problem"]

@@ -161,11 +161,11 @@ async def test_why_nothing_was_found_is_said(bench: Workbench) -> None:
 
 
 @pytest.mark.anyio
-async def test_files_with_one_cause_are_one_entry_that_says_how_many_more(every_bench: Workbench) -> None:
-    every_bench.write({f"test_{name}.py": "import not_there\n" for name in "abc"})
+async def test_files_with_one_cause_are_one_entry_that_says_how_many_more(bench: Workbench) -> None:
+    bench.write({f"test_{name}.py": "import not_there\n" for name in "abc"})
 
-    brief = await every_bench.discover()
-    whole = await every_bench.discover(detail="full")
+    brief = await bench.discover()
+    whole = await bench.discover(detail="full")
 
     (error,) = brief["collection_errors"]
     assert (error["file"], error["line"], error["also"]) == ("test_a.py", 1, 2)

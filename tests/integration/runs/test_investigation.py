@@ -14,9 +14,9 @@ from pytest_mcp.investigation.alone import HASH_SEED, Seeds
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.tools import BY_NAME
 from tests.support.git import git
-from tests.support.investigations import ALWAYS, BASE, BROKEN_SHOP, GOOD, HASH, ORDER, UNCOLLECTED, VICTIM
+from tests.support.investigations import BASE, BROKEN_SHOP, GOOD, HASH, ORDER, UNCOLLECTED, VICTIM
 from tests.support.waiting import PATIENCE
-from tests.support.workbench import Workbench
+from tests.support.workbench import PYTESTS, Workbench
 
 pytestmark = pytest.mark.anyio
 INVALID_PARAMS = -32602
@@ -28,31 +28,28 @@ def commit(bench: Workbench) -> None:
     git("commit", "--quiet", "-m", "base", cwd=bench.root)
 
 
-@pytest.mark.parametrize("order", [(2, 0, 1, 3), (3, 1, 0, 2)])
-async def test_node_ids_run_in_the_order_in_which_a_call_names_them(
-    every_bench: Workbench, order: tuple[int, ...]
-) -> None:
+async def test_node_ids_run_in_the_order_in_which_a_call_names_them(every_bench: Workbench) -> None:
     """So that `polluter.rerun` shows what it claims."""
     source = "import pathlib\ndef told(name): pathlib.Path('order').open('a').write(name + '\\n')\n"
     files = {f"test_{f}.py": f"{source}def test_0(): told('{f}0')\ndef test_1(): told('{f}1')\n" for f in "ab"}
     every_bench.write(files)
-    tests = ["a0", "a1", "b0", "b1"]
-    chosen = [tests[place] for place in order]
+    chosen = ["b1", "a1", "a0", "b0"]
 
     await every_bench.execute(node_ids=[f"test_{name[0]}.py::test_{name[1]}" for name in chosen])
 
     assert (every_bench.root / "order").read_text(encoding="utf-8").split() == chosen
 
 
-async def test_a_test_that_leaks_is_found_and_shown(every_bench: Workbench) -> None:
-    every_bench.write({**GOOD, "test_a.py": "import shop\ndef test_pollutes(): shop.PRICES['tea'] = 9\n"})
+async def test_a_test_that_leaks_is_found_and_shown(bench: Workbench) -> None:
+    oldest = bench.using(PYTESTS[0])
+    oldest.write({**GOOD, "test_a.py": "import shop\ndef test_pollutes(): shop.PRICES['tea'] = 9\n"})
 
-    found = await every_bench.investigate(node_id=VICTIM, runs=2)
+    found = await oldest.investigate(node_id=VICTIM, runs=2)
 
     assert (found["kind"], found["notices"]) == ("order_dependent", [])
     assert found["polluter"]["effect"] == "fails_after"
     assert found["polluter"]["node_ids"] == ["test_a.py::test_pollutes"]
-    shown = await every_bench.execute(**found["polluter"]["rerun"])
+    shown = await oldest.execute(**found["polluter"]["rerun"])
     assert [test["node_id"] for test in shown["tests"] if test["outcome"] == "failed"] == [VICTIM]
 
 
@@ -128,6 +125,7 @@ async def test_the_base_is_asked_and_the_checkout_stays_as_it_is(bench: Workbenc
     commit(bench)
     bench.write(truth.files)
     index = (bench.root / ".git" / "index").read_bytes()
+    before = {path.name for path in bench.root.iterdir()}
 
     found = await bench.investigate(node_id=truth.node_id, runs=2)
 
@@ -135,6 +133,7 @@ async def test_the_base_is_asked_and_the_checkout_stays_as_it_is(bench: Workbenc
     assert truth.evidence in found["evidence"][-1]
     assert (bench.root / ".git" / "index").read_bytes() == index
     assert not list((bench.root / ".git").glob("worktrees"))
+    assert {path.name for path in bench.root.iterdir()} - before <= {"__pycache__"}
 
 
 async def test_what_the_base_imported_from_the_checkout_is_no_answer(bench: Workbench) -> None:
@@ -169,7 +168,7 @@ async def test_a_package_that_the_environment_has_from_the_checkout_is_the_copys
 async def test_a_file_that_cannot_be_imported_is_a_failure_with_its_reason(bench: Workbench) -> None:
     bench.write(UNCOLLECTED.files)
 
-    found = await bench.investigate(node_id=VICTIM)
+    found = await bench.investigate(node_id=VICTIM, runs=2)
 
     assert found["kind"] == "deterministic"
     assert "ModuleNotFoundError: No module named 'nowhere'" in found["confidence"]
@@ -182,15 +181,6 @@ async def test_running_out_of_time_is_an_answer(bench: Workbench) -> None:
 
     assert found["kind"] == "inconclusive"
     assert found["notices"] == ["The time was over before everything was tried; a larger timeout may tell more."]
-
-
-async def test_nothing_of_it_is_left_in_the_project(bench: Workbench) -> None:
-    bench.write(ALWAYS.files)
-    before = {path.name for path in bench.root.iterdir()}
-
-    await bench.investigate(node_id=VICTIM, runs=2)
-
-    assert {path.name for path in bench.root.iterdir()} - before <= {"__pycache__"}
 
 
 @pytest.mark.parametrize(

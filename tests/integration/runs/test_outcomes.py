@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.projects import ZOO
-from tests.support.workbench import Workbench
+from tests.support.shared_runs import Answers, on_each
+from tests.support.workbench import GENERATIONS, Workbench
 
 # node id → outcome, by the mapping that docs/outcomes.md publishes
 OUTCOMES = {
@@ -25,22 +26,32 @@ OUTCOMES = {
 }
 
 
+SETTINGS_THAT_HIDE = "[pytest]\naddopts = --tb=line --show-capture=no -q\n"
+
+
+async def _zoo(bench: Workbench) -> Answers:
+    bench.write({"test_zoo.py": ZOO, "pytest.ini": SETTINGS_THAT_HIDE})
+    answers = {detail: await bench.execute(detail=detail) for detail in ("tests", "full")}
+    printed = bench.shell("--junitxml=../junit.xml").stdout
+    return {**answers, "printed": printed, "junit": ET.parse(bench.root.parent / "junit.xml").getroot()}
+
+
+zoo = on_each(_zoo, GENERATIONS)
+
+
 def closing_line(stdout: str) -> dict[str, int]:
     """pytest's own counts: '1 failed, 2 passed in 0.1s' → {'failed': 1, 'passed': 2}"""
     return {word.rstrip("s"): int(count) for count, word in re.findall(r"(\d+) ([a-z]+)", stdout.splitlines()[-1])}
 
 
-@pytest.mark.anyio
-async def test_every_kind_of_outcome_is_counted_as_the_published_mapping_says(generation_bench: Workbench) -> None:
-    generation_bench.write({"test_zoo.py": ZOO})
-
-    answer = await generation_bench.execute(detail="tests")
+def test_every_kind_of_outcome_is_counted_as_the_published_mapping_says(zoo: Answers) -> None:
+    answer = zoo["tests"]
 
     said = {test["node_id"].removeprefix("test_zoo.py::"): test["outcome"] for test in answer["tests"]}
     assert {name: said[name] for name in OUTCOMES} == OUTCOMES
     assert answer["verdict"] == "failed"
     assert answer["exit_code"] == 1
-    assert_counts_equal_pytests_own(answer, closing_line(generation_bench.shell("-q").stdout), teardown_errors=2)
+    assert_counts_equal_pytests_own(answer, closing_line(zoo["printed"]), teardown_errors=2)
 
 
 def assert_counts_equal_pytests_own(answer: dict[str, Any], line: dict[str, int], *, teardown_errors: int) -> None:
@@ -54,21 +65,15 @@ def assert_counts_equal_pytests_own(answer: dict[str, Any], line: dict[str, int]
     assert summary["total"] == sum(summary[key] for key in ("passed", "failed", "skipped", "errors"))
 
 
-@pytest.mark.anyio
-async def test_counts_equal_the_junit_file_that_pytest_writes(generation_bench: Workbench) -> None:
-    generation_bench.write({"test_zoo.py": ZOO})
-
-    answer = await generation_bench.execute()
-
-    generation_bench.shell("--junitxml=../junit.xml")
-    cases = ET.parse(generation_bench.root.parent / "junit.xml").getroot().findall(".//testcase")
+def test_counts_equal_the_junit_file_that_pytest_writes(zoo: Answers) -> None:
+    cases = zoo["junit"].findall(".//testcase")
     # junit writes the failure and the teardown error of one test as two cases of one name
     by_name: dict[tuple[str, str], set[str]] = {}
     for case in cases:
         by_name.setdefault((case.get("classname", ""), case.get("name", "")), set()).update(c.tag for c in case)
     counts = {kind: sum(kind in tags for tags in by_name.values()) for kind in ("failure", "skipped")}
     errors = sum("error" in tags and "failure" not in tags for tags in by_name.values())
-    summary = answer["summary"]
+    summary = zoo["tests"]["summary"]
     assert (summary["failed"], summary["skipped"], summary["errors"]) == (
         counts["failure"],
         counts["skipped"],
@@ -77,16 +82,8 @@ async def test_counts_equal_the_junit_file_that_pytest_writes(generation_bench: 
     assert summary["total"] == len(by_name)
 
 
-SETTINGS_THAT_HIDE = "[pytest]\naddopts = --tb=line --show-capture=no -q\n"
-
-
-@pytest.mark.anyio
-async def test_messages_begin_with_the_exception_and_tracebacks_lead_to_it(generation_bench: Workbench) -> None:
-    generation_bench.write({"test_zoo.py": ZOO, "pytest.ini": SETTINGS_THAT_HIDE})
-
-    answer = await generation_bench.execute(detail="tests")
-
-    tests = {test["node_id"].partition("::")[2]: test for test in answer["tests"]}
+def test_messages_begin_with_the_exception_and_tracebacks_lead_to_it(zoo: Answers) -> None:
+    tests = {test["node_id"].partition("::")[2]: test for test in zoo["tests"]["tests"]}
     failed = tests["test_fails"]
     assert failed["message"] == "AssertionError: assert [1, 2, 3] == [1, 2, 4]"
     assert failed["traceback"].split("\n") == [
@@ -117,13 +114,8 @@ async def test_messages_begin_with_the_exception_and_tracebacks_lead_to_it(gener
     assert tests["test_xpasses_strictly"]["message"] == "[XPASS(strict)] must not pass"
 
 
-@pytest.mark.anyio
-async def test_with_detail_full_messages_are_whole_and_tracebacks_are_pytests_own(generation_bench: Workbench) -> None:
-    generation_bench.write({"test_zoo.py": ZOO, "pytest.ini": SETTINGS_THAT_HIDE})
-
-    answer = await generation_bench.execute(detail="full")
-
-    tests = {test["node_id"].partition("::")[2]: test for test in answer["tests"]}
+def test_with_detail_full_messages_are_whole_and_tracebacks_are_pytests_own(zoo: Answers) -> None:
+    tests = {test["node_id"].partition("::")[2]: test for test in zoo["full"]["tests"]}
     failed = tests["test_fails"]
     assert failed["message"].startswith("AssertionError: assert [1, 2, 3] == [1, 2, 4]\n")
     assert ">       assert [1, 2, 3] == [1, 2, 4]" in failed["traceback"]
@@ -157,102 +149,117 @@ async def test_no_diff_is_cut_whatever_the_verbosity(generation_bench: Workbench
     ]  # fmt: skip
 
 
-@pytest.mark.anyio
-async def test_a_failed_subtest_makes_its_test_failed_and_the_message_says_which(generation_bench: Workbench) -> None:
-    generation_bench.write(
-        {
-            "test_sub.py": """
-            import unittest
+SUBTESTS = """
+    import unittest
 
-            def test_parts(subtests):
-                for number in range(3):
-                    with subtests.test("part", number=number):
-                        assert number != 1
+    def test_parts(subtests):
+        for number in range(3):
+            with subtests.test("part", number=number):
+                assert number != 1
 
-            class TestUnit(unittest.TestCase):
-                def test_parts(self):
-                    for number in range(3):
-                        with self.subTest(number=number):
-                            self.assertNotEqual(number, 2)
+    class TestUnit(unittest.TestCase):
+        def test_parts(self):
+            for number in range(3):
+                with self.subTest(number=number):
+                    self.assertNotEqual(number, 2)
 
-            def test_fine(subtests):
-                with subtests.test("part"): pass
-            """
-        }
-    )
+    def test_fine(subtests):
+        with subtests.test("part"): pass
+"""
+DOCTESTS = '''
+    def good():
+        """
+        >>> 1 + 1
+        2
+        """
 
-    answer = await generation_bench.execute(detail="tests")
+    def bad():
+        """
+        >>> 1 + 1
+        3
+        """
+'''
+# Properties, log records and reasons are the project's own objects.
+ODD = """
+    import logging
+    import pytest
 
-    tests = {test["node_id"]: test for test in answer["tests"]}
-    assert {name: test["outcome"] for name, test in tests.items()} == {
-        "test_sub.py::test_parts": "failed",
-        "test_sub.py::TestUnit::test_parts": "failed",
-        "test_sub.py::test_fine": "passed",
-    }
-    plain, unit = (tests[f"test_sub.py::{name}test_parts"] for name in ("", "TestUnit::"))
+    def test_property(record_property):
+        record_property("x", float("nan"))
+        assert 0
+
+    def test_log():
+        logging.getLogger().warning("x", extra={"d": {(1, 2): 3}})
+        assert 0
+
+    @pytest.mark.xfail(reason=42)
+    def test_reason(): assert 0
+"""
+SEVERAL_KINDS = {
+    "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
+    "src/sums.py": DOCTESTS,
+    "test_a.py": "def test_bad():\n    assert 0\ndef test_needs(nothing): pass\n",
+    "test_notes.txt": ">>> 2 * 2\n4\n",
+    "test_odd.py": ODD,
+    "test_sub.py": SUBTESTS,
+}
+
+
+async def _several_kinds(bench: Workbench) -> Answers:
+    bench.write(SEVERAL_KINDS)
+    return {"root": str(bench.root)} | {detail: await bench.execute(detail=detail) for detail in ("tests", "full")}
+
+
+several_kinds = on_each(_several_kinds, GENERATIONS)
+
+
+def of_file(answer: dict[str, Any], name: str) -> dict[str, dict[str, Any]]:
+    tests = ((test["node_id"].partition("::"), test) for test in answer["tests"])
+    return {place[2]: test for place, test in tests if place[0] == name}
+
+
+def outcomes(tests: dict[str, dict[str, Any]]) -> dict[str, str]:
+    return {name: test["outcome"] for name, test in tests.items()}
+
+
+def test_a_failed_subtest_makes_its_test_failed_and_the_message_says_which(several_kinds: Answers) -> None:
+    tests = of_file(several_kinds["tests"], "test_sub.py")
+
+    assert outcomes(tests) == {"test_parts": "failed", "TestUnit::test_parts": "failed", "test_fine": "passed"}
+    plain, unit = (tests[f"{name}test_parts"] for name in ("", "TestUnit::"))
     assert plain["message"] == "AssertionError: assert 1 != 1 in subtest [part] (number=1)"
     assert unit["message"] == "AssertionError: 2 == 2 in subtest (number=2)"
     assert plain["traceback"] == "test_sub.py:6: in test_parts\n    assert number != 1"
-    assert answer["summary"]["failed"] == 2
 
 
-@pytest.mark.anyio
-async def test_texts_of_failures_keep_their_indentation_and_name_places_from_the_root(
-    generation_bench: Workbench,
-) -> None:
-    sums = 'def one():\n    """\n    >>> 1 + 1\n    3\n    """\n'
-    tests = "def test_bad():\n    assert 0\ndef test_needs(nothing): pass\n"
-    generation_bench.write(
-        {"pytest.ini": "[pytest]\naddopts = --doctest-modules\n", "src/sums.py": sums, "test_a.py": tests}
-    )
+def test_texts_of_failures_keep_their_indentation_and_name_places_from_the_root(several_kinds: Answers) -> None:
+    texts = {test["node_id"]: test["traceback"] for test in several_kinds["tests"]["tests"]}
+    whole = of_file(several_kinds["full"], "test_a.py")
 
-    answer = await generation_bench.execute()
-
-    whole = await generation_bench.execute(detail="full", node_ids=["test_a.py::test_bad"])
-
-    texts = {test["node_id"]: test["traceback"] for test in answer["tests"]}
-    assert whole["tests"][0]["traceback"].startswith("    def test_bad():\n>       assert 0\n")
+    assert whole["test_bad"]["traceback"].startswith("    def test_bad():\n>       assert 0\n")
     assert texts["test_a.py::test_bad"] == "test_a.py:2: in test_bad\n    assert 0"
-    assert texts["src/sums.py::sums.one"].splitlines()[-1] == "src/sums.py:3: DocTestFailure"
+    assert texts["src/sums.py::sums.bad"].splitlines()[-1] == "src/sums.py:9: DocTestFailure"
     assert texts["test_a.py::test_needs"].splitlines()[-1] == "test_a.py:3"
-    assert str(generation_bench.root) not in str(answer)
-    assert str(generation_bench.root) not in str(whole["tests"])
+    assert several_kinds["root"] not in str(several_kinds["tests"])
+    assert several_kinds["root"] not in str(several_kinds["full"]["tests"])
 
 
-@pytest.mark.anyio
-async def test_doctests_are_tests(generation_bench: Workbench) -> None:
-    generation_bench.write(
-        {
-            "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
-            "sums.py": '''
-            def good():
-                """
-                >>> 1 + 1
-                2
-                """
+def test_doctests_are_tests(several_kinds: Answers) -> None:
+    tests = of_file(several_kinds["tests"], "src/sums.py")
 
-            def bad():
-                """
-                >>> 1 + 1
-                3
-                """
-            ''',
-            "test_notes.txt": ">>> 2 * 2\n4\n",
-        }
-    )
+    assert outcomes(tests) == {"sums.good": "passed", "sums.bad": "failed"}
+    assert outcomes(of_file(several_kinds["tests"], "test_notes.txt")) == {"test_notes.txt": "passed"}
+    assert tests["sums.bad"]["message"] == "DocTestFailure: Expected: 3 Got: 2"
+    assert tests["sums.bad"]["traceback"].endswith("Expected:\n    3\nGot:\n    2\n\nsrc/sums.py:9: DocTestFailure")
 
-    answer = await generation_bench.execute(detail="tests")
 
-    tests = {test["node_id"]: test for test in answer["tests"]}
-    assert {name: test["outcome"] for name, test in tests.items()} == {
-        "sums.py::sums.good": "passed",
-        "sums.py::sums.bad": "failed",
-        "test_notes.txt::test_notes.txt": "passed",
-    }
-    assert tests["sums.py::sums.bad"]["message"] == "DocTestFailure: Expected: 3 Got: 2"
-    assert tests["sums.py::sums.bad"]["traceback"].endswith(
-        "Expected:\n    3\nGot:\n    2\n\nsums.py:9: DocTestFailure"
-    )
+def test_what_json_cannot_say_hides_no_failure(several_kinds: Answers) -> None:
+    for answer in (several_kinds["tests"], several_kinds["full"]):
+        said = outcomes(of_file(answer, "test_odd.py"))
+        assert said == {"test_property": "failed", "test_log": "failed", "test_reason": "skipped"}
+        summary = answer["summary"]
+        assert [summary[key] for key in ("passed", "failed", "skipped", "errors")] == [3, 6, 1, 1]
+        assert answer["notices"] == []
 
 
 @pytest.mark.anyio
@@ -275,35 +282,6 @@ async def test_a_module_that_skips_itself_counts_as_one_skipped_test(generation_
         "message": "no database",
         "traceback": None,
     }
-
-
-@pytest.mark.anyio
-async def test_what_json_cannot_say_hides_no_failure(generation_bench: Workbench) -> None:
-    """Properties, log records and reasons are the project's own objects."""
-    generation_bench.write(
-        {
-            "test_odd.py": """
-            import logging
-            import pytest
-
-            def test_property(record_property):
-                record_property("x", float("nan"))
-                assert 0
-
-            def test_log():
-                logging.getLogger().warning("x", extra={"d": {(1, 2): 3}})
-                assert 0
-
-            @pytest.mark.xfail(reason=42)
-            def test_reason(): assert 0
-            """
-        }
-    )
-
-    for detail in ("auto", "full"):
-        answer = await generation_bench.execute(detail=detail)
-        assert (answer["summary"]["failed"], answer["summary"]["skipped"], answer["summary"]["passed"]) == (2, 1, 0)
-        assert answer["notices"] == []
 
 
 @pytest.mark.anyio

@@ -9,11 +9,18 @@ from tests.support.workbench import NEWEST, Workbench
 FINE = "def test_fine(): pass\n"
 
 
-async def assert_each_id_runs_exactly_itself(bench: Workbench, tests: list[dict[str, Any]], **extra: Any) -> None:
-    assert tests
-    for test in tests:
-        answer = await bench.execute(node_ids=[test["node_id"]], **extra)
-        assert [ran["node_id"] for ran in answer["tests"]] == [test["node_id"]], answer
+async def assert_each_id_runs_exactly_itself(bench: Workbench, tests: list[dict[str, Any]]) -> None:
+    """Each id is part of another set of calls, as the bits of its number say: no id can stand for a different test."""
+    ids = list(dict.fromkeys(test["node_id"] for test in tests))
+    assert ids
+    for bit in range(len(ids).bit_length()):
+        named = [node_id for number, node_id in enumerate(ids, start=1) if number >> bit & 1]
+        await assert_runs_exactly(bench, named)
+
+
+async def assert_runs_exactly(bench: Workbench, ids: list[str]) -> None:
+    answer = await bench.execute(node_ids=ids, detail="tests")
+    assert [ran["node_id"] for ran in answer["tests"]] == ids, answer
 
 
 @pytest.mark.anyio
@@ -40,10 +47,8 @@ async def test_odd_parameters_nested_classes_and_unittest_methods(every_bench: W
     found = await every_bench.discover()
 
     assert found["count"] == 15
-    ids = [test["node_id"] for test in found["tests"]]
-    together = await every_bench.execute(node_ids=ids, detail="tests")
-    assert [test["node_id"] for test in together["tests"]] == ids
-    # One by one is slow, and adds little to the order above: once is enough.
+    await assert_runs_exactly(every_bench, [test["node_id"] for test in found["tests"]])
+    # Call by call is slow, and adds little to the order above: once is enough.
     if every_bench.environment == NEWEST:
         await assert_each_id_runs_exactly_itself(every_bench, found["tests"])
 
@@ -74,20 +79,22 @@ async def test_a_monorepo_with_nested_ini_files_has_ids_relative_to_the_root(eve
         "one/tests/test_same.py::test_fine",
     ]
     assert {test["file"] for test in nested["tests"]} == {"one/tests/test_same.py"}
-    await assert_each_id_runs_exactly_itself(every_bench, [*whole["tests"], *nested["tests"]])
+    # One by one, since all that a call names decides together which settings are used.
+    for node_id in {test["node_id"] for test in (*whole["tests"], *nested["tests"])}:
+        await assert_runs_exactly(every_bench, [node_id])
 
 
 @pytest.mark.anyio
 async def test_ids_of_a_failing_nested_project_and_their_places_are_relative_to_the_root(
-    every_bench: Workbench,
+    bench: Workbench,
 ) -> None:
-    every_bench.write({"one/pytest.ini": "[pytest]\n", "one/tests/test_bad.py": "def test_bad(): assert 0\n"})
+    bench.write({"one/pytest.ini": "[pytest]\n", "one/tests/test_bad.py": "def test_bad(): assert 0\n"})
 
-    answer = await every_bench.execute(path="one")
+    answer = await bench.execute(path="one")
 
     assert answer["tests"][0]["traceback"].startswith("one/tests/test_bad.py:1: in test_bad\n")
     assert answer["rerun"] == {"node_ids": ["one/tests/test_bad.py::test_bad"]}
-    again = await every_bench.execute(**answer["rerun"])
+    again = await bench.execute(**answer["rerun"])
     assert again["summary"]["failed"] == 1
 
 
@@ -125,26 +132,26 @@ async def test_doctests(every_bench: Workbench) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_pattern_run_hands_its_pattern_on(every_bench: Workbench) -> None:
-    every_bench.write({"checks/check_bad.py": "def test_bad(): assert 0\n", "test_fine.py": FINE})
+async def test_a_pattern_run_hands_its_pattern_on(bench: Workbench) -> None:
+    bench.write({"checks/check_bad.py": "def test_bad(): assert 0\n", "test_fine.py": FINE})
 
-    found = await every_bench.discover(pattern="check_*.py")
-    answer = await every_bench.execute(pattern="check_*.py")
+    found = await bench.discover(pattern="check_*.py")
+    answer = await bench.execute(pattern="check_*.py")
 
     assert [test["node_id"] for test in found["tests"]] == ["checks/check_bad.py::test_bad"]
     assert answer["rerun"] == {"node_ids": ["checks/check_bad.py::test_bad"], "pattern": "check_*.py"}
-    again = await every_bench.execute(**answer["rerun"])
+    again = await bench.execute(**answer["rerun"])
     assert [test["node_id"] for test in again["tests"]] == ["checks/check_bad.py::test_bad"]
 
 
 @pytest.mark.anyio
-async def test_files_of_one_name_in_two_packages(every_bench: Workbench) -> None:
-    every_bench.write({f"{name}/{file}": FINE for name in "ab" for file in ("__init__.py", "test_same.py")})
+async def test_files_of_one_name_in_two_packages(bench: Workbench) -> None:
+    bench.write({f"{name}/{file}": FINE for name in "ab" for file in ("__init__.py", "test_same.py")})
 
-    found = await every_bench.discover()
+    found = await bench.discover()
 
     assert [test["node_id"] for test in found["tests"]] == ["a/test_same.py::test_fine", "b/test_same.py::test_fine"]
-    await assert_each_id_runs_exactly_itself(every_bench, found["tests"])
+    await assert_each_id_runs_exactly_itself(bench, found["tests"])
 
 
 @pytest.mark.anyio
@@ -173,9 +180,8 @@ async def test_a_link_inside_the_root_keeps_its_own_name(every_bench: Workbench)
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("name", ["ro[ot", "c::d"])
-async def test_a_root_whose_name_pytest_misreads_works_like_any_other(every_bench: Workbench, name: str) -> None:
-    root = every_bench.root.parent / name
+async def test_a_root_whose_name_pytest_misreads_works_like_any_other(every_bench: Workbench) -> None:
+    root = every_bench.root.parent / "ro[ot c::d"
     root.mkdir()
     odd = Workbench(root, every_bench.environment)
     odd.write({"conftest.py": "", "tests/test_a.py": FINE + "def test_bad(): assert 0\n"})

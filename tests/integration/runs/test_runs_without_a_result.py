@@ -22,10 +22,10 @@ async def failed_run(bench: Workbench, files: dict[str, str], **arguments: Any) 
 
 
 @pytest.mark.anyio
-async def test_an_exit_from_inside_a_test_is_a_crash_that_names_it(every_bench: Workbench) -> None:
+async def test_an_exit_from_inside_a_test_is_a_crash_that_names_it(bench: Workbench) -> None:
     source = BEFORE + "import os\ndef test_leaves(): os._exit(0)\ndef test_after(): pass\n"
 
-    kind, message, data = await failed_run(every_bench, {"test_leaves.py": source})
+    kind, message, data = await failed_run(bench, {"test_leaves.py": source})
 
     assert kind == "crash"
     assert data["exit_code"] == 0
@@ -45,8 +45,8 @@ LEAVES = {
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("where", LEAVES)
-async def test_leaving_before_any_test_is_a_crash(every_bench: Workbench, where: str) -> None:
-    kind, _, data = await failed_run(every_bench, LEAVES[where])
+async def test_leaving_before_any_test_is_a_crash(bench: Workbench, where: str) -> None:
+    kind, _, data = await failed_run(bench, LEAVES[where])
 
     assert kind == "crash"
     assert data["partial"] is None
@@ -104,32 +104,32 @@ NOT_RUN = {
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("how", NOT_RUN)
-async def test_tests_that_were_selected_and_did_not_run_are_no_pass(every_bench: Workbench, how: str) -> None:
-    every_bench.write({"test_a.py": "def test_a(): raise SystemError\n", **NOT_RUN[how]})
+async def test_tests_that_were_selected_and_did_not_run_are_no_pass(bench: Workbench, how: str) -> None:
+    bench.write({"test_a.py": "def test_a(): raise SystemError\n", **NOT_RUN[how]})
 
-    answer = await every_bench.execute()
+    answer = await bench.execute()
 
     assert answer["verdict"] != "passed"
     assert answer["notices"]
 
 
 @pytest.mark.anyio
-async def test_a_hook_that_resets_the_exit_status_hides_no_failure(every_bench: Workbench) -> None:
+async def test_a_hook_that_resets_the_exit_status_hides_no_failure(bench: Workbench) -> None:
     hook = "def pytest_sessionfinish(session): session.exitstatus = 0\n"
-    every_bench.write({"conftest.py": hook, "test_a.py": "def test_bad(): assert 0\n"})
+    bench.write({"conftest.py": hook, "test_a.py": "def test_bad(): assert 0\n"})
 
-    answer = await every_bench.execute()
+    answer = await bench.execute()
 
     assert (answer["verdict"], answer["exit_code"], answer["summary"]["failed"]) == ("failed", 0, 1)
     assert answer["notices"] == ["pytest exited with 0, which does not fit the outcomes of its tests."]
 
 
 @pytest.mark.anyio
-async def test_a_threshold_that_fails_the_run_is_a_failed_run_with_a_notice(every_bench: Workbench) -> None:
+async def test_a_threshold_that_fails_the_run_is_a_failed_run_with_a_notice(bench: Workbench) -> None:
     hook = "def pytest_sessionfinish(session): session.exitstatus = 1\n"
-    every_bench.write({"conftest.py": hook, "test_a.py": BEFORE})
+    bench.write({"conftest.py": hook, "test_a.py": BEFORE})
 
-    answer = await every_bench.execute()
+    answer = await bench.execute()
 
     assert (answer["verdict"], answer["exit_code"], answer["summary"]["passed"]) == ("failed", 1, 1)
     assert answer["notices"] == [
@@ -170,14 +170,14 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.usefixtures("_impatient")
-async def test_hooks_after_the_session_have_the_time_of_the_call(every_bench: Workbench) -> None:
+async def test_hooks_after_the_session_have_the_time_of_the_call(bench: Workbench) -> None:
     hook = "import pathlib, time\ndef pytest_unconfigure():\n    time.sleep(1)\n    pathlib.Path('done').touch()\n"
-    every_bench.write({"conftest.py": hook, "test_a.py": BEFORE})
+    bench.write({"conftest.py": hook, "test_a.py": BEFORE})
 
-    answer = await every_bench.execute()
+    answer = await bench.execute()
 
     assert (answer["verdict"], answer["exit_code"], answer["notices"]) == ("passed", 0, [])
-    assert (every_bench.root / "done").exists()
+    assert (bench.root / "done").exists()
 
 
 @pytest.mark.anyio
@@ -309,10 +309,10 @@ async def test_the_stack_of_a_stuck_test_is_in_the_message(every_bench: Workbenc
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("option", ["--help", "--markers"])
-async def test_addopts_that_keep_pytest_from_a_session_are_a_usage_error(every_bench: Workbench, option: str) -> None:
+async def test_addopts_that_keep_pytest_from_a_session_are_a_usage_error(bench: Workbench, option: str) -> None:
     files = {"pytest.ini": f"[pytest]\naddopts = {option}\n", "test_a.py": BEFORE}
 
-    kind, message, _ = await failed_run(every_bench, files)
+    kind, message, _ = await failed_run(bench, files)
 
     assert kind == "usage_error"
     assert "addopts" in message
@@ -321,11 +321,11 @@ async def test_addopts_that_keep_pytest_from_a_session_are_a_usage_error(every_b
 @pytest.mark.anyio
 @pytest.mark.parametrize("option", ["--fixtures", "--cache-show"])
 async def test_addopts_that_show_something_instead_of_running_are_named_in_a_notice(
-    every_bench: Workbench, option: str
+    bench: Workbench, option: str
 ) -> None:
-    every_bench.write({"pytest.ini": f"[pytest]\naddopts = {option}\n", "test_a.py": BEFORE})
+    bench.write({"pytest.ini": f"[pytest]\naddopts = {option}\n", "test_a.py": BEFORE})
 
-    answer = await every_bench.execute()
+    answer = await bench.execute()
 
     assert answer["verdict"] == "incomplete"
     assert [notice for notice in answer["notices"] if "addopts" in notice]

@@ -8,16 +8,16 @@ FINE = "def test_fine(): pass\n"
 
 
 @pytest.mark.anyio
-async def test_a_missing_file_is_refused_before_anything_starts(every_bench: Workbench) -> None:
-    every_bench.write({"tests/test_fine.py": FINE, "conftest.py": "open('ran', 'w')\n"})
+async def test_a_missing_file_is_refused_before_anything_starts(bench: Workbench) -> None:
+    bench.write({"tests/test_fine.py": FINE, "conftest.py": "open('ran', 'w')\n"})
 
-    failure = await every_bench.refused("execute_tests", node_ids=["tests/test_typo.py", "tests/test_fine.py"])
+    failure = await bench.refused("execute_tests", node_ids=["tests/test_typo.py", "tests/test_fine.py"])
 
     assert failure.code == -32602
     assert failure.data["field"] == "node_ids.0"
     assert failure.data["received_value"] == "tests/test_typo.py"
     assert set(failure.data) == {"field", "detail", "received_value", "validation_errors"}
-    assert not (every_bench.root / "ran").exists()
+    assert not (bench.root / "ran").exists()
 
 
 @pytest.mark.anyio
@@ -45,11 +45,11 @@ async def test_every_missing_test_is_named(every_bench: Workbench) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_missing_test_is_named_even_where_another_target_covers_it(every_bench: Workbench) -> None:
-    every_bench.write({"tests/test_fine.py": FINE})
+async def test_a_missing_test_is_named_even_where_another_target_covers_it(bench: Workbench) -> None:
+    bench.write({"tests/test_fine.py": FINE})
     ids = ["tests/test_fine.py::test_fine", "tests/test_fine.py::test_fine[no]", "tests/test_fine.py::test_gone"]
 
-    failure = await every_bench.refused("execute_tests", node_ids=ids, path="tests")
+    failure = await bench.refused("execute_tests", node_ids=ids, path="tests")
 
     assert [fault["field"] for fault in failure.data["validation_errors"]] == ["node_ids.1", "node_ids.2"]
 
@@ -119,11 +119,11 @@ async def test_broken_settings_are_a_usage_error_that_quotes_them(every_bench: W
 
 
 @pytest.mark.anyio
-async def test_an_ini_file_that_is_not_utf8_is_a_usage_error(every_bench: Workbench) -> None:
-    every_bench.write({"test_fine.py": FINE})
-    (every_bench.root / "pytest.ini").write_bytes(b"[pytest]\naddopts = -k \xff\xfe\n")
+async def test_an_ini_file_that_is_not_utf8_is_a_usage_error(bench: Workbench) -> None:
+    bench.write({"test_fine.py": FINE})
+    (bench.root / "pytest.ini").write_bytes(b"[pytest]\naddopts = -k \xff\xfe\n")
 
-    failure = await every_bench.refused("execute_tests")
+    failure = await bench.refused("execute_tests")
 
     assert (failure.code, failure.data["error_type"]) == (-32000, "usage_error")
 
@@ -181,10 +181,10 @@ async def test_parameters_that_a_test_does_not_have_are_the_callers_fault(every_
 
 
 @pytest.mark.anyio
-async def test_a_file_without_tests_is_not_said_to_be_missing(every_bench: Workbench) -> None:
-    every_bench.write({"test_it.py": "def test_q(): pass\n", "data.toml": "x = 1\n"})
+async def test_a_file_without_tests_is_not_said_to_be_missing(bench: Workbench) -> None:
+    bench.write({"test_it.py": "def test_q(): pass\n", "data.toml": "x = 1\n"})
 
-    failure = await every_bench.refused("execute_tests", node_ids=["data.toml"])
+    failure = await bench.refused("execute_tests", node_ids=["data.toml"])
 
     assert (failure.code, failure.data["field"]) == (-32602, "node_ids.0")
     assert "not found" not in failure.message

@@ -269,7 +269,7 @@ def runs(draw: st.DrawFn) -> list[Event]:
     return session(*told, selected=len(told), exit_status=1)
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(runs(), st.integers(min_value=500, max_value=6000), st.sampled_from(["auto", "tests"]))
 def test_the_budget_is_kept_and_what_matters_most_is_told(stream: list[Event], most: int, detail: str) -> None:
     whole = report(stream)
@@ -289,7 +289,7 @@ def test_the_budget_is_kept_and_what_matters_most_is_told(stream: list[Event], m
         assert sent.omitted.same_cause_failures == len(whole.failures) - listed["failed"] - listed["error"]
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(runs())
 def test_a_larger_budget_never_shows_less_and_tests_shows_what_auto_shows(stream: list[Event]) -> None:
     def shown(most: int, how: str) -> list[int]:
@@ -303,7 +303,7 @@ def test_a_larger_budget_never_shows_less_and_tests_shows_what_auto_shows(stream
         assert all(before <= after for before, after in zip(less, more, strict=True))
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.lists(st.sampled_from(["+ one", "- two", "same"]), max_size=20), own_frames, other_frames)
 def test_the_first_example_keeps_its_statement_and_the_lines_that_differ_at_every_budget(
     diff: list[str], own: list[str], others: list[str]
@@ -429,7 +429,7 @@ def test_what_does_not_fit_goes_in_a_fixed_order(detail: str) -> None:
         *(one_test(f"tests/test_a.py::passes{n}") for n in range(LISTED_WITHOUT_FAILURE)),
     )
 
-    steps = [gone(answer(stream, detail=detail, max_tokens=most)) for most in range(3000, 499, -50)]
+    steps = [gone(answer(stream, detail=detail, max_tokens=most)) for most in range(3000, 499, -100)]
 
     assert steps[0] == [False] * 10
     assert sum(steps[-1]) >= 8

@@ -194,7 +194,7 @@ def test_an_ordinary_project_costs_few_tokens() -> None:
 LOUD = portrait(**dict.fromkeys(("plugins", "testpaths", "addopts", "markers", "python_files"), ["x" * 10_000] * 50))
 
 
-@settings(max_examples=100)
+@settings(max_examples=30)
 @given(st.lists(any_event, max_size=6) | damaged_sessions())
 @example([HELLO, LOUD, ONE_TEST])
 @example([HELLO, portrait(prefix="x" * 10**6, rootdir="x" * 10**6, inifile="x" * 10**6)])

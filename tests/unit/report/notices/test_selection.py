@@ -127,13 +127,11 @@ async def test_a_mistyped_mark_is_told_whether_or_not_tests_were_selected(every_
 
 
 @pytest.mark.anyio
-async def test_names_near_a_mistyped_keyword_are_told(every_bench: Workbench) -> None:
-    every_bench.write(
-        {"test_a.py": "def test_refund_arrives(): pass\nclass TestCart:\n    def test_total(self): pass\n"}
-    )
+async def test_names_near_a_mistyped_keyword_are_told(bench: Workbench) -> None:
+    bench.write({"test_a.py": "def test_refund_arrives(): pass\nclass TestCart:\n    def test_total(self): pass\n"})
 
-    word = await every_bench.execute(keywords="refnud and not slow")
-    far = await every_bench.execute(keywords="gpu")
+    word = await bench.execute(keywords="refnud and not slow")
+    far = await bench.execute(keywords="gpu")
 
     assert word["notices"] == [
         "No test was selected: 2 were collected and all were deselected by keywords; names that are near: 'refund'."
@@ -142,11 +140,11 @@ async def test_names_near_a_mistyped_keyword_are_told(every_bench: Workbench) ->
 
 
 @pytest.mark.anyio
-async def test_a_mark_that_a_conftest_gives_is_known(every_bench: Workbench) -> None:
+async def test_a_mark_that_a_conftest_gives_is_known(bench: Workbench) -> None:
     hook = "def pytest_collection_modifyitems(items):\n    for item in items: item.add_marker('nightly')\n"
-    every_bench.write({"conftest.py": hook, "test_a.py": "def test_a(): pass\n"})
+    bench.write({"conftest.py": hook, "test_a.py": "def test_a(): pass\n"})
 
-    chosen, left = await every_bench.execute(markers="nightly"), await every_bench.discover(markers="not nightly")
+    chosen, left = await bench.execute(markers="nightly"), await bench.discover(markers="not nightly")
 
     assert not [notice for notice in (*chosen["notices"], *left["notices"]) if "No collected test" in notice]
     assert (chosen["summary"]["total"], left["count"]) == (1, 0)
@@ -200,23 +198,21 @@ OPTIONS = {"-m": "-m quick", "-k": "-k nowhere", "--deselect": "--deselect test_
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("option", OPTIONS)
-async def test_an_option_of_the_project_that_deselects_everything_is_quoted(
-    every_bench: Workbench, option: str
-) -> None:
+async def test_an_option_of_the_project_that_deselects_everything_is_quoted(bench: Workbench, option: str) -> None:
     ini = f"[pytest]\nmarkers =\n    slow\n    quick\naddopts = {OPTIONS[option]}\n"
-    every_bench.write({"pytest.ini": ini, "test_a.py": MARKED})
+    bench.write({"pytest.ini": ini, "test_a.py": MARKED})
 
-    (sentence,) = (await every_bench.execute())["notices"]
+    (sentence,) = (await bench.execute())["notices"]
 
     assert sentence.startswith("No test was selected: 2 were collected")
     assert f"'{OPTIONS[option]}'" in sentence
 
 
 @pytest.mark.anyio
-async def test_files_that_the_project_ignores_are_spoken_of(every_bench: Workbench) -> None:
-    every_bench.write({"pytest.ini": "[pytest]\naddopts = --ignore=tests\n", "tests/test_a.py": MARKED})
+async def test_files_that_the_project_ignores_are_spoken_of(bench: Workbench) -> None:
+    bench.write({"pytest.ini": "[pytest]\naddopts = --ignore=tests\n", "tests/test_a.py": MARKED})
 
-    (sentence,) = (await every_bench.discover())["notices"]
+    (sentence,) = (await bench.discover())["notices"]
 
     assert "--ignore" in sentence
 
