@@ -5,18 +5,6 @@ import pytest
 from tests.support.hostile_server import HostileServer, NewServer
 from tests.support.hostile_web import LEGACY, HostileWeb, NewWeb
 
-# Whether a test is the last case of its row. The cases before it have their next call in the next case.
-LAST_CASE = pytest.StashKey[bool]()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    item.stash[LAST_CASE] = nextitem is None or _row(nextitem) != _row(item)
-
-
-def _row(item: pytest.Item) -> str:
-    return item.nodeid.partition("[")[0]
-
 
 @pytest.fixture
 def new_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewServer]:
@@ -48,23 +36,25 @@ def new_web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewWeb]:
 
 @pytest.fixture(scope="module")
 def shelf() -> Iterator[list[HostileServer]]:
+    """A test that breaks the next call makes the next test fail; after the last one there is a plain call."""
     servers: list[HostileServer] = []
     yield servers
     for server in servers:
-        server.close()
+        try:
+            server.assert_unharmed()
+        finally:
+            server.close()
 
 
 @pytest.fixture
-def server(
-    shelf: list[HostileServer], tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Iterator[HostileServer]:
-    """One for all tests of a module, unharmed after each of them; a new one where a test has harmed it."""
+def server(shelf: list[HostileServer], tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileServer]:
+    """One for all tests of a module, with nothing left after each of them; a new one where a test has harmed it."""
     if not shelf:
         shelf.append(HostileServer(tmp_path_factory.mktemp("shared")).ready())
     server = shelf[0]
     yield server
     try:
-        server.assert_unharmed(by_a_plain_call=request.node.stash[LAST_CASE])
+        server.assert_nothing_left()
     except BaseException:
         shelf.remove(server)
         server.close()

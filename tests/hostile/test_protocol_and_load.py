@@ -7,6 +7,7 @@ import select
 import struct
 import termios
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
@@ -270,10 +271,17 @@ FAULTS = {
 }
 
 
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileServer]:
+    server = HostileServer(tmp_path_factory.mktemp("faulty"), program=("-c", FAULTY)).ready()
+    yield server
+    server.close()
+
+
 @pytest.mark.parametrize("kind", FAULTS)
-def test_whatever_our_own_code_raises_costs_one_answer(new_server: NewServer, kind: str) -> None:
+def test_whatever_our_own_code_raises_costs_one_answer(faulty: HostileServer, kind: str) -> None:
     """F3."""
-    server = new_server(program=("-c", FAULTY)).ready()
+    server = faulty
 
     for fault in FAULTS[kind]:
         server.project({"fault": fault})
@@ -283,8 +291,8 @@ def test_whatever_our_own_code_raises_costs_one_answer(new_server: NewServer, ki
         assert failure.code == -32603, fault
         assert fault in failure.message
         assert fault in failure.data["traceback"]
+        assert f"{fault}: our own bug" in server.log.read_text()
     server.assert_unharmed()
-    assert "Traceback" in server.log.read_text()
 
 
 def test_of_many_calls_a_few_run_and_the_others_wait_in_order_or_are_cancelled(new_server: NewServer) -> None:

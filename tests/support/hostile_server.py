@@ -165,28 +165,33 @@ class HostileServer(RawClient):
         assert (answer["verdict"], answer["exit_code"], answer["summary"]["total"]) == ("passed", 0, 1)
         assert answer["notices"] == []
 
-    def assert_unharmed(self, *, by_a_plain_call: bool = True) -> None:
-        """The check of every row: alive, nothing left, the next call right, nothing but JSON-RPC on the wire."""
+    def assert_unharmed(self) -> None:
+        """Nothing left, the next call right, and something waits for the one after it."""
+        self.assert_nothing_left()
+        self.answers_a_plain_call()
+        self.assert_footprint(lambda look: look.fits(self.before))
+        assert self.faults == []
+
+    def assert_nothing_left(self) -> None:
+        """The check after every test: alive, nothing left, nothing but JSON-RPC on the wire."""
         assert self.is_alive, self.logged()
         within(GONE_SECONDS, lambda: not (self.leftovers() or self.folders()))
-        if by_a_plain_call or not self.spare() or not self.root.is_dir():
-            # Nothing can be started ahead in a project that is unusable; the next call brings it back.
-            self.answers_a_plain_call()
-        self.assert_back_to_before()
+        # In a project that is unusable nothing can be started ahead; the next call brings it back.
+        self.assert_footprint(lambda look: look.is_no_more_than(self.before))
         assert self.faults == []
         assert [own for own, replies in self.replies.items() if is_own(own) and len(replies) > 1] == []
 
-    def assert_back_to_before(self) -> None:
+    def assert_footprint(self, is_right: Callable[[Footprint], bool]) -> None:
         """One look that fits is the proof; a second one could meet the next waiting child while it is being started."""
         looks: list[Footprint] = []
 
         def fits() -> bool:
             looks.append(self.footprint())
-            return looks[-1].fits(self.before)
+            return is_right(looks[-1])
 
         with suppress(TimeoutError):
             within(GONE_SECONDS, fits)
-        assert looks[-1].fits(self.before), f"{looks[-1]} against {self.before}; processes {self.leftovers()}"
+        assert is_right(looks[-1]), f"{looks[-1]} against {self.before}; processes {self.leftovers()}"
 
     def assert_gone(self) -> None:
         """After the server's own end: neither it nor anything it started is there, nor a file of a run."""

@@ -23,8 +23,10 @@ class Footprint:
     spare: int
 
     def fits(self, other: "Footprint") -> bool:
-        no_more = all(getattr(self, name) <= getattr(other, name) for name in self.__dataclass_fields__)
-        return no_more and self.spare == other.spare
+        return self.is_no_more_than(other) and self.spare == other.spare
+
+    def is_no_more_than(self, other: "Footprint") -> bool:
+        return all(getattr(self, name) <= getattr(other, name) for name in self.__dataclass_fields__)
 
 
 def given(temporary: str) -> set[int]:

@@ -56,9 +56,9 @@ from pytest_mcp.server import incoming, progress
 from tests.support.records import absent, discovery, ended, execution, item, ledger, phase, session
 from tests.support.records import uncollected as broken
 
-CHARACTERS = 30_000
+CHARACTERS = 20_000
 # What a linear function takes is a hundredth of it, what a quadratic one takes is many times as much.
-MOST_CPU_SECONDS = 5.0
+MOST_CPU_SECONDS = 2.5
 # A shorter text is not slow, so there is nothing to look for.
 WITHOUT_SHRINKING = [Step.explicit, Step.generate]
 
@@ -169,7 +169,9 @@ def chain(said: str) -> list[Any]:
 
 def rendered(said: str) -> object:
     shown = Style(variables=True)
-    styles = [shown, *tracebacks.reductions(shown)]
+    # Each leaves out one thing more than the one before it, so these run every line that the others do.
+    _, _, own_frames, _, inner_frames, least = tracebacks.reductions(shown)
+    styles = [shown, own_frames, inner_frames, least]
     return [tracebacks.render(failure, style) for failure in (failed(said), raised(said)) for style in styles]
 
 
@@ -298,7 +300,7 @@ def with_attacks(test: Any) -> Any:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @with_attacks
-@settings(max_examples=8, phases=WITHOUT_SHRINKING)
+@settings(max_examples=4, phases=WITHOUT_SHRINKING)
 @given(texts)
 def test_a_function_takes_no_more_than_linear_time_for_what_others_wrote(name: str, said: str) -> None:
     with limited():
@@ -313,7 +315,7 @@ def test_an_answer_is_made_in_linear_time(whole: Callable[[str], object], attack
 
 
 @with_attacks
-@settings(max_examples=8, phases=WITHOUT_SHRINKING)
+@settings(max_examples=4, phases=WITHOUT_SHRINKING)
 @given(texts)
 def test_files_of_a_project_are_read_in_linear_time(tmp_path_factory: pytest.TempPathFactory, said: str) -> None:
     with limited():
@@ -360,7 +362,7 @@ PATTERNS = patterns()
 
 @pytest.mark.parametrize("name", sorted(PATTERNS.keys() - EXEMPT.keys()))
 @with_attacks
-@settings(max_examples=5, phases=WITHOUT_SHRINKING)
+@settings(max_examples=3, phases=WITHOUT_SHRINKING)
 @given(texts)
 def test_a_pattern_walks_no_text_twice(name: str, said: str) -> None:
     pattern = PATTERNS[name]

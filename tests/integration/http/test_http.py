@@ -6,7 +6,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from scripts.environments import ENVIRONMENTS
 from tests.support.hanging import hanging
 from tests.support.hostile_server import GONE_SECONDS, HostileServer, within
 from tests.support.hostile_web import ERAS, LEGACY, MODERN, TOKEN, HostileWeb
+from tests.support.preloaded import typed
 from tests.support.projects import SLOW_STEPS
 from tests.support.waiting import PATIENCE, until
 
@@ -261,16 +261,7 @@ def refuses_connections(web: HostileWeb) -> bool:
 
 def started(*flags: str, cwd: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
     """A server that should refuse to start."""
-    return subprocess.run(
-        [sys.executable, "-m", "pytest_mcp", *flags],
-        cwd=cwd,
-        env={"PATH": os.environ["PATH"], **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
+    return typed(*flags, cwd=cwd, env={"PATH": os.environ["PATH"], **environment})
 
 
 def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:

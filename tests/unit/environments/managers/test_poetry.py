@@ -1,6 +1,8 @@
 """What poetry is asked and answers, with the real poetry. It must leave everything as it was."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,30 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def used(_managers: Home, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A project and its environment in use, which poetry made. Tests leave both as they were."""
+    folder = tmp_path_factory.mktemp("used") / "project"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    (folder / "inner" / "poetry.lock").touch()
+    made = chosen_by_poetry(_managers, folder)
+    # What its Python could import instead of what it needs.
+    (folder / "cleo.py").write_text("raise SystemExit('not poetry itself')\n", encoding="utf-8")
+    return folder, made
+
+
+@contextmanager
+def aside(path: Path, folder: Path) -> Iterator[None]:
+    """Without this file or folder, until the block ends."""
+    kept = shutil.move(path, folder / f"{path.name}.aside")
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        shutil.move(kept, path)
+
+
 def ended(stdout: str) -> Exit:
     return Exit(code=0, signal=None, reason="exited", duration=0.1, stdout=stdout, stderr="")
 
@@ -63,10 +89,9 @@ async def ask(project: Path, home: Home, **variables: str) -> list[Answer]:
 
 @pytest.mark.anyio
 async def test_the_environment_in_use_is_found_although_another_one_is_active(
-    managed_home: Home, project: Path
+    managed_home: Home, used: tuple[Path, Path]
 ) -> None:
-    prefix = chosen_by_poetry(managed_home, project)
-    (project / "cleo.py").write_text("raise SystemExit('not poetry itself')\n", encoding="utf-8")
+    project, prefix = used
 
     found = await ask(project, managed_home, VIRTUAL_ENV="/active", CONDA_PREFIX="/active", PYTHONPATH=str(project))
 
@@ -75,18 +100,22 @@ async def test_the_environment_in_use_is_found_although_another_one_is_active(
 
 @pytest.mark.anyio
 async def test_environments_for_other_pythons_than_the_one_on_the_path_are_found_newest_first(
-    managed_home: Home, project: Path
+    managed_home: Home, used: tuple[Path, Path]
 ) -> None:
     """`poetry env info` tells of none of them, as `poetry install` does not note which Python it took."""
-    made = chosen_by_poetry(managed_home, project)
+    project, made = used
     name = made.name.rpartition("-py")[0]
     others = [made.with_name(f"{name}-py3.{minor}") for minor in (99, 100)]
     for other in others:
         shutil.copytree(made, other, symlinks=True)
         (other / "pyvenv.cfg").write_text(f"version = 3.{other.name[-3:].strip('.')}.1\n", encoding="utf-8")
-    managed_home.run(*COMMAND, "env", "remove", made.name, cwd=project)
 
-    found = await ask(project, managed_home)
+    try:
+        with aside(made.with_name("envs.toml"), project.parent), aside(made, project.parent):
+            found = await ask(project, managed_home)
+    finally:
+        for other in others:
+            shutil.rmtree(other)
 
     assert [(answer.python, answer.source) for answer in found] == [
         (other / "bin" / "python", f"poetry's environment {other.name}") for other in reversed(others)
@@ -103,12 +132,13 @@ async def test_a_project_without_an_environment_is_told(managed_home: Home, proj
 
 
 @pytest.mark.anyio
-async def test_an_environment_whose_python_is_gone_is_told(managed_home: Home, project: Path) -> None:
-    python = chosen_by_poetry(managed_home, project) / "bin" / "python"
-    python.unlink()
-    python.symlink_to(project.parent / "nowhere")
+async def test_an_environment_whose_python_is_gone_is_told(managed_home: Home, used: tuple[Path, Path]) -> None:
+    project, prefix = used
+    python = prefix / "bin" / "python"
 
-    found = await ask(project, managed_home)
+    with aside(python, project.parent):
+        python.symlink_to(project.parent / "nowhere")
+        found = await ask(project, managed_home)
 
     assert found == [Answer("poetry", python, "poetry's environment", "does not exist")]
 
@@ -125,7 +155,7 @@ async def test_poetry_is_not_asked_when_it_would_strike_out_its_note_of_an_envir
     for file, content in ((project / "poetry.toml", in_project), (settings / "config.toml", in_home)):
         file.write_text(content.format(home=managed_home.folder), encoding="utf-8")
     prefix = chosen_by_poetry(managed_home, project, **given)
-    assert len(await ask(project, managed_home, **given)) == 1
+    Poetry().question(project, {**managed_home.environment, **given})
     shutil.rmtree(prefix)
 
     (answer,) = await ask(project, managed_home, **given)
@@ -136,10 +166,8 @@ async def test_poetry_is_not_asked_when_it_would_strike_out_its_note_of_an_envir
 
 
 @pytest.mark.anyio
-async def test_a_project_above_is_not_asked_about(managed_home: Home, project: Path) -> None:
-    chosen_by_poetry(managed_home, project)
-    (project / "inner").mkdir()
-    (project / "inner" / "poetry.lock").touch()
+async def test_a_project_above_is_not_asked_about(managed_home: Home, used: tuple[Path, Path]) -> None:
+    project, _ = used
 
     (answer,) = await ask(project / "inner", managed_home)
 
