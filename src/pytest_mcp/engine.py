@@ -36,6 +36,7 @@ from pytest_mcp.report.environment.attempt import Trial
 
 Asked = TypeVar("Asked", bound=Request)
 OnProgress = Callable[[Ledger | Steps], None]
+OnRun = Callable[[Run[ExecuteTests]], None]
 # An interpreter that cannot be executed, as if it had exited at once.
 _NOT_STARTED = Exit(code=None, signal=None, reason="exited", duration=0.0, stdout="", stderr="", report="unwritten")
 
@@ -137,11 +138,16 @@ class Attempt(Generic[Asked_co]):
         return _environment(self.call.config, self.chosen, self.ledger, rejected)
 
 
-async def execute(request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress) -> ExecuteResult:
+async def execute(
+    request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress, *, on_run: OnRun | None = None
+) -> ExecuteResult:
+    """`on_run` is given the whole run, of which the answer is a part."""
     reach = await _reach(request, config)
     if reach is not None and reach.changed == 0:
         return result.of_no_changes(reach)
     run = await _run(Call(request, config, spare, on_progress, reach), request.timeout or config.default_timeout)
+    if on_run is not None:
+        on_run(run)
     ceiling = config.max_reply_bytes
     return await in_thread(lambda: budget.fit_execution(result.executed(run), request, ceiling=ceiling))
 
