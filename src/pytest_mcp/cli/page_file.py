@@ -6,7 +6,6 @@ What the page shows is decided in `page`, which is loaded only when a page was a
 
 import argparse
 import os
-import tempfile
 import webbrowser
 from datetime import UTC, datetime
 from pathlib import Path
@@ -80,12 +79,13 @@ def _replace(path: Path, content: bytes) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(content)
         return
-    number, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with open(number, "wb") as opened:
+        with temporary.open("xb") as opened:
             opened.write(content)
-        Path(name).chmod(0o644 if not path.exists() else path.stat().st_mode & 0o777)
-        Path(name).replace(path)
+        if path.exists():
+            temporary.chmod(path.stat().st_mode & 0o777)
+        temporary.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise

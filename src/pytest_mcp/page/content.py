@@ -83,7 +83,7 @@ def of_run(run: Run[ExecuteTests], answer: ExecuteResult) -> Content:
     return replace(
         _frame(answer),
         causes=[_cause(group, report.captures, run.request.pattern) for group in report.groups],
-        collection_errors=report.collection_errors,
+        collection_errors=[collection_errors.without_machinery(error) for error in report.collection_errors],
         tests=sorted(tests, key=lambda test: order.get(test.node_id, len(order))),
         python=run.environment["python"],
         pytest=run.environment["pytest"],

@@ -22,13 +22,14 @@ from pytest_mcp.text import cut_middle, span
 
 # Of the whole file: 5 MB, less what the last notices need.
 MOST_BYTES = 4_990_000
-# What a viewer without scripts sees: so many failures and, of each, so many ids.
+# What a viewer without scripts sees: so many failures and, of each, so many ids. With these limits even text that is
+# five times as long when it is escaped leaves a fifth of the file for the data.
 PLAIN_FAILURES = 10
-PLAIN_IDS = 20
+PLAIN_IDS = 10
 MOST_NOTICES = 50
 MOST_ERRORS = 30
 LONGEST_SENTENCE = 2_000
-LONGEST_TRACEBACK = 8_000
+LONGEST_NAME = 500
 
 _NO_PASS = "This is not a pass."  # noqa: S105 - the verdict
 _VERDICTS: dict[Verdict, tuple[str, str]] = {
@@ -43,7 +44,7 @@ def render(content: Content, origin: Origin, *, created: datetime) -> str:
     parts = _parts(content, origin) | {"banner": _banner(content, origin, created)}
     room = MOST_BYTES - sum(len(part.encode("utf-8")) for part in parts.values())
     written = data.of_content(content, again=origin.again, most=room)
-    notices = _notices([*content.notices, *written.left_out])
+    notices = _notices(content.notices, written.left_out)
     return fill("page.html", **parts | {"notices": notices, "data": Markup(written.text)})
 
 
@@ -59,7 +60,7 @@ def _parts(content: Content, origin: Origin) -> dict[str, Markup]:
         "icon": Markup(f"data:image/svg+xml;base64,{icon}"),
         "style": style,
         "counts": _counts(content),
-        "notices": _notices(content.notices),
+        "notices": _notices(content.notices, []),
         "failures": _failures(content, origin),
         "collection_errors": _collection_errors(content.collection_errors),
         "times": _times(content),
@@ -92,7 +93,7 @@ def _banner(content: Content, origin: Origin, created: datetime) -> Markup:
         verdict=content.verdict,
         word=word,
         sentence=" ".join(filter(None, [cut_middle(sentence, LONGEST_SENTENCE), part])),
-        more=fill("more.html", text=cut_middle(rest, LONGEST_TRACEBACK)) if rest else Markup(),
+        more=fill("more.html", text=rest) if rest else Markup(),
         project=origin.project,
         created=f"{created:%Y-%m-%d %H:%M %Z}".strip(),
         duration=span(content.summary.duration),
@@ -131,10 +132,11 @@ def _shares(summary: Summary) -> Iterator[Markup]:
         start += width
 
 
-def _notices(notices: list[str]) -> Markup:
-    rows = [fill("notice.html", text=cut_middle(text, LONGEST_SENTENCE)) for text in notices[:MOST_NOTICES]]
-    if more := len(notices) - len(rows):
-        rows.append(fill("notice.html", text=f"{more:,} more notices are left out."))
+def _notices(notices: list[str], left_out: list[str]) -> Markup:
+    more = len(notices) - MOST_NOTICES
+    unshown = [f"{more:,} more notices are left out."] if more > 0 else []
+    told = [*notices[:MOST_NOTICES], *unshown, *left_out]
+    rows = [fill("notice.html", text=cut_middle(text, LONGEST_SENTENCE)) for text in told]
     return _section("notices", "Notices", rows, "list.html") if rows else Markup()
 
 
@@ -147,7 +149,7 @@ def _failures(content: Content, origin: Origin) -> Markup:
 
 
 def _plain_failure(cause: Cause, origin: Origin) -> Markup:
-    ids = [fill("notice.html", text=node_id) for node_id in cause.node_ids[:PLAIN_IDS]]
+    ids = [fill("notice.html", text=_name(node_id)) for node_id in cause.node_ids[:PLAIN_IDS]]
     if more := cause.count - len(ids):
         ids.append(fill("notice.html", text=f"and {more:,} more"))
     text = cause.example.text if cause.example else ""
@@ -155,9 +157,9 @@ def _plain_failure(cause: Cause, origin: Origin) -> Markup:
         "failure.html",
         count=f"{cause.count:,} ×" if cause.count > 1 else "",
         message=cut_middle(cause.message, LONGEST_SENTENCE),
-        location=cause.location or "",
+        location=_name(cause.location or ""),
         ids=ids,
-        text=cut_middle(text, LONGEST_TRACEBACK),
+        text=text,
         command=f"{origin.again} {shlex.join(cause.node_ids[:PLAIN_IDS])}",
     )
 
@@ -166,10 +168,10 @@ def _collection_errors(errors: list[CollectionError]) -> Markup:
     rows = [
         fill(
             "collection_error.html",
-            place=error.file if error.line is None else f"{error.file}:{error.line}",
+            place=_name(error.file if error.line is None else f"{error.file}:{error.line}"),
             more=f"and {error.also} more files with this cause" if error.also else "",
             message=cut_middle(f"{error.error_type}: {error.message}", LONGEST_SENTENCE),
-            text=cut_middle(error.traceback or "", LONGEST_TRACEBACK),
+            text=error.traceback or "",
         )
         for error in errors[:MOST_ERRORS]
     ]
@@ -188,8 +190,11 @@ def _times(content: Content) -> Markup:
 
 
 def _bar(bar: Bar) -> Markup:
-    name = cut_middle(bar.name, LONGEST_SENTENCE, separator=" ")
-    return fill("bar.html", name=name, seconds=f"{bar.seconds:.3f} s", share=f"{bar.share}")
+    return fill("bar.html", name=_name(bar.name), seconds=f"{bar.seconds:.3f} s", share=f"{bar.share}")
+
+
+def _name(text: str) -> str:
+    return cut_middle(text, LONGEST_NAME, separator=" ")
 
 
 def _section(name: str, title: str, rows: list[Markup], around: str) -> Markup:

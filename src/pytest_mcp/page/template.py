@@ -1,7 +1,7 @@
 """Templates with escaping: the files in `templates`, filled in.
 
-In come the name of a template and values; out comes HTML. Every value is escaped, unless it is the HTML of another
-template. Values may stand in text and in quoted attributes only; a test checks this for every template.
+In come the name of a template and values; out comes HTML. Every value is cut to a limit and escaped, unless it is the
+HTML of another template. Values may stand in text and in quoted attributes only; a test checks this for every template.
 """
 
 import html
@@ -10,8 +10,10 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from pytest_mcp.text import safe
+from pytest_mcp.text import cut_middle, safe
 
+# In characters, before they are escaped.
+LONGEST_VALUE = 8_000
 FOLDER = Path(__file__).parent / "templates"
 
 
@@ -37,5 +39,5 @@ def _markup(value: Value) -> str:
     if isinstance(value, Markup):
         return value
     if isinstance(value, str | int):
-        return html.escape(safe(str(value)))
+        return html.escape(cut_middle(safe(str(value)), LONGEST_VALUE))
     return "\n".join(value)

@@ -122,6 +122,22 @@
     return [...parts, line.slice(start)].filter((part) => part !== "");
   }
 
+  // `left != right`: what is between the beginning and the end that both have.
+  function unequal(line) {
+    const sides = line.split(" != ");
+    if (sides.length !== 2) return [line];
+    const [left, right] = [sides[0].trimStart(), sides[1]];
+    const shorter = Math.min(left.length, right.length);
+    let start = 0;
+    while (start < shorter && left[start] === right[start]) start += 1;
+    let end = 0;
+    while (end < shorter - start && left.at(-1 - end) === right.at(-1 - end)) end += 1;
+    const marked = (side, name) => [
+      side.slice(0, start), make("mark", { class: name }, side.slice(start, side.length - end)), side.slice(side.length - end)];
+    const indent = sides[0].slice(0, sides[0].length - left.length);
+    return [indent, ...marked(left, "left"), " != ", ...marked(right, "right")];
+  }
+
   function textView(text) {
     const lines = text.split("\n");
     const view = make("pre", { class: "raised" });
@@ -136,7 +152,7 @@
         view.append(make(line.trimStart()[0] === "-" ? "del" : "ins", null, ...differing(line, hint)));
         return;
       }
-      view.append(make("span", index ? null : { class: "first" }, line));
+      view.append(make("span", index ? null : { class: "first" }, ...(index && /^ +\S.* != /.test(line) ? unequal(line) : [line])));
     });
     const legend = "− the right side of the comparison, + the left side";
     return compared ? [view, make("p", { class: "legend" }, legend)] : [view];
