@@ -22,7 +22,7 @@ HOSTILE = (
     "<script>document.title='owned'</script>",
     "</script><script>document.title='owned'</script>",
     "<img src=x onerror=\"document.title='owned'\">",
-    "\" onmouseover=\"document.title='owned'\" x=\"",
+    '" onmouseover="document.title=\'owned\'" x="',
     "'><svg onload=document.title='owned'>",
     "<!--<script>",
     "]]><style>*{display:none}</style>",
@@ -57,7 +57,11 @@ def mixed_run() -> Run[ExecuteTests]:
     alike = [
         one_test(
             f"tests/test_a.py::test_alike[{each}]",
-            raised("KeyError: 'pen'", ("src/shop/cart.py:3", "find", "return prices[name]"), node_id=f"tests/test_a.py::test_alike[{each}]"),
+            raised(
+                "KeyError: 'pen'",
+                ("src/shop/cart.py:3", "find", "return prices[name]"),
+                node_id=f"tests/test_a.py::test_alike[{each}]",
+            ),
             duration=each / 10,
         )
         for each in (1, 2, 3)
@@ -68,14 +72,18 @@ def mixed_run() -> Run[ExecuteTests]:
         node_id="tests/test_a.py::test_compared",
         sections=[["Captured stdout call", "printed by the test\n"]],
     )
-    broken = phase("tests/test_b.py::test_setup", when="setup", message="OSError: no disk", traceback="E   OSError: no disk")
+    broken = phase(
+        "tests/test_b.py::test_setup", when="setup", message="OSError: no disk", traceback="E   OSError: no disk"
+    )
     events = session(
         one_test("tests/test_a.py::test_fine"),
         *alike,
         one_test("tests/test_a.py::test_compared", compared),
         one_test("tests/test_b.py::test_setup", broken),
         one_test("tests/test_b.py::test_skipped", skipped("tests/test_b.py::test_skipped", "not today")),
-        uncollected("tests/test_c.py", error_type="ImportError", message="no shop", line=2, traceback="E   ImportError"),
+        uncollected(
+            "tests/test_c.py", error_type="ImportError", message="no shop", line=2, traceback="E   ImportError"
+        ),
         selected=7,
         exit_status=1,
     )
@@ -91,7 +99,9 @@ def incomplete_run() -> Run[ExecuteTests]:
 
 
 def huge_run(tests: int = 10_000, failures: int = 500, text: str = "") -> Run[ExecuteTests]:
-    fine = [one_test(f"tests/unit/test_module_{n % 200}.py::TestClass::test_case[{n}]") for n in range(tests - failures)]
+    fine = [
+        one_test(f"tests/unit/test_module_{n % 200}.py::TestClass::test_case[{n}]") for n in range(tests - failures)
+    ]
     bad = [failing(n, "ValueError: no {}" + text) for n in range(failures)]
     return execution(session(*fine, *bad, selected=tests, exit_status=1), code=1)
 
@@ -138,7 +148,7 @@ class Seen(HTMLParser):
         if self._open:
             self.raw.append((*self._open, ""))
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, _tag: str) -> None:
         self._open = None
 
     def handle_data(self, data: str) -> None:

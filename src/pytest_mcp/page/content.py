@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pydantic import BaseModel
+
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import (
@@ -63,6 +65,8 @@ class Content:
     pytest_command: Sequence[str] = ()
     # Why the run has no result, in the words of its error.
     problem: str | None = None
+    # Selected tests without an outcome, as far as that is known.
+    not_run: int = 0
     # Which part of how many, with `--shard`.
     shard: tuple[int, int] | None = None
     # With `coverage`: the answer's key as it is sent.
@@ -84,6 +88,7 @@ def of_run(run: Run[ExecuteTests], answer: ExecuteResult) -> Content:
         _frame(answer),
         causes=[_cause(group, report.captures, run.request.pattern) for group in report.groups],
         collection_errors=[collection_errors.without_machinery(error) for error in report.collection_errors],
+        not_run=max(0, (run.ledger.selected or 0) - len(run.ledger.completed)),
         tests=sorted(tests, key=lambda test: order.get(test.node_id, len(order))),
         python=run.environment["python"],
         pytest=run.environment["pytest"],
@@ -135,8 +140,15 @@ def _frame(answer: ExecuteResult) -> Content:
         tests=answer.tests,
         rerun=answer.rerun,
         shard=(answer.shard.index, answer.shard.count) if isinstance(answer, ShardResult) else None,
-        coverage=answer.model_dump(mode="json").get("coverage") or (answer.model_extra or {}).get("coverage"),
+        not_run=answer.not_run + len(answer.running) if isinstance(answer, PartialResult) else 0,
+        coverage=_coverage(answer),
     )
+
+
+def _coverage(answer: ExecuteResult) -> dict[str, Any] | None:
+    """Only an answer that was asked for it has this key."""
+    measured = getattr(answer, "coverage", None)
+    return measured.model_dump(mode="json") if isinstance(measured, BaseModel) else None
 
 
 def _cause(group: Group, captures: bool, pattern: str | None) -> Cause:

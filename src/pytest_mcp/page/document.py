@@ -30,6 +30,9 @@ MOST_NOTICES = 50
 MOST_ERRORS = 30
 LONGEST_SENTENCE = 2_000
 LONGEST_NAME = 500
+# Of the bar in counts.html.
+BAR_WIDTH = 1000
+LEAST_SHARE = 0.006
 
 _NO_PASS = "This is not a pass."  # noqa: S105 - the verdict
 _VERDICTS: dict[Verdict, tuple[str, str]] = {
@@ -114,20 +117,22 @@ def _counts(content: Content) -> Markup:
         "passed": (summary.passed, "passed"),
         "skipped": (summary.skipped, "skipped"),
     }
+    if content.not_run:
+        numbers["not run"] = (content.not_run, "not-run")
     tiles = [
         fill("count.html", name=name, kind=kind if number else "none", number=f"{number:,}")
         for name, (number, kind) in numbers.items()
     ]
-    return fill("counts.html", tiles=tiles, total=f"{summary.total:,}", shares=list(_shares(summary)))
+    shares = {kind: number for number, kind in numbers.values() if number}
+    return fill("counts.html", tiles=tiles, total=f"{summary.total:,}", shares=list(_shares(shares)))
 
 
-def _shares(summary: Summary) -> Iterator[Markup]:
-    """One bar for all tests, each outcome with its share. No share that is there is too small to be seen."""
-    numbers = {"failed": summary.failed, "error": summary.errors, "skipped": summary.skipped, "passed": summary.passed}
-    there = {kind: max(number / summary.total, 0.006) for kind, number in numbers.items() if number}
+def _shares(numbers: dict[str, int]) -> Iterator[Markup]:
+    """One bar for all tests, each outcome with its share. No share is too small to be seen."""
+    shares = {kind: max(number / sum(numbers.values()), LEAST_SHARE) for kind, number in numbers.items()}
     start = 0.0
-    for kind, share in there.items():
-        width = 1000 * share / sum(there.values())
+    for kind, share in shares.items():
+        width = BAR_WIDTH * share / sum(shares.values())
         yield fill("share.html", kind=kind, x=f"{start:.1f}", width=f"{width:.1f}")
         start += width
 
@@ -155,7 +160,7 @@ def _plain_failure(cause: Cause, origin: Origin) -> Markup:
     text = cause.example.text if cause.example else ""
     return fill(
         "failure.html",
-        count=f"{cause.count:,} ×" if cause.count > 1 else "",
+        count=f"{cause.count:,} tests:" if cause.count > 1 else "",
         message=cut_middle(cause.message, LONGEST_SENTENCE),
         location=_name(cause.location or ""),
         ids=ids,
@@ -183,7 +188,10 @@ def _collection_errors(errors: list[CollectionError]) -> Markup:
 def _times(content: Content) -> Markup:
     if not content.lists_every_test:
         return Markup()
-    charts = {"Slowest tests": timing.slowest_tests(content.tests), "Slowest files": timing.slowest_files(content.tests)}
+    charts = {
+        "Slowest tests": timing.slowest_tests(content.tests),
+        "Slowest files": timing.slowest_files(content.tests),
+    }
     charts = {title: bars for title, bars in charts.items() if len(bars) > 1}
     drawn = [fill("chart.html", title=title, bars=list(map(_bar, bars))) for title, bars in charts.items()]
     return _section("times", "Where the time went", drawn, "charts.html") if drawn else Markup()

@@ -1,7 +1,6 @@
 """`--html`: the file that a real run writes, and that nothing else changes."""
 
 import json
-import os
 from pathlib import Path
 
 from tests.support.pages import Seen
@@ -20,7 +19,9 @@ FAILING = """
 """
 
 
-def test_a_page_beside_json_has_the_whole_run_and_changes_neither_the_answer_nor_the_exit_code(bench: Workbench) -> None:
+def test_a_page_beside_json_has_the_whole_run_and_changes_neither_the_answer_nor_the_exit_code(
+    bench: Workbench,
+) -> None:
     bench.write({"test_a.py": FAILING})
     page = bench.root / "out" / "report.html"
     page.parent.mkdir()
@@ -37,7 +38,7 @@ def test_a_page_beside_json_has_the_whole_run_and_changes_neither_the_answer_nor
     assert seen.data["causes"][0]["ids"] == [f"test_a.py::test_fails[{number}]" for number in range(8)]
     assert seen.data["failures"]["test_a.py::test_fails[3]"]["out"] == [["Captured stdout call", "<b>printed</b>\n"]]
     assert seen.data["again"] == " ".join(["pytest-mcp", *settings_of(bench), "run"])
-    assert os.listdir(page.parent) == ["report.html"]
+    assert list(page.parent.iterdir()) == [page]
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_any_test_runs(bench: Workbench, tmp_path: Path) -> None:

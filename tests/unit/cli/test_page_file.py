@@ -25,7 +25,7 @@ def test_a_page_replaces_the_file_that_a_link_leads_to(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert real.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert real.stat().st_mode & 0o777 == 0o600
-    assert sorted(os.listdir(tmp_path)) == ["link.html", "real.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.html", "real.html"]
 
 
 def test_a_device_is_written_to_and_not_replaced() -> None:
@@ -47,7 +47,12 @@ def test_open_opens_the_file_and_says_if_there_is_no_browser(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", lambda url: bool(asked.append(url)))
+
+    def open_nothing(url: str) -> bool:
+        asked.append(url)
+        return False
+
+    monkeypatch.setattr(webbrowser, "open", open_nothing)
 
     assert PageFile(tmp_path / "a b.html", opens=True).write(ERROR, ORIGIN) is None
 

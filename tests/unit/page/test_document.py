@@ -146,7 +146,9 @@ def test_a_run_that_timed_out_shows_its_error_and_what_had_finished() -> None:
     report = replace(result.executed(mixed_run()), unfinished=Unfinished(["tests/test_a.py::test_slow"], 4))
     partial = budget.fit_execution(report, mixed_run().request, ceiling=10**9)
     assert isinstance(partial, PartialResult)
-    facts = RunFacts(command=("python",), environment={"python": "3.12.1", "pytest": "9.2.0"}, partial=partial)
+    facts = RunFacts(
+        command=("python",), environment={"python": "3.12.1", "pytest": "9.2.0"}, partial=partial.model_dump()
+    )
     error = ExecutionFailed("timeout", "pytest execution exceeded timeout of 5 seconds", facts)
 
     seen = Seen(rendered(content.of_error(error)))
@@ -223,3 +225,10 @@ def test_the_foot_says_what_made_the_page() -> None:
 
     for text in ("3.12.1 · /env/bin/python", "9.2.0", "a" * 40, "pytest-mcp run", "python -m pytest"):
         assert text in seen.texts
+
+
+def test_tests_that_did_not_run_are_counted_and_have_no_colour_in_the_bar() -> None:
+    seen = Seen(rendered(content_of(incomplete_run())))
+
+    assert ("class", "tile not-run") in seen.values
+    assert [value for name, value in seen.values if value in ("passed", "not-run")][-2:] == ["passed", "not-run"]

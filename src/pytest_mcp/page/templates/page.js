@@ -276,6 +276,7 @@
     const state = { outcome: "", words: [], order: "run", shown: tests, active: -1 };
     const rows = make("div", { class: "rows", role: "presentation" });
     const list = make("div", { class: "list", role: "listbox", tabindex: "0", "aria-label": "Tests" }, rows);
+    list.style.height = `min(32rem, 70vh, ${Math.max(3, tests.length) * ROW + 2}px)`;
     const found = make("span", { class: "found", role: "status" });
 
     function draw() {
