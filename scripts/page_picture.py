@@ -28,7 +28,12 @@ def main() -> int:
 
 
 def write(page: Path) -> None:
-    command = [ROOT / ".venv" / "bin" / "pytest-mcp", "--root=examples/shop", "--python=.envs/demo/bin/python", "run"]
+    command: list[str | Path] = [
+        ROOT / ".venv" / "bin" / "pytest-mcp",
+        "--root=examples/shop",
+        "--python=.envs/demo/bin/python",
+        "run",
+    ]
     # Its tests fail: that is what there is to see.
     subprocess.run([*command, f"--html={page}"], cwd=ROOT, check=False, stdout=subprocess.DEVNULL)
 

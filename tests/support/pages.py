@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from html.parser import HTMLParser
 from typing import Any
 
@@ -16,7 +15,7 @@ from pytest_mcp.report import budget, result
 from tests.support.records import execution, green, one_test, phase, raised, session, skipped, uncollected
 
 ORIGIN = Origin("shop", command="pytest-mcp run", again="pytest-mcp run", commit="a" * 40)
-CREATED = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+CREATED = "2026-01-02 03:04 UTC"
 # Each would become markup, a script or another attribute if it were not escaped.
 HOSTILE = (
     "<script>document.title='owned'</script>",

@@ -71,7 +71,7 @@ class PageFile:
             shown = content.of_answer(outcome)
         else:
             shown = content.of_run(self.run, outcome)
-        return document.render(shown, origin, created=datetime.now(tz=UTC).astimezone())
+        return document.render(shown, origin, created=f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}")
 
 
 def _replace(path: Path, content: bytes) -> None:

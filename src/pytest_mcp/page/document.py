@@ -9,7 +9,6 @@ import base64
 import hashlib
 import shlex
 from collections.abc import Iterator
-from datetime import datetime
 
 from pytest_mcp import __version__
 from pytest_mcp.api.results import CollectionError, Summary, Verdict
@@ -43,7 +42,7 @@ _VERDICTS: dict[Verdict, tuple[str, str]] = {
 }
 
 
-def render(content: Content, origin: Origin, *, created: datetime) -> str:
+def render(content: Content, origin: Origin, *, created: str) -> str:
     parts = _parts(content, origin) | {"banner": _banner(content, origin, created)}
     room = MOST_BYTES - sum(len(part.encode("utf-8")) for part in parts.values())
     written = data.of_content(content, again=origin.again, most=room)
@@ -82,7 +81,7 @@ def _base64(content: bytes) -> str:
     return base64.b64encode(content).decode("ascii")
 
 
-def _banner(content: Content, origin: Origin, created: datetime) -> Markup:
+def _banner(content: Content, origin: Origin, created: str) -> Markup:
     word, sentence = _VERDICTS[content.verdict]
     if content.problem is not None:
         word = "Incomplete" if content.summary.total else "Did not run"
@@ -98,7 +97,7 @@ def _banner(content: Content, origin: Origin, created: datetime) -> Markup:
         sentence=" ".join(filter(None, [cut_middle(sentence, LONGEST_SENTENCE), part])),
         more=fill("more.html", text=rest) if rest else Markup(),
         project=origin.project,
-        created=f"{created:%Y-%m-%d %H:%M %Z}".strip(),
+        created=created,
         duration=span(content.summary.duration),
     )
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 import site
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,10 @@ import pytest
 
 from pytest_mcp.page.content import Content
 from scripts.environments import PAGE
-from scripts.npm import PACKAGES
+from tests.support.browser import AXE, Open, Opened
 from tests.support.pages import rendered
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-AXE = PACKAGES["axe"]
-
-# Only the tests of this folder need it, so it is in no other environment.
-if PAGE.is_complete:
-    for folder in PAGE.python.parent.parent.glob("lib/python*/site-packages"):
-        site.addsitedir(str(folder))
 
 
 def found() -> str | None:
@@ -33,44 +27,15 @@ def browser() -> Iterator[Any]:
         pytest.skip("make page installs what these tests need")
     if found() is None:
         pytest.skip(f"no Chromium: none of {', '.join(BROWSERS)} is on PATH, and CHROMIUM is not set")
+    # No other test needs it, so it has an environment of its own.
+    for folder in PAGE.python.parent.parent.glob("lib/python*/site-packages"):
+        site.addsitedir(str(folder))
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only there if the environment is
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found(), args=["--no-sandbox"])
         yield browser
         browser.close()
-
-
-class Opened:
-    """A page in the browser, and what it did that it must not."""
-
-    def __init__(self, browser: Any, path: Path, **settings: Any) -> None:
-        self.context = browser.new_context(permissions=["clipboard-read", "clipboard-write"], **settings)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
-        self.messages: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("console", lambda message: self.messages.append(message.text))
-        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url.partition(":")[0]))
-        self.page.goto(path.as_uri())
-        self.page.wait_for_load_state("load")
-
-    def texts(self, selector: str) -> list[str]:
-        return [text or "" for text in self.page.locator(selector).all_text_contents()]
-
-    def copied(self) -> str:
-        text: str = self.page.evaluate("navigator.clipboard.readText()")
-        return text
-
-    def violations(self) -> list[str]:
-        # Not as a script element: the page's policy forbids it.
-        self.page.evaluate(AXE.file("axe-core/axe.min.js").read_text(encoding="utf-8"))
-        found = self.page.evaluate("axe.run()")["violations"]
-        return [f"{each['id']}: {each['nodes'][0]['target']}" for each in found]
-
-
-Open = Callable[..., Opened]
 
 
 @pytest.fixture

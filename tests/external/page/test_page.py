@@ -6,7 +6,7 @@ import pytest
 
 from pytest_mcp.api.results import Outcome
 from pytest_mcp.page.content import Content
-from tests.external.page.conftest import Open
+from tests.support.browser import Open
 from tests.support.pages import (
     HOSTILE,
     content_of,
