@@ -38,7 +38,8 @@ MOST_NODES = 4_000
 
 def counts_of(content: Content) -> dict[str, int]:
     summary = content.summary
-    return {"failed": summary.failed, "errors": summary.errors, "passed": summary.passed, "skipped": summary.skipped}
+    counts = {"failed": summary.failed, "errors": summary.errors, "passed": summary.passed, "skipped": summary.skipped}
+    return counts | ({"not run": content.not_run} if content.not_run else {})
 
 
 @pytest.mark.parametrize("name", PAGES)
