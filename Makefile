@@ -12,8 +12,8 @@ WORKERS ?= 3
 # Neighbours stay with one worker, so the tests of a module share its one server; who is done early takes from the rest.
 SHARED := -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz histories load proxy scale bench tokens suspects
-.PHONY: docs recording package clean investigations
+.PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz histories load proxy page scale bench tokens suspects
+.PHONY: docs recording picture package clean investigations
 
 demo: $(INSTALLED)
 	@$(BIN)/python scripts/demo.py
@@ -108,6 +108,18 @@ $(CURDIR)/.envs/nginx/usr/sbin/nginx:
 	@echo "== setting up .envs/nginx"
 	@mkdir -p .envs/nginx && cd .envs/nginx && apt-get download --quiet nginx && dpkg -x nginx_*.deb . \
 	|| { echo "No nginx found: put it on PATH, or use make NGINX=... proxy"; exit 1; }
+
+# The page of `run --html` in a real Chromium: a minute. CHROMIUM=... names one that is not on PATH.
+page: $(INSTALLED) environments
+	@echo "== page"
+	@$(BIN)/python scripts/environments.py page
+	@$(BIN)/python scripts/npm.py axe
+	@$(BIN)/python -m pytest -q -rs -m "external(target='page')" tests/external
+
+# Takes docs/page.png, the picture in the README, of a real page of the example.
+picture: $(INSTALLED) environments
+	@$(BIN)/python scripts/environments.py page
+	@.envs/page/bin/python -m scripts.page_picture
 
 # The examples of docs/scale.md: the manifests against published schemas, and shards with a real GNU parallel: the one on
 # PATH, or Debian's package unpacked into .envs.

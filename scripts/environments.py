@@ -134,6 +134,8 @@ PACKAGE = Environment(
 )
 # The published schemas that `make scale` checks examples/scale with.
 SCALE = Environment("scale", ("kubernetes-validate==1.37.0", "check-jsonschema==0.39.0"))
+# What drives Chromium for `make page`. The tests add its folder to their own path.
+PAGE = Environment("page", ("playwright==1.65.0",))
 # A terminal emulator without a window, for `make recording`.
 RECORDING = Environment("recording", ("pyte==0.8.2", "wcwidth==0.9.4"))
 
@@ -240,6 +242,8 @@ def main(arguments: list[str]) -> int:
             make_all([ENVIRONMENTS["demo"], RECORDING])
         elif arguments == ["scale"]:
             make_all([SCALE])
+        elif arguments == ["page"]:
+            make_all([PAGE])
         elif arguments == ["interop"]:
             make_interop()
         else:

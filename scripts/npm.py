@@ -68,6 +68,8 @@ PACKAGES = {
         Packages("opencode", ("opencode-ai@1.18.33",)),
         # Packs the bundle of `make package`.
         Packages("mcpb", ("@anthropic-ai/mcpb@2.1.2",)),
+        # Looks for barriers on the page of `make page`.
+        Packages("axe", ("axe-core@4.12.1",)),
         # Counts the tokens of `make tokens`.
         Packages("tokenizer", ("gpt-tokenizer@4.0.0",)),
     )

@@ -36,6 +36,7 @@ from pytest_mcp.report.environment.attempt import Trial
 
 Asked = TypeVar("Asked", bound=Request)
 OnProgress = Callable[[Ledger | Steps], None]
+OnRun = Callable[[Run[ExecuteTests]], None]
 # An interpreter that cannot be executed, as if it had exited at once.
 _NOT_STARTED = Exit(code=None, signal=None, reason="exited", duration=0.0, stdout="", stderr="", report="unwritten")
 
@@ -66,6 +67,7 @@ class Call(Generic[Asked_co]):
     on_progress: OnProgress
     reach: Reach | None = None
     changed_lines: ChangedLines | None = None
+    on_run: OnRun | None = None
 
     @property
     def places(self) -> list[Path]:
@@ -141,17 +143,27 @@ class Attempt(Generic[Asked_co]):
         return _environment(self.call.config, self.chosen, self.ledger, rejected)
 
 
-async def execute(request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress) -> ExecuteResult:
+async def execute(
+    request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress, *, on_run: OnRun | None = None
+) -> ExecuteResult:
+    """`on_run` is given the whole run, of which the answer is a part."""
     reach = await _reach(request, config)
     if reach is not None and reach.changed == 0:
         return result.of_no_changes(reach, request)
     lines = await _changed_lines(request, config)
-    call = Call(request, config, spare, on_progress, reach, lines)
+    call = Call(request, config, spare, on_progress, reach, lines, on_run)
     if config.history is not None:
         return await _execute_and_record(call, config.history)
-    run = await _run(call, request.timeout or config.default_timeout)
+    run = await _executed(call)
     ceiling = config.max_reply_bytes
     return await in_thread(lambda: budget.fit_execution(result.executed(run), request, ceiling=ceiling))
+
+
+async def _executed(call: Call[ExecuteTests]) -> Run[ExecuteTests]:
+    run = await _run(call, call.request.timeout or call.config.default_timeout)
+    if call.on_run is not None:
+        call.on_run(run)
+    return run
 
 
 async def _execute_and_record(call: Call[ExecuteTests], history: History) -> ExecuteResult:
@@ -162,7 +174,7 @@ async def _execute_and_record(call: Call[ExecuteTests], history: History) -> Exe
 
     request, ceiling = call.request, call.config.max_reply_bytes
     with recorder.of(history).begin(call.config) as recording:
-        run = await _run(call, request.timeout or call.config.default_timeout)
+        run = await _executed(call)
         report = await in_thread(partial(result.executed, run))
         past = await _remarks(report, call.config, history)
         told = replace(report, notices=[*report.notices, *past, *recording.notices()])

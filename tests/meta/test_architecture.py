@@ -12,7 +12,7 @@ from pytest_mcp.environments.managers.registry import MANAGERS
 PACKAGE = Path(pytest_mcp.__file__).parent
 # A module imports from its own layer or from one to the left of it.
 LAYERS = ["text", "config", "api", "events", "execution", "environments", "changes", "history"]
-LAYERS += ["report", "engine", "investigation", "tools", "server", "cli", "__main__"]
+LAYERS += ["report", "page", "engine", "investigation", "tools", "server", "cli", "__main__"]
 MOST_FILES = 17
 
 # Calls that touch files, the terminal or the clock, by whatever object they are made on.
@@ -28,6 +28,7 @@ PROCESS_CALLS = {
 }
 # Whole packages, and modules of others.
 PURE = ["events", "report", "api.expressions", "api.requests", "api.results", "api.errors", "execution.command"]
+PURE += ["page.content", "page.coverage", "page.data", "page.document", "page.failures", "page.timing"]
 PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress_line"]
 PURE += ["cli.render", "cli.render_discovery", "cli.render_doctor", "cli.setup.clients", "cli.setup.ownership"]
 PURE += [

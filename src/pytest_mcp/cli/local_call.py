@@ -45,6 +45,8 @@ class ToolCommand:
     for_people: Callable[[Arguments, Screen], Arguments]
     print_result: Callable[[Any, Screen], None]
     exit_code: Callable[[Any], int]
+    # Called with the result or the error after it was printed; an exit code replaces that of the answer.
+    after: Callable[[Any], int | None] = lambda _: None
 
 
 def add_arguments(parser: argparse.ArgumentParser, tool: Tool) -> None:
@@ -75,12 +77,12 @@ def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runn
             show(serialize.line(serialize.of_error(error) | _shard(config)))
         else:
             _print_error(error, command, screen)
-        return exit_codes.of_error(error)
+        return command.after(error) or exit_codes.of_error(error)
     if options.json:
         show(serialize.line(serialize.safe(dump(result), colour=getattr(request, "color", False))))
     else:
         command.print_result(result, screen)
-    return command.exit_code(result)
+    return command.after(result) or command.exit_code(result)
 
 
 def _shard(config: Config) -> dict[str, Any]:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import exit_codes, render, terminal, tool_flags
+from pytest_mcp.cli import exit_codes, page_file, render, terminal, tool_flags
 from pytest_mcp.cli.output import USAGE_ERROR, print_message, show
 from pytest_mcp.config.options import LoadConfig
+from pytest_mcp.page.origin import Origin
 from pytest_mcp.report import serialize
 from pytest_mcp.report.shards import answers
 from pytest_mcp.report.shards.answers import Answer, NotAnAnswer
@@ -37,9 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a file with what `pytest-mcp run --shard K/N --json` printed; - for stdin with one answer on each line",
     )
     parser.add_argument("--json", action="store_true", help="print one answer of execute_tests as one line of JSON")
+    page_file.add_arguments(parser)
 
 
 def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:
+    page = page_file.wanted(options)
     given, wrong = _read(options.answers)
     for sentence in wrong:
         print_message(sentence)
@@ -51,7 +54,12 @@ def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:
     else:
         painter = terminal.screen(os.environ).out
         show("\n".join(render.of_run(result, painter, again=_again(result), by_detail=False)))
-    return exit_codes.of_execution(result)
+    unwritten = page.write(result, _origin(options.answers)) if page else None
+    return unwritten or exit_codes.of_execution(result)
+
+
+def _origin(names: list[str]) -> Origin:
+    return Origin("merged shards", command=shlex.join(["pytest-mcp", "merge", *names]), again="pytest-mcp run")
 
 
 def _again(result: ExecuteResult) -> str | None:

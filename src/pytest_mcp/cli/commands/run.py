@@ -2,23 +2,27 @@
 
 In come the tool's parameters as flags, and node ids; out come a report and pytest's exit code. `--json` prints the
 tool's answer unchanged. For the report max_tokens is the largest that is allowed, unless another one is typed.
-`--shard` runs one part of the tests; its answer has the key `shard`, which `pytest-mcp merge` reads.
+`--shard` runs one part of the tests; its answer has the key `shard`, which `pytest-mcp merge` reads. `--html` writes
+a page about the whole run, whatever the answer has left out.
 """
 
 import argparse
 import os
 import re
+from dataclasses import replace
 from functools import partial
 
+from pytest_mcp import engine
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import exit_codes, local_call, render, tool_flags
+from pytest_mcp.cli import exit_codes, local_call, page_file, render, tool_flags
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.cli.tool_flags import Arguments
-from pytest_mcp.config.model import MOST_SHARDS, Shard
+from pytest_mcp.config.model import MOST_SHARDS, Config, Shard
 from pytest_mcp.config.options import LoadConfig, typed_flags
 from pytest_mcp.environments import git
+from pytest_mcp.page.origin import Origin
 from pytest_mcp.tools import BY_NAME
 
 TOOL = BY_NAME["execute_tests"]
@@ -34,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run only part K of N of the tests, whole files each; N machines with K from 1 to N run every test once,"
         " and `pytest-mcp merge` makes one answer of theirs",
     )
+    page_file.add_arguments(parser)
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
@@ -42,7 +47,21 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
         config = config._replace(shard=options.shard._replace(commit=git.head_commit(config.root)))
     print_result = partial(_print, settings=typed_flags(options, os.environ))
     for_people = partial(_for_people, most_tokens=config.most_tokens)
-    return local_call.run(ToolCommand(TOOL, for_people, print_result, exit_codes.of_execution), options, config)
+    command = ToolCommand(TOOL, for_people, print_result, exit_codes.of_execution)
+    if (page := page_file.wanted(options)) is not None:
+        tool = replace(TOOL, handler=partial(engine.execute, on_run=page.keep))
+        command = replace(command, tool=tool, after=partial(page.write, origin=_origin(options, config)))
+    return local_call.run(command, options, config)
+
+
+def _origin(options: argparse.Namespace, config: Config) -> Origin:
+    settings = typed_flags(options, os.environ)
+    return Origin(
+        project=config.root.name,
+        command=tool_flags.command("run", tool_flags.arguments(options), settings),
+        again=tool_flags.command("run", {}, settings),
+        commit=git.head_commit(config.root),
+    )
 
 
 def _shard(typed: str) -> Shard:

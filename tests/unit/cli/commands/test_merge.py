@@ -11,6 +11,7 @@ from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli.commands import merge, run
 from pytest_mcp.config.model import Config
 from pytest_mcp.tools import dump
+from tests.support.pages import Seen
 from tests.support.shards import facts, result
 
 
@@ -18,8 +19,9 @@ def no_project() -> Config:
     raise AssertionError("merge needs no project")
 
 
-def typed(*answers: object, as_json: bool = False) -> int:
-    return merge.main(argparse.Namespace(answers=[str(answer) for answer in answers], json=as_json), no_project)
+def typed(*answers: object, as_json: bool = False, html: Path | None = None) -> int:
+    names = [str(answer) for answer in answers]
+    return merge.main(argparse.Namespace(answers=names, json=as_json, html=html, open=False), no_project)
 
 
 def line(index: int, count: int = 2) -> str:
@@ -45,6 +47,16 @@ def test_json_is_one_line_in_the_shape_of_execute_tests(both: list[Path], capsys
 
     (printed,) = capsys.readouterr().out.splitlines()
     assert list(json.loads(printed)) == list(ExecuteResult.model_fields)
+
+
+def test_html_is_a_page_about_all_of_them(both: list[Path], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+
+    assert typed(*both, html=page) == 0
+
+    seen = Seen(page.read_text(encoding="utf-8"))
+    assert ("class", "banner passed") in seen.values
+    assert "6" in seen.texts
 
 
 def test_lines_of_stdin_are_answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,207 @@
+"""`make page`: the page of `--html` in a real Chromium. Deselected by default, since not every machine has one."""
+
+import shlex
+
+import pytest
+
+from pytest_mcp.api.results import Outcome
+from pytest_mcp.page.content import Content
+from tests.support.browser import Open
+from tests.support.pages import (
+    HOSTILE,
+    content_of,
+    empty_run,
+    hostile_run,
+    huge_run,
+    incomplete_run,
+    mixed_run,
+    passing_run,
+)
+
+pytestmark = pytest.mark.external(target="page")
+
+PAGES = {
+    "passing": passing_run,
+    "mixed": mixed_run,
+    "incomplete": incomplete_run,
+    "empty": empty_run,
+    "hostile": hostile_run,
+}
+LOOKS = {
+    "light, wide": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
+    "dark, narrow": {"color_scheme": "dark", "viewport": {"width": 360, "height": 740}},
+    "forced colours": {"forced_colors": "active", "viewport": {"width": 800, "height": 600}},
+}
+# More rows than a screen has, and far fewer than tests.
+MOST_NODES = 4_000
+
+
+def counts_of(content: Content) -> dict[str, int]:
+    summary = content.summary
+    counts = {"failed": summary.failed, "errors": summary.errors, "passed": summary.passed, "skipped": summary.skipped}
+    return counts | ({"not run": content.not_run} if content.not_run else {})
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_no_barrier_and_nothing_is_wider_than_the_screen(show: Open, name: str, look: str) -> None:
+    opened = show(content_of(PAGES[name]()), **LOOKS[look])
+    opened.page.evaluate("document.querySelectorAll('details').forEach((each) => each.unfold && each.unfold())")
+
+    wider = opened.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+    assert opened.violations() == []
+    assert wider == 0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_shows_what_the_run_has(show: Open, name: str) -> None:
+    content = content_of(PAGES[name]())
+
+    opened = show(content)
+
+    numbers = dict(zip(opened.texts(".tile dt"), map(int, opened.texts(".tile dd")), strict=True))
+    assert numbers == {**counts_of(content), "total": content.summary.total}
+    assert opened.page.locator(f".banner.{content.verdict}").count() == 1
+    assert opened.page.locator(".causes > .cause").count() == len(content.causes)
+    assert opened.page.locator(".uncollected").count() == len(content.collection_errors)
+    assert opened.page.locator(".row").count() == len(content.tests)
+    assert len(opened.texts("#notices li")) == len(content.notices)
+
+
+def test_a_cause_shows_its_frames_its_difference_and_folded_output(show: Open) -> None:
+    opened = show(content_of(mixed_run()))
+    cause = opened.page.locator(".cause", has_text="tests/test_a.py:9")
+
+    assert "assert one() == 'two'" in cause.locator(".statement").all_text_contents()
+    assert cause.locator("del").all_text_contents() == ["  - two"]
+    assert cause.locator("ins").all_text_contents() == ["  + one"]
+    assert [each.strip() for each in cause.locator("mark").all_text_contents()] == ["tw", "ne"]
+    output = cause.locator("details", has_text="Captured stdout call")
+    assert output.locator("pre").count() == 0
+    output.locator("summary").click()
+    assert output.locator("pre").text_content() == "printed by the test\n"
+
+
+def test_the_ids_of_a_cause_and_their_commands_can_be_copied(show: Open) -> None:
+    opened = show(content_of(mixed_run()))
+    cause = opened.page.locator(".cause", has_text="KeyError: 'pen'").first
+    ids = [f"tests/test_a.py::test_alike[{number}]" for number in (1, 2, 3)]
+
+    cause.get_by_role("button", name="Copy id").first.click()
+    assert opened.copied() == ids[0]
+    cause.get_by_role("button", name="Copy command").first.click()
+    assert opened.copied() == shlex.join(["pytest-mcp", "run", ids[0]])
+    cause.get_by_role("button", name="Copy all ids").click()
+    assert opened.copied().split("\n") == ids
+    cause.get_by_role("button", name="Copy command for all").click()
+    assert opened.copied() == shlex.join(["pytest-mcp", "run", *ids])
+    assert opened.texts("#said") == ["Copied the command."]
+    cause.get_by_text("2 more with this cause").click()
+    assert cause.locator(".members > li").count() == 2
+
+
+def test_a_command_is_quoted_as_python_quotes_it(show: Open) -> None:
+    opened = show(content_of(hostile_run()))
+    ids = opened.texts(".cause .test-head .id")
+
+    for index, node_id in enumerate(ids):
+        opened.page.locator(".cause .test-head").nth(index).get_by_role("button", name="Copy command").click()
+        assert opened.copied() == f"pytest-mcp run {shlex.quote(node_id)}"
+    assert ids
+
+
+@pytest.mark.parametrize(("outcome", "listed"), [("failed", 4), ("error", 1), ("skipped", 1), ("passed", 1)])
+def test_the_list_is_filtered_by_outcome_and_by_text(show: Open, outcome: Outcome, listed: int) -> None:
+    opened = show(content_of(mixed_run()))
+
+    opened.page.locator("#tests .buttons").get_by_role("button", name=outcome).click()
+
+    assert opened.texts(".row .outcome") == [outcome] * listed
+    assert opened.texts(".found") == [f"{listed} of 7"]
+    opened.page.get_by_role("searchbox").fill("no such test")
+    assert opened.page.locator(".row").count() == 0
+    opened.page.get_by_role("searchbox").fill("TEST_ alike" if outcome == "failed" else "test_")
+    assert opened.page.locator(".row").count() == (3 if outcome == "failed" else listed)
+
+
+def test_the_list_is_used_with_the_keyboard_alone(show: Open) -> None:
+    opened = show(content_of(mixed_run()))
+    listbox = opened.page.get_by_role("listbox")
+    listbox.focus()
+
+    for key in ("End", "ArrowUp", "Enter"):
+        opened.page.keyboard.press(key)
+
+    dialog = opened.page.get_by_role("dialog")
+    assert dialog.locator("h2").text_content() == "tests/test_b.py::test_setup"
+    assert "OSError: no disk" in (dialog.text_content() or "")
+    assert opened.violations() == []
+    opened.page.keyboard.press("Escape")
+    assert not dialog.is_visible()
+    assert listbox.evaluate("(element) => element === document.activeElement")
+
+
+def test_the_slowest_tests_come_first_if_asked_for(show: Open) -> None:
+    opened = show(content_of(mixed_run()))
+
+    opened.page.get_by_role("combobox").select_option("Slowest first")
+
+    assert opened.texts(".row .seconds")[:2] == ["0.300 s", "0.200 s"]
+    assert opened.texts("#times .chart:first-child .seconds")[:2] == ["0.300 s", "0.200 s"]
+
+
+def test_hostile_text_is_shown_as_it_is_and_runs_nothing(show: Open) -> None:
+    opened = show(content_of(hostile_run()))
+    opened.page.evaluate("document.querySelectorAll('details').forEach((each) => each.unfold && each.unfold())")
+    opened.page.locator(".row").first.click()
+
+    shown = opened.page.locator("body").text_content() or ""
+
+    assert opened.page.title() == "Failed · shop"
+    assert opened.page.locator("body script, body img, body style, body iframe").count() == 2
+    assert [text for text in HOSTILE[:8] if text not in shown] == []
+
+
+def test_markup_that_a_script_would_write_is_refused_by_the_policy(show: Open) -> None:
+    opened = show(content_of(passing_run()))
+
+    refused = opened.page.evaluate(
+        "() => { try { document.body.innerHTML = '<b>x</b>'; return 'written'; } catch (error) { return error.name; } }"
+    )
+
+    assert refused == "TypeError"
+    opened.messages.clear()
+
+
+def test_ten_thousand_tests_and_five_hundred_failures_are_few_elements_and_the_list_reaches_its_end(show: Open) -> None:
+    opened = show(content_of(huge_run()))
+
+    nodes = opened.page.evaluate("document.getElementsByTagName('*').length")
+
+    assert nodes < MOST_NODES
+    assert opened.texts(".found") == ["10,000 of 10,000"]
+    opened.page.locator(".list").focus()
+    opened.page.keyboard.press("End")
+    opened.page.locator(".row", has_text="test_499").wait_for()
+    assert opened.page.locator(".row").count() < 60
+
+
+def test_a_viewer_without_scripts_sees_the_verdict_the_counts_and_the_first_failures(show: Open) -> None:
+    opened = show(content_of(mixed_run()), java_script_enabled=False)
+
+    shown = opened.page.locator("body").text_content() or ""
+
+    for text in ("Failed", "KeyError: 'pen'", "- two", "ImportError: no shop", "does not run"):
+        assert text in shown
+
+
+def test_a_printed_page_has_every_cause_open_and_no_list(show: Open) -> None:
+    opened = show(content_of(mixed_run()))
+
+    opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    opened.page.emulate_media(media="print")
+
+    assert opened.page.locator(".causes > .cause:not([open])").count() == 0
+    assert not opened.page.locator("#tests").is_visible()
+    assert opened.page.pdf()[:4] == b"%PDF"

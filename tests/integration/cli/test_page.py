@@ -1,0 +1,55 @@
+"""`--html`: the file that a real run writes, and that nothing else changes."""
+
+import json
+from pathlib import Path
+
+from tests.support.pages import Seen
+from tests.support.terminals import piped, settings_of
+from tests.support.workbench import Workbench
+
+FAILING = """
+    import pytest
+
+    def test_fine(): pass
+
+    @pytest.mark.parametrize("number", range(8))
+    def test_fails(number):
+        print("<b>printed</b>")
+        assert [number, 1] == [number, 2]
+"""
+
+
+def test_a_page_beside_json_has_the_whole_run_and_changes_neither_the_answer_nor_the_exit_code(
+    bench: Workbench,
+) -> None:
+    bench.write({"test_a.py": FAILING})
+    page = bench.root / "out" / "report.html"
+    page.parent.mkdir()
+
+    done = piped(bench, "run", "--json", f"--html={page}")
+
+    answer = json.loads(done.stdout)
+    seen = Seen(page.read_text(encoding="utf-8"))
+    assert done.returncode == 1
+    assert done.stderr == f"pytest-mcp: the page is in {page}\n"
+    assert [len(answer["tests"]), answer["json_report"], list(answer)[-1]] == [2, None, "omitted"]
+    assert sum(len(rows) for _, rows in seen.data["files"]) == answer["summary"]["total"] == 9
+    assert [cause["count"] for cause in seen.data["causes"]] == [group["count"] for group in answer["failure_groups"]]
+    assert seen.data["causes"][0]["ids"] == [f"test_a.py::test_fails[{number}]" for number in range(8)]
+    assert seen.data["failures"]["test_a.py::test_fails[3]"]["out"] == [["Captured stdout call", "<b>printed</b>\n"]]
+    assert seen.data["again"] == " ".join(["pytest-mcp", *settings_of(bench), "run"])
+    assert list(page.parent.iterdir()) == [page]
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_any_test_runs(bench: Workbench, tmp_path: Path) -> None:
+    bench.write({"test_a.py": "open('ran', 'w').close()\n"})
+
+    refused = {
+        "missing": piped(bench, "run", f"--html={tmp_path}/no/report.html"),
+        "folder": piped(bench, "run", f"--html={tmp_path}"),
+        "no page": piped(bench, "run", "--open"),
+    }
+
+    assert {name: done.returncode for name, done in refused.items()} == {"missing": 4, "folder": 4, "no page": 4}
+    assert "is not a folder that can be written to" in refused["missing"].stderr
+    assert not (bench.root / "ran").exists()

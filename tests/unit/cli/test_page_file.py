@@ -1,0 +1,60 @@
+"""Where the page of `--html` goes: the whole file or none of it."""
+
+import os
+import webbrowser
+from pathlib import Path
+
+import pytest
+
+from pytest_mcp.api.errors import ExecutionFailed, RunFacts
+from pytest_mcp.cli.output import UNWRITTEN
+from pytest_mcp.cli.page_file import PageFile
+from tests.support.pages import ORIGIN
+
+ERROR = ExecutionFailed("environment", "no usable Python was found", RunFacts())
+
+
+def test_a_page_replaces_the_file_that_a_link_leads_to(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.html", tmp_path / "link.html"
+    real.write_text("old", encoding="utf-8")
+    real.chmod(0o600)
+    link.symlink_to(real)
+
+    assert PageFile(link, opens=False).write(ERROR, ORIGIN) is None
+
+    assert link.is_symlink()
+    assert real.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert real.stat().st_mode & 0o777 == 0o600
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.html", "real.html"]
+
+
+def test_a_device_is_written_to_and_not_replaced() -> None:
+    before = Path(os.devnull).stat().st_mode
+
+    assert PageFile(Path(os.devnull), opens=False).write(ERROR, ORIGIN) is None
+
+    assert Path(os.devnull).stat().st_mode == before
+
+
+def test_a_folder_that_has_gone_is_an_exit_code_and_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert PageFile(tmp_path / "gone" / "a.html", opens=False).write(ERROR, ORIGIN) == UNWRITTEN
+    assert "could not be written" in capsys.readouterr().err
+
+
+def test_open_opens_the_file_and_says_if_there_is_no_browser(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def open_nothing(url: str) -> bool:
+        asked.append(url)
+        return False
+
+    monkeypatch.setattr(webbrowser, "open", open_nothing)
+
+    assert PageFile(tmp_path / "a b.html", opens=True).write(ERROR, ORIGIN) is None
+
+    assert asked == [(tmp_path / "a b.html").as_uri()]
+    assert "no browser was found" in capsys.readouterr().err
