@@ -19,4 +19,6 @@ assert spec.loader is not None
 launcher = module_from_spec(spec)
 spec.loader.exec_module(launcher)
 
-pytest_configure = launcher.ours("xdist_worker").pytest_configure
+worker = launcher.ours("xdist_worker")
+worker.load = launcher.ours
+pytest_configure = worker.pytest_configure
