@@ -18,7 +18,7 @@ from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams, RunFact
 from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, ExplainEnvironment, Request, Survey
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult
-from pytest_mcp.config.model import Config
+from pytest_mcp.config.model import Config, History
 from pytest_mcp.environments import advice, ambiguity, host, interpreter
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events import decode
@@ -141,9 +141,37 @@ async def execute(request: ExecuteTests, config: Config, spare: Spare, on_progre
     reach = await _reach(request, config)
     if reach is not None and reach.changed == 0:
         return result.of_no_changes(reach)
-    run = await _run(Call(request, config, spare, on_progress, reach), request.timeout or config.default_timeout)
+    call = Call(request, config, spare, on_progress, reach)
+    if config.history is not None:
+        return await _execute_and_record(call, config.history)
+    run = await _run(call, request.timeout or config.default_timeout)
     ceiling = config.max_reply_bytes
     return await in_thread(lambda: budget.fit_execution(result.executed(run), request, ceiling=ceiling))
+
+
+async def _execute_and_record(call: Call[ExecuteTests], history: History) -> ExecuteResult:
+    """The answer is the same as without a history, but for a notice if nothing can be recorded."""
+    # Who records nothing does not load them.
+    from pytest_mcp.history import recorder  # noqa: PLC0415
+    from pytest_mcp.report import recorded  # noqa: PLC0415
+
+    request, ceiling = call.request, call.config.max_reply_bytes
+    with recorder.of(history).begin(call.config) as recording:
+        run = await _run(call, request.timeout or call.config.default_timeout)
+        report = await in_thread(partial(result.executed, run))
+        told = replace(report, notices=[*report.notices, *recording.notices()])
+        answer = await in_thread(partial(budget.fit_execution, told, request, ceiling=ceiling))
+        recording.keep(lambda origin, code: recorded.rows(run, report, origin, code))
+    return answer
+
+
+async def finish_recording(config: Config) -> str | None:
+    """Wait, for a limited time, until everything is recorded; why not, if something is not."""
+    if config.history is None:
+        return None
+    from pytest_mcp.history import recorder  # noqa: PLC0415
+
+    return await recorder.of(config.history).finish()
 
 
 async def discover(request: DiscoverTests, config: Config, spare: Spare, on_progress: OnProgress) -> DiscoverResult:

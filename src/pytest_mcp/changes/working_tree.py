@@ -9,6 +9,7 @@ import hashlib
 import os
 import stat
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -31,8 +32,7 @@ class WorkingTree:
 
     def has_same(self, path: bytes, entry: Entry) -> bool:
         """A regular file or a link with this content; the executable bit counts if the repository says so."""
-        if time.monotonic() > self._deadline:
-            raise CannotTell(f"the files could not be compared within {HASH_SECONDS} seconds")
+        self._check_time()
         if not self._is_real(_folder(path)):
             return False
         try:
@@ -42,6 +42,20 @@ class WorkingTree:
             return self._has_same_file(self._full(path), entry)
         except OSError:
             return False
+
+    def digest(self, path: bytes) -> bytes:
+        """Equal for files with equal content, links to the same target, and for everything that is not read."""
+        self._check_time()
+        mode = self.mode(path)
+        kind = b"absent" if mode is None else b"%o" % mode
+        try:
+            if mode is not None and stat.S_ISLNK(mode):
+                kind += os.readlink(self._full(path))  # noqa: PTH115 - pathlib knows no bytes
+            elif mode is not None and stat.S_ISREG(mode):
+                kind += hashlib.sha256(_read(self._full(path)) or b"").digest()
+        except OSError:
+            kind += b"unreadable"
+        return hashlib.sha256(kind).digest()
 
     def mode(self, path: bytes) -> int | None:
         """Of what stands there, which may be a link; None if nothing does or a folder above is a link."""
@@ -57,6 +71,10 @@ class WorkingTree:
         except OSError:
             return None
 
+    def _check_time(self) -> None:
+        if time.monotonic() > self._deadline:
+            raise CannotTell(f"the files could not be compared within {HASH_SECONDS} seconds")
+
     def _full(self, path: bytes) -> bytes:
         return self._top + b"/" + path
 
@@ -68,21 +86,10 @@ class WorkingTree:
         return mode is not None and stat.S_ISDIR(mode)
 
     def _has_same_file(self, path: bytes, entry: Entry) -> bool:
-        # Opening a pipe would block.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            found = os.fstat(descriptor)
-            if not self._is_same_kind(found, entry):
-                return False
-            # One byte more: a file that grew meanwhile is not the same.
-            content = os.read(descriptor, found.st_size + 1)
-        finally:
-            os.close(descriptor)
-        return self._is_same_content(content, entry)
+        content = _read(path, lambda found: self._has_same_bits(found, entry))
+        return content is not None and self._is_same_content(content, entry)
 
-    def _is_same_kind(self, found: os.stat_result, entry: Entry) -> bool:
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
-            return False
+    def _has_same_bits(self, found: os.stat_result, entry: Entry) -> bool:
         is_executable = bool(found.st_mode & stat.S_IXUSR)
         return not self.settings.executable_bits or is_executable == (entry.mode == b"100755")
 
@@ -91,6 +98,20 @@ class WorkingTree:
             return True
         converted = self.settings.converts_line_ends and b"\r\n" in content
         return converted and _hash(content.replace(b"\r\n", b"\n"), entry) == entry.hash
+
+
+def _read(path: bytes, accept: Callable[[os.stat_result], bool] = lambda _found: True) -> bytes | None:
+    """The content of a regular file; None if it is another kind of file, too large, or not accepted."""
+    # Opening a pipe would block.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES or not accept(found):
+            return None
+        # One byte more: a file that grew meanwhile is not the same.
+        return os.read(descriptor, found.st_size + 1)
+    finally:
+        os.close(descriptor)
 
 
 def _folder(path: bytes) -> bytes:

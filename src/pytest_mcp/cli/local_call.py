@@ -6,9 +6,10 @@ for people there is no limit unless one is typed.
 """
 
 import argparse
+import asyncio
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from pytest_mcp.api.requests import Arguments as Asked
 from pytest_mcp.api.requests import Request, Survey
 from pytest_mcp.api.results import PartialResult, Shape
 from pytest_mcp.cli import exit_codes, render, terminal, tool_flags
-from pytest_mcp.cli.output import show, show_on_stderr
+from pytest_mcp.cli.output import print_message, show, show_on_stderr
 from pytest_mcp.cli.progress_bar import ProgressBar
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.cli.tool_flags import Arguments
@@ -52,6 +53,15 @@ def add_arguments(parser: argparse.ArgumentParser, tool: Tool) -> None:
 
 
 def run(command: ToolCommand, options: argparse.Namespace, config: Config) -> int:
+    # One event loop for the call and for what is recorded of it, which is written after the answer was printed.
+    with asyncio.Runner() as runner:
+        code = _run(command, options, config, runner)
+        if config.history and (problem := runner.run(engine.finish_recording(config))):
+            print_message(f"this run was not recorded in the history: {problem}")
+    return code
+
+
+def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runner: asyncio.Runner) -> int:
     arguments = tool_flags.arguments(options)
     screen = terminal.screen(config.environment, colour=arguments.get("color"))
     if not options.json:
@@ -59,7 +69,7 @@ def run(command: ToolCommand, options: argparse.Namespace, config: Config) -> in
         config = config._replace(max_reply_bytes=sys.maxsize)
     try:
         request = command.tool.accept(arguments, config.bounds)
-        result = _called(command.tool, request, config, screen)
+        result = _called(_call(command.tool, request, config, ProgressBar(screen)), runner)
     except CallError as error:
         if options.json:
             show(serialize.line(serialize.of_error(error) | _shard(config)))
@@ -84,10 +94,10 @@ def _print_error(error: CallError, command: ToolCommand, screen: Screen) -> None
     show_on_stderr("\n".join(render.of_error(error, screen.err)))
 
 
-def _called(tool: Tool, request: Asked, config: Config, screen: Screen) -> Shape:
+def _called(call: Coroutine[Any, Any, Shape], runner: asyncio.Runner) -> Shape:
     process.prepare()
     try:
-        return anyio.run(_call, tool, request, config, ProgressBar(screen))
+        return runner.run(call)
     except CallError:
         raise
     except Exception as bug:

@@ -12,10 +12,20 @@ Letter = Literal["P", "F", "S", "E"]
 
 
 @dataclass(frozen=True)
-class RunRow:
+class Origin:
+    """What identifies a run, and when and where it took place."""
+
     # A new UUID in hex: a run that is recorded twice is stored once.
     key: str
     # Seconds since 1970, UTC.
+    started: float
+    project: str
+    host: str
+
+
+@dataclass(frozen=True)
+class RunRow:
+    key: str
     started: float
     project: str
     root: str

@@ -21,7 +21,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from pytest_mcp import __version__
+from pytest_mcp import __version__, engine
 from pytest_mcp.api.errors import INVALID_PARAMS, CallError, Fault, InternalError, InvalidParams, NotInitialized
 from pytest_mcp.api.results import Shape
 from pytest_mcp.config.model import Config
@@ -59,8 +59,12 @@ def create(config: Config, calls: Calls | None = None) -> Server[Any]:
 
     @asynccontextmanager
     async def lifespan(_server: Server[Any]) -> AsyncIterator[None]:
-        async with spare.kept():
-            yield
+        try:
+            async with spare.kept():
+                yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await engine.finish_recording(config)
 
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_advertised(tool) for tool in TOOLS])

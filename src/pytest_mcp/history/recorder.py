@@ -1,0 +1,148 @@
+"""Record runs after they were answered.
+
+In comes what a finished run is recorded as; it is written in a thread, in one transaction, when its answer has been
+sent. Nothing here raises into a call: what went wrong becomes one sentence for an answer's notices. What is recorded
+of a run is decided in `report/recorded.py`.
+"""
+
+import asyncio
+import logging
+import socket
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+
+import anyio
+
+from pytest_mcp.changes import state
+from pytest_mcp.changes.state import CodeState
+from pytest_mcp.config.history import is_postgres
+from pytest_mcp.config.model import Config, History
+from pytest_mcp.execution.background import in_thread
+from pytest_mcp.history import project_name, retention
+from pytest_mcp.history.opening import open_store
+from pytest_mcp.history.rows import Origin, RunRow, TestRow
+from pytest_mcp.history.store import Unavailable
+
+# The answer of a call is still being sent when the call is over.
+SETTLE_SECONDS = 0.1
+# How long the server waits for outstanding writes when it stops.
+PARTING_SECONDS = 5
+
+logger = logging.getLogger(__name__)
+
+# The rows of a run, for which the state of its code must be known.
+MakeRows = Callable[[Origin, CodeState], tuple[RunRow, Sequence[TestRow]]]
+
+
+class Recorder:
+    """All recording of one process to one history."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self._tasks: set[asyncio.Task[None]] = set()
+        # Why an earlier run was not recorded; told once.
+        self._problem: str | None = None
+
+    @contextmanager
+    def begin(self, config: Config) -> Iterator["Recording"]:
+        """During a run: look at the code and try to open the history. They are stopped if the block raises."""
+        recording = Recording(self, config)
+        try:
+            yield recording
+        except BaseException:
+            recording.drop()
+            raise
+
+    def take_problem(self) -> str | None:
+        problem, self._problem = self._problem, None
+        return problem
+
+    def write_later(self, recording: "Recording", make: MakeRows) -> None:
+        task = asyncio.create_task(self._write(recording, make))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def finish(self) -> str | None:
+        """Wait for outstanding writes, but not for ever. Why something was not recorded, if nobody was told yet."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=PARTING_SECONDS)
+            if late:
+                self._fail(f"it was not written within {PARTING_SECONDS} seconds")
+        return self.take_problem()
+
+    async def _write(self, recording: "Recording", make: MakeRows) -> None:
+        try:
+            await anyio.sleep(SETTLE_SECONDS)
+            code = await recording.code
+            await in_thread(lambda: _record(self.history, *make(recording.origin, code)))
+        except Unavailable as error:
+            self._fail(str(error))
+        except Exception:  # a bug of ours costs a record, not the server
+            logger.exception("bug while recording a run")
+            self._fail("pytest-mcp failed to write it")
+
+    def _fail(self, problem: str) -> None:
+        self._problem = problem
+        logger.warning("run not recorded: %s", problem)
+
+
+class Recording:
+    """One run that may be recorded."""
+
+    def __init__(self, recorder: Recorder, config: Config) -> None:
+        address = recorder.history.address
+        self._recorder = recorder
+        self.origin = Origin(uuid.uuid4().hex, time.time(), project_name.of(config.root), socket.gethostname())
+        written = None if is_postgres(address) else Path(address)
+        self.code = asyncio.create_task(state.of_code(config, written))
+        self._opened = asyncio.create_task(in_thread(partial(_problem_of_opening, address)))
+        self._is_lost = False
+
+    def notices(self) -> list[str]:
+        """At most one. If it says that this run is not recorded, `keep` does nothing."""
+        problem = self._opened.result() if _has_result(self._opened) else None
+        if problem is not None:
+            self._is_lost = True
+            return [f"This run is not recorded in the history: {problem}."]
+        earlier = self._recorder.take_problem()
+        return [] if earlier is None else [f"An earlier run was not recorded in the history: {earlier}."]
+
+    def keep(self, make: MakeRows) -> None:
+        """Record it as soon as its answer has been sent."""
+        if not self._is_lost:
+            self._recorder.write_later(self, make)
+
+    def drop(self) -> None:
+        self.code.cancel()
+        self._opened.cancel()
+
+
+@cache
+def of(history: History) -> Recorder:
+    """The one recorder of this process."""
+    return Recorder(history)
+
+
+def _has_result(task: asyncio.Task[str | None]) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is None
+
+
+def _problem_of_opening(address: str) -> str | None:
+    try:
+        open_store(address).close()
+    except Unavailable as error:
+        return str(error)
+    return None
+
+
+def _record(history: History, run: RunRow, tests: Sequence[TestRow]) -> None:
+    store = open_store(history.address)
+    try:
+        store.record(run, tests)
+        retention.thin(store, history, now=time.time())
+    finally:
+        store.close()
