@@ -37,10 +37,12 @@ JOB: Job = {
     "shard": None,
     "files": None,
     "unreached": [],
+    "unaffected": [],
     "workers": None,
     "ids": None,
     "trace": None,
     "moved": None,
+    "map": False,
 }
 
 

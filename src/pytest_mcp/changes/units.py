@@ -2,8 +2,8 @@
 
 In comes the content of a file; out come its units by name: the body of each function, the header of each function that
 is not inside another one, and everything else as `<module>`, which runs when the file is imported. Fingerprints are of
-the text, not of byte code or of a dumped tree, so they are equal for every version of Python and on every machine. Moved
-lines, blank lines and lines with only a comment do not change them. Pure.
+the text, not of byte code or of a dumped tree, so they are equal for every version of Python and on every machine.
+Moved lines, blank lines and lines with only a comment do not change them. Pure.
 """
 
 import ast

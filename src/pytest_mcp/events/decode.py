@@ -1,7 +1,8 @@
 """One JSON line of a child's report in, one numbered event out.
 
 Pure. A line that is damaged, of an unknown kind or of the wrong shape gives None and never an
-error: a test can write anything into any file. The kinds are in `model`, `collection`, `spectrum`, `functions` and `workers`.
+error: a test can write anything into any file. The kinds are in `model`, `collection`, `functions`, `spectrum` and
+`workers`.
 """
 
 import json

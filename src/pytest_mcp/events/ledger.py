@@ -96,7 +96,7 @@ class Ledger:
     collectors: list[collection.Collected] = field(default_factory=list)
     deselected_ids: set[str] = field(default_factory=set)
     executed: dict[str, spectrum.Executed] = field(default_factory=dict)
-    functions: list[functions.Told] = field(default_factory=list)
+    executed_functions: list[functions.Told] = field(default_factory=list)
     failed: int = 0
     unreported: int = 0
     last_number: int = 0
@@ -161,7 +161,7 @@ class Ledger:
             case spectrum.Executed():
                 self.executed[event.id] = event
             case functions.Told():
-                self.functions.append(event)
+                self.executed_functions.append(event)
             case events.Unreported():
                 self.unreported += 1
             case collection.LeftOut():

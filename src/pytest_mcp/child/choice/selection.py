@@ -1,7 +1,8 @@
 """Chooses tests after the collection, when all other plugins have deselected theirs.
 
-In come the job and pytest's items; the items are changed in place: the tests that a change cannot reach are deselected, the others run in the order of the job's files, and of a shard only its share is kept. Files that the job
-does not know are kept. The same items and the same job give the same list, in every process. Standard library only.
+In come the job and pytest's items; the items are changed in place: tests that a change cannot reach are deselected, the
+others run in the order of the job's files, and of a shard only its share is kept. Files and tests that the job does not
+know are kept. The same items and the same job give the same list, in every process. Standard library only.
 """
 
 from __future__ import annotations

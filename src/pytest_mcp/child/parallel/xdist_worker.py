@@ -23,8 +23,8 @@ from xdist_controller import CLIPPED, KEY, PLUGIN, STACKS
 if TYPE_CHECKING:
     from launcher import Job
 
-# Loads a module of ours; set by the plugin.
-load: Callable[[str], Any]
+# Loads a module of ours; the plugin replaces it.
+load: Callable[[str], Any] = __import__
 # What this version of pytest gives every report, of plain types. Plugins and conftests add more.
 USUAL = frozenset(vars(pytest.TestReport("", ("", None, ""), {}, "passed", None, "call"))) | {KEY}
 # Besides texts, containers and numbers; of those, execnet sends none below this.

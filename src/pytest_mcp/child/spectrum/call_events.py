@@ -1,4 +1,4 @@
-"""Records which functions of chosen files are called, with `sys.monitoring` or, before Python 3.12, with `sys.settrace`.
+"""Records which functions of chosen files are called: `sys.monitoring` or, before Python 3.12, `sys.settrace`.
 
 In comes a rule for file names; out come the code objects that have run since the last `take`. Functions that keep state
 for later calls are told with what ran under them, because later tests may use the result without running it again.
@@ -128,7 +128,7 @@ class CallTracing(CallRecorder):
         # If it is another one, as that of coverage, the one for new threads is not ours either.
         if sys.gettrace() is self.function:
             sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type]
+            threading.settrace(None)
 
     def remove(self) -> None:
         self.pause()

@@ -2,8 +2,8 @@
 
 In come the calls of a run; out come, for each such function, the functions that ran while it did. A later test may use
 what was kept and run none of these. A function keeps state if it assigns to a global name, to an attribute of a class
-or of a global object, or changes a global container or one of its closure; or if a decorator's name says that it caches.
-Such a decorator need not even call the function again. Standard library only; Python 3.8 and newer.
+or of a global object, or changes a global container or one of its closure; or if a decorator's name says that it
+caches. Such a decorator need not even call the function again. Standard library only; Python 3.8 and newer.
 """
 
 from __future__ import annotations
