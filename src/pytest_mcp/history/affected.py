@@ -57,7 +57,7 @@ async def narrow(examined: Examined, changes: Changes, config: Config) -> Reach:
         stored = await in_thread(partial(_read, config.history.address, project_name.of(config.root)))
     except (Unavailable, CannotTell, NoRepository):
         return examined.reach
-    return await in_thread(partial(_narrowed_by, examined, changes, before, stored))
+    return await in_thread(partial(narrowed_by, examined, changes, before, stored))
 
 
 def _is_source(file: str) -> bool:
@@ -72,7 +72,7 @@ def _read(address: str, project: str) -> Stored:
         store.close()
 
 
-def _narrowed_by(examined: Examined, changes: Changes, before: Mapping[str, bytes], stored: Stored) -> Reach:
+def narrowed_by(examined: Examined, changes: Changes, before: Mapping[str, bytes], stored: Stored) -> Reach:
     assert examined.graph is not None
     reach = examined.reach
     if examined.by_plugin:

@@ -56,7 +56,7 @@ class Keepers:
             text = line.lstrip()
             if text.startswith(("def ", "async ", "class ")):
                 return False
-            if text.startswith("@") and CACHING.search(text):
+            if text.startswith("@") and CACHING.search(text.partition("(")[0]):
                 return True
         return False
 
@@ -106,8 +106,9 @@ def containers(code: CodeType, frame: Any) -> Iterator[Any]:
         if name in frame.f_globals:
             yield frame.f_globals[name]
     if code.co_freevars:
+        # Most closures live only as long as one call.
         local = frame.f_locals
-        for name in code.co_freevars:
+        for name in filter(CACHING.search, code.co_freevars):
             yield local.get(name)
 
 
