@@ -75,13 +75,21 @@ def _read(address: str, project: str) -> Stored:
 def narrowed_by(examined: Examined, changes: Changes, before: Mapping[str, bytes], stored: Stored) -> Reach:
     assert examined.graph is not None
     reach = examined.reach
+    present = now(examined.graph, changes.files, before)
     if examined.by_plugin:
         # Only some recorders see what plugins run between tests.
-        if not all(run.whole for run in stored.runs):
+        if not all(run.whole for run in stored.runs) and _has_hooks(examined, present):
             return reach
         reach = replace(reach, reason=None)
-    found = narrowed(reach, examined.graph, now(examined.graph, changes.files, before), stored)
+    found = narrowed(reach, examined.graph, present, stored)
     return found if found.recorded is not None else examined.reach
+
+
+def _has_hooks(examined: Examined, present: Now) -> bool:
+    """Settings can name a package of tests, as `testpaths` does, that is no plugin at all."""
+    assert examined.graph is not None
+    plugins = examined.graph.everywhere.keys() & set(examined.reach.files)
+    return any(b"pytest_" in present.contents.get(file, b"pytest_") for file in plugins)
 
 
 def narrowed(reached: Reach, graph: Graph, present: Now, stored: Stored) -> Reach:
