@@ -35,6 +35,7 @@ OF_HINT: dict[Any, st.SearchStrategy[Any]] = {
     list[list[Any]]: st.lists(
         st.tuples(words, st.lists(words, max_size=2), words, st.none() | whole).map(list), max_size=3
     ),
+    list[Any]: st.just([]),
     list[Any] | None: st.none() | st.tuples(words, whole).map(list),
     dict[str, Any]: objects,
     dict[str, Any] | None: st.none() | objects,
@@ -77,6 +78,8 @@ OF_NAME: dict[str, st.SearchStrategy[Any]] = {
     "conftests": ways_up,
     "chain": st.none() | chains,
     "code": st.dictionaries(words, executed, max_size=2),
+    "ran": st.sampled_from(["", "0", "0-2,5"]),
+    "states": st.lists(st.tuples(whole, st.sampled_from(["", "0-2"])).map(list), max_size=2),
 }
 
 
