@@ -37,11 +37,13 @@ JOB: Job = {
     "shard": None,
     "files": None,
     "unreached": [],
+    "unaffected": [],
     "workers": None,
     "ids": None,
     "trace": None,
     "moved": None,
     "coverage": None,
+    "map": False,
 }
 
 

@@ -44,11 +44,13 @@ if TYPE_CHECKING:
         shard: list[int] | None
         files: list[str] | None
         unreached: list[str]
+        unaffected: list[str]
         workers: int | None
         ids: list[str] | None
         trace: Trace | None
         moved: list[str] | None
         coverage: Coverage | None
+        map: bool
 
 
 OURS = os.path.dirname(os.path.abspath(__file__))
@@ -139,6 +141,8 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         plugins.append(ours("xdist_controller").RequestedWorkers(channel, job))
     if job["moved"] is not None:
         plugins.append(ours("moved_source").MovedSource(channel.emit, *job["moved"]))
+    if job["map"]:
+        plugins.append(ours("functions").FunctionMap(reporter, job))
     if job["portrait"]:
         plugins.append(ours("environment_report").Portrait(channel, job))
     args = confined.options + traceless(job, run_dir) + job["args"]

@@ -2,7 +2,7 @@
 
 Pure. A line that is damaged, of an unknown kind or of the wrong shape gives None and never an
 error: a test can write anything into any file. The kinds are in `model`, `collection`,
-`coverage`, `spectrum` and `workers`.
+`coverage`, `functions`, `spectrum` and `workers`.
 """
 
 import json
@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from types import ModuleType, NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from pytest_mcp.events import collection, coverage, model, spectrum, workers
+from pytest_mcp.events import collection, coverage, functions, model, spectrum, workers
 from pytest_mcp.events.model import Event
 
 # The values of a longer line are counted before it is parsed: no record of ours has so many values, and each would
@@ -58,11 +58,13 @@ def _shape(event: type[Event]) -> dict[str, Check]:
 
 def _kinds(module: ModuleType) -> list[type[Event]]:
     classes = [found for found in vars(module).values() if isinstance(found, type) and issubclass(found, Event)]
-    return [found for found in classes if found is not Event]
+    return [found for found in classes if hasattr(found, "kind")]
 
 
 KINDS: Mapping[str, type[Event]] = {
-    event.kind: event for module in (model, collection, coverage, spectrum, workers) for event in _kinds(module)
+    event.kind: event
+    for module in (model, collection, coverage, functions, spectrum, workers)
+    for event in _kinds(module)
 }
 _SHAPES = {kind: (event, _shape(event)) for kind, event in KINDS.items()}
 

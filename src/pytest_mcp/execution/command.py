@@ -102,11 +102,13 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "shard": None if config.shard is None else [config.shard.number, config.shard.of],
             "files": None,
             "unreached": [],
+            "unaffected": [],
             "workers": workers,
             "ids": None,
             "trace": None,
             "moved": None,
             "coverage": None,
+            "map": config.history is not None and config.history.map and not collect_only,
         },
         reproduction=(
             str(python),
@@ -131,6 +133,7 @@ def limited(command: Command, reach: Reach | None) -> Command:
     if reach is None:
         return command
     chosen: Job = {**command.job, "files": list(reach.files), "unreached": list(reach.unreached)}
+    chosen["unaffected"] = list(reach.unaffected)
     return replace(command, job=chosen)
 
 

@@ -20,11 +20,12 @@ import anyio
 from pytest_mcp.changes.state import CodeState, CodeWatch
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import Config, History
+from pytest_mcp.events.functions import Told
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.history import project_name, retention
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.rows import Origin, RunRow, TestRow
-from pytest_mcp.history.store import Unavailable
+from pytest_mcp.history.store import Store, Unavailable
 
 # The answer of a call is still being sent when the call is over.
 SETTLE_SECONDS = 0.1
@@ -83,7 +84,7 @@ class Recorder:
         try:
             await anyio.sleep(SETTLE_SECONDS)
             code = await recording.code
-            await in_thread(lambda: _record(self.history, *make(recording.origin, code)))
+            await in_thread(lambda: _record(recording, self.history, make, code))
         except Unavailable as error:
             self._fail(str(error))
         except Exception:  # a bug of ours costs a record, not the server
@@ -105,6 +106,8 @@ class Recording:
         self.code = asyncio.create_task(recorder.code_of(config).look())
         self._opened = asyncio.create_task(in_thread(partial(_problem_of_opening, address)))
         self._is_lost = False
+        self.root = config.root
+        self.told: Sequence[Told] = ()
 
     def notices(self) -> list[str]:
         """At most one. If it says that this run is not recorded, `keep` does nothing."""
@@ -115,8 +118,9 @@ class Recording:
         earlier = self._recorder.take_problem()
         return [] if earlier is None else [f"An earlier run was not recorded in the history: {earlier}."]
 
-    def keep(self, make: MakeRows) -> None:
-        """Record it as soon as its answer has been sent."""
+    def keep(self, make: MakeRows, told: Sequence[Told] = ()) -> None:
+        """Record it as soon as its answer has been sent; `told` is what each test executed, if it was recorded."""
+        self.told = told
         if not self._is_lost:
             self._recorder.write_later(self, make)
 
@@ -143,10 +147,23 @@ def _problem_of_opening(address: str) -> str | None:
     return None
 
 
-def _record(history: History, run: RunRow, tests: Sequence[TestRow]) -> None:
+def _record(recording: Recording, history: History, make: MakeRows, code: CodeState) -> None:
+    run, tests = make(recording.origin, code)
     store = open_store(history.address)
     try:
-        store.record(run, tests)
+        run_id = store.record(run, tests)
+        if recording.told:
+            _record_map(store, run_id, recording, code)
         retention.thin(store, history, now=time.time())
     finally:
         store.close()
+
+
+def _record_map(store: Store, run_id: int, recording: Recording, code: CodeState) -> None:
+    # Loaded only if the operator wants maps.
+    from pytest_mcp.history import executed, maps  # noqa: PLC0415
+
+    origin = recording.origin
+    found = executed.of_run(recording.told, recording.root, origin.started, code)
+    if found is not None:
+        maps.write(store, run_id, origin.project, found)

@@ -14,11 +14,18 @@ from tests.support.streams import any_event, fields_of, json_values, line_of
 def usual(kind: str) -> dict[str, Any]:
     """One record of this kind, with the plainest values."""
     plain: dict[Any, Any] = {str: "x", int: 1, float: 0.5, bool: False}
-    plain |= {list[str]: ["x"], list[int]: [1], list[list[str]]: [["t", "x"]], list[list[Any]]: [["x", ["x"], "x", 1]]}
+    plain |= {
+        list[Any]: [],
+        list[str]: ["x"],
+        list[int]: [1],
+        list[list[str]]: [["t", "x"]],
+        list[list[Any]]: [["x", ["x"], "x", 1]],
+    }
     told = {
         name: plain.get(hint, {} if hint == dict[str, Any] else None) for name, hint in fields_of(KINDS[kind]).items()
     }
     told |= {"ranges": "3-5,9"} if kind == "covered_file" else {}
+    told |= {"ran": "0-2"} if "ran" in told else {}
     return told | ({"settings": ["../tox.ini"], "conftests": []} if kind == "above_root" else {})
 
 

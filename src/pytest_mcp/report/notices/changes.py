@@ -40,7 +40,10 @@ def _share(run: Run[Request], reach: Reach) -> str:
     files = "1 file" if reach.changed == 1 else f"{reach.changed} files"
     whole = "a run of the whole suite" if isinstance(run.request, ExecuteTests) else "the whole suite"
     since = in_line(reach.since)
-    return f"changed since {since}: {reached} of {total} tests can be reached ({files} changed); not {whole}."
+    told = f"changed since {since}: {reached} of {total} tests can be reached ({files} changed); not {whole}."
+    if reach.recorded is None:
+        return told
+    return f"{told} Chosen by what each test executed in recorded runs (of {in_line(reach.recorded)})."
 
 
 def _unreached_targets(run: Run[Request]) -> list[str]:

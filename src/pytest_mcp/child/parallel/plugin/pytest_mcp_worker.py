@@ -24,7 +24,9 @@ assert spec.loader is not None
 launcher = module_from_spec(spec)
 spec.loader.exec_module(launcher)
 
-pytest_configure = launcher.ours("xdist_worker").pytest_configure
+worker = launcher.ours("xdist_worker")
+worker.load = launcher.ours
+pytest_configure = worker.pytest_configure
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

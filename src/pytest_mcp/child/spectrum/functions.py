@@ -1,0 +1,220 @@
+"""The pytest plugin that records which functions of the project each test executes.
+
+In come a job with `map` and the calls of the run; out comes one record for each test, and one at the end for what ran
+outside of tests: at import, in hooks, in functions that cache. A test also executes what fixtures that it shares with
+others have run. A function is told once by file and qualified name, then by its number. What follows from it is decided
+in the server. Standard library and pytest's public names only; pytest 7.0 and newer.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from contextlib import suppress
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Generator, Iterable, Iterator
+
+import pytest
+from call_events import Codes, recorder
+from code_names import CodeNames
+from number_ranges import ranges
+from project_files import ProjectFiles
+from state_keepers import CACHE
+
+if TYPE_CHECKING:
+    from launcher import Job
+    from reporter import Reporter
+
+# What a test does that no recorder sees: other processes, and reading the project's own source.
+STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "os.exec"}
+LISTS = {"os.listdir", "os.scandir", "glob.glob"}
+# The most functions in one record.
+MOST_FUNCTIONS = 20_000
+
+
+class FunctionMap:
+    def __init__(self, reporter: Reporter, job: Job) -> None:
+        self.reporter = reporter
+        self.process = os.getpid()
+        self.getpid = os.getpid
+        self.files = ProjectFiles(job["root"])
+        self.names = CodeNames()
+        # Files that were imported before this began.
+        self.unseen = self.loaded_files()
+        self.recorder = recorder(self.files.has)
+        self.numbers: dict[int, int] = {}
+        self.codes: list[CodeType] = []
+        # What ran outside of tests; what fixtures that several tests share have run.
+        self.outside: Codes = {}
+        self.shared: dict[int, tuple[Any, Codes]] = {}
+        self.used: Codes = {}
+        self.is_complete = self.is_opaque = False
+        self.in_test = False
+        self.watch()
+        self.recorder.resume()
+
+    def loaded_files(self) -> list[str]:
+        files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+        return sorted(self.files.relative(file) for file in files if isinstance(file, str) and self.files.has(file))
+
+    def watch(self) -> None:
+        """An audit hook cannot be removed."""
+        root = self.files.root
+
+        def audit(event: str, arguments: Any) -> None:
+            if event == "open":
+                path = arguments[0]
+                if self.in_test and type(path) is str and path.endswith(".py") and path.startswith(root):
+                    self.is_opaque = True
+            elif event in STARTS:
+                self.is_opaque = True
+            elif event in LISTS and self.in_test:
+                path = os.path.join(os.getcwd(), os.fsdecode(arguments[0] or "."))
+                self.is_opaque = self.is_opaque or (path + os.sep).startswith(root)
+
+        def guarded(event: str, arguments: Any) -> None:
+            if event == "open" or event in STARTS or event in LISTS:
+                with suppress(Exception):
+                    audit(event, arguments)
+
+        sys.addaudithook(guarded)
+
+    # --- outside of tests ----------------------------------------------------------------------
+
+    # The trace function costs time in pytest's own code, so it is set only while tests run.
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self) -> None:
+        self.outside.update(self.recorder.take())
+        self.recorder.pause()
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_sessionfinish(self) -> Generator[None, None, None]:
+        yield
+        with suppress(Exception):
+            self.tell_outside()
+
+    def pytest_unconfigure(self) -> None:
+        with suppress(Exception):
+            self.recorder.remove()
+
+    def tell_outside(self) -> None:
+        self.outside.update(self.recorder.take())
+        keepers = self.recorder.keepers
+        kept = []
+        for key, kind in keepers.kinds.items():
+            if kind == CACHE:
+                self.outside.update(keepers.under[key])
+                self.outside[key] = self.recorder.known[key]
+            else:
+                kept.append((self.recorder.known[key], keepers.under[key]))
+        known = len(self.codes)
+        ran = ranges(self.numbered(self.outside.values()))
+        states = [[self.number(code), ranges(self.numbered(under.values()))] for code, under in kept if under]
+        self.reporter.emit(
+            "outside_functions",
+            process=self.process,
+            first=known,
+            new=self.described(known),
+            ran=ran,
+            states=states,
+            unseen=self.unseen,
+            whole=self.recorder.sees_all,
+        )
+
+    # --- tests ---------------------------------------------------------------------------------
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: Any) -> Generator[None, None, None]:
+        self.outside.update(self.recorder.take())
+        self.recorder.keepers.new_test()
+        self.used, self.is_complete, self.is_opaque, self.in_test = {}, True, False, True
+        yield
+        self.in_test = False
+        ran = self.recorder.take()
+        # It only informs, and must never raise into pytest.
+        with suppress(Exception):
+            if self.is_complete and isinstance(item, pytest.Function) and self.getpid() == self.process:
+                self.tell(item, {**ran, **self.used})
+
+    def tell(self, item: Any, ran: Codes) -> None:
+        own = getattr(inspect.unwrap(item.obj), "__code__", None)
+        if isinstance(own, CodeType) and self.recorder.is_ours(own):
+            ran[id(own)] = own
+            self.recorder.known.setdefault(id(own), own)
+        known = len(self.codes)
+        numbers = ranges(self.numbered(ran.values()))
+        self.reporter.emit(
+            "executed_functions",
+            id=self.reporter.relocate(item.nodeid),
+            process=self.process,
+            first=known,
+            new=self.described(known),
+            ran=numbers,
+            opaque=self.is_opaque,
+        )
+
+    # The outermost wrappers: hooks of the project that belong to a phase are recorded too.
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self, item: Any) -> Generator[None, None, None]:
+        yield from self.recording()
+        self.note_fixtures(item)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: Any) -> Generator[None, None, None]:
+        yield from self.recording()
+        # Those that it asked for by `getfixturevalue`.
+        self.note_fixtures(item)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self) -> Generator[None, None, None]:
+        yield from self.recording()
+
+    def recording(self) -> Iterator[None]:
+        self.is_complete = self.recorder.resume() and self.is_complete
+        try:
+            yield
+        finally:
+            self.recorder.pause()
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, None, None]:
+        if fixturedef.scope == "function":
+            yield
+            return
+        before = self.recorder.take()
+        yield
+        own = self.recorder.take()
+        self.shared[id(fixturedef)] = (fixturedef, own)
+        self.recorder.current = {**before, **own}
+
+    def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
+        self.shared.pop(id(fixturedef), None)
+
+    def note_fixtures(self, item: Any) -> None:
+        with suppress(Exception):
+            names = set(getattr(item, "fixturenames", ()))
+            names.update(getattr(getattr(item, "_request", None), "_fixture_defs", ()))
+            for fixture, ran in self.shared.values():
+                if fixture.argname in names and item.nodeid.startswith(fixture.baseid or ""):
+                    self.used.update(ran)
+
+    # --- in numbers ----------------------------------------------------------------------------
+
+    def numbered(self, codes: Iterable[CodeType]) -> set[int]:
+        return {self.number(code) for code in codes}
+
+    def number(self, code: CodeType) -> int:
+        found = self.numbers.get(id(code))
+        if found is None:
+            found = self.numbers[id(code)] = len(self.codes)
+            self.codes.append(code)
+        return found
+
+    def described(self, first: int) -> list[list[str]]:
+        """File and qualified name of those that were not told before."""
+        new = self.codes[first : first + MOST_FUNCTIONS]
+        return [[self.files.relative(code.co_filename), self.qualified(code)] for code in new]
+
+    def qualified(self, code: CodeType) -> str:
+        return getattr(code, "co_qualname", None) or self.names.looked_up(code)
