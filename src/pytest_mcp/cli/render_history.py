@@ -56,8 +56,8 @@ def _failing(each: FailingTests, painter: Painter) -> Lines:
 
 
 def _slow(slow: Durations, painter: Painter) -> list[Lines]:
-    slowest = [f"  {_seconds(each.median):>8}  {safe_line(each.node_id)}" for each in reversed(slow.slowest)]
-    changed = [_changed(each, painter) for each in reversed([*slow.suites, *slow.changed])]
+    slowest = [f"  {_seconds(each.median):>8}  {safe_line(each.node_id)}" for each in slow.slowest]
+    changed = [_changed(each, painter) for each in [*slow.suites, *slow.changed]]
     return [
         [painter.paint("Slowest:", "bold"), *slowest] if slowest else [],
         [painter.paint("Changed:", "bold"), *changed] if changed else [],

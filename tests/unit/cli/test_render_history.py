@@ -43,12 +43,12 @@ def test_one_test_has_its_letters_quartiles_bars_and_trend() -> None:
     assert not any("▅" in line for line in render_history.of(result, PLAIN, has_bars=False))
 
 
-def test_flaky_failing_and_slow_tests_have_their_lines_the_most_important_last() -> None:
+def test_flaky_failing_and_slow_tests_have_their_lines_the_largest_first() -> None:
     flaky = FlakyTest(node_id=TEST, failed=4, runs=37, pattern="PF", states=1, also=2, hint="odd", **WHEN)
     failing = FailingTests(count=5, node_ids=[TEST], runs=1, passed_at="1234567", failed_before=2, hint=None, **WHEN)
     slower = ChangedDuration(name=TEST, before=0.05, now=0.1, runs=6, **WHEN)
     faster = ChangedDuration(name="all tests", before=4.0, now=2.0, runs=6, **WHEN)
-    slow = Durations(changed=[slower], suites=[faster], slowest=[SlowTest(node_id=TEST, median=1.25)])
+    slow = Durations(changed=[slower], suites=[faster], slowest=[SlowTest(node_id=TEST, median=m) for m in (1.25, 0.5)])
     omitted = OmittedTests(tests=3, hint="")
     result = EMPTY.model_copy(
         update={"runs": 1, "flaky": [flaky], "failing": [failing], "slow": slow, "notices": ["so"], "omitted": omitted}
@@ -65,10 +65,11 @@ def test_flaky_failing_and_slow_tests_have_their_lines_the_most_important_last()
         "",
         "Slowest:",
         f"     1.2 s  {TEST}",
+        f"    500 ms  {TEST}",
         "",
         "Changed:",
-        f"  2.0 x slower  50 ms -> 100 ms  {TEST} (since 2026-11-02 10:00 (abcdef0), 6 runs)",
         "  2.0 x faster  4.0 s -> 2.0 s  all tests (since 2026-11-02 10:00 (abcdef0), 6 runs)",
+        f"  2.0 x slower  50 ms -> 100 ms  {TEST} (since 2026-11-02 10:00 (abcdef0), 6 runs)",
         "",
         "note: so",
         "",
