@@ -195,7 +195,7 @@ def _expanded(given: str) -> Path:
         raise ConfigError(f"{given} names a home folder that does not exist.") from error
 
 
-def _home() -> Path | None:
+def home() -> Path | None:
     """None if the user has no home folder, as in many containers."""
     try:
         return Path.home().resolve()
@@ -212,6 +212,6 @@ def _usable_root(given: str | None) -> Path:
         raise ConfigError(f"The project root {root} is not a folder.")
     if not os.access(root, os.R_OK | os.X_OK):
         raise ConfigError(f"The project root {root} cannot be read: permission denied.")
-    if root == Path(root.anchor) or root == _home():
+    if root == Path(root.anchor) or root == home():
         raise NoProject(f"{root} is not a project. Start pytest-mcp in a project's folder or pass one with --root.")
     return root

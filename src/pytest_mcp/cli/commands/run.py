@@ -9,9 +9,10 @@ import argparse
 import os
 import re
 from functools import partial
+from pathlib import Path
 
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import exit_codes, local_call, render, tool_flags
+from pytest_mcp.cli import exit_codes, local_call, render, typed_paths
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
 from pytest_mcp.cli.terminal import Screen
@@ -40,7 +41,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     config = load_config()
     if options.shard is not None:
         config = config._replace(shard=options.shard._replace(commit=git.head_commit(config.root)))
-    print_result = partial(_print, settings=typed_flags(options, os.environ))
+    print_result = partial(_print, settings=typed_flags(options, os.environ), root=config.root)
     for_people = partial(_for_people, most_tokens=config.most_tokens)
     return local_call.run(ToolCommand(TOOL, for_people, print_result, exit_codes.of_execution), options, config)
 
@@ -58,9 +59,6 @@ def _for_people(typed: Arguments, screen: Screen, *, most_tokens: int) -> Argume
     return {"max_tokens": most_tokens, "color": screen.out.has_colours, **typed}
 
 
-def _print(result: ExecuteResult, screen: Screen, *, settings: list[str]) -> None:
-    show("\n".join(render.of_run(result, screen.out, again=_again(result.rerun, settings))))
-
-
-def _again(arguments: Arguments | None, settings: list[str]) -> str | None:
-    return None if arguments is None else tool_flags.command("run", arguments, settings)
+def _print(result: ExecuteResult, screen: Screen, *, settings: list[str], root: Path) -> None:
+    again = typed_paths.again(result.rerun, settings, root)
+    show("\n".join(render.of_run(result, screen.out, again=again)))
