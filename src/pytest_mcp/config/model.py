@@ -126,8 +126,7 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
     _check_limits(given)
     return Config(
         root=_usable_root(given.root),
-        # Not resolved: the python of a virtual environment is a symlink, and works only as that symlink.
-        python=Path.cwd() / _expanded(given.python) if given.python else None,
+        python=_python(given.python, environment.get("PATH")) if given.python else None,
         default_timeout=min(given.timeout, given.max_timeout),
         max_timeout=given.max_timeout,
         max_runs=given.max_runs,
@@ -193,6 +192,19 @@ def _expanded(given: str) -> Path:
         return Path(given).expanduser()
     except RuntimeError as error:
         raise ConfigError(f"{given} names a home folder that does not exist.") from error
+
+
+def _python(given: str, search_path: str | None) -> Path:
+    """A bare name is looked up on PATH, as a shell does.
+
+    Not resolved: the python of a virtual environment is a symlink, and works only as that symlink.
+    """
+    if os.path.dirname(given) or given.startswith("~"):  # noqa: PTH120 - pathlib drops a leading ./
+        return Path.cwd() / _expanded(given)
+    # Imported here: the server's start is faster without it.
+    import shutil  # noqa: PLC0415
+
+    return Path.cwd() / (shutil.which(given, path=search_path or "") or given)
 
 
 def home() -> Path | None:
