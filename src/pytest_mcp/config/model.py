@@ -107,8 +107,9 @@ class Config(NamedTuple):
     endpoint: Endpoint | None
     # Without our own variables, one of which is a token.
     environment: Mapping[str, str]
-    # Only `pytest-mcp run` sets it.
+    # Only `pytest-mcp run` sets these two: the part that is run, and options that a person typed for pytest itself.
     shard: Shard | None = None
+    pytest_options: tuple[str, ...] = ()
 
     @property
     def bounds(self) -> Bounds:
