@@ -63,10 +63,13 @@ def without_tracebacks(result: ExecuteResult) -> ExecuteResult:
 
 def condensed(result: ExecuteResult) -> ExecuteResult:
     """An answer with pytest's own tracebacks, without what pytest printed besides them and we print ourselves."""
-    failed = [test for test in result.tests if _is_failed(test)]
     closing = pytest_output.telling_closing_line(result.text_output)
     printed = "\n".join(filter(None, [pytest_output.condense(result.text_output), closing]))
-    return result.model_copy(update={"tests": failed, "text_output": printed})
+    return only_failures(result).model_copy(update={"text_output": printed})
+
+
+def only_failures(result: ExecuteResult) -> ExecuteResult:
+    return result.model_copy(update={"tests": [test for test in result.tests if _is_failed(test)]})
 
 
 def of_error(error: CallError, painter: Painter) -> Lines:

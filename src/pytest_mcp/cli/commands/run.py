@@ -70,7 +70,9 @@ def _print(result: ExecuteResult, screen: Screen, *, options: argparse.Namespace
 def _styled(result: ExecuteResult, options: argparse.Namespace) -> ExecuteResult:
     if pytest_flags.has_no_tracebacks(options):
         return render.without_tracebacks(result)
-    return render.condensed(result) if pytest_flags.has_own_tracebacks(options) else result
+    if pytest_flags.has_own_tracebacks(options):
+        return render.condensed(result)
+    return render.only_failures(result) if options.quieter > options.louder else result
 
 
 def _prefix(root: Path) -> str:
