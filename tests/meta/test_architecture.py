@@ -29,7 +29,14 @@ PROCESS_CALLS = {
 # Whole packages, and modules of others.
 PURE = ["events", "report", "api.expressions", "api.requests", "api.results", "api.errors", "execution.command"]
 PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress_line"]
-PURE += ["cli.render", "cli.render_discovery", "cli.render_doctor", "cli.setup.clients", "cli.setup.ownership"]
+PURE += [
+    "cli.annotations",
+    "cli.render",
+    "cli.render_discovery",
+    "cli.render_doctor",
+    "cli.setup.clients",
+    "cli.setup.ownership",
+]
 PURE += ["api.investigation", "cli.render_investigation", "cli.setup.jsonc_edit", "cli.setup.toml_edit"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "cli.output", "config", "execution.signals", "server.fast_start"]
