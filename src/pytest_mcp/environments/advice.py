@@ -12,7 +12,7 @@ from pathlib import Path
 from pytest_mcp.api.errors import Fix
 from pytest_mcp.environments import nearby, shell, virtualenv
 from pytest_mcp.environments.interpreter import OPERATORS_CHOICE, Candidate
-from pytest_mcp.environments.managers import lookup, pip
+from pytest_mcp.environments.managers import lookup
 from pytest_mcp.environments.managers.protocol import Manager, Project
 from pytest_mcp.environments.managers.registry import MANAGERS, PLAIN
 
@@ -45,7 +45,7 @@ def addition(package: str, chosen: Candidate, root: Path, folder: Path) -> Fix:
 
 def installation(root: Path, python: Path) -> str | None:
     """The line that installs the project itself into the environment of this Python."""
-    line = pip.project_line(Project(root, root, lookup.nearest(root, root), [python]))
+    line = PLAIN.project_line(Project(root, root, lookup.nearest(root, root), [python]))
     return line if line is not None and _is_usable(Fix(line)) else None
 
 
