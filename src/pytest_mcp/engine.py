@@ -222,7 +222,8 @@ def interrupted(request: Request, config: Config, ledger: Ledger, *, seconds: fl
 async def explain(_request: ExplainEnvironment, config: Config, spare: Spare, on_progress: OnProgress) -> ExplainResult:
     """What keeps the tests from running is the answer here, not an error."""
     trial = await try_interpreters(Call(Survey(), config, spare, on_progress), config.default_timeout)
-    return await in_thread(lambda: environment.explained(trial, host.look(config)))
+    python = trial.chosen.python if trial.chosen else None
+    return await in_thread(lambda: environment.explained(trial, host.look(config, python)))
 
 
 async def _reach(request: Request, config: Config) -> Reach | None:
@@ -346,7 +347,7 @@ def _no_interpreter(rejected: list[Candidate], config: Config, folder: Path) -> 
         f"pytest execution failed: no usable Python with pytest was found for the project in {config.root}",
         RunFacts(environment=dict(_environment(config, None, Ledger(), rejected))),
         details=tried,
-        fix=advice.remedy(config.root, rejected, folder=folder),
+        fix=advice.remedy(config.root, rejected, folder=folder, search_path=config.environment.get("PATH", "")),
     )
 
 

@@ -131,8 +131,11 @@ def test_a_server_and_its_supervisor_killed_at_once_leave_nothing(new_server: Ne
     server = new_server("--no-spare").greeted()
     hanging(server)
 
-    for pid in (server.process.pid, supervisors(server)[which]):
-        os.kill(pid, signal.SIGKILL)
+    # Stopped, neither notices the end of the other one before it is killed too.
+    together = (server.process.pid, supervisors(server)[which])
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in together:
+            os.kill(pid, number)
 
     server.assert_gone()
 

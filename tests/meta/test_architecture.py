@@ -30,15 +30,16 @@ PROCESS_CALLS = {
 PURE = ["events", "report", "api.expressions", "api.requests", "api.results", "api.errors", "execution.command"]
 PURE += ["page.content", "page.coverage", "page.data", "page.document", "page.failures", "page.timing"]
 PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress_line"]
-PURE += ["cli.render", "cli.render_discovery", "cli.render_doctor", "cli.setup.clients", "cli.setup.ownership"]
 PURE += [
     "api.history",
-    "cli.render_history",
     "api.investigation",
-    "cli.render_investigation",
-    "cli.setup.jsonc_edit",
-    "cli.setup.toml_edit",
+    "cli.annotations",
+    "cli.render",
+    "cli.render_discovery",
+    "cli.render_doctor",
 ]
+PURE += ["cli.render_history", "cli.render_investigation"]
+PURE += ["cli.setup.clients", "cli.setup.ownership", "cli.setup.jsonc_edit", "cli.setup.toml_edit"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "cli.output", "config", "execution.signals", "server.fast_start"]
 SUPERVISOR = ["supervisor", "supervisor_input", "messages", "watcher", "process_tree", "time_budget", "signals"]

@@ -28,13 +28,15 @@ _NUMBER = struct.Struct("!i")
 _LOCK = threading.Lock()
 
 
-def typed(*arguments: str, cwd: Path, env: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-    """`python -m pytest_mcp` with these arguments, without a terminal and with nothing on stdin."""
+def typed(*arguments: str, cwd: Path, env: Mapping[str, str], stdin: str = "") -> "subprocess.CompletedProcess[str]":
+    """`python -m pytest_mcp` with these arguments and this on stdin, without a terminal."""
     order = json.dumps({"argv": [_MAIN, *arguments], "cwd": str(cwd), "env": dict(env)}).encode()
-    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr, Path(os.devnull).open() as nothing:
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr, tempfile.TemporaryFile() as given:
+        given.write(stdin.encode())
+        given.seek(0)
         with _LOCK:
             channel, _ = _started()
-            fds = [nothing.fileno(), stdout.fileno(), stderr.fileno()]
+            fds = [given.fileno(), stdout.fileno(), stderr.fileno()]
             socket.send_fds(channel, [_NUMBER.pack(len(order))], fds)
             channel.sendall(order)
             (code,) = _NUMBER.unpack(_exactly(channel, _NUMBER.size))

@@ -127,6 +127,7 @@ class InvalidParams(CallError):
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__("\n".join(_fault_lines(faults)), _faults_data(faults))
+        self.faults = faults
 
 
 class NotInitialized(CallError):
@@ -183,6 +184,7 @@ class RefusedByPytest(CallError):
     def __init__(self, faults: Sequence[Fault], facts: RunFacts) -> None:
         lines = _fault_lines(faults)
         super().__init__("\n".join(lines), {**_faults_data(faults), **facts.data("usage_error")})
+        self.faults = faults
 
 
 @dataclass(frozen=True)

@@ -224,8 +224,8 @@ class Survey(DiscoverTests):
     wants_portrait: ClassVar[bool] = True
 
 
-class ExecuteTests(Request):
-    tokens_setting = "execute_tokens"
+class Chosen(Request):
+    """A request that can also name tests."""
 
     node_ids: Annotated[
         Annotated[
@@ -236,6 +236,20 @@ class ExecuteTests(Request):
         | None,
         Field(description="Exactly these tests, e.g. 'tests/test_user.py::test_login'; also files and folders."),
     ] = None
+
+    @property
+    def targets(self) -> tuple[tuple[str, Target], ...]:
+        ids = enumerate(self.node_ids or ())
+        return (*super().targets, *((f"node_ids.{index}", target) for index, target in ids))
+
+
+class DiscoverTargets(Chosen, DiscoverTests):
+    """The parameters of `pytest-mcp discover`, which takes several paths. It is not a tool of its own."""
+
+
+class ExecuteTests(Chosen):
+    tokens_setting = "execute_tokens"
+
     verbosity: Annotated[
         Annotated[StrictInt, Field(ge=-2, le=2)],
         Flag(lambda level: f"--verbosity={level}"),
@@ -305,11 +319,6 @@ class ExecuteTests(Request):
         if value is not None and info.data.get("failfast"):
             raise ValueError("is mutually exclusive with failfast: true, which means maxfail 1; set one of them")
         return value
-
-    @property
-    def targets(self) -> tuple[tuple[str, Target], ...]:
-        ids = enumerate(self.node_ids or ())
-        return (*super().targets, *((f"node_ids.{index}", target) for index, target in ids))
 
     @property
     def captures(self) -> bool:

@@ -20,7 +20,7 @@ from pytest_mcp.api.errors import CallError, InternalError
 from pytest_mcp.api.requests import Arguments as Asked
 from pytest_mcp.api.requests import Request, Survey
 from pytest_mcp.api.results import PartialResult, Shape
-from pytest_mcp.cli import exit_codes, render, terminal, tool_flags
+from pytest_mcp.cli import exit_codes, render, terminal, tool_flags, typed_paths
 from pytest_mcp.cli.output import print_message, show, show_on_stderr
 from pytest_mcp.cli.progress_bar import ProgressBar
 from pytest_mcp.cli.terminal import Screen
@@ -64,7 +64,7 @@ def run(command: ToolCommand, options: argparse.Namespace, config: Config) -> in
 
 
 def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runner: asyncio.Runner) -> int:
-    arguments = tool_flags.arguments(options)
+    arguments = typed_paths.from_root(tool_flags.arguments(options), config.root)
     screen = terminal.screen(config.environment, colour=arguments.get("color"))
     if not options.json:
         arguments = command.for_people(arguments, screen)

@@ -11,12 +11,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn, Protocol, cast
 
 from pytest_mcp import __version__
 from pytest_mcp.cli.output import MISUSE, USAGE_ERROR, open_closed_streams, print_message
 from pytest_mcp.config.endpoint import Endpoint
-from pytest_mcp.config.model import PREFIX, Config, ConfigError
+from pytest_mcp.config.model import PREFIX, Config, ConfigError, home
 from pytest_mcp.config.options import SETTINGS, LoadConfig, load
 from pytest_mcp.execution import signals
 from pytest_mcp.server import fast_start
@@ -36,6 +37,8 @@ MISUSES = {"run": USAGE_ERROR, "discover": USAGE_ERROR, "merge": USAGE_ERROR, "i
 MISUSES["history"] = USAGE_ERROR
 
 
+# Commands for people: they may be typed anywhere inside a project.
+IN_A_PROJECT = ("run", "discover", "investigate", "history", "setup", "doctor")
 # Flags whose value may be left out. It has to be typed behind `=`, or the next word would be taken for it.
 OPTIONAL_VALUES = ("--changed",)
 
@@ -56,12 +59,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     environment = dict(os.environ)
     typed = sys.argv[1:] if arguments is None else arguments
     options = _parser(typed, environment).parse_args(typed)
-    load_config = partial(load, options, environment)
+    load_config = partial(_load, options, environment)
     try:
         return _serve(load_config()) if options.command is None else _module(options.command).main(options, load_config)
     except ConfigError as error:
         print_message(str(error))
         return MISUSES.get(options.command, MISUSE)
+
+
+def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
+    if options.root or options.command not in IN_A_PROJECT:
+        return load(options, environment)
+    # Imported here: the server does not need it.
+    from pytest_mcp.environments import project_root
+
+    found = project_root.of_working_directory(home())
+    config = load(argparse.Namespace(**{**vars(options), "root": found}), environment)
+    if found is not None and found != Path.cwd():
+        print_message(f"the project is {found}")
+    return config
 
 
 def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.ArgumentParser:

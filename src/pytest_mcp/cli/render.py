@@ -5,9 +5,10 @@ failure, the failures that the answer shows (the most important cause last), fil
 notices, the command that runs the failures again, and one line with the verdict and the counts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from pytest_mcp.api.errors import CallError, InternalError
+from pytest_mcp.api.errors import SHOWN_FAULTS, CallError, Fault, InternalError, InvalidParams, RefusedByPytest
 from pytest_mcp.api.results import (
     CollectionError,
     Coverage,
@@ -20,8 +21,8 @@ from pytest_mcp.api.results import (
     Verdict,
 )
 from pytest_mcp.cli.colours import RESET, Colour, Painter
-from pytest_mcp.report import collection_errors
-from pytest_mcp.text import safe, safe_line, safe_with_colour, span
+from pytest_mcp.report import collection_errors, pytest_output
+from pytest_mcp.text import cut_middle, safe, safe_line, safe_with_colour, span
 
 Lines = list[str]
 
@@ -30,6 +31,14 @@ _VERDICTS: dict[Verdict, tuple[str, Colour]] = {
     "failed": ("failed", "red"),
     "incomplete": ("incomplete", "yellow"),
     "no_tests": ("no tests", "yellow"),
+}
+# What the sentences for agents call the parameters, and what is typed for them.
+_TYPED_WORDS = {
+    "use pattern or keywords": "use --pattern or -k",
+    "use keywords": "use -k",
+    "pass a pattern": "pass a --pattern",
+    "discover_tests lists": "`pytest-mcp discover` lists",
+    "must have 1 to 2000 entries; leave it out to run everything": "at most 2000 are taken",
 }
 # How a line of a traceback begins, and how it is shown.
 _LINE_COLOURS: dict[str, tuple[Colour, ...]] = {"E": ("red",), ">": ("bold",)}
@@ -51,10 +60,38 @@ def of_run(result: ExecuteResult, painter: Painter, *, again: str | None, by_det
     return spaced(blocks)
 
 
+def without_tracebacks(result: ExecuteResult) -> ExecuteResult:
+    return result.model_copy(update={"tests": [test.model_copy(update={"traceback": None}) for test in result.tests]})
+
+
+def condensed(result: ExecuteResult) -> ExecuteResult:
+    """An answer with pytest's own tracebacks, without what pytest printed besides them and we print ourselves."""
+    closing = pytest_output.telling_closing_line(result.text_output)
+    printed = "\n".join(filter(None, [pytest_output.condense(result.text_output), closing]))
+    return only_failures(result).model_copy(update={"text_output": printed})
+
+
+def only_failures(result: ExecuteResult) -> ExecuteResult:
+    return result.model_copy(update={"tests": [test for test in result.tests if _is_failed(test)]})
+
+
 def of_error(error: CallError, painter: Painter) -> Lines:
+    if isinstance(error, InvalidParams | RefusedByPytest):
+        return [painter.paint(safe_line(_fault(fault)), "bold", "red") for fault in error.faults[:SHOWN_FAULTS]]
     first, *others = safe(error.message).split("\n")
     trace = safe(error.data["traceback"]).rstrip("\n").split("\n") if isinstance(error, InternalError) else []
     return [painter.paint(first, "bold", "red"), *others, *trace]
+
+
+def _fault(fault: Fault) -> str:
+    """In the words of the command line: the path itself, or the flag."""
+    sentence = fault.sentence
+    for word, typed in _TYPED_WORDS.items():
+        sentence = sentence.replace(word, typed)
+    name = fault.field.partition(".")[0]
+    if name in ("node_ids", "node_id", "path") and isinstance(fault.received, str):
+        return f"{cut_middle(fault.received, 200, separator=' ')}: {sentence}"
+    return f"--{name.replace('_', '-')}: {replace(fault, message=sentence, advice=None).line.partition(': ')[2]}"
 
 
 def of_collection_error(error: CollectionError, painter: Painter) -> Lines:
@@ -173,7 +210,7 @@ def _left_out(result: ExecuteResult, painter: Painter, *, by_detail: bool) -> Li
 
 def _closing(result: ExecuteResult, painter: Painter) -> str:
     word, colour = _VERDICTS[result.verdict]
-    counts = _counts(result.summary)
+    counts = _counts(result.summary, pytest_output.expected(result.text_output))
     if isinstance(result, PartialResult):
         unfinished = [(len(result.running), "running"), (result.not_run, "not run")]
         counts += [f"{number} {name}" for number, name in unfinished if number]
@@ -181,9 +218,18 @@ def _closing(result: ExecuteResult, painter: Painter) -> str:
     return painter.paint(f"{word}: {listed} in {span(result.summary.duration)}", "bold", colour)
 
 
-def _counts(summary: Summary) -> list[str]:
+def _counts(summary: Summary, expected: Mapping[str, int]) -> list[str]:
+    """`expected` are tests marked xfail, which the summary counts as passed or skipped."""
     errors = "error" if summary.errors == 1 else "errors"
-    numbers = {"failed": summary.failed, errors: summary.errors, "passed": summary.passed, "skipped": summary.skipped}
+    xfailed, xpassed = min(expected["xfailed"], summary.skipped), min(expected["xpassed"], summary.passed)
+    numbers = {
+        "failed": summary.failed,
+        errors: summary.errors,
+        "passed": summary.passed - xpassed,
+        "skipped": summary.skipped - xfailed,
+        "xfailed": xfailed,
+        "xpassed": xpassed,
+    }
     return [f"{number} {name}" for name, number in numbers.items() if number]
 
 

@@ -42,6 +42,13 @@ def arguments(options: argparse.Namespace) -> Arguments:
     return {name: value for name, value in typed.items() if value != []}
 
 
+def add_typed(options: argparse.Namespace, given: Arguments) -> None:
+    """Add arguments that come from other flags. What was typed by the parameter's own name is kept, except lists."""
+    for name, value in given.items():
+        if isinstance(value, list) or not hasattr(options, DEST_PREFIX + name):
+            setattr(options, DEST_PREFIX + name, value)
+
+
 def as_typed(given: Arguments) -> list[str]:
     """Arguments as they would be typed."""
     words = [word for value in given.values() if isinstance(value, list) for word in value]

@@ -132,8 +132,9 @@ class Config(NamedTuple):
     endpoint: Endpoint | None
     # Without our own variables, one of which is a token.
     environment: Mapping[str, str]
-    # Only `pytest-mcp run` sets it.
+    # Only `pytest-mcp run` sets these two: the part that is run, and options that a person typed for pytest itself.
     shard: Shard | None = None
+    pytest_options: tuple[str, ...] = ()
     history: History | None = None
 
     @property
@@ -152,8 +153,7 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
     _check_limits(given)
     return Config(
         root=_usable_root(given.root),
-        # Not resolved: the python of a virtual environment is a symlink, and works only as that symlink.
-        python=Path.cwd() / _expanded(given.python) if given.python else None,
+        python=_python(given.python, environment.get("PATH")) if given.python else None,
         default_timeout=min(given.timeout, given.max_timeout),
         max_timeout=given.max_timeout,
         max_runs=given.max_runs,
@@ -241,7 +241,20 @@ def _expanded(given: str) -> Path:
         raise ConfigError(f"{given} names a home folder that does not exist.") from error
 
 
-def _home() -> Path | None:
+def _python(given: str, search_path: str | None) -> Path:
+    """A bare name is looked up on PATH, as a shell does.
+
+    Not resolved: the python of a virtual environment is a symlink, and works only as that symlink.
+    """
+    if os.path.dirname(given) or given.startswith("~"):  # noqa: PTH120 - pathlib drops a leading ./
+        return Path.cwd() / _expanded(given)
+    # Imported here: the server's start is faster without it.
+    import shutil  # noqa: PLC0415
+
+    return Path.cwd() / (shutil.which(given, path=search_path or "") or given)
+
+
+def home() -> Path | None:
     """None if the user has no home folder, as in many containers."""
     try:
         return Path.home().resolve()
@@ -258,6 +271,6 @@ def _usable_root(given: str | None) -> Path:
         raise ConfigError(f"The project root {root} is not a folder.")
     if not os.access(root, os.R_OK | os.X_OK):
         raise ConfigError(f"The project root {root} cannot be read: permission denied.")
-    if root == Path(root.anchor) or root == _home():
+    if root == Path(root.anchor) or root == home():
         raise NoProject(f"{root} is not a project. Start pytest-mcp in a project's folder or pass one with --root.")
     return root

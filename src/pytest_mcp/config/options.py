@@ -75,7 +75,11 @@ _SECONDS = {"type": int, "metavar": "SECONDS"}
 _COUNT = {"type": int, "metavar": "N"}
 SETTINGS = (
     Setting("root", "the project's folder (default: the current folder)", {"metavar": "FOLDER"}),
-    Setting("python", "the project's Python (default: found in the project's environment)", {"metavar": "FILE"}),
+    Setting(
+        "python",
+        "the project's Python, a path or a name on PATH (default: found in the project's environment)",
+        {"metavar": "FILE"},
+    ),
     Setting("timeout", "time limit of calls that set none (default: %(default)s)", _SECONDS),
     Setting("max_timeout", "longest time limit that a call may set (default: %(default)s)", _SECONDS),
     Setting(

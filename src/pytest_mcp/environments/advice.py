@@ -21,8 +21,11 @@ _NAME_IT = f"start pytest-mcp with {OPERATORS_CHOICE} and the path of the projec
 _LONGEST_LINE = 2_000
 
 
-def remedy(root: Path, rejected: Sequence[Candidate], *, folder: Path | None = None) -> Fix:
-    fix = _remedy(root, rejected, folder if folder is not None and folder.is_relative_to(root) else root)
+def remedy(root: Path, rejected: Sequence[Candidate], *, folder: Path | None = None, search_path: str = "") -> Fix:
+    """`search_path` is PATH."""
+    inside = folder if folder is not None and folder.is_relative_to(root) else root
+    lacking = [candidate.python for candidate in rejected if candidate.lacks_pytest]
+    fix = _remedy(Project(root, inside, lookup.nearest(inside, root), lacking, search_path=search_path), rejected)
     return fix if _is_usable(fix) else Fix(_NAME_IT, for_operator=True)
 
 
@@ -40,21 +43,27 @@ def addition(package: str, chosen: Candidate, root: Path, folder: Path) -> Fix:
     return fix if _is_usable(fix) else Fix(f"install {package} into the environment of the project's Python")
 
 
+def installation(root: Path, python: Path) -> str | None:
+    """The line that installs the project itself into the environment of this Python."""
+    line = PLAIN.project_line(Project(root, root, lookup.nearest(root, root), [python]))
+    return line if line is not None and _is_usable(Fix(line)) else None
+
+
 def _is_usable(fix: Fix) -> bool:
     """Agents paste it into a shell. Names of files can make it very long or break it into lines."""
     return fix.line.isprintable() and len(fix.line) <= _LONGEST_LINE
 
 
-def _remedy(root: Path, rejected: Sequence[Candidate], folder: Path) -> Fix:
-    lacking = [candidate.python for candidate in rejected if candidate.lacks_pytest]
-    project = Project(root, folder, lookup.nearest(folder, root), lacking)
+def _remedy(project: Project, rejected: Sequence[Candidate]) -> Fix:
+    root = project.root
     if any(candidate.source == OPERATORS_CHOICE for candidate in rejected):
-        return Fix(PLAIN.install_line(project, PLAIN.declared(project)) if lacking else _CORRECT)
+        return Fix(PLAIN.install_line(project, PLAIN.declared(project)) if project.lacking else _CORRECT)
     tried = {virtualenv.of(candidate.python) for candidate in rejected}
     return (
-        nearby.lead(root, folder, tried)
+        nearby.lead(root, project.folder, tried)
         or _managed(project)
         or nearby.of_tools(root, tried)
+        or _on_path(project)
         or _unmanaged(project, nearby.renamed(root, tried))
     )
 
@@ -62,14 +71,26 @@ def _remedy(root: Path, rejected: Sequence[Candidate], folder: Path) -> Fix:
 def _managed(project: Project) -> Fix | None:
     """The first manager that declares pytest; otherwise the first one, which adds it."""
     managers = _managers(project)
+    if not any(project.has_program(manager.name) for manager in managers) and (present := _on_path(project)):
+        return present
     for manager in managers:
         if declared := manager.declared(project):
             return Fix(manager.install_line(project, declared))
-    return Fix(managers[0].install_line(project, None)) if managers else None
+    # What pip can install is more than a manager adds that only builds the project.
+    adding = [manager for manager in managers if not manager.builds(project.home) or not PLAIN.declared(project)]
+    return Fix(adding[0].install_line(project, None)) if adding else None
+
+
+def _on_path(project: Project) -> Fix | None:
+    """In containers the system's Python often has everything. An environment of the project is preferred."""
+    return None if project.lacking else nearby.on_path(project.search_path)
 
 
 def _managers(project: Project) -> list[Manager]:
-    able = [manager for manager in lookup.used(project.home) if manager.can_install(project)]
+    used = [
+        each for each in lookup.used(project.home) if not each.builds(project.home) or project.has_program(each.name)
+    ]
+    able = [manager for manager in used if manager.can_install(project)]
     if not able:
         return [manager for manager in MANAGERS if manager.shared_home(project.home.folder)]
     return [manager for manager in able if manager.is_locked(project)] or able

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pytest_mcp import __version__
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import git, project
+from pytest_mcp.environments import advice, git, project
 from pytest_mcp.environments.git import Checkout
 from pytest_mcp.environments.managers import lookup
 
@@ -56,9 +56,12 @@ class Surroundings:
     # Modules and packages in `src`.
     in_src: frozenset[str]
     server: Itself
+    # Installs the project itself into the Python that is used.
+    installation: str | None = None
 
 
-def look(config: Config) -> Surroundings:
+def look(config: Config, python: Path | None = None) -> Surroundings:
+    """`python` is the one that runs the tests."""
     root = config.root
     return Surroundings(
         root=root,
@@ -67,6 +70,7 @@ def look(config: Config) -> Surroundings:
         looks_like_a_project=_is_project(root),
         in_src=_modules(root / "src") | _packages(root / "src"),
         server=Itself(__version__, platform.python_version(), sys.executable, sys.prefix),
+        installation=None if python is None else advice.installation(root, python),
     )
 
 

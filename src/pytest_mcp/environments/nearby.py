@@ -8,12 +8,14 @@ import json
 import os
 import re
 import shlex
+import shutil
+import sys
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
 from pytest_mcp.api.errors import Fix
-from pytest_mcp.environments import files, virtualenv
+from pytest_mcp.environments import files, user_dirs, virtualenv
 from pytest_mcp.environments.managers.registry import MANAGERS
 from pytest_mcp.environments.virtualenv import FOLDERS
 
@@ -42,6 +44,31 @@ def of_tools(root: Path, tried: Collection[Path]) -> Fix | None:
     """To one of tox or nox. They are recreated at will, so a manager's environment is preferred."""
     found = _with_pytest(_of_tools(root), tried)
     return _choose(found[-1]) if found else None
+
+
+def on_path(search_path: str) -> Fix | None:
+    """To the Python that a shell starts, if it has pytest and is not the server's own."""
+    python = Path(shutil.which("python3", path=search_path) or "")
+    is_ours = os.path.realpath(virtualenv.of(python)) == os.path.realpath(sys.prefix)
+    if not python.is_absolute() or is_ours or not _sees_pytest(python):
+        return None
+    return Fix(f"start pytest-mcp with --python {shlex.quote(str(python))}", for_operator=True)
+
+
+def _sees_pytest(python: Path) -> bool:
+    prefix, version = virtualenv.of(python), re.search(r"\d+\.\d+$", os.path.realpath(python))
+    if virtualenv.is_environment(prefix) or version is None:
+        return virtualenv.has(prefix, "pytest")
+    # Debian's packages, those of pip on Debian, and those of `pip install --user`.
+    prefixes = (
+        prefix,
+        virtualenv.of(Path(os.path.realpath(python))),
+        prefix / "local",
+        user_dirs.home(os.environ) / ".local",
+    )
+    names = (f"python{version[0]}/site-packages", f"python{version[0]}/dist-packages", "python3/dist-packages")
+    places = [each / "lib" / name / "pytest" for each in prefixes for name in names]
+    return any(files.holds(place.is_dir) for place in places)
 
 
 def _with_pytest(found: Iterable[Path], tried: Collection[Path] = ()) -> list[Path]:

@@ -76,6 +76,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
     # pytest's versions disagree on what overlapping arguments run, so it gets none that overlap.
     targets = [target for target in asked if not any(other is not target and other.covers(target) for other in asked)]
     flags = _flags(request)
+    typed = () if collect_only else config.pytest_options
     workers = _workers(request, config) if isinstance(request, ExecuteTests) and not collect_only else None
     return Command(
         launch=Launch(
@@ -89,6 +90,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "args": [
                 *_fixed_options(request, collect_only=collect_only),
                 *flags,
+                *typed,
                 *(target.argument for target in targets),
             ],
             "targets": [str(target.path) for target in targets],
@@ -116,6 +118,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "pytest",
             *(["--collect-only"] if collect_only else []),
             *_flags(request, only_set=True),
+            *typed,
             *([f"--numprocesses={workers}"] if workers and workers > 1 else []),
             *(target.node_id for target in targets),
         ),

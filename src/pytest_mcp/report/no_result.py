@@ -29,7 +29,9 @@ _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) 
 _TRACEBACK_LINE = re.compile(r'^ *File "([^"\n]+)", line (\d+), in (\w+)', re.MULTILINE)
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
 _SEE = "discover_tests lists what there is"
-_LAST_FAILED = "the project's addopts contain --lf, which makes pytest ignore files without a known failure"
+_LAST_FAILED = (
+    "the project's addopts, or the command line, contain --lf, which makes pytest ignore files without a known failure"
+)
 # How many running tests a message names.
 MAX_RUNNING_SHOWN = 5
 # The size limit of `partial` in an error's data.

@@ -5,6 +5,7 @@ and hooks say, and raw output of tests under `-s`.
 """
 
 import re
+from collections import Counter
 from functools import partial
 
 # Where the closing line is looked for.
@@ -22,6 +23,7 @@ _HELD_ELSEWHERE = frozenset(
 _END_OF_WARNINGS = "-- Docs: "
 # Counts that the summary of an answer does not have.
 _MORE_COUNTS = re.compile(r"\d (?:xfailed|xpassed|deselected|rerun)")
+_EXPECTED = re.compile(r"(\d{1,9}) (xfailed|xpassed)")
 _DESELECTED = re.compile(r"(, |)\b(\d{1,15}) deselected(, |)")
 _HEADER = re.compile(
     r"^(?:platform .* -- Python |cachedir: |rootdir: |configfile: |testpaths: |plugins: |collecting |collected \d"
@@ -55,6 +57,14 @@ def telling_closing_line(stdout: str, *, unreached: int = 0) -> str:
             plain = _DESELECTED.sub(partial(_less, unreached), plain)
             return plain.strip("= ") if _MORE_COUNTS.search(plain) else ""
     return ""
+
+
+def expected(output: str) -> Counter[str]:
+    """How many tests xfailed and xpassed, by the closing line of pytest."""
+    for line in reversed(output.splitlines()[-LAST_LINES:]):
+        if _is_closing(plain := _COLOUR.sub("", line)):
+            return Counter({name: int(number) for number, name in _EXPECTED.findall(plain)})
+    return Counter()
 
 
 def _less(unreached: int, count: re.Match[str]) -> str:

@@ -141,7 +141,7 @@ def test_the_account_goes_to_standard_output_and_a_refusal_to_standard_error(ben
 
     assert (done.returncode, done.stderr) == (1, "")
     assert (refused.returncode, refused.stdout) == (4, "")
-    assert refused.stderr.startswith("Invalid params: keywords: ")
+    assert refused.stderr.startswith("--keywords: at column 6: ")
     assert "maxfail: " in refused.stderr
 
 

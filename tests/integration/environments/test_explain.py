@@ -268,3 +268,30 @@ async def test_the_servers_own_environment_is_told_where_it_is_the_projects_too(
     assert answer["server"]["executable"] == sys.executable
     assert answer["ready"]
     assert [notice for notice in answer["notices"] if "environment of its own" in notice]
+
+
+UNREADY: dict[str, tuple[dict[str, str], str]] = {
+    "two files of one name": (
+        {"a/test_x.py": FINE, "b/test_x.py": FINE},
+        r"printf '[pytest]\naddopts = --import-mode=importlib\n' > pytest.ini",
+    ),
+    "two files of one name and settings": (
+        {"a/test_x.py": FINE, "b/test_x.py": FINE, "tox.ini": "[pytest]\n"},
+        "Add --import-mode=importlib to addopts in tox.ini.",
+    ),
+    "a src layout that is not installed": (
+        {"src/till/__init__.py": "", "setup.py": "", "tests/test_a.py": "import till\n" + FINE},
+        "/python -m pip install -e .",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNREADY)
+async def test_the_next_step_is_a_command_that_helps(bench: Workbench, case: str) -> None:
+    files, step = UNREADY[case]
+    bench.write(files)
+
+    answer = await bench.explain()
+
+    assert not answer["ready"]
+    assert answer["next_step"].endswith(step)

@@ -31,8 +31,8 @@ import sys
 from pytest_mcp.cli.main import main
 from pytest_mcp.server import fast_start as front
 
-def greet(*descriptors):
-    real(*descriptors)
+def greet(*descriptors, **flags):
+    real(*descriptors, **flags)
     sys.exit()
 
 real, front.greet = front.greet, greet

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_mcp.environments import advice
 from pytest_mcp.environments.advice import addition
 from pytest_mcp.environments.interpreter import OPERATORS_CHOICE, Candidate
 from tests.support.disk import environment, fix_line, lacking, lay
@@ -239,3 +240,79 @@ def test_a_python_of_the_operators_choice_gets_a_package_by_its_own_pip(tmp_path
     chosen = Candidate(tmp_path / "other/bin/python", OPERATORS_CHOICE)
 
     assert addition("pytest-xdist", chosen, tmp_path, tmp_path).line == "other/bin/python -m pip install pytest-xdist"
+
+
+HATCHLING = "[build-system]\nrequires = ['hatchling']\nbuild-backend = 'hatchling.build'\n"
+
+
+def on_path(folder: Path, *programs: str) -> str:
+    """A PATH of one folder with these programs."""
+    lay(folder, dict.fromkeys(programs, "#!/bin/sh\n"))
+    for name in programs:
+        (folder / name).chmod(0o755)
+    return str(folder)
+
+
+def line(root: Path, search_path: str, *rejected: Candidate) -> str:
+    return advice.remedy(root, rejected, search_path=search_path).line
+
+
+def test_a_python_on_path_that_has_pytest_is_named_instead_of_a_new_environment(tmp_path: Path) -> None:
+    lay(tmp_path / "shop", {"requirements.txt": "pytest\n"})
+    search_path = on_path(tmp_path / "usr/bin", "python3.11")
+    (tmp_path / "usr/bin/python3").symlink_to("python3.11")
+    without = line(tmp_path / "shop", search_path)
+    (tmp_path / "usr/lib/python3.12/site-packages/pytest").mkdir(parents=True)
+    of_another = line(tmp_path / "shop", search_path)
+    (tmp_path / "usr/lib/python3.11/site-packages/pytest").mkdir(parents=True)
+
+    named = line(tmp_path / "shop", search_path)
+
+    assert without == of_another
+    assert without.startswith("python3 -m venv .venv && ")
+    assert named == f"start pytest-mcp with --python {tmp_path / 'usr/bin/python3'}"
+
+
+def test_an_environment_of_the_project_and_an_installed_manager_come_before_a_python_on_path(tmp_path: Path) -> None:
+    environment(tmp_path / "opt", "pytest")
+    search_path = on_path(tmp_path / "opt/bin", "python3")
+    lay(tmp_path / "shop", {"uv.toml": "", "pyproject.toml": ""})
+    own = environment(tmp_path / "shop/.venv")
+
+    lines = [
+        line(tmp_path / "shop", search_path),
+        line(tmp_path / "shop", search_path, lacking(own)),
+        line(tmp_path / "shop", on_path(tmp_path / "opt/bin", "uv")),
+    ]
+
+    assert lines == [
+        f"start pytest-mcp with --python {tmp_path / 'opt/bin/python3'}",
+        "uv add --dev pytest",
+        "uv add --dev pytest",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pyproject", "expected"),
+    [
+        ("[build-system]\nbuild-backend = 'uv_build'\n", "uv add --dev pytest"),
+        (HATCHLING, "hatch test -- --version"),
+        (
+            HATCHLING + "[project.optional-dependencies]\ntest = ['pytest']\n",
+            "python3 -m venv .venv && .venv/bin/python -m pip install -e '.[test]'",
+        ),
+    ],
+    ids=["uv init --lib", "hatchling", "hatchling with an extra"],
+)
+def test_a_build_backend_shows_which_manager_a_new_project_uses(tmp_path: Path, pyproject: str, expected: str) -> None:
+    lay(tmp_path / "shop", {"pyproject.toml": pyproject})
+
+    assert line(tmp_path / "shop", on_path(tmp_path / "bin", "uv", "hatch")) == expected
+
+
+def test_hatch_is_not_advised_where_it_is_not_installed_and_the_project_only_builds_with_hatchling(
+    tmp_path: Path,
+) -> None:
+    lay(tmp_path, {"pyproject.toml": HATCHLING})
+
+    assert line(tmp_path, "") == "python3 -m venv .venv && .venv/bin/python -m pip install -e . pytest"

@@ -258,3 +258,17 @@ def test_workers_are_at_most_what_the_operator_allows(
 
 def test_a_collection_needs_no_workers(config: Config) -> None:
     assert command_for(config, ExecuteTests, {"workers": 2}, collect=True).job["workers"] is None
+
+
+def test_options_that_a_person_typed_for_pytest_come_after_ours_and_not_into_a_collection(tmp_path: Path) -> None:
+    config = configure(Options(root=str(tmp_path)), {})._replace(pytest_options=("--tb=short",))
+    request = ExecuteTests.model_validate({"path": "."}, context=config.bounds)
+
+    run, collection = (
+        build(request, config, Path("/python"), own_prefix=Path("/own"), collect_only=collect_only)
+        for collect_only in (False, True)
+    )
+
+    assert run.job["args"][-2:] == ["--tb=short", str(tmp_path)]
+    assert "--tb=short" in run.reproduction
+    assert "--tb=short" not in collection.job["args"]

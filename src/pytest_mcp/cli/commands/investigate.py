@@ -7,9 +7,10 @@ fails or that is not known. `--json` prints the tool's answer unchanged.
 import argparse
 import os
 from functools import partial
+from pathlib import Path
 
 from pytest_mcp.api.investigation import InvestigateResult
-from pytest_mcp.cli import exit_codes, local_call, render_investigation, tool_flags
+from pytest_mcp.cli import exit_codes, local_call, render_investigation, typed_paths
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
 from pytest_mcp.cli.terminal import Screen
@@ -24,11 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
-    print_result = partial(_print, settings=typed_flags(options, os.environ))
+    config = load_config()
+    print_result = partial(_print, settings=typed_flags(options, os.environ), root=config.root)
     command = ToolCommand(TOOL, lambda typed, _: typed, print_result, exit_codes.of_investigation)
-    return local_call.run(command, options, load_config())
+    return local_call.run(command, options, config)
 
 
-def _print(result: InvestigateResult, screen: Screen, *, settings: list[str]) -> None:
-    again = None if result.rerun is None else tool_flags.command("run", result.rerun, settings)
+def _print(result: InvestigateResult, screen: Screen, *, settings: list[str], root: Path) -> None:
+    again = typed_paths.again(result.rerun, settings, root)
     show("\n".join(render_investigation.of(result, screen.out, again=again)))

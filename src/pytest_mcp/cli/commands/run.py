@@ -11,10 +11,20 @@ import os
 import re
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from pytest_mcp import engine
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import exit_codes, local_call, page_file, render, tool_flags
+from pytest_mcp.cli import (
+    annotations,
+    exit_codes,
+    local_call,
+    page_file,
+    pytest_flags,
+    render,
+    tool_flags,
+    typed_paths,
+)
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
 from pytest_mcp.cli.terminal import Screen
@@ -31,6 +41,7 @@ _PART = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     local_call.add_arguments(parser, TOOL)
+    pytest_flags.add_to(parser)
     parser.add_argument(
         "--shard",
         metavar="K/N",
@@ -42,10 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
-    config = load_config()
+    config = load_config()._replace(pytest_options=pytest_flags.for_pytest(options))
+    tool_flags.add_typed(options, pytest_flags.translated(options))
     if options.shard is not None:
         config = config._replace(shard=options.shard._replace(commit=git.head_commit(config.root)))
-    print_result = partial(_print, settings=typed_flags(options, os.environ))
+    print_result = partial(_print, options=options, root=config.root)
     for_people = partial(_for_people, most_tokens=config.most_tokens)
     command = ToolCommand(TOOL, for_people, print_result, exit_codes.of_execution)
     if (page := page_file.wanted(options)) is not None:
@@ -77,9 +89,21 @@ def _for_people(typed: Arguments, screen: Screen, *, most_tokens: int) -> Argume
     return {"max_tokens": most_tokens, "color": screen.out.has_colours, **typed}
 
 
-def _print(result: ExecuteResult, screen: Screen, *, settings: list[str]) -> None:
-    show("\n".join(render.of_run(result, screen.out, again=_again(result.rerun, settings))))
+def _print(result: ExecuteResult, screen: Screen, *, options: argparse.Namespace, root: Path) -> None:
+    again = typed_paths.again(result.rerun, typed_flags(options, os.environ), root)
+    annotated = annotations.of_run(result, _prefix(root)) if os.environ.get("GITHUB_ACTIONS") else []
+    show("\n".join([*annotated, *render.of_run(_styled(result, options), screen.out, again=again)]))
 
 
-def _again(arguments: Arguments | None, settings: list[str]) -> str | None:
-    return None if arguments is None else tool_flags.command("run", arguments, settings)
+def _styled(result: ExecuteResult, options: argparse.Namespace) -> ExecuteResult:
+    if pytest_flags.has_no_tracebacks(options):
+        return render.without_tracebacks(result)
+    if pytest_flags.has_own_tracebacks(options):
+        return render.condensed(result)
+    return render.only_failures(result) if options.quieter > options.louder else result
+
+
+def _prefix(root: Path) -> str:
+    """From the top of the repository to the root."""
+    top = Path(os.environ.get("GITHUB_WORKSPACE") or root).resolve()
+    return f"{root.relative_to(top).as_posix()}/" if root != top and root.is_relative_to(top) else ""

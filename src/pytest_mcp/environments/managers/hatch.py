@@ -32,15 +32,18 @@ class Hatch(Manager):
     name = "hatch"
     can_add = False
     files = ("hatch.toml",)
-    # `tool.hatch` alone does not count: many projects only build with hatchling.
+    # `tool.hatch` alone does not count: it may be settings of hatchling.
     table = ("tool", "hatch", "envs")
+    backend = "hatchling.build"
 
     async def environments(self, manifest: Manifest, variables: Variables, _root: Path) -> Answers:
         try:
             found = kept(manifest, variables)
         except (OSError, RuntimeError, ValueError) as error:
             return self.no_answer(f"the folder of hatch's environments cannot be determined: {error}")
-        return tuple(self.answer(self.python(prefix), name) for name, prefix in found) or self.no_answer()
+        return tuple(self.answer(self.python(prefix), name) for name, prefix in found) or (
+            self.no_answer() if self.is_used(manifest) else ()
+        )
 
     def declared(self, project: Project) -> Declaration | None:
         """Only environments in which tests are looked for count."""

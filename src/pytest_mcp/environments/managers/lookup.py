@@ -13,7 +13,8 @@ from pytest_mcp.environments.project import Manifest
 
 
 def used(manifest: Manifest) -> list[Manager]:
-    return [manager for manager in MANAGERS if manager.is_used(manifest)]
+    by_signs = [manager for manager in MANAGERS if manager.is_used(manifest)]
+    return by_signs or [manager for manager in MANAGERS if manager.builds(manifest)]
 
 
 def nearest(start: Path, root: Path) -> Manifest:

@@ -50,6 +50,11 @@ class Pip(Manager):
             ]
         )
 
+    def project_line(self, project: Project) -> str | None:
+        """Install the project itself and its requirements into the first environment; None if it has neither."""
+        options = _of_project(project, None)
+        return shell.line(_steps_into(project, Declaration(tuple(options), frozenset()))) if options else None
+
 
 def _steps_into(project: Project, declared: Declaration | None) -> list[Step]:
     python, root, options = project.lacking[0], project.root, _options(project, declared)

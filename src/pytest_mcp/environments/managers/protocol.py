@@ -5,6 +5,7 @@ where does it declare pytest, and which line installs that. Nothing here or in t
 Which environment is used is decided in `interpreter`, which manager's line is shown in `advice`.
 """
 
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,11 @@ class Project:
     lacking: Sequence[Path] = ()
     # What is added if it is not declared.
     package: str = "pytest"
+    # PATH, to see which managers are installed.
+    search_path: str = ""
+
+    def has_program(self, name: str) -> bool:
+        return shutil.which(name, path=self.search_path) is not None
 
     def at(self, option: str, home: Path | None = None) -> list[str]:
         """The option that points a manager at its folder; nothing if the line is run there."""
@@ -57,6 +63,8 @@ class Manager(ABC):
     # A project uses the manager if it has one of these files, or this table in its pyproject.toml.
     files: ClassVar[tuple[str, ...]] = ()
     table: ClassVar[tuple[str, ...]] = ()
+    # The build backend of the same authors. It is a sign only if there is no other: many projects only build with it.
+    backend: ClassVar[str | None] = None
     # Of several managers, the ones with a lock are the ones really used.
     lock: ClassVar[str | None] = None
     needs_pyproject: ClassVar[bool] = False
@@ -68,6 +76,9 @@ class Manager(ABC):
     def is_used(self, manifest: Manifest) -> bool:
         has_file = any(files.holds((manifest.folder / file).is_file) for file in self.files)
         return has_file or bool(self.table and manifest.table(*self.table))
+
+    def builds(self, manifest: Manifest) -> bool:
+        return self.backend is not None and manifest.table("build-system").get("build-backend") == self.backend
 
     def shared_home(self, _folder: Path) -> Path | None:
         """The folder whose environment the project in this folder shares, such as a workspace."""

@@ -20,6 +20,10 @@ class Uv(Manager):
     needs_pyproject = True
     variable = "UV_PROJECT_ENVIRONMENT"
 
+    def is_used(self, manifest: Manifest) -> bool:
+        """`uv init --lib` writes its build backend, and no lock before the first `uv sync`."""
+        return super().is_used(manifest) or manifest.table("build-system").get("build-backend") == "uv_build"
+
     def shared_home(self, folder: Path) -> Path | None:
         found = workspace(folder)
         return None if found is None else found.folder

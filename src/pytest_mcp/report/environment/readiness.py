@@ -21,6 +21,9 @@ from pytest_mcp.report import failures
 SHOWN_MESSAGE = 200
 _ELSEWHERE = "Start the server in the project's folder, or name it with --root."
 _BY_HAND = "Run it by hand to see the error: {command}"
+# pytest's words for two test files of one name, and the option that allows them.
+_CLASH = "import file mismatch"
+_IMPORTLIB = "--import-mode=importlib"
 # The words of argparse, in all versions of Python and pytest.
 _UNKNOWN_OPTIONS = re.compile(r"error: unrecognized arguments: (.+)")
 
@@ -78,7 +81,7 @@ def of_survey(run: Run[Survey], around: Surroundings) -> Standing:
         return _uncollected(ledger.collection_failures, run, around)
     if ledger.imported_elsewhere:
         first = ledger.imported_elsewhere[0]
-        step = f"Install this checkout as editable (pip install -e) into {_environment(run)}."
+        step = around.installation or f"Install this checkout as editable (pip install -e) into {_environment(run)}."
         return _not_ready(f"the tests do not test the code here: {first.name} is imported from {first.file}", step)
     if not ledger.items:
         return _not_ready("no test was found", _where_tests_are(run, around))
@@ -99,12 +102,23 @@ def _uncollected(broken: list[CollectionFailed], run: Run[Survey], around: Surro
     summary = f"{files} cannot be collected, first {uncollected_line(broken[0])}"
     error = failures.collection_error(broken[0])
     missing = error.message.partition("'")[2].partition("'")[0].partition(".")[0]
+    if _CLASH in error.message:
+        return _not_ready(summary, _by_importlib(run, around))
     if error.error_type != "ModuleNotFoundError":
         return _not_ready(summary, f"Correct {error.file}.")
     if missing in around.in_src:
         step = f"Install the project itself as editable into {_environment(run)}, or set pythonpath = src for pytest."
-        return _not_ready(summary, step)
-    return _not_ready(summary, f"Install what the project needs into {_environment(run)}, or correct the import.")
+        return _not_ready(summary, around.installation or step)
+    line = f": {around.installation}" if around.installation else ", or correct the import."
+    return _not_ready(summary, f"Install what the project needs into {_environment(run)}{line}")
+
+
+def _by_importlib(run: Run[Survey], around: Surroundings) -> str:
+    """Two test files have the same name, in folders without __init__.py."""
+    settings = run.ledger.portrait.inifile if run.ledger.portrait else None
+    if settings is None:
+        return f"printf '[pytest]\\naddopts = {_IMPORTLIB}\\n' > pytest.ini"
+    return f"Add {_IMPORTLIB} to addopts in {_line(settings.removeprefix(f'{around.root}/'))}."
 
 
 def _where_tests_are(run: Run[Survey], around: Surroundings) -> str:

@@ -127,7 +127,9 @@ def _chosen_from_cache(run: Run[Request]) -> list[str]:
         return []
     others = "others did not run" if told.certain else "others may not have run"
     options = few(map(in_line, told.options))
-    return [f"The project's addopts choose tests by what failed last time ({options}); {others}."]
+    # The command has only options that were typed at `pytest-mcp run`.
+    who = "The command line chooses" if "--last-failed" in run.command else "The project's addopts choose"
+    return [f"{who} tests by what failed last time ({options}); {others}."]
 
 
 def _doctests_left_out(run: Run[Request]) -> list[str]:

@@ -11,6 +11,7 @@ from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
 from pytest_mcp.events.collection import Selected
 from pytest_mcp.events.coverage import CoveredFile
 from pytest_mcp.events.decode import KINDS
+from pytest_mcp.events.functions import ExecutedFunctions, OutsideFunctions
 from pytest_mcp.events.model import AboveRoot, Event, ImportedElsewhere, Returned
 from pytest_mcp.report.notices.execution import (
     FEW_TESTS,
@@ -392,7 +393,13 @@ loud_events = st.one_of(
             },
         )
         for kind in KINDS.values()
-        if kind not in (AboveRoot, CoveredFile)  # these take no such text, as their own tests show
+        if kind
+        not in (
+            AboveRoot,
+            CoveredFile,
+            ExecutedFunctions,
+            OutsideFunctions,
+        )  # these take no such text, as their own tests show
     ]
 )
 LOUD_RUN = session(

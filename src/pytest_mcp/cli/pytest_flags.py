@@ -1,0 +1,113 @@
+"""pytest's own flags on `pytest-mcp run`, for the fingers of people who know them.
+
+In comes a parsed command line; out come tool arguments for the flags that have a parameter, and options for pytest
+for those that have none. Such options come from a person's command line only: no tool has a parameter for them. Each
+is one token that begins with an option of ours, and argparse has checked its value.
+"""
+
+import argparse
+import sys
+from itertools import islice
+from pathlib import Path
+
+from pytest_mcp.api.requests import MAX_NODE_IDS
+from pytest_mcp.cli.tool_flags import DEST_PREFIX, Arguments
+from pytest_mcp.config.model import ConfigError
+
+STDIN = "-"
+# The dest of flags that become options of pytest.
+_PASSED_ON = "pytest_options"
+_STYLES = ("auto", "long", "short", "line", "native", "no")
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("pytest's own flags")
+    group.add_argument("-v", "--verbose", dest="louder", action="count", default=0, help="list every test")
+    group.add_argument("-q", "--quiet", dest="quieter", action="count", default=0, help="print less")
+    group.add_argument("-n", "--numprocesses", metavar="N", type=_workers, help="the same as --workers")
+    group.add_argument("-l", "--showlocals", action="store_true", help="the same as --locals")
+    _pass_on(group, "-s", "--capture=no", help="do not capture what tests print")
+    _pass_on(group, "--lf", "--last-failed", help="only tests that failed last time")
+    _pass_on(group, "--ff", "--failed-first", help="tests that failed last time first")
+    group.add_argument("--durations", metavar="N", type=_count, help="show the N slowest tests, 0: all")
+    group.add_argument(
+        "--tb", choices=_STYLES, help="how failures are shown; pytest's own tracebacks, unless line or no"
+    )
+    group.add_argument(
+        "--junitxml", "--junit-xml", metavar="FILE", help="write a JUnit XML file, from the working directory"
+    )
+    group.add_argument("-p", type=_no_plugin, help=argparse.SUPPRESS)
+
+
+def translated(options: argparse.Namespace) -> Arguments:
+    """The tool's arguments for what was typed; raises ConfigError for `-` without ids."""
+    level = max(-2, min(2, options.louder - options.quieter))
+    given: Arguments = {"verbosity": level} if level else {}
+    if level > 0:
+        given["detail"] = "tests"
+    if level < 0:
+        given["show_capture"] = True  # a negative verbosity of the tool leaves it out, pytest's -q does not
+    if has_own_tracebacks(options):
+        given["detail"] = "full"
+    if options.showlocals:
+        given["locals"] = True
+    if options.numprocesses is not None:
+        given["workers"] = options.numprocesses
+    if STDIN in getattr(options, f"{DEST_PREFIX}node_ids", ()):
+        given["node_ids"] = _with_stdin(options)
+    return given
+
+
+def for_pytest(options: argparse.Namespace) -> tuple[str, ...]:
+    passed_on = [*getattr(options, _PASSED_ON, ())]
+    if options.durations is not None:
+        passed_on.append(f"--durations={options.durations}")
+    if has_own_tracebacks(options):
+        passed_on.append(f"--tb={options.tb}")
+    if options.junitxml is not None:
+        passed_on.append(f"--junitxml={Path.cwd() / Path(options.junitxml).expanduser()}")
+    return tuple(passed_on)
+
+
+def has_own_tracebacks(options: argparse.Namespace) -> bool:
+    """Whether pytest writes the tracebacks, in a style that was typed."""
+    return options.tb not in (None, "line", "no")
+
+
+def has_no_tracebacks(options: argparse.Namespace) -> bool:
+    return options.tb in ("line", "no")
+
+
+def _pass_on(group: "argparse._ArgumentGroup", short: str, option: str, *, help: str) -> None:  # noqa: A002 - as argparse
+    names = [short] if "=" in option else [short, option]
+    group.add_argument(
+        *names, dest=_PASSED_ON, action="append_const", const=option, default=argparse.SUPPRESS, help=help
+    )
+
+
+def _with_stdin(options: argparse.Namespace) -> list[str]:
+    lines = (line.rstrip("\r\n") for line in sys.stdin)
+    read = list(islice(filter(str.strip, lines), MAX_NODE_IDS + 1))
+    if not read:
+        raise ConfigError("There are no node ids on stdin.")
+    typed = getattr(options, f"{DEST_PREFIX}node_ids")
+    return [*(word for word in typed if word != STDIN), *read]
+
+
+def _workers(word: str) -> int | str:
+    """`-n 0` means one process without xdist, which is 1 for the tool."""
+    if word in ("auto", "logical"):
+        return "auto"
+    return max(1, _count(word))
+
+
+def _count(word: str) -> int:
+    if not word.isdecimal():
+        raise argparse.ArgumentTypeError(f"{word!r} is not a number")
+    return int(word)
+
+
+def _no_plugin(word: str) -> str:
+    raise argparse.ArgumentTypeError(
+        f"{word} is not taken, because plugins are the project's own choice; set `-p` in addopts of its settings"
+    )

@@ -1,0 +1,55 @@
+"""Which project a folder belongs to, for commands that a person types somewhere inside it.
+
+In comes a folder; out comes the root of its project, or None if no folder upward is one. Only files are looked at.
+The server does not use this: its root is its working directory, unless `--root` names another.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_mcp.environments import files, project, virtualenv
+from pytest_mcp.environments.managers import lookup
+
+_PACKAGE_FILES = ("setup.py", "setup.cfg")
+_PACKAGE_TABLES = ("project", "build-system")
+# A folder of tests may have settings of its own, so these count only where no folder above is a package.
+_SETTINGS = ("pyproject.toml", "tox.ini", "pytest.ini", "pytest.toml", ".pytest.ini", ".pytest.toml", ".git")
+
+
+def of_working_directory(home: Path | None) -> Path | None:
+    try:
+        return find(Path.cwd(), home)
+    except OSError:
+        return None  # it was deleted
+
+
+def find(folder: Path, home: Path | None) -> Path | None:
+    """The nearest folder upward that is a package or has an environment; otherwise the nearest with settings.
+
+    The search ends with the top of the git checkout, and before the home folder and the root of the file system.
+    """
+    places = list(_upward(folder, home))
+    return next(filter(_is_package, places), None) or next(filter(_has_settings, places), None)
+
+
+def _upward(folder: Path, home: Path | None) -> Iterator[Path]:
+    for place in (folder, *folder.parents):
+        if place in (home, Path(place.anchor)):
+            return
+        yield place
+        if files.holds((place / ".git").exists):
+            return
+
+
+def _is_package(folder: Path) -> bool:
+    manifest = project.read(folder)
+    return (
+        any(manifest.table(name) for name in _PACKAGE_TABLES)
+        or any(files.holds((folder / name).is_file) for name in _PACKAGE_FILES)
+        or any(virtualenv.is_environment(folder / name) for name in virtualenv.FOLDERS)
+        or bool(lookup.used(manifest))
+    )
+
+
+def _has_settings(folder: Path) -> bool:
+    return any(files.holds((folder / name).exists) for name in _SETTINGS)
