@@ -24,8 +24,9 @@ from bench.tokens.real.checkouts import Checkout
 from bench.tokens.real.libraries import LIBRARIES
 from bench.tokens.real.runs import probed
 from pytest_mcp.api.reach import Reach
-from pytest_mcp.changes import graph, reach
+from pytest_mcp.changes import reach
 from pytest_mcp.changes.differences import Changes
+from pytest_mcp.changes.imports import graph
 
 BROKEN = "raise ImportError('broken by the bench')\n"
 IMPORTS_OF_A_MODULE = 6

@@ -23,7 +23,7 @@ import pytest_mcp
 from pytest_mcp import text
 from pytest_mcp.api import expressions
 from pytest_mcp.api.results import CollectionError
-from pytest_mcp.changes.mentions import Names, Scanner
+from pytest_mcp.changes.imports.mentions import Names, Scanner
 from pytest_mcp.cli import colours
 from pytest_mcp.cli.setup import jsonc_edit
 from pytest_mcp.config import endpoint

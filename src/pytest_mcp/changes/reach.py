@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_mcp.api.reach import Reach
-from pytest_mcp.changes import graph as graphs
 from pytest_mcp.changes import relevance
 from pytest_mcp.changes.differences import Changes
-from pytest_mcp.changes.graph import Graph, Unreadable
-from pytest_mcp.changes.modules import GROUP
+from pytest_mcp.changes.imports import graph as graphs
+from pytest_mcp.changes.imports.graph import Graph, Unreadable
+from pytest_mcp.changes.imports.modules import GROUP
 from pytest_mcp.text import label
 
 

@@ -16,8 +16,8 @@ from pathlib import PurePosixPath
 
 from pytest_mcp.changes import tree
 from pytest_mcp.changes.differences import Changes
-from pytest_mcp.changes.graph import Graph, is_of_tests, is_test, settings_of_pytest
-from pytest_mcp.changes.modules import parents
+from pytest_mcp.changes.imports.graph import Graph, is_of_tests, is_test, settings_of_pytest
+from pytest_mcp.changes.imports.modules import parents
 from pytest_mcp.text import label
 
 CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"})

@@ -20,11 +20,12 @@ from pytest_mcp.api.errors import CallError, InternalError
 from pytest_mcp.api.requests import Arguments as Asked
 from pytest_mcp.api.requests import Request, Survey
 from pytest_mcp.api.results import PartialResult, Shape
-from pytest_mcp.cli import exit_codes, render, terminal, tool_flags, typed_paths
+from pytest_mcp.cli import exit_codes, render, terminal
+from pytest_mcp.cli.arguments import tool_flags, typed_paths
+from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.output import print_message, show, show_on_stderr
 from pytest_mcp.cli.progress_bar import ProgressBar
 from pytest_mcp.cli.terminal import Screen
-from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import interpreter
 from pytest_mcp.events.ledger import Ledger

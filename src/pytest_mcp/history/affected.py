@@ -14,7 +14,7 @@ from pytest_mcp.api.reach import Reach
 from pytest_mcp.changes import old_contents, tree, units
 from pytest_mcp.changes import reach as imports
 from pytest_mcp.changes.differences import Changes
-from pytest_mcp.changes.graph import Graph
+from pytest_mcp.changes.imports.graph import Graph
 from pytest_mcp.changes.reach import Examined
 from pytest_mcp.changes.repository import CannotTell, NoRepository
 from pytest_mcp.changes.units import MODULE, Difference, Units

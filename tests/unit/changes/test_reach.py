@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.api.reach import Reach
-from pytest_mcp.changes import graph as graphs
 from pytest_mcp.changes import reach, tree
 from pytest_mcp.changes.differences import Changes
+from pytest_mcp.changes.imports import graph as graphs
 from tests.support.project_files import write_files
 
 FILES = {

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from pytest_mcp.api.requests import DiscoverTargets
 from pytest_mcp.api.results import DiscoverResult
-from pytest_mcp.cli import exit_codes, local_call, render_discovery, typed_paths
+from pytest_mcp.cli import exit_codes, local_call, render_discovery
+from pytest_mcp.cli.arguments import typed_paths
+from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show, show_on_stderr
 from pytest_mcp.cli.terminal import Screen
-from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.tools import BY_NAME
 

@@ -8,10 +8,10 @@ import argparse
 
 from pytest_mcp.api.history import HistoryResult
 from pytest_mcp.cli import exit_codes, local_call, render_history
+from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import can_show, show
 from pytest_mcp.cli.terminal import Screen
-from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import MAX_TOKENS, ConfigError
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.tools import test_history

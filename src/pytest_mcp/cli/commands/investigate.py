@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from pytest_mcp.api.investigation import InvestigateResult
-from pytest_mcp.cli import exit_codes, local_call, render_investigation, typed_paths
+from pytest_mcp.cli import exit_codes, local_call, render_investigation
+from pytest_mcp.cli.arguments import typed_paths
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
 from pytest_mcp.cli.terminal import Screen

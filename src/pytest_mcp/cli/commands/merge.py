@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import exit_codes, page_file, render, terminal, tool_flags
+from pytest_mcp.cli import exit_codes, page_file, render, terminal
+from pytest_mcp.cli.arguments import tool_flags
 from pytest_mcp.cli.output import USAGE_ERROR, print_message, show
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.page.origin import Origin

@@ -15,20 +15,12 @@ from pathlib import Path
 
 from pytest_mcp import engine
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import (
-    annotations,
-    exit_codes,
-    local_call,
-    page_file,
-    pytest_flags,
-    render,
-    tool_flags,
-    typed_paths,
-)
+from pytest_mcp.cli import annotations, exit_codes, local_call, page_file, render
+from pytest_mcp.cli.arguments import pytest_flags, tool_flags, typed_paths
+from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
 from pytest_mcp.cli.terminal import Screen
-from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import MOST_SHARDS, Config, Shard
 from pytest_mcp.config.options import LoadConfig, typed_flags
 from pytest_mcp.environments import git

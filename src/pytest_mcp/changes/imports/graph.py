@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from pytest_mcp.changes import tree
-from pytest_mcp.changes.mentions import Mentions, Scanner
-from pytest_mcp.changes.modules import GROUP, Modules, parents
+from pytest_mcp.changes.imports.mentions import Mentions, Scanner
+from pytest_mcp.changes.imports.modules import GROUP, Modules, parents
 from pytest_mcp.changes.tree import Tree, Unreadable
 
 __all__ = ["Graph", "Unreadable", "build"]

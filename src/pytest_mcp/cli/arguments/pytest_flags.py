@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from pytest_mcp.api.requests import MAX_NODE_IDS
-from pytest_mcp.cli.tool_flags import DEST_PREFIX, Arguments
+from pytest_mcp.cli.arguments.tool_flags import DEST_PREFIX, Arguments
 from pytest_mcp.config.model import ConfigError
 
 STDIN = "-"

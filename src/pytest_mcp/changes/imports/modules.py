@@ -8,7 +8,7 @@ one, and any file if the project changes where modules are looked for. A group s
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
-from pytest_mcp.changes.mentions import Names
+from pytest_mcp.changes.imports.mentions import Names
 
 # Folders above this depth do not begin a name.
 DEEPEST_NAME = 20

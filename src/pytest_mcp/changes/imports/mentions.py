@@ -11,7 +11,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pytest_mcp.changes import traits
+from pytest_mcp.changes.imports import traits
 
 # The bytes of a name: beyond ASCII every byte, whatever the encoding.
 _NAME = rb"\w\x80-\xff"
