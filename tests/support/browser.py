@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from scripts.npm import PACKAGES
 
@@ -21,8 +21,12 @@ class Opened:
         self.page.on("console", lambda message: self.messages.append(message.text))
         self.page.on("pageerror", lambda error: self.messages.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url.partition(":")[0]))
-        self.page.goto(path.as_uri())
+        self.path = path
+
+    def load(self) -> Self:
+        self.page.goto(self.path.as_uri())
         self.page.wait_for_load_state("load")
+        return self
 
     def texts(self, selector: str) -> list[str]:
         return [text or "" for text in self.page.locator(selector).all_text_contents()]
