@@ -35,10 +35,12 @@ class Opened:
         text: str = self.page.evaluate("navigator.clipboard.readText()")
         return text
 
-    def violations(self) -> list[str]:
+    def violations(self, frame: int = 0) -> list[str]:
+        """In this frame; the first one is the page itself."""
+        looked_at = self.page.frames[frame]
         # Not as a script element: the page's policy forbids it.
-        self.page.evaluate(AXE.file("axe-core/axe.min.js").read_text(encoding="utf-8"))
-        found = self.page.evaluate("axe.run()")["violations"]
+        looked_at.evaluate(AXE.file("axe-core/axe.min.js").read_text(encoding="utf-8"))
+        found = looked_at.evaluate("axe.run()")["violations"]
         return [f"{each['id']}: {each['nodes'][0]['target']}" for each in found]
 
 
