@@ -28,7 +28,8 @@ PROCESS_CALLS = {
 }
 # Whole packages, and modules of others.
 PURE = ["events", "report", "api.expressions", "api.requests", "api.results", "api.errors", "execution.command"]
-PURE += ["page.content", "page.coverage", "page.data", "page.document", "page.failures", "page.timing"]
+PURE += ["page.content", "page.coverage", "page.data", "page.document", "page.embedded"]
+PURE += ["page.failures", "page.timing"]
 PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress_line"]
 PURE += [
     "api.history",

@@ -187,6 +187,6 @@ def test_a_drifted_figure_is_mended_and_the_rest_is_left_alone() -> None:
 
 
 def test_the_page_of_settings_has_every_setting_of_the_operators_with_its_variable() -> None:
-    rows = re.findall(r"(?m)^\| `(--[a-z-]+)[^|]*(?:\\\|[^|]*)?\| `(\w+)` \|", document("docs/settings.md"))
+    rows = re.findall(r"(?m)^\| `(--[a-z-]+)[^|]*(?:\\\|[^|]*)*\| `(\w+)` \|", document("docs/settings.md"))
 
     assert rows == [(setting.flag, PREFIX + setting.name.upper()) for setting in SETTINGS]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from scripts.npm import PACKAGES
 
@@ -21,8 +21,12 @@ class Opened:
         self.page.on("console", lambda message: self.messages.append(message.text))
         self.page.on("pageerror", lambda error: self.messages.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url.partition(":")[0]))
-        self.page.goto(path.as_uri())
+        self.path = path
+
+    def load(self) -> Self:
+        self.page.goto(self.path.as_uri())
         self.page.wait_for_load_state("load")
+        return self
 
     def texts(self, selector: str) -> list[str]:
         return [text or "" for text in self.page.locator(selector).all_text_contents()]
@@ -31,10 +35,12 @@ class Opened:
         text: str = self.page.evaluate("navigator.clipboard.readText()")
         return text
 
-    def violations(self) -> list[str]:
+    def violations(self, frame: int = 0) -> list[str]:
+        """In this frame; the first one is the page itself."""
+        looked_at = self.page.frames[frame]
         # Not as a script element: the page's policy forbids it.
-        self.page.evaluate(AXE.file("axe-core/axe.min.js").read_text(encoding="utf-8"))
-        found = self.page.evaluate("axe.run()")["violations"]
+        looked_at.evaluate(AXE.file("axe-core/axe.min.js").read_text(encoding="utf-8"))
+        found = looked_at.evaluate("axe.run()")["violations"]
         return [f"{each['id']}: {each['nodes'][0]['target']}" for each in found]
 
 

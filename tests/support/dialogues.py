@@ -35,9 +35,11 @@ def initialize(identity: Any = 0, *, version: str = "2025-06-18", **params: Any)
     return request(identity, "initialize", **usual | params)
 
 
-def enveloped(identity: Any, method: str, *, version: Any = STATELESS, **params: Any) -> Message:
-    meta = {f"{PREFIX}protocolVersion": version, f"{PREFIX}clientInfo": CLIENT, f"{PREFIX}clientCapabilities": {}}
-    return request(identity, method, _meta=meta, **params)
+def enveloped(
+    identity: Any, method: str, *, version: Any = STATELESS, capabilities: Any = None, **params: Any
+) -> Message:
+    meta = {f"{PREFIX}protocolVersion": version, f"{PREFIX}clientInfo": CLIENT}
+    return request(identity, method, _meta=meta | {f"{PREFIX}clientCapabilities": capabilities or {}}, **params)
 
 
 def cancel(identity: Any) -> Message:
@@ -93,10 +95,12 @@ CAPABLE = {
     "sampling": {"context": {}, "tools": {}},
     "elicitation": {"form": {"applyDefaults": True}, "url": {}},
     "tasks": {"list": {}, "cancel": {}, "requests": {"sampling": {"createMessage": {}}, "elicitation": {"create": {}}}},
-    "extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}},
+    "extensions": {"com.example/other": {"settings": ["a"]}},
     "experimental": {"codex/sandbox-state": {"version": "1.0.0"}},
     "somethingNewer": [1, 2.5, None],
 }
+# As clients that show MCP Apps do.
+WITH_APPS = {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}}
 INTRODUCED = {
     "name": "raw",
     "version": "1",
@@ -124,6 +128,13 @@ DIALOGUES: dict[str, list[Turn]] = {
         said(INITIALIZED | {"params": {"_meta": {"x": 1}}}),
         asked(request(1, "tools/list", _meta={"progressToken": 0})),
         CALL,
+    ],
+    "a client of the app": [asked(initialize(capabilities=WITH_APPS)), HANDSHAKE[1], LISTED, CALL],
+    "a stateless client of the app": [
+        DISCOVERED,
+        asked(enveloped("discover", "server/discover", capabilities=WITH_APPS)),
+        asked(enveloped("list", "tools/list", capabilities=WITH_APPS)),
+        ENVELOPED_LIST,
     ],
     "ids of every kind": [
         asked(initialize("0")),

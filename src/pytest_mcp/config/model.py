@@ -48,6 +48,8 @@ MOST_WORKERS = 64
 
 ErrorStyle = Literal["jsonrpc", "result"]
 LogLevel = Literal["debug", "info", "warning", "error"]
+# To which clients the page is offered; auto: to those that announce MCP Apps.
+AppChoice = Literal["auto", "always", "never"]
 
 
 class ConfigError(Exception):
@@ -72,6 +74,7 @@ class Options(NamedTuple):
     most_tokens: int = MAX_TOKENS
     max_reply_bytes: int = MAX_REPLY_BYTES
     errors: ErrorStyle = "jsonrpc"
+    app: AppChoice = "auto"
     no_spare: bool = False
     log_level: LogLevel = "warning"
     http: str | None = None
@@ -136,6 +139,7 @@ class Config(NamedTuple):
     shard: Shard | None = None
     pytest_options: tuple[str, ...] = ()
     history: History | None = None
+    app: AppChoice = "auto"
 
     @property
     def bounds(self) -> Bounds:
@@ -170,6 +174,7 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
         endpoint=_endpoint(given, environment),
         environment={name: value for name, value in environment.items() if not name.startswith(PREFIX)},
         history=_history(given, environment),
+        app=given.app,
     )
 
 
@@ -177,6 +182,7 @@ def _check_limits(given: Options) -> None:
     if not 1 <= given.max_timeout <= LONGEST_TIMEOUT:
         raise ConfigError(f"--max-timeout must be between 1 and {LONGEST_TIMEOUT} seconds.")
     _check_choice("--errors", given.errors, get_args(ErrorStyle))
+    _check_choice("--app", given.app, get_args(AppChoice))
     _check_choice("--log-level", given.log_level, get_args(LogLevel))
     if given.max_runs < 1:
         raise ConfigError("--max-runs must be at least 1.")

@@ -13,6 +13,7 @@ from pytest_mcp.config.model import (
     DISCOVER_TOKENS,
     EXECUTE_TOKENS,
     PREFIX,
+    AppChoice,
     Config,
     ErrorStyle,
     LogLevel,
@@ -110,6 +111,11 @@ SETTINGS = (
         "answer failed calls with JSON-RPC errors, or with results marked isError, for clients that hide JSON-RPC"
         " errors from the model (default: %(default)s)",
         {"choices": get_args(ErrorStyle)},
+    ),
+    Setting(
+        "app",
+        "offer the page of a run to clients that announce MCP Apps, to every client or to none (default: %(default)s)",
+        {"choices": get_args(AppChoice)},
     ),
     Setting("no_spare", "do not start a process ahead of the next call", {"action": "store_true"}),
     Setting(

@@ -123,7 +123,7 @@ def _cause(cause: Cause) -> Json:
 def _missing_tests(content: Content, kept: Sequence[TestResult]) -> list[str]:
     missing = len(content.tests) - len(kept)
     if missing:
-        return [f"The list has {len(kept)} of {len(content.tests)} tests, so that this file stays under 5 MB."]
+        return [f"The list has {len(kept)} of {len(content.tests)} tests, so that the page stays below its size limit."]
     if content.lists_every_test or not content.summary.total:
         return []
     return [f"The list has only those {len(kept)} of {content.summary.total} tests that the answers list."]
@@ -132,7 +132,9 @@ def _missing_tests(content: Content, kept: Sequence[TestResult]) -> list[str]:
 def _missing_failures(content: Content, causes: Sequence[Json], details: int) -> list[str]:
     sentences = []
     if details:
-        sentences.append(f"The tracebacks of {details} failures are left out, so that this file stays under 5 MB.")
+        sentences.append(
+            f"The tracebacks of {details} failures are left out, so that the page stays below its size limit."
+        )
     if missing := len(content.causes) - len(causes):
         sentences.append(f"{missing} causes are left out for the same reason; their tests are in the list.")
     return sentences

@@ -43,33 +43,44 @@ _VERDICTS: dict[Verdict, tuple[str, str]] = {
 
 
 def render(content: Content, origin: Origin, *, created: str) -> str:
-    parts = _parts(content, origin) | {"banner": _banner(content, origin, created)}
+    parts = _head(content, origin) | sections(content, origin, created=created)
     room = MOST_BYTES - sum(len(part.encode("utf-8")) for part in parts.values())
     written = data.of_content(content, again=origin.again, most=room)
-    notices = _notices(content.notices, written.left_out)
-    return fill("page.html", **parts | {"notices": notices, "data": Markup(written.text)})
+    told = notices(content.notices, written.left_out)
+    return fill("page.html", **parts | {"notices": told, "data": Markup(written.text)})
 
 
-def _parts(content: Content, origin: Origin) -> dict[str, Markup]:
-    """Everything but the data. `notices` will have those of the data too."""
+def policy(script: str, style: str) -> Markup:
+    """Allows this script and this style, and nothing else."""
+    allowed = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:;"
+    allowed += " base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    return Markup(allowed)
+
+
+def _head(content: Content, origin: Origin) -> dict[str, Markup]:
     script, style = source("page.js"), source("page.css")
-    policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:;"
-    policy += " base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     icon = _base64(source(f"icon-{content.verdict}.svg").encode("utf-8"))
     return {
-        "policy": Markup(policy),
+        "policy": policy(script, style),
         "title": fill("title.html", word=_VERDICTS[content.verdict][0], project=origin.project),
         "icon": Markup(f"data:image/svg+xml;base64,{icon}"),
         "style": style,
+        "script": script,
+    }
+
+
+def sections(content: Content, origin: Origin, *, created: str) -> dict[str, Markup]:
+    """What people read, without the data. `notices` will have those of the data too."""
+    return {
+        "banner": _banner(content, origin, created),
         "counts": _counts(content),
-        "notices": _notices(content.notices, []),
-        "failures": _failures(content, origin),
+        "notices": notices(content.notices, []),
+        "failures": failures(content, _plain_failures(content, origin)),
         "collection_errors": _collection_errors(content.collection_errors),
         "times": _times(content),
         "tests": fill("tests.html", total=f"{len(content.tests):,}") if content.tests else Markup(),
         "coverage": coverage.section(content.coverage),
         "foot": _facts(content, origin),
-        "script": script,
     }
 
 
@@ -136,20 +147,24 @@ def _shares(numbers: dict[str, int]) -> Iterator[Markup]:
         start += width
 
 
-def _notices(notices: list[str], left_out: list[str]) -> Markup:
-    more = len(notices) - MOST_NOTICES
+def notices(sentences: list[str], left_out: list[str]) -> Markup:
+    more = len(sentences) - MOST_NOTICES
     unshown = [f"{more:,} more notices are left out."] if more > 0 else []
-    told = [*notices[:MOST_NOTICES], *unshown, *left_out]
+    told = [*sentences[:MOST_NOTICES], *unshown, *left_out]
     rows = [fill("notice.html", text=cut_middle(text, LONGEST_SENTENCE)) for text in told]
     return _section("notices", "Notices", rows, "list.html") if rows else Markup()
 
 
-def _failures(content: Content, origin: Origin) -> Markup:
+def failures(content: Content, rows: list[Markup]) -> Markup:
+    title = "1 cause of failure" if len(content.causes) == 1 else f"{len(content.causes):,} causes of failure"
+    return _section("failures", title, rows, "plain.html") if content.causes else Markup()
+
+
+def _plain_failures(content: Content, origin: Origin) -> list[Markup]:
     rows = [_plain_failure(cause, origin) for cause in content.causes[:PLAIN_FAILURES]]
     if more := len(content.causes) - len(rows):
         rows.append(fill("paragraph.html", text=f"{more} more causes are shown by the page's script."))
-    title = "1 cause of failure" if len(content.causes) == 1 else f"{len(content.causes):,} causes of failure"
-    return _section("failures", title, rows, "plain.html") if rows else Markup()
+    return rows
 
 
 def _plain_failure(cause: Cause, origin: Origin) -> Markup:

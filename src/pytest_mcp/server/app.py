@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol, cast
 
 import anyio
@@ -24,21 +24,24 @@ from pydantic_core import ErrorDetails
 
 from pytest_mcp import __version__, engine
 from pytest_mcp.api.errors import INVALID_PARAMS, CallError, Fault, InternalError, InvalidParams, NotInitialized
-from pytest_mcp.api.results import Shape
+from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.api.results import ExecuteResult, Shape
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import interpreter
 from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.run import Run
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.background import alongside, in_thread
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.report import serialize
-from pytest_mcp.server import incoming, progress, stdio, telemetry
+from pytest_mcp.server import incoming, progress, stdio, telemetry, view
 from pytest_mcp.server.concurrency import Calls
-from pytest_mcp.server.fast_start import Handover
+from pytest_mcp.server.fast_start import APPS, Handover
 from pytest_mcp.server.log_format import FIELDS
 from pytest_mcp.server.stdio import Outlet
 from pytest_mcp.server.telemetry import Entry
-from pytest_mcp.tools import INSTRUCTIONS, Tool, dump, offered
+from pytest_mcp.server.view import View
+from pytest_mcp.tools import INSTRUCTIONS, Handler, Tool, dump, offered
 
 # At most a few progress notifications per second: a client shows them to a person.
 PROGRESS_SECONDS = 0.3
@@ -56,7 +59,8 @@ logger = logging.getLogger(__name__)
 def create(config: Config, calls: Calls | None = None) -> Server[Any]:
     """A server with all tools, for any transport. `calls` lets the caller end all calls that are running."""
     spare = Spare(wanted=config.spare, fingerprint=interpreter.state)
-    handler = ToolCalls(config, calls or Calls(at_once=config.max_runs), spare)
+    page = View(config)
+    handler = ToolCalls(config, calls or Calls(at_once=config.max_runs), spare, page)
 
     @asynccontextmanager
     async def lifespan(_server: Server[Any]) -> AsyncIterator[None]:
@@ -67,8 +71,9 @@ def create(config: Config, calls: Calls | None = None) -> Server[Any]:
             with anyio.CancelScope(shield=True):
                 await engine.finish_recording(config)
 
-    async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_advertised(tool) for tool in offered(config)])
+    async def list_tools(context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        has_page = page.is_offered_to(context)
+        return types.ListToolsResult(tools=[_advertised(tool, has_page=has_page) for tool in offered(config)])
 
     server = Server(
         "pytest-mcp",
@@ -94,7 +99,35 @@ def create(config: Config, calls: Calls | None = None) -> Server[Any]:
             raise MCPError(**serialize.of_error(NotInitialized(ctx.method))) from error
 
     server.middleware.append(explained)
+    if page.is_possible:
+        _add_page(server, page)
     return server
+
+
+def _add_page(server: Server[Any], page: View) -> None:
+    """Serve the page as a resource, and hide that from clients that do not get it."""
+
+    async def list_resources(_context: Context, _params: types.PaginatedRequestParams) -> types.ListResourcesResult:
+        return types.ListResourcesResult.model_validate({"resources": [view.resource()]})
+
+    async def read_resource(_context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        if params.uri != view.URI:
+            unknown = Fault("uri", f"there is no such resource; read {view.URI}", "unknown_resource", params.uri)
+            raise MCPError(**serialize.of_error(InvalidParams([unknown])))
+        return types.ReadResourceResult.model_validate({"contents": [view.contents()]})
+
+    async def hidden(ctx: Context, call_next: CallNext) -> HandlerResult:
+        if page.is_offered_to(ctx):
+            return await call_next(ctx)
+        if ctx.method in view.METHODS:
+            raise MCPError(types.METHOD_NOT_FOUND, "Method not found", data=ctx.method)
+        result = await call_next(ctx)
+        return view.without_capabilities(result) if ctx.method in ("initialize", "server/discover") else result
+
+    server.add_request_handler("resources/list", types.PaginatedRequestParams, list_resources)
+    server.add_request_handler("resources/read", types.ReadResourceRequestParams, read_resource)
+    server.extensions[APPS] = {}
+    server.middleware.append(hidden)
 
 
 def _fault_of_params(details: ErrorDetails) -> Fault:
@@ -187,6 +220,7 @@ class ToolCalls:
     config: Config
     turns: Calls
     spare: Spare
+    page: View
 
     @cached_property
     def tools(self) -> dict[str, Tool]:
@@ -212,11 +246,17 @@ class ToolCalls:
         tool = _tool(params.name, self.tools)
         request = tool.accept(params.arguments or {}, self.config.bounds)
         notes = Progress()
+        runs: list[Run[ExecuteTests]] = []
+        has_page = tool.name == view.TOOL and self.page.is_offered_to(context)
+        handler: Handler = partial(engine.execute, on_run=runs.append) if has_page else tool.handler
         async with self.turns.one(), alongside(notes.report(context)):
             with self.spare.during_a_call():
-                result = await tool.handler(request, self.config, self.spare, notes.update)
+                result = await handler(request, self.config, self.spare, notes.update)
         entry.answered(result)
-        return await in_thread(lambda: _success(result, colour=getattr(request, "color", False)))
+        answer = await in_thread(lambda: _success(result, colour=getattr(request, "color", False)))
+        if has_page and isinstance(result, ExecuteResult):
+            answer.meta = await in_thread(lambda: self.page.of_result(result, runs)) or None
+        return answer
 
 
 def _tool(name: str, tools: Mapping[str, Tool]) -> Tool:
@@ -231,7 +271,7 @@ def _success(result: Shape, *, colour: bool) -> types.CallToolResult:
     return types.CallToolResult(content=[_text(answer)], structured_content=answer)
 
 
-def _advertised(tool: Tool) -> types.Tool:
+def _advertised(tool: Tool, *, has_page: bool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -245,7 +285,7 @@ def _advertised(tool: Tool) -> types.Tool:
             open_world_hint=tool.open_world,
         ),
         # Claude Code hides tools without this until the model searches for them.
-        _meta={"anthropic/alwaysLoad": True},
+        _meta={"anthropic/alwaysLoad": True} | (view.of_tool(tool.name) if has_page else {}),
     )
 
 

@@ -24,6 +24,9 @@ MOST_BRACKETS = 100
 # A client that has closed our stdin and reads nothing of an answer for so long has left.
 STALLED_SECONDS = 0.75
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+# The extension whose clients get other answers than those of the snapshot.
+APPS = "io.modelcontextprotocol/ui"
 
 # What a message must look like. A tuple is a choice, a list is one of any length, and `_NONE` also means absent.
 # Names that are not here are refused, unless `...` says what they may hold: the SDK ignores unknown capabilities.
@@ -56,7 +59,7 @@ _CAPABILITIES = _open(
 _META = ({"progressToken": _TOKEN}, _NONE)
 _ENVELOPE = {
     VERSION_KEY: str,
-    "io.modelcontextprotocol/clientCapabilities": _CAPABILITIES,
+    CAPABILITIES_KEY: _CAPABILITIES,
     "io.modelcontextprotocol/clientInfo": (_CLIENT, _NONE),
     "progressToken": _TOKEN,
 }
@@ -83,9 +86,9 @@ class Handover(NamedTuple):
     rest: bytes = b""
 
 
-def greet(source: int, target: int, *, has_history: bool = False) -> Handover | None:
+def greet(source: int, target: int, *, has_history: bool = False, app: str = "auto") -> Handover | None:
     """Answer a client's first requests; None if it has left and nothing is unanswered."""
-    conversation = _Conversation(has_history=has_history)
+    conversation = _Conversation(has_history=has_history, app=app)
     heard = b""
     try:
         while not conversation.has_listed:
@@ -109,7 +112,8 @@ def greet(source: int, target: int, *, has_history: bool = False) -> Handover | 
 class _Conversation:
     """The state of the conversation that decides the next answer."""
 
-    def __init__(self, *, has_history: bool) -> None:
+    def __init__(self, *, has_history: bool, app: str) -> None:
+        self.app = app
         self.snapshot = json.loads(SNAPSHOT.read_bytes())
         if has_history:
             _add_tool(self.snapshot, json.loads(HISTORY_SNAPSHOT.read_bytes()))
@@ -145,11 +149,27 @@ class _Conversation:
         return result
 
     def _stored(self, era: str, version: str, message: Any) -> dict[str, Any] | None:
-        """None for a version that is newer than the snapshot: the SDK may be newer too."""
+        """None for a version that is newer than the snapshot (the SDK may be newer too), and for clients of the app."""
         stored = self.snapshot[era].get(version, {}).get(message["method"])
-        if stored is None:
+        if stored is None or self._may_get_the_app(message):
             return None
         return {key: self.snapshot["shared"][key] if value is None else value for key, value in stored.items()}
+
+    def _may_get_the_app(self, message: Any) -> bool:
+        if self.app != "auto":
+            return self.app == "always"
+        return APPS in extensions_in(message.get("params"))
+
+
+def extensions_in(params: Any) -> dict[str, Any]:
+    """Those that a first request announces, in either era; empty if it is malformed."""
+    for path in (("capabilities", "extensions"), ("_meta", CAPABILITIES_KEY, "extensions")):
+        found = params
+        for name in path:
+            found = found.get(name) if isinstance(found, dict) else None
+        if isinstance(found, dict):
+            return found
+    return {}
 
 
 def _add_tool(snapshot: dict[str, Any], added: dict[str, Any]) -> None:

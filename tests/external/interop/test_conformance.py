@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_mcp.server import view
 from pytest_mcp.tools import TOOLS
 from scripts.npm import PACKAGES, node
 from tests.external.interop import project
@@ -78,3 +79,16 @@ def test_the_official_inspector_has_no_error_and_no_warning_about_the_tools(
 
     assert (done.returncode, done.stderr) == (0, "")
     assert [tool["name"] for tool in json.loads(done.stdout)["tools"]] == [tool.name for tool in TOOLS]
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_the_official_inspector_finds_the_page_only_if_it_announces_apps(root: Path, tmp_path: Path, era: str) -> None:
+    asked = ["--method", "tools/call", "--tool-name", "execute_tests", "--app-info", "--protocol-era", era]
+
+    told = [
+        json.loads(run(INSPECTOR, "--cli", servers.PROGRAM, "--cwd", root, *asked, *flags, home=tmp_path).stdout)
+        for flags in ([], ["--advertise-apps"])
+    ]
+
+    assert [each["hasApp"] for each in told] == [False, True]
+    assert (told[1]["resourceUri"], told[1]["resourceMimeType"]) == (view.URI, view.MIME_TYPE)

@@ -46,7 +46,7 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Open]:
     def show(content: Content, **settings: Any) -> Opened:
         path = tmp_path / f"{len(opened)}.html"
         path.write_text(rendered(content), encoding="utf-8")
-        opened.append(Opened(browser, path, **settings))
+        opened.append(Opened(browser, path, **settings).load())
         return opened[-1]
 
     yield show

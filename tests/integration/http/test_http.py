@@ -13,7 +13,10 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
+from mcp.client.extension import advertise
 
+from pytest_mcp.server import view
+from pytest_mcp.server.fast_start import APPS
 from pytest_mcp.tools import TOOLS
 from scripts.environments import ENVIRONMENTS
 from tests.support.hanging import hanging
@@ -101,6 +104,18 @@ def test_text_that_is_none_is_a_fault_of_its_parameter(web: HostileWeb, what: st
 
     assert reply["error"]["code"] == -32602
     assert reply["error"]["data"]["field"] == "path"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_the_page_is_offered_to_clients_that_announce_it_with_every_request(web: HostileWeb, mode: str) -> None:
+    """Without sessions, what a handshake announces is not known any more when the tools are listed."""
+    announced = [advertise(APPS, {"mimeTypes": [view.MIME_TYPE]})]
+    async with Client(url(web), mode=mode, extensions=announced) as client:
+        has_resources = client.server_capabilities.resources is not None
+        tools = (await client.list_tools()).tools
+
+    assert has_resources == any("ui" in (tool.meta or {}) for tool in tools) == (mode != "legacy")
 
 
 @pytest.mark.anyio

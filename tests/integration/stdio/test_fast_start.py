@@ -36,6 +36,7 @@ from tests.support.dialogues import (
     LISTS,
     OPENINGS,
     PREFIX,
+    WITH_APPS,
     Message,
     Turn,
     at_once,
@@ -155,6 +156,9 @@ def test_what_is_not_answered_is_handed_over_in_its_order_with_the_opening() -> 
 
 
 UNUSUAL = {
+    "a client of the app": line(initialize(capabilities=WITH_APPS)),
+    "an escaped client of the app": line(initialize(capabilities=WITH_APPS)).replace(b"/ui", b"\\/ui"),
+    "a stateless client of the app": line(enveloped(0, "server/discover", capabilities=WITH_APPS)),
     **{
         name: DIALOGUES[name][0][0]
         for name in ("the list first", "no JSON", "deep nesting", "ready before the handshake")
@@ -206,7 +210,7 @@ ANYTHING = st.recursive(
 )
 IDS = st.sampled_from([0, 1, "1", "ä"])
 VERSIONS = st.sampled_from([*KNOWN_PROTOCOL_VERSIONS, "2099-01-01"])
-CAPABILITIES = st.sampled_from([{}, CAPABLE])
+CAPABILITIES = st.sampled_from([{}, CAPABLE, WITH_APPS])
 KNOWN_NAMES = [
     *("jsonrpc", "id", "method", "params", "result", "error", "cursor", "_meta", "progressToken", "progress_token"),
     *("icons", "title", "listChanged", "list_changed", "form", "tools", f"{PREFIX}protocolVersion", "x"),

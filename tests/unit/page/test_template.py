@@ -6,6 +6,8 @@ from pytest_mcp.page.template import FOLDER, Markup, fill
 
 TEMPLATES = sorted(path.name for path in FOLDER.glob("*.html"))
 PAGE = "page.html"
+# The elements of these two that hold a script or a style.
+WHOLE = {PAGE: ["$style", "$data", "$script"], "app.html": ["$style", "$script"]}
 # Where a value may stand: as text between tags, or inside a quoted attribute.
 ATTRIBUTE = re.compile(r'[\w-]+="[^"<>]*"')
 
@@ -18,7 +20,7 @@ def test_values_stand_in_text_and_in_quoted_attributes_only(name: str) -> None:
 
     assert [tag for tag in tags if "$" in tag] == []
     inside = re.findall(r"<(?:script|style)[^>]*>([^<]*)<", text)
-    assert inside == (["$style", "$data", "$script"] if name == PAGE else [])
+    assert inside == WHOLE.get(name, [])
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
@@ -30,8 +32,9 @@ def test_no_attribute_with_a_value_is_one_that_a_browser_runs_or_fetches(name: s
     assert ("href" in filled) == (name == PAGE)
 
 
-def test_the_script_never_parses_text_as_markup_and_cannot_end_its_element() -> None:
-    script = (FOLDER / "page.js").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["page.js", "app.js"])
+def test_a_script_never_parses_text_as_markup_and_cannot_end_its_element(name: str) -> None:
+    script = (FOLDER / name).read_text(encoding="utf-8")
 
     for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "</", "<!--"):
         assert word not in script

@@ -1,8 +1,9 @@
 "use strict";
-// Shows the failures and the list of all tests. Text of tests is only ever put into text nodes and attributes that
+// Shows the failures and the list of all tests: in a file at once, in a client (app.js) with each result. Text of tests is only ever put into text nodes and attributes that
 // cannot hold code; the page's policy (require-trusted-types-for) makes anything else throw.
-(() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+const page = (() => {
+  let data = null;
+  let tests = [];
   const OUTCOMES = { F: "failed", E: "error", S: "skipped", P: "passed" };
   const ROW = 32; // the height of a row in page.css
   const OPEN_CAUSES = 3;
@@ -234,18 +235,20 @@
     return fold(summary, () => causeBody(cause), { class: "cause" });
   }
 
+  let causes = [];
+  addEventListener("beforeprint", () => causes.forEach((view) => view.unfold()));
+
   function showCauses() {
     const plain = document.querySelector("#failures .plain");
-    if (!plain || !data.causes.length) return;
-    const views = data.causes.map(causeView);
-    views.slice(0, OPEN_CAUSES).forEach((view) => view.unfold());
-    plain.replaceWith(make("div", { class: "causes" }, ...views));
-    addEventListener("beforeprint", () => views.forEach((view) => view.unfold()));
+    causes = plain ? data.causes.map(causeView) : [];
+    if (!causes.length) return;
+    causes.slice(0, OPEN_CAUSES).forEach((view) => view.unfold());
+    plain.replaceWith(make("div", { class: "causes" }, ...causes));
   }
 
   // ---- All tests: only the rows in view are in the document
 
-  const tests = data.files.flatMap(([file, rows]) =>
+  const testsOf = (files) => files.flatMap(([file, rows]) =>
     rows.map(([name, outcome, ms, reason]) => ({ file, name, outcome, ms, reason: reason || "", id: name ? `${file}::${name}` : file })));
   const seconds = (ms) => `${(ms / 1000).toFixed(3)} s`;
 
@@ -257,6 +260,8 @@
       make("div", { class: "buttons" }, ...testButtons(test.id).children, button("Close", () => dialog.close())));
     if (test.outcome === "F" || test.outcome === "E") dialog.append(failureView(test.id));
     else if (test.reason) dialog.append(make("pre", { class: "raised" }, test.reason));
+    // Only inside a client, where the window is as high as the page.
+    dialog.style.setProperty("--top", `${document.getElementById("tests").offsetTop}px`);
     dialog.showModal();
   }
 
@@ -269,6 +274,9 @@
     return row;
   }
 
+  let redraw = () => {};
+  addEventListener("resize", () => redraw());
+
   function showTests() {
     const section = document.getElementById("tests");
     if (!section || !tests.length) return;
@@ -276,7 +284,7 @@
     const state = { outcome: "", words: [], order: "run", shown: tests, active: -1 };
     const rows = make("div", { class: "rows", role: "presentation" });
     const list = make("div", { class: "list", role: "listbox", tabindex: "0", "aria-label": "Tests" }, rows);
-    list.style.height = `min(32rem, 70vh, ${Math.max(3, tests.length) * ROW + 2}px)`;
+    list.style.height = `${Math.max(3, tests.length) * ROW + 2}px`;
     const found = make("span", { class: "found", role: "status" });
 
     function draw() {
@@ -328,7 +336,7 @@
       move(Number(row.id.slice("row-".length)));
       KEYS.Enter();
     });
-    addEventListener("resize", draw);
+    redraw = draw;
 
     const choices = [["", "All", tests.length], ...Object.entries(OUTCOMES).map(([key, word]) => [key, word, counts[key]])]
       .filter(([key, , number]) => !key || number);
@@ -352,6 +360,30 @@
     filter();
   }
 
-  showCauses();
-  showTests();
+  function show(shown) {
+    data = shown;
+    tests = testsOf(data.files);
+    showCauses();
+    showTests();
+  }
+
+  // ---- Elements from a tree: a text, or [tag, attributes, child, …]
+
+  const SVG = /^(?:svg|path|rect)$/;
+  const HTML = /^(?:article|code|dd|div|dl|dt|h[123]|header|li|ol|p|pre|section|span|table|tbody|td|th|thead|tr|ul)$/;
+  const ATTRIBUTES = /^(?:aria-[a-z]+|class|d|focusable|height|id|preserveAspectRatio|role|scope|tabindex|viewBox|width|x|y)$/;
+
+  function build(node) {
+    if (typeof node === "string") return node;
+    const [tag, attributes, ...children] = node;
+    if (!SVG.test(tag) && !HTML.test(tag)) return "";
+    const element = SVG.test(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) if (ATTRIBUTES.test(name)) element.setAttribute(name, value);
+    element.append(...children.map(build));
+    return element;
+  }
+
+  const element = document.getElementById("data");
+  if (element) show(JSON.parse(element.textContent));
+  return { show, build, make, button };
 })();

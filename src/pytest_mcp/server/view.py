@@ -1,0 +1,100 @@
+"""The page as an MCP App: which clients get it, and what their answers have that others do not.
+
+In come the operator's setting and the request of a client; out come parts of answers as the protocol names them. What
+the page shows is decided in `page`, which is loaded only for clients that get it. How answers are sent is decided in
+`server/app.py`. The extension: https://modelcontextprotocol.io/specification/draft/extensions/apps
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.api.results import ExecuteResult
+from pytest_mcp.config.model import Config
+from pytest_mcp.environments import git
+from pytest_mcp.events.run import Run
+from pytest_mcp.page.origin import Origin
+from pytest_mcp.report import serialize
+from pytest_mcp.server.fast_start import APPS, extensions_in
+
+MIME_TYPE = "text/html;profile=mcp-app"
+URI = "ui://pytest-mcp/page.html"
+# The tool whose results the page shows.
+TOOL = "execute_tests"
+# Of a result's _meta. Models never read it; structuredContent they do.
+META_KEY = "pytest-mcp/page"
+# Of a page in a result. A file may have more: it does not pass through a client.
+MOST_BYTES = 1_000_000
+# What a server without the extension has neither of.
+METHODS = ("resources/list", "resources/read")
+CAPABILITIES = ("resources", "extensions")
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class View:
+    config: Config
+
+    @property
+    def is_possible(self) -> bool:
+        return self.config.app != "never"
+
+    def is_offered_to(self, context: Any) -> bool:
+        """Whether the client of this request (the SDK's context) gets the page."""
+        if self.config.app != "auto":
+            return self.config.app == "always"
+        settings = _announced(context).get(APPS)
+        return isinstance(settings, dict) and MIME_TYPE in (settings.get("mimeTypes") or ())
+
+    def of_result(self, result: ExecuteResult, runs: Sequence[Run[ExecuteTests]]) -> Json:
+        """For the _meta of a result; empty if the limit of answers leaves no room for it."""
+        # Other clients do not need them.
+        from pytest_mcp.page import content, embedded  # noqa: PLC0415
+
+        shown = content.of_run(runs[-1], result) if runs else content.of_answer(result)
+        root = self.config.root
+        origin = Origin(root.name, command="", again="pytest-mcp run", commit=git.head_commit(root))
+        created = f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
+        page = embedded.of_content(shown, origin, created=created, most=self._room(result))
+        return {} if page is None else {META_KEY: page}
+
+    def _room(self, result: ExecuteResult) -> int:
+        # An answer is sent twice: as an object, and as text in a string.
+        text = serialize.line(result.model_dump(mode="json", by_alias=True))
+        return min(MOST_BYTES, self.config.max_reply_bytes - len(text.encode()) - len(json.dumps(text)))
+
+
+def _announced(context: Any) -> Json:
+    """The extensions that the client of this request has."""
+    if context.method == "initialize":
+        # Over HTTP there are no sessions: the client's next request would not be known to be its own.
+        return extensions_in(context.params) if context.request is None else {}
+    capabilities = context.session.client_capabilities
+    return (capabilities and capabilities.extensions) or {}
+
+
+def of_tool(name: str) -> Json:
+    """For the _meta of a tool in the list."""
+    return {"ui": {"resourceUri": URI}} if name == TOOL else {}
+
+
+def resource() -> Json:
+    return {"uri": URI, "name": "page", "title": "Test results", "mimeType": MIME_TYPE}
+
+
+def contents() -> Json:
+    from pytest_mcp.page import embedded  # noqa: PLC0415 - as above
+
+    # The page loads nothing, so it names no domain. Copying is the only thing it asks for.
+    settings = {"permissions": {"clipboardWrite": {}}, "prefersBorder": True}
+    return {"uri": URI, "mimeType": MIME_TYPE, "text": embedded.shell(), "_meta": {"ui": settings}}
+
+
+def without_capabilities(result: Any) -> Any:
+    """An answer to `initialize` or `server/discover` for a client that does not get the page."""
+    kept = {name: value for name, value in result["capabilities"].items() if name not in CAPABILITIES}
+    return result | {"capabilities": kept}

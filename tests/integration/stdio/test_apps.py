@@ -1,0 +1,164 @@
+"""The page as an MCP App: only for clients that announce the extension, in both eras, and not a byte for others."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, get_args
+
+import pytest
+from mcp import Client, MCPError
+from mcp.client.extension import advertise
+from mcp.server import apps
+
+from pytest_mcp.config.model import AppChoice
+from pytest_mcp.server import fast_start, view
+from tests.support import servers
+from tests.support.dialogues import (
+    HANDSHAKE,
+    LISTS,
+    WITH_APPS,
+    Message,
+    Turn,
+    asked,
+    enveloped,
+    initialize,
+    line,
+    request,
+    said,
+)
+from tests.support.pages import Seen
+from tests.support.players import told_by_sdk
+from tests.support.workbench import Workbench
+
+FAILING = "def test_fine(): pass\ndef test_bad(): assert [1, 2] == [1, 3]\n"
+SETTINGS = {"mimeTypes": [apps.APP_MIME_TYPE]}
+CALL = {"name": "execute_tests", "arguments": {}}
+
+
+def test_the_names_are_those_of_the_sdk() -> None:
+    """Importing them would load the SDK's other server."""
+    assert (fast_start.APPS, view.MIME_TYPE) == (apps.EXTENSION_ID, apps.APP_MIME_TYPE)
+
+
+@asynccontextmanager
+async def host(bench: Workbench, mode: str, *flags: str) -> AsyncIterator[Client]:
+    """A client that shows apps, with a real server on stdio."""
+    announced = [advertise(apps.EXTENSION_ID, SETTINGS)]
+    parameters = servers.parameters(bench.root, bench.python, "--no-spare", *flags)
+    async with Client(parameters, mode=mode, extensions=announced) as client:
+        yield client
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_client_that_shows_apps_lists_reads_calls_and_runs_the_failures_again(
+    bench: Workbench, mode: str
+) -> None:
+    bench.write({"test_a.py": FAILING})
+    async with host(bench, mode) as client:
+        capabilities = client.server_capabilities
+        tools = {tool.name: tool.meta or {} for tool in (await client.list_tools()).tools}
+        listed = (await client.list_resources()).resources
+        uri = tools["execute_tests"]["ui"]["resourceUri"]
+        (content,) = (await client.read_resource(uri)).contents
+        result = await client.call_tool("execute_tests", {})
+        page = (result.meta or {})[view.META_KEY]
+        bench.write({"test_a.py": FAILING.replace("3", "2")})
+        again = await client.call_tool("execute_tests", page["rerun"])
+        with pytest.raises(MCPError) as unknown:
+            await client.read_resource("ui://pytest-mcp/other.html")
+
+    assert capabilities.resources is not None
+    assert [name for name, meta in tools.items() if "ui" in meta] == ["execute_tests"]
+    assert [(resource.uri, resource.mime_type) for resource in listed] == [(uri, apps.APP_MIME_TYPE)]
+    assert content.mime_type == apps.APP_MIME_TYPE
+    assert content.meta == {"ui": {"permissions": {"clipboardWrite": {}}, "prefersBorder": True}}
+    assert Seen(content.text).policy  # type: ignore[union-attr]
+    assert result.structured_content is not None
+    assert "pytest-mcp/page" not in json.dumps(result.structured_content)
+    assert page["rerun"] == result.structured_content["rerun"] == {"node_ids": ["test_a.py::test_bad"]}
+    assert [row[:2] for row in page["data"]["files"][0][1]] == [["test_fine", "P"], ["test_bad", "F"]]
+    assert [row[:2] for row in (again.meta or {})[view.META_KEY]["data"]["files"][0][1]] == [["test_bad", "P"]]
+    assert unknown.value.code == -32602
+
+
+def conversations() -> list[list[Message]]:
+    """The first questions in every version, and the methods of resources."""
+    resources: list[tuple[str, dict[str, Any]]] = [
+        ("resources/list", {}),
+        ("resources/read", {"uri": view.URI}),
+        ("resources/templates/list", {}),
+    ]
+    return [
+        [*messages, *[ask(method, method, **params) for method, params in resources]]
+        for messages in LISTS
+        for ask in [enveloped if len(messages) == 2 else request]
+    ]
+
+
+def turns(messages: list[Message]) -> list[Turn]:
+    return [Turn(line(message), "id" in message) for message in messages]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("messages", conversations())
+async def test_other_clients_get_the_bytes_of_a_server_that_has_no_page(
+    bench: Workbench, messages: list[Message]
+) -> None:
+    without = await told_by_sdk(bench.config._replace(app="never"), turns(messages))
+
+    assert await told_by_sdk(bench.config, turns(messages)) == without
+    assert not any(word in "".join(without[:-3]) for word in ("resource", '"ui', "extensions"))
+    assert [json.loads(entry)["error"]["code"] for entry in without[-3:]] == [-32601] * 3
+
+
+def without_times(told: str) -> str:
+    return re.sub(r'(duration\\*":|passed in |failed in )[0-9.]+', r"\1", told)
+
+
+@pytest.mark.anyio
+async def test_an_answer_to_another_client_has_the_same_bytes_too(bench: Workbench) -> None:
+    bench.write({"test_a.py": "def test_bad(): assert 0\n"})
+    config = bench.config._replace(spare=False)
+    call = [*HANDSHAKE, asked(request("call", "tools/call", **CALL))]
+
+    told = (await told_by_sdk(config, call))[-1]
+    without = (await told_by_sdk(config._replace(app="never"), call))[-1]
+
+    assert without_times(told) == without_times(without)
+    assert view.META_KEY not in told
+
+
+DIFFERENT = {
+    "another extension": {"extensions": {"com.example/ui": SETTINGS}},
+    "another type": {"extensions": {apps.EXTENSION_ID: {"mimeTypes": ["text/html"]}}},
+    "no type": {"extensions": {apps.EXTENSION_ID: {}}},
+    "types that are no list": {"extensions": {apps.EXTENSION_ID: {"mimeTypes": None}}},
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", DIFFERENT)
+async def test_a_client_that_cannot_show_this_kind_of_page_does_not_get_it(bench: Workbench, name: str) -> None:
+    messages = [initialize(capabilities=DIFFERENT[name]), enveloped(1, "tools/list", capabilities=DIFFERENT[name])]
+
+    for message in messages:
+        (told,) = await told_by_sdk(bench.config, turns([message]))
+        assert "ui://" not in told
+        assert "resource" not in told
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("app", get_args(AppChoice))
+@pytest.mark.parametrize("capabilities", [{}, WITH_APPS], ids=["no apps", "apps"])
+async def test_the_operator_forces_or_forbids_it(bench: Workbench, app: AppChoice, capabilities: Message) -> None:
+    config = bench.config._replace(app=app)
+    opening = [asked(initialize(capabilities=capabilities)), said(HANDSHAKE[1].data)]
+
+    told = await told_by_sdk(config, [*opening, asked(request("list", "tools/list"))])
+    stateless = await told_by_sdk(config, [asked(enveloped("list", "tools/list", capabilities=capabilities))])
+
+    is_offered = app == "always" or (app == "auto" and capabilities == WITH_APPS)
+    assert ("resources" in json.loads(told[0])["result"]["capabilities"]) == is_offered
+    assert [view.URI in entry for entry in (told[1], stateless[0])] == [is_offered] * 2
