@@ -140,8 +140,8 @@ async def test_an_expression_only_newer_pytests_know_is_the_callers_parameter(be
 
 
 @pytest.mark.anyio
-async def test_a_file_that_is_no_test_file_is_refused_and_not_run(every_bench: Workbench) -> None:
-    every_bench.write(
+async def test_a_file_that_is_no_test_file_is_refused_and_not_run(bench: Workbench) -> None:
+    bench.write(
         {
             "test_fine.py": FINE,
             "scripts/deploy.py": "open('deployed', 'w')\n",
@@ -149,19 +149,17 @@ async def test_a_file_that_is_no_test_file_is_refused_and_not_run(every_bench: W
         }
     )
 
-    failure = await every_bench.refused(
-        "execute_tests", node_ids=["test_fine.py", "scripts/deploy.py", "docs/notes.txt"]
-    )
+    failure = await bench.refused("execute_tests", node_ids=["test_fine.py", "scripts/deploy.py", "docs/notes.txt"])
 
     assert failure.code == -32602
     assert [fault["field"] for fault in failure.data["validation_errors"]] == ["node_ids.1", "node_ids.2"]
-    assert not (every_bench.root / "deployed").exists()
-    assert not (every_bench.root / "read").exists()
+    assert not (bench.root / "deployed").exists()
+    assert not (bench.root / "read").exists()
 
 
 @pytest.mark.anyio
-async def test_parameters_that_a_test_does_not_have_are_the_callers_fault(every_bench: Workbench) -> None:
-    every_bench.write(
+async def test_parameters_that_a_test_does_not_have_are_the_callers_fault(bench: Workbench) -> None:
+    bench.write(
         {
             "test_it.py": """
                 import pytest
@@ -174,7 +172,7 @@ async def test_parameters_that_a_test_does_not_have_are_the_callers_fault(every_
         }
     )
 
-    failure = await every_bench.refused("execute_tests", node_ids=["test_it.py::test_p[zz]", "test_it.py::test_q"])
+    failure = await bench.refused("execute_tests", node_ids=["test_it.py::test_p[zz]", "test_it.py::test_q"])
 
     assert (failure.code, failure.data["field"]) == (-32602, "node_ids.0")
     assert len(failure.data["validation_errors"]) == 1

@@ -347,11 +347,11 @@ async def test_slow_tests_are_named(every_bench: Workbench) -> None:
 
 
 @pytest.mark.anyio
-async def test_text_that_was_cut_before_it_came_to_us_is_told(every_bench: Workbench) -> None:
-    every_bench.write({"test_a.py": "def test_a():\n    print('x' * 30_000)\n    assert 0\n"})
+async def test_text_that_was_cut_before_it_came_to_us_is_told(bench: Workbench) -> None:
+    bench.write({"test_a.py": "def test_a():\n    print('x' * 30_000)\n    assert 0\n"})
 
-    (sentence,) = (await every_bench.execute())["notices"]
-    everything = await every_bench.execute(detail="full")
+    (sentence,) = (await bench.execute())["notices"]
+    everything = await bench.execute(detail="full")
 
     assert "1 different text(s)" in sentence
     assert "10001 characters" in sentence
