@@ -11,6 +11,7 @@ from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
 from pytest_mcp.events.collection import Selected
 from pytest_mcp.events.coverage import CoveredFile
 from pytest_mcp.events.decode import KINDS
+from pytest_mcp.events.functions import Told
 from pytest_mcp.events.model import AboveRoot, Event, ImportedElsewhere, Returned
 from pytest_mcp.report.notices.execution import (
     FEW_TESTS,
@@ -392,7 +393,8 @@ loud_events = st.one_of(
             },
         )
         for kind in KINDS.values()
-        if kind not in (AboveRoot, CoveredFile)  # these take no such text, as their own tests show
+        # These take no such text, as their own tests show.
+        if kind not in (AboveRoot, CoveredFile) and not issubclass(kind, Told)
     ]
 )
 LOUD_RUN = session(
