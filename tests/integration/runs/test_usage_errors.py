@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.workbench import Workbench
+from tests.support.workbench import NEWEST, PYTESTS, Workbench
 
 FINE = "def test_fine(): pass\n"
 
@@ -105,12 +105,20 @@ BROKEN_SETTINGS = {
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("kind", BROKEN_SETTINGS)
-async def test_broken_settings_are_a_usage_error_that_quotes_them(every_bench: Workbench, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("environment", "kind"),
+    [
+        *((NEWEST, kind) for kind in BROKEN_SETTINGS),
+        *((PYTESTS[0], kind) for kind in ("missing required plugin", "bad toml", "bad expression in addopts")),
+    ],
+)
+async def test_broken_settings_are_a_usage_error_that_quotes_them(
+    bench: Workbench, environment: str, kind: str
+) -> None:
     files, quoted = BROKEN_SETTINGS[kind]
-    every_bench.write({"test_fine.py": FINE, **files})
+    bench.write({"test_fine.py": FINE, **files})
 
-    failure = await every_bench.refused("execute_tests")
+    failure = await bench.using(environment).refused("execute_tests")
 
     assert (failure.code, failure.data["error_type"]) == (-32000, "usage_error")
     assert failure.message.startswith("pytest execution failed: ")
