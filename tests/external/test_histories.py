@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.history.opening import open_store
-from tests.support.histories import counts, postgres_server, writer
+from tests.support.histories import counts, writer
+from tests.support.postgres import postgres_server
 
 pytestmark = pytest.mark.external(target="histories")
 

@@ -34,7 +34,7 @@ def new_web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewWeb]:
         server.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shelf() -> Iterator[list[HostileServer]]:
     """A test that breaks the next call makes the next test fail; after the last one there is a plain call."""
     servers: list[HostileServer] = []
@@ -48,7 +48,7 @@ def shelf() -> Iterator[list[HostileServer]]:
 
 @pytest.fixture
 def server(shelf: list[HostileServer], tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileServer]:
-    """One for all tests of a module, with nothing left after each of them; a new one where a test has harmed it."""
+    """One for all tests, with nothing left after each of them; a new one where a test has harmed it."""
     if not shelf:
         shelf.append(HostileServer(tmp_path_factory.mktemp("shared")).ready())
     server = shelf[0]

@@ -25,7 +25,7 @@ def test_a_cancelled_call_is_not_answered_and_leaves_nothing(server: HostileServ
     server.cancel(number)
 
     within(GONE_SECONDS, lambda: not (server.leftovers() or server.folders()))
-    server.answers_a_plain_call()
+    server.reply(server.request("ping"))
     assert number not in server.replies
 
 
@@ -100,29 +100,33 @@ def supervisors(server: HostileServer) -> list[int]:
     return [watch, worker]
 
 
-@pytest.mark.parametrize("how", ["SIGTERM", "SIGKILL"])
-def test_a_stopped_supervisor_ends_its_run_when_the_server_ends(new_server: NewServer, how: str) -> None:
-    """D8, D9."""
-    server = new_server("--no-spare").greeted()
-    hanging(server)
+def hanging_unsupervised(server: HostileServer) -> str:
+    number = hanging(server)
     for pid in supervisors(server):
         os.kill(pid, signal.SIGSTOP)
+    return number
 
-    ENDINGS[how](server)
+
+def test_a_stopped_supervisor_delays_no_cancelling_and_its_run_ends_with_the_server(new_server: NewServer) -> None:
+    """D7, D8."""
+    server = new_server("--no-spare").ready()
+
+    server.cancel(hanging_unsupervised(server))
+    server.assert_unharmed()
+    hanging_unsupervised(server)
+    ENDINGS["SIGTERM"](server)
 
     server.assert_gone()
 
 
-def test_a_stopped_supervisor_delays_no_cancelling(new_server: NewServer) -> None:
-    """D7."""
-    server = new_server("--no-spare").ready()
-    number = hanging(server)
-    for pid in supervisors(server):
-        os.kill(pid, signal.SIGSTOP)
+def test_the_run_of_a_stopped_supervisor_ends_when_the_server_is_killed(new_server: NewServer) -> None:
+    """D9."""
+    server = new_server("--no-spare").greeted()
+    hanging_unsupervised(server)
 
-    server.cancel(number)
+    ENDINGS["SIGKILL"](server)
 
-    server.assert_unharmed()
+    server.assert_gone()
 
 
 @pytest.mark.parametrize("which", [0, 1])

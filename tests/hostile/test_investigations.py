@@ -3,8 +3,6 @@
 import os
 import signal
 
-import pytest
-
 from tests.support.git import git
 from tests.support.hanging import STUBBORN
 from tests.support.hostile_server import GONE_SECONDS, HostileServer, NewServer, within
@@ -24,7 +22,10 @@ def hanging_at_the_base(server: HostileServer) -> str:
     return number
 
 
-def test_a_cancelled_investigation_is_not_answered_and_leaves_no_copy(server: HostileServer) -> None:
+def test_a_cancelled_investigation_is_not_answered_and_leaves_no_copy_nor_does_the_end_of_the_server(
+    new_server: NewServer,
+) -> None:
+    server = new_server("--no-spare").greeted()
     number = hanging_at_the_base(server)
 
     server.cancel(number)
@@ -33,12 +34,16 @@ def test_a_cancelled_investigation_is_not_answered_and_leaves_no_copy(server: Ho
     server.answers_a_plain_call()
     assert number not in server.replies
 
+    hanging_at_the_base(server)
+    os.kill(server.process.pid, signal.SIGTERM)
 
-@pytest.mark.parametrize("how", ["SIGTERM", "SIGKILL"])
-def test_however_the_server_ends_no_copy_is_left(new_server: NewServer, how: str) -> None:
+    server.assert_gone()
+
+
+def test_a_server_that_is_killed_leaves_no_copy(new_server: NewServer) -> None:
     server = new_server("--no-spare").greeted()
     hanging_at_the_base(server)
 
-    os.kill(server.process.pid, signal.Signals[how])
+    os.kill(server.process.pid, signal.SIGKILL)
 
     server.assert_gone()

@@ -58,7 +58,7 @@ def deep(n):
 def test_a_flood_is_bounded_in_answer_and_memory_and_what_was_cut_is_counted(server: HostileServer, how: str) -> None:
     """E1."""
     server.project({"test_a.py": f"{START}def test_before(): pass\ndef test_floods(capfd):\n    {FLOODS[how]}\n"})
-    before = server.memory()
+    before = server.forget_peak()
 
     answer = server.result(timeout=60)
 
@@ -93,7 +93,7 @@ def test_endless_output_ends_at_the_limit_with_head_tail_and_count(server: Hosti
                 while True: os.write({descriptor}, b'x' * 65536)
     """
     server.project({"test_a.py": source})
-    before = server.memory()
+    before = server.forget_peak()
 
     for limit in limits_until(server.root / "reached"):
         failure = server.failure("timeout", timeout=limit)
@@ -124,7 +124,7 @@ GROWING = """
 def test_a_report_that_grows_without_end_ends_the_run_and_frees_the_disk(server: HostileServer) -> None:
     """E1."""
     server.project({"test_a.py": GROWING})
-    before = server.memory()
+    before = server.forget_peak()
 
     failure = server.failure("crash", timeout=25)
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import venv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,11 @@ class Home:
 
     def make(self, prefix: Path, tool: Tool = "venv") -> Path:
         """A real environment, without packages; its Python."""
-        self.run(*_MAKING[tool], prefix, cwd=self.folder)
+        if tool == "venv":
+            # In this process, which is much faster than a new one.
+            venv.EnvBuilder(symlinks=True).create(prefix)
+        else:
+            self.run(*_MAKING[tool], prefix, cwd=self.folder)
         return prefix / "bin" / "python"
 
     def program(self, name: str, script: str, folder: Path | None = None) -> Path:
@@ -69,7 +74,6 @@ class Home:
 
 _MANAGERS = ENVIRONMENTS["managers"].python.parent
 _MAKING: Mapping[Tool, tuple[str | Path, ...]] = {
-    "venv": (BASE_PYTHON, "-m", "venv", "--without-pip"),
     "virtualenv": (_MANAGERS / "virtualenv", "--quiet", "--no-download", "--no-seed", "--python", BASE_PYTHON),
     "uv": (_MANAGERS / "uv", "venv", "--quiet", "--no-config", "--python", BASE_PYTHON),
 }

@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.support.workbench import NEWEST, PYTESTS, Workbench
+from tests.support.workbench import PYTESTS, Workbench
 
 Answers = dict[str, Any]
 
@@ -23,8 +23,3 @@ def on_each(
         return anyio.run(run, Workbench(root, request.param))
 
     return answers
-
-
-def once(run: Callable[[Workbench], Awaitable[Answers]]) -> Callable[..., Answers]:
-    """The same with the newest pytest alone."""
-    return on_each(run, (NEWEST,))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.workbench import Workbench, call
+from tests.support.workbench import PYTESTS, Workbench, call
 
 # Importing a module that begins like this leaves a file behind.
 TRACE = "import pathlib\npathlib.Path(__file__).with_suffix('.imported').touch()\n"
@@ -69,15 +69,14 @@ IGNORING = {
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("how", IGNORING)
-@pytest.mark.parametrize("name", ["manage.py", "scripts", "scripts/deploy.py"])
-async def test_what_the_project_ignores_is_not_imported_for_its_doctests(
-    every_bench: Workbench, how: str, name: str
-) -> None:
-    every_bench.write({**IGNORING[how], "manage.py": DOCTEST, "scripts/deploy.py": DOCTEST, "test_a.py": TRACE})
+async def test_what_the_project_ignores_is_not_imported_for_its_doctests(bench: Workbench, how: str) -> None:
+    bench.write({**IGNORING[how], "manage.py": DOCTEST, "scripts/deploy.py": DOCTEST, "test_a.py": TRACE})
+    oldest = bench.using(PYTESTS[0])
 
-    await call("discover_tests", {"path": name}, every_bench.config)
+    for each, name in ((bench, "manage.py"), (bench, "scripts"), (oldest, "scripts"), (oldest, "scripts/deploy.py")):
+        await call("discover_tests", {"path": name}, each.config)
 
-    assert imported(every_bench) == []
+    assert imported(bench) == []
 
 
 @pytest.mark.anyio
@@ -165,18 +164,18 @@ async def test_beyond_testpaths_the_workers_of_xdist_leave_doctests_out_too(benc
 
 
 @pytest.mark.anyio
-async def test_what_a_conftest_ignores_is_not_imported_by_the_workers_of_xdist(every_bench: Workbench) -> None:
+async def test_what_a_conftest_ignores_is_not_imported_by_the_workers_of_xdist(bench: Workbench) -> None:
     ini = "[pytest]\naddopts = -n1 --doctest-modules\n"
-    every_bench.write({**IGNORING["collect_ignore"], "pytest.ini": ini, "scripts/deploy.py": DOCTEST})
+    bench.write({**IGNORING["collect_ignore"], "pytest.ini": ini, "scripts/deploy.py": DOCTEST})
 
-    failure = await every_bench.refused("execute_tests", path="scripts/deploy.py")
-    answer = await every_bench.execute(path="scripts")
+    failure = await bench.refused("execute_tests", path="scripts/deploy.py")
+    answer = await bench.execute(path="scripts")
 
     (fault,) = failure.data["validation_errors"]
     assert (fault["field"], fault["type"]) == ("path", "not_found")
     assert answer["verdict"] == "no_tests"
     assert "The doctests of 1 module(s) were left out" in answer["notices"][1]
-    assert imported(every_bench) == []
+    assert imported(bench) == []
 
 
 @pytest.mark.anyio

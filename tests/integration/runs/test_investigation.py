@@ -5,16 +5,20 @@ from typing import Any
 
 import pytest
 
+from pytest_mcp.api.investigation import InvestigateResult
+from pytest_mcp.engine import Deadline
 from pytest_mcp.environments import interpreter
+from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.spare import Spare
-from pytest_mcp.investigation import alone
-from pytest_mcp.investigation.alone import HASH_SEED, Seeds
+from pytest_mcp.investigation import alone, answer, base
+from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
+from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.tools import BY_NAME
 from tests.support.git import git
-from tests.support.investigations import BASE, BROKEN_SHOP, GOOD, HASH, ORDER, UNCOLLECTED, VICTIM
+from tests.support.investigations import BASE, BROKEN_SHOP, GOOD, HASH, ORDER, UNCOLLECTED, VICTIM, Truth
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import PYTESTS, Workbench
 
@@ -107,23 +111,37 @@ async def test_a_hash_seed_that_decides_is_named(bench: Workbench, monkeypatch: 
         return [Seeds(seeds[place % 2 == 0]) for place in range(number)]
 
     monkeypatch.setattr(alone, "hash_seeds", chosen)
+    monkeypatch.setattr(alone, "REPETITIONS", 1)
 
     found = await bench.investigate(node_id=VICTIM)
 
     assert (found["kind"], found["evidence"][0][:10]) == ("flaky", "alone: PF ")
     assert found["evidence"][2] == (
-        f"fails with PYTHONHASHSEED={seeds[False]} (4 of 4 runs), passes with PYTHONHASHSEED={seeds[True]}"
-        " (4 of 4): the seed decides"
+        f"fails with PYTHONHASHSEED={seeds[False]} (2 of 2 runs), passes with PYTHONHASHSEED={seeds[True]}"
+        " (2 of 2): the seed decides"
     )
 
 
-@pytest.mark.parametrize("name", ["at the base too", "only now", "renamed since", "not collectable at the base"])
-async def test_the_base_is_asked_and_the_checkout_stays_as_it_is(bench: Workbench, name: str) -> None:
-    truth = BASE[name]
+async def at_the_base(bench: Workbench, node_id: str = VICTIM, **environment: str) -> InvestigateResult:
+    """The steps that run the test alone and at the base, without a search for an order and for suspects."""
+    config = bench.config._replace(environment={**bench.config.environment, **environment})
+    runner = Runner(config, Candidate(bench.python, ""), Deadline.after(PATIENCE))
+    found = await base.find(config, None, runner.deadline)
+    seen = Alone((await alone.once(runner, node_id),), (Seeds(None),), 1)
+    there = await base.look(runner, node_id, found, [Seeds(None)], lambda _: None)
+    return answer.of(Findings(node_id, seen, base=there))
+
+
+def changed_since(bench: Workbench, truth: Truth) -> None:
     assert truth.committed is not None
     bench.write(truth.committed)
     commit(bench)
     bench.write(truth.files)
+
+
+async def test_the_base_is_asked_and_the_checkout_stays_as_it_is(bench: Workbench) -> None:
+    truth = BASE["at the base too"]
+    changed_since(bench, truth)
     index = (bench.root / ".git" / "index").read_bytes()
     before = {path.name for path in bench.root.iterdir()}
 
@@ -136,6 +154,17 @@ async def test_the_base_is_asked_and_the_checkout_stays_as_it_is(bench: Workbenc
     assert {path.name for path in bench.root.iterdir()} - before <= {"__pycache__"}
 
 
+@pytest.mark.parametrize("name", ["only now", "renamed since", "not collectable at the base"])
+async def test_a_test_that_did_not_fail_at_the_base_fails_since_then(bench: Workbench, name: str) -> None:
+    truth = BASE[name]
+    changed_since(bench, truth)
+
+    found = await at_the_base(bench, truth.node_id)
+
+    assert found.kind == truth.kind
+    assert truth.evidence in found.evidence[-1]
+
+
 async def test_what_the_base_imported_from_the_checkout_is_no_answer(bench: Workbench) -> None:
     """An import hook of an editable install comes before every path; here a conftest does the same."""
     hook = f"import sys\nsys.path.insert(0, {str(bench.root / 'lib')!r})\n"
@@ -144,10 +173,10 @@ async def test_what_the_base_imported_from_the_checkout_is_no_answer(bench: Work
     commit(bench)
     bench.write({"lib/shop.py": "def price(name): return 2\n"})
 
-    found = await bench.investigate(node_id=VICTIM, runs=2)
+    found = await at_the_base(bench)
 
-    assert found["kind"] == "deterministic"
-    assert "nothing follows: it imported shop from" in found["evidence"][-1]
+    assert found.kind == "deterministic"
+    assert "nothing follows: it imported shop from" in found.evidence[-1]
 
 
 async def test_a_package_that_the_environment_has_from_the_checkout_is_the_copys_at_the_base(bench: Workbench) -> None:
@@ -155,12 +184,8 @@ async def test_a_package_that_the_environment_has_from_the_checkout_is_the_copys
     bench.write({"lib/shop.py": "def price(name): return 1\n", "test_victim.py": GOOD["test_victim.py"]})
     commit(bench)
     bench.write({"lib/shop.py": "def price(name): return 2\n"})
-    config = bench.config._replace(environment={**bench.config.environment, "PYTHONPATH": str(bench.root / "lib")})
-    tool = BY_NAME["investigate_failure"]
-    request = tool.accept({"node_id": VICTIM, "runs": 2}, config.bounds)
 
-    spare = Spare(wanted=False, fingerprint=interpreter.state)
-    found: Any = await tool.handler(request, config, spare, lambda _: None)
+    found = await at_the_base(bench, PYTHONPATH=str(bench.root / "lib"))
 
     assert (found.kind, found.evidence[-1].partition(": ")[2]) == ("deterministic", "passes (1 run)")
 

@@ -9,7 +9,7 @@ from pytest_mcp.execution import process, report_file
 from pytest_mcp.report import no_result
 from tests.support.records import execution, one_test, phase, session
 from tests.support.waiting import limits_until, processes_in
-from tests.support.workbench import Workbench
+from tests.support.workbench import NEWEST, PYTESTS, Workbench
 
 BEFORE = "def test_before(): pass\n"
 
@@ -73,11 +73,13 @@ INTERRUPTIONS = {
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("how", INTERRUPTIONS)
-async def test_an_interruption_is_an_error_with_what_had_finished(every_bench: Workbench, how: str) -> None:
+@pytest.mark.parametrize(
+    ("environment", "how"), [*((NEWEST, how) for how in INTERRUPTIONS), (PYTESTS[0], "pytest.exit")]
+)
+async def test_an_interruption_is_an_error_with_what_had_finished(bench: Workbench, environment: str, how: str) -> None:
     files = {"test_a.py": "def test_bad(): assert 0\n", "test_b.py": INTERRUPTIONS[how]}
 
-    kind, message, data = await failed_run(every_bench, files)
+    kind, message, data = await failed_run(bench.using(environment), files)
 
     assert kind == "interrupted"
     assert message.startswith("pytest execution failed: interrupted (")

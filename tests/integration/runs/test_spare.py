@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,16 +116,14 @@ def hide_by_a_package(root: Path) -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("change", [add_to_the_path, change_a_loaded_file, hide_by_a_package])
-async def test_a_change_that_a_new_start_would_see_makes_it_start_anew(
-    standing: Standing, change: Callable[[Path], None]
-) -> None:
+async def test_a_change_that_a_new_start_would_see_makes_it_start_anew(standing: Standing) -> None:
     await standing.call()
-    waiting = await standing.waiting()
 
-    change(standing.bench.root)
+    for change in (add_to_the_path, change_a_loaded_file, hide_by_a_package):
+        waiting = await standing.waiting()
+        change(standing.bench.root)
 
-    assert await standing.call() == (waiting, False)
+        assert await standing.call() == (waiting, False), change
 
 
 @pytest.mark.anyio
@@ -145,73 +143,64 @@ async def test_an_environment_that_was_replaced_gets_another_child_even_if_that_
     assert not (await standing.call())[1]
 
 
-@pytest.mark.anyio
-async def test_the_projects_own_changes_do_not_make_it_start_anew(standing: Standing) -> None:
-    await standing.call()
-    waiting = await standing.waiting()
-
-    standing.bench.write({"helper.py": "x = 1\n", "package/__init__.py": "", "json/data.txt": "no module\n"})
-
-    assert await standing.call() == (waiting, True)
-
-
-@pytest.mark.anyio
-async def test_a_project_that_was_moved_away_and_back_is_found_again(standing: Standing) -> None:
-    await standing.call()
-    waiting = await standing.waiting()
-
-    root = standing.bench.root
+def moved_away_and_back(root: Path) -> None:
     shutil.copytree(root, root.with_name("copy"))
     shutil.rmtree(root)
     root.with_name("copy").rename(root)
 
+
+@pytest.mark.anyio
+async def test_the_projects_own_changes_and_a_move_away_and_back_do_not_make_it_start_anew(standing: Standing) -> None:
+    await standing.call()
+
+    waiting = await standing.waiting()
+    standing.bench.write({"helper.py": "x = 1\n", "package/__init__.py": "", "json/data.txt": "no module\n"})
+    assert await standing.call() == (waiting, True)
+
+    waiting = await standing.waiting()
+    moved_away_and_back(standing.bench.root)
     assert await standing.call() == (waiting, True)
 
 
-@pytest.mark.anyio
-@pytest.mark.parametrize("victim", ["child", "supervisor"])
-async def test_one_that_was_killed_is_replaced_by_a_new_start(standing: Standing, victim: str) -> None:
-    await standing.call()
-    waiting = await standing.waiting()
+def kill_child(standing: Standing) -> None:
+    number = waiting_child(standing.spare)
+    assert number is not None
+    os.kill(number, signal.SIGKILL)
+
+
+def kill_supervisor(standing: Standing) -> None:
     assert standing.spare.started is not None
-
     (worker,) = children(standing.spare.started.supervisor.pid)
-    os.kill(waiting if victim == "child" else worker, signal.SIGKILL)
-
-    number, ahead = await standing.call()
-    assert number != waiting
-    assert not ahead
+    os.kill(worker, signal.SIGKILL)
 
 
-@pytest.mark.anyio
-async def test_one_whose_folder_was_cleared_away_and_taken_by_another_is_replaced_too(standing: Standing) -> None:
+def take_its_folder(standing: Standing) -> None:
     """Its name stands in a command line, where every user of the machine can read it."""
-    await standing.call()
-    waiting = await standing.waiting()
     assert standing.spare.started is not None
     folder = standing.spare.started.folder.path
     folder.rmdir()
     folder.mkdir()
     (folder / "report").symlink_to(standing.bench.root / "stolen")
 
-    number, ahead = await standing.call()
 
-    assert number != waiting
-    assert not ahead
-    assert not (standing.bench.root / "stolen").exists()
+def name_another_interpreter(standing: Standing) -> None:
+    standing.config = standing.config._replace(python=standing.bench.using("pytest-8.4").python)
 
 
 @pytest.mark.anyio
-async def test_another_interpreter_gets_another_child(standing: Standing) -> None:
+async def test_one_that_is_killed_robbed_of_its_folder_or_of_another_interpreter_is_replaced(
+    standing: Standing,
+) -> None:
     await standing.call()
-    waiting = await standing.waiting()
 
-    standing.config = standing.config._replace(python=standing.bench.using("pytest-8.4").python)
+    for harm in (kill_child, kill_supervisor, take_its_folder, name_another_interpreter):
+        waiting = await standing.waiting()
+        harm(standing)
+        number, ahead = await standing.call()
 
-    number, ahead = await standing.call()
-    assert number != waiting
-    assert not ahead
+        assert (number != waiting, ahead) == (True, False), harm
     await until(lambda: not Path(f"/proc/{waiting}").exists())
+    assert not (standing.bench.root / "stolen").exists()
 
 
 @pytest.mark.anyio

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 import pytest
 
+from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.engine import Deadline
 from pytest_mcp.environments import interpreter
+from pytest_mcp.events.run import Run
 from pytest_mcp.execution.job import Trace
 from pytest_mcp.investigation.runner import Runner
-from pytest_mcp.investigation.suspects import Suspect, suspects, traced
+from pytest_mcp.investigation.suspects import Suspect, of_run, suspects, traced
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import Workbench
 
@@ -64,30 +66,25 @@ async def investigated(bench: Workbench) -> Investigated:
     return Investigated(Runner(bench.config, chosen, Deadline.after(PATIENCE)))
 
 
-async def lines_of(bench: Workbench, *failing: str) -> dict[str, dict[str, str]]:
+def lines_of(run: Run[ExecuteTests]) -> dict[str, dict[str, str]]:
     """For each test the functions of the source, with the ranges of their lines."""
-    run = await traced((await investigated(bench)).runner, failing, everything=True)
     return {name: dict(event.code.get("shop.py", [])) for name, event in run.ledger.executed.items()}
 
 
 @pytest.mark.anyio
-async def test_a_planted_bug_is_the_first_suspect(every_bench: Workbench) -> None:
+async def test_a_planted_bug_is_the_first_suspect_by_the_lines_that_each_test_and_its_fixtures_ran(
+    every_bench: Workbench,
+) -> None:
     every_bench.write({"shop.py": SHOP, "tests/test_shop.py": TESTS, "conftest.py": ""})
+    failing = ["tests/test_shop.py::test_price", "tests/test_shop.py::test_other_carts"]
 
-    found = await suspects(await investigated(every_bench), ["tests/test_shop.py::test_price"])
+    run = await traced((await investigated(every_bench)).runner, failing, everything=True)
+    found = of_run(run, failing[0], {})
 
     assert found[0] == Suspect("shop.py", 11, "discounted", found[0].score)
     assert [each.function for each in found[1:]] == ["Cart.price", "checked", "Cart.__init__", "total"]
     assert 1 >= found[0].score > found[1].score >= found[-1].score > 0
-
-
-@pytest.mark.anyio
-async def test_each_test_has_the_lines_that_it_and_its_fixtures_ran(every_bench: Workbench) -> None:
-    every_bench.write({"shop.py": SHOP, "tests/test_shop.py": TESTS, "conftest.py": ""})
-
-    lines = await lines_of(every_bench, "tests/test_shop.py::test_other_carts", "tests/test_shop.py::test_price")
-
-    tests = {name.partition("::")[2]: functions for name, functions in lines.items()}
+    tests = {name.partition("::")[2]: functions for name, functions in lines_of(run).items()}
     assert tests["test_total"] == {"total": "2-5"}
     assert tests["test_price"] == {
         "Cart.__init__": "16",
@@ -245,6 +242,6 @@ async def test_workers_and_early_ends_of_the_project_are_turned_off(bench: Workb
     ini = "[pytest]\naddopts = -n 2 --maxfail 1\n"
     bench.write({"shop.py": SHOP, "test_shop.py": TESTS, "pytest.ini": ini})
 
-    lines = await lines_of(bench, "test_shop.py::test_price")
+    run = await traced((await investigated(bench)).runner, ["test_shop.py::test_price"], everything=True)
 
-    assert len(lines) == 1 + TESTS.count("def test_")
+    assert len(lines_of(run)) == 1 + TESTS.count("def test_")

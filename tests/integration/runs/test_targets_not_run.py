@@ -12,7 +12,7 @@ from pytest_mcp.events.collection import Compared, LeftOut
 from pytest_mcp.events.model import Event
 from pytest_mcp.report.targets_not_run import Missed, missed, unrun
 from tests.support.records import BOUNDS, absent, green, ledger, session
-from tests.support.workbench import PYTESTS, Workbench
+from tests.support.workbench import NEWEST, PYTESTS, Workbench
 
 SLOW = """
 import pytest
@@ -130,8 +130,10 @@ LEAVES_OUT: dict[str, tuple[dict[str, str], str]] = {
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("how", LEAVES_OUT)
-@pytest.mark.parametrize("environment", [PYTESTS[0], PYTESTS[-1]])
+@pytest.mark.parametrize(
+    ("environment", "how"),
+    [*((NEWEST, how) for how in LEAVES_OUT), (PYTESTS[0], "-m"), (PYTESTS[0], "a conftest that does not")],
+)
 async def test_a_named_test_that_was_left_out_makes_the_run_incomplete(
     bench: Workbench, environment: str, how: str
 ) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.workbench import Workbench
+from tests.support.workbench import NEWEST, PYTESTS, Workbench
 
 FINE = "def test_fine(): pass\n"
 
@@ -105,12 +105,20 @@ BROKEN_SETTINGS = {
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("kind", BROKEN_SETTINGS)
-async def test_broken_settings_are_a_usage_error_that_quotes_them(every_bench: Workbench, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("environment", "kind"),
+    [
+        *((NEWEST, kind) for kind in BROKEN_SETTINGS),
+        *((PYTESTS[0], kind) for kind in ("missing required plugin", "bad toml", "bad expression in addopts")),
+    ],
+)
+async def test_broken_settings_are_a_usage_error_that_quotes_them(
+    bench: Workbench, environment: str, kind: str
+) -> None:
     files, quoted = BROKEN_SETTINGS[kind]
-    every_bench.write({"test_fine.py": FINE, **files})
+    bench.write({"test_fine.py": FINE, **files})
 
-    failure = await every_bench.refused("execute_tests")
+    failure = await bench.using(environment).refused("execute_tests")
 
     assert (failure.code, failure.data["error_type"]) == (-32000, "usage_error")
     assert failure.message.startswith("pytest execution failed: ")
@@ -140,8 +148,8 @@ async def test_an_expression_only_newer_pytests_know_is_the_callers_parameter(be
 
 
 @pytest.mark.anyio
-async def test_a_file_that_is_no_test_file_is_refused_and_not_run(every_bench: Workbench) -> None:
-    every_bench.write(
+async def test_a_file_that_is_no_test_file_is_refused_and_not_run(bench: Workbench) -> None:
+    bench.write(
         {
             "test_fine.py": FINE,
             "scripts/deploy.py": "open('deployed', 'w')\n",
@@ -149,19 +157,17 @@ async def test_a_file_that_is_no_test_file_is_refused_and_not_run(every_bench: W
         }
     )
 
-    failure = await every_bench.refused(
-        "execute_tests", node_ids=["test_fine.py", "scripts/deploy.py", "docs/notes.txt"]
-    )
+    failure = await bench.refused("execute_tests", node_ids=["test_fine.py", "scripts/deploy.py", "docs/notes.txt"])
 
     assert failure.code == -32602
     assert [fault["field"] for fault in failure.data["validation_errors"]] == ["node_ids.1", "node_ids.2"]
-    assert not (every_bench.root / "deployed").exists()
-    assert not (every_bench.root / "read").exists()
+    assert not (bench.root / "deployed").exists()
+    assert not (bench.root / "read").exists()
 
 
 @pytest.mark.anyio
-async def test_parameters_that_a_test_does_not_have_are_the_callers_fault(every_bench: Workbench) -> None:
-    every_bench.write(
+async def test_parameters_that_a_test_does_not_have_are_the_callers_fault(bench: Workbench) -> None:
+    bench.write(
         {
             "test_it.py": """
                 import pytest
@@ -174,7 +180,7 @@ async def test_parameters_that_a_test_does_not_have_are_the_callers_fault(every_
         }
     )
 
-    failure = await every_bench.refused("execute_tests", node_ids=["test_it.py::test_p[zz]", "test_it.py::test_q"])
+    failure = await bench.refused("execute_tests", node_ids=["test_it.py::test_p[zz]", "test_it.py::test_q"])
 
     assert (failure.code, failure.data["field"]) == (-32602, "node_ids.0")
     assert len(failure.data["validation_errors"]) == 1

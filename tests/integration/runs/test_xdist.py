@@ -28,8 +28,8 @@ async def test_xdist_runs_have_the_same_counts_and_messages(every_bench: Workben
 
 
 @pytest.mark.anyio
-async def test_a_file_that_cannot_be_collected_is_data_under_xdist_too(every_bench: Workbench) -> None:
-    every_bench.write(
+async def test_a_file_that_cannot_be_collected_is_data_under_xdist_too(bench: Workbench) -> None:
+    bench.write(
         {
             "pytest.ini": "[pytest]\naddopts = -n2\n",
             "test_a.py": BEFORE,
@@ -37,7 +37,7 @@ async def test_a_file_that_cannot_be_collected_is_data_under_xdist_too(every_ben
         }
     )
 
-    answer = await every_bench.execute()
+    answer = await bench.execute()
 
     (error,) = answer["collection_errors"]
     assert (error["file"], error["error_type"], error["line"]) == ("test_broken.py", "ModuleNotFoundError", 2)
@@ -68,9 +68,9 @@ async def test_files_that_are_no_tests_are_refused_under_xdist_too(bench: Workbe
 
 
 @pytest.mark.anyio
-async def test_missing_ids_are_named_under_xdist_too(every_bench: Workbench) -> None:
-    every_bench.write({"pytest.ini": "[pytest]\naddopts = -n1\n", "test_a.py": BEFORE})
+async def test_missing_ids_are_named_under_xdist_too(bench: Workbench) -> None:
+    bench.write({"pytest.ini": "[pytest]\naddopts = -n1\n", "test_a.py": BEFORE})
 
-    failure = await every_bench.refused("execute_tests", node_ids=["test_a.py::test_before", "test_a.py::test_gone"])
+    failure = await bench.refused("execute_tests", node_ids=["test_a.py::test_before", "test_a.py::test_gone"])
 
     assert (failure.code, failure.data["field"]) == (-32602, "node_ids.1")

@@ -31,8 +31,8 @@ import sys
 from pytest_mcp.cli.main import main
 from pytest_mcp.server import fast_start as front
 
-def greet(*descriptors, **flags):
-    real(*descriptors, **flags)
+def greet(*given, **named):
+    real(*given, **named)
     sys.exit()
 
 real, front.greet = front.greet, greet

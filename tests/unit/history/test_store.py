@@ -75,14 +75,14 @@ def test_a_transaction_that_fails_stores_nothing_and_the_store_can_go_on(address
 
 def test_processes_that_record_at_the_same_time_lose_nothing_and_double_nothing(address: str) -> None:
     """They create the tables together, too. `make histories` does it with 8 processes of 200 runs each."""
-    writers = [writer(address, runs=6, tests=20) for _ in range(3)]
+    writers = [writer(address, runs=6, tests=20) for _ in range(2)]
 
     keys = [key for each in writers for key in each.communicate()[0].split()]
 
     store = open_store(address)
-    assert [each.returncode for each in writers] == [0] * 3
+    assert [each.returncode for each in writers] == [0, 0]
     assert sorted(keys) == sorted(key for (key,) in store.select("SELECT key FROM runs"))
-    assert counts(store) == (18, 20, 360)
+    assert counts(store) == (12, 20, 240)
     store.close()
 
 

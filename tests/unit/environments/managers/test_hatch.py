@@ -1,6 +1,9 @@
 """Where hatch keeps environments: the real hatch is the oracle, but only the tests ask it."""
 
+import json
+import subprocess
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ from pytest_mcp.environments import project as manifest
 from pytest_mcp.environments.managers import hatch
 from pytest_mcp.environments.managers.lookup import environments
 from pytest_mcp.environments.managers.protocol import Answer
+from scripts.environments import ENVIRONMENTS
 from tests.support.disk import fix_line, lay
 from tests.support.managed import Home, tree
 
@@ -77,42 +81,79 @@ def project(tmp_path: Path) -> Path:
 
 def written(project: Path, layout: Layout) -> dict[str, str]:
     """Write it all down; the variables that go with it."""
+    project.mkdir(parents=True, exist_ok=True)
     (project / "pyproject.toml").write_text(layout.pyproject, encoding="utf-8")
     if layout.hatch_toml:
         (project / "hatch.toml").write_text(layout.hatch_toml, encoding="utf-8")
-    settings = project.parent / "settings.toml"
-    settings.write_text(layout.settings, encoding="utf-8")
+    (project.parent / "settings.toml").write_text(layout.settings, encoding="utf-8")
+    return variables(project, layout)
+
+
+def variables(project: Path, layout: Layout) -> dict[str, str]:
     home = str(project.parent / "home-of-this-test")
     return {
-        "HATCH_CONFIG": str(settings),
+        "HATCH_CONFIG": str(project.parent / "settings.toml"),
         "HOME": home,
         **{name: value.format(home=home) for name, value in layout.variables.items()},
     }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_an_environment_is_looked_for_where_hatch_would_make_it(
-    managed_home: Home, project: Path, layout: Layout
-) -> None:
-    variables = written(project, layout)
-    expected = []
-    for name in layout.names:
-        told = managed_home.run("hatch", "env", "find", name, cwd=project, **variables)
-        prefix = Path(told.strip())
-        managed_home.make(prefix)
-        expected.append((name, prefix))
+# The same as the command, but it is imported once: every question is answered by a fork.
+QUESTIONS = """
+import json, os, sys
+from pathlib import Path
+import hatch.cli
 
-    found = hatch.kept(manifest.read(project), {**managed_home.environment, **variables})
+for question in json.load(sys.stdin):
+    if not os.fork():
+        os.chdir(question["folder"])
+        os.environ.clear()
+        os.environ.update(question["variables"])
+        sys.argv = ["hatch", "env", "find", question["name"]]
+        os.dup2(os.open("answer", os.O_WRONLY | os.O_CREAT | os.O_APPEND), 1)
+        hatch.cli.main()
+        os._exit(0)
+    os.wait()
+"""
+
+
+def hatch_finds(home: Home, layouts: dict[Path, Layout]) -> dict[Path, list[tuple[str, Path]]]:
+    """Where the real hatch keeps the environments of these projects, by their names."""
+    questions = [
+        {"folder": str(project), "name": name, "variables": {**home.environment, **variables(project, layout)}}
+        for project, layout in layouts.items()
+        for name in layout.names
+    ]
+    python = ENVIRONMENTS["managers"].python
+    subprocess.run([python, "-c", QUESTIONS], input=json.dumps(questions), text=True, check=True)
+    told = {project: (project / "answer").read_text(encoding="utf-8").splitlines() for project in layouts}
+    return {
+        project: list(zip(layout.names, map(Path, told[project]), strict=True)) for project, layout in layouts.items()
+    }
+
+
+def test_an_environment_is_looked_for_where_hatch_would_make_it(managed_home: Home, tmp_path: Path) -> None:
+    layouts = {tmp_path / name / "Pro_ject": layout for name, layout in LAYOUTS.items()}
+    for project, layout in layouts.items():
+        written(project, layout)
+    expected = hatch_finds(managed_home, layouts)
+    for _, prefix in chain.from_iterable(expected.values()):
+        managed_home.make(prefix)
+
+    found = {
+        project: hatch.kept(manifest.read(project), {**managed_home.environment, **variables(project, layout)})
+        for project, layout in layouts.items()
+    }
 
     assert found == expected
 
 
 def test_the_environment_that_hatch_builds_with_is_none_for_tests(managed_home: Home, project: Path) -> None:
-    variables = written(project, LAYOUTS["a folder in the project"])
+    given = written(project, LAYOUTS["a folder in the project"])
     for name in ("the-thing-build", "test-build", "test.one-build"):
         managed_home.make(project / ".hatch" / name)
 
-    assert hatch.kept(manifest.read(project), {**managed_home.environment, **variables}) == []
+    assert hatch.kept(manifest.read(project), {**managed_home.environment, **given}) == []
 
 
 @pytest.mark.parametrize(
@@ -168,11 +209,11 @@ async def test_what_no_file_system_could_hold_is_told(home: Home, project: Path,
 
 
 def test_a_project_may_be_named_like_an_environment_for_builds(managed_home: Home, project: Path) -> None:
-    variables = written(project, LAYOUTS["a folder in the project"])
+    given = written(project, LAYOUTS["a folder in the project"])
     (project / "pyproject.toml").write_text('[project]\nname = "a-build"\n', encoding="utf-8")
     managed_home.make(project / ".hatch" / "a-build")
 
-    found = hatch.kept(manifest.read(project), {**managed_home.environment, **variables})
+    found = hatch.kept(manifest.read(project), {**managed_home.environment, **given})
 
     assert found == [("default", project / ".hatch" / "a-build")]
 

@@ -9,6 +9,7 @@ from pytest_mcp.events.ledger import KEPT_WARNINGS
 from pytest_mcp.events.model import Warned
 from pytest_mcp.report.notices.warnings import MOST_CATEGORIES, SHOWN_MESSAGE, of_run
 from tests.support.records import discovery, execution, green
+from tests.support.shared_runs import Answers, on_each
 from tests.support.workbench import Workbench
 
 A = "test_a.py::a"
@@ -105,12 +106,8 @@ def test_detail_full_lists_warnings_itself_but_a_discovery_never_does() -> None:
 
 # --- with real projects ------------------------------------------------------------------------
 
-
-@pytest.mark.anyio
-async def test_marks_and_classes_that_pytest_does_not_know_what_to_do_with_are_told_in_both_tools(
-    every_bench: Workbench,
-) -> None:
-    source = """
+FILES = {
+    "test_marks.py": """
     import pytest
 
     @pytest.mark.slwo
@@ -119,21 +116,8 @@ async def test_marks_and_classes_that_pytest_does_not_know_what_to_do_with_are_t
     class TestNever:
         def __init__(self): pass
         def test_never(self): assert 0
-    """
-    every_bench.write({"test_a.py": source})
-
-    executed, discovered = await every_bench.execute(), await every_bench.discover()
-
-    marks, classes = executed["notices"]
-    assert (executed["verdict"], discovered["notices"]) == ("passed", executed["notices"])
-    assert marks.startswith("1 mark(s)")
-    assert "('slwo'); first at test_a.py:3" in marks
-    assert "('TestNever')" in classes
-
-
-@pytest.mark.anyio
-async def test_exceptions_and_coroutines_that_failed_no_test_are_told(every_bench: Workbench) -> None:
-    source = """
+    """,
+    "test_raised.py": """
     import gc, threading
 
     def fail(): raise ValueError("in a thread")
@@ -155,47 +139,66 @@ async def test_exceptions_and_coroutines_that_failed_no_test_are_told(every_benc
     def test_await():
         fetch()
         gc.collect()
-    """
-    every_bench.write({"test_a.py": source})
-
-    answer = await every_bench.execute()
-
-    coroutine, thread, unraisable = answer["notices"]
-    assert answer["verdict"] == "passed"
-    assert ("'fetch'" in coroutine, "test_await" in coroutine) == (True, True)
-    assert ("'ValueError: in a thread'" in thread, "test_thread" in thread) == (True, True)
-    assert ("'ValueError: in del'" in unraisable, "test_del" in unraisable) == (True, True)
+    """,
+    "test_async.py": "async def test_a(): assert 0\n",
+    "test_returns.py": "def test_a(): return 1 == 2\n",
+}
 
 
-@pytest.mark.anyio
-async def test_an_async_test_that_nothing_runs_fails_or_is_told(every_bench: Workbench) -> None:
+async def run(bench: Workbench) -> Answers:
+    bench.write(FILES)
+    return {"execute": await bench.execute(), "discover": await bench.discover(), "shell": bench.shell().stdout}
+
+
+answers = on_each(run)
+
+
+def told(answers: Answers, text: str) -> list[str]:
+    return [notice for notice in answers["execute"]["notices"] if text in notice]
+
+
+def failed(answers: Answers) -> list[str]:
+    return [test["node_id"] for test in answers["execute"]["tests"] if test["outcome"] == "failed"]
+
+
+def test_marks_and_classes_that_pytest_does_not_know_what_to_do_with_are_told_in_both_tools(answers: Answers) -> None:
+    (marks,), (classes,) = told(answers, "mark(s)"), told(answers, "('TestNever')")
+
+    assert answers["discover"]["notices"] == [marks, classes]
+    assert marks.startswith("1 mark(s)")
+    assert "('slwo'); first at test_marks.py:3" in marks
+
+
+def test_exceptions_and_coroutines_that_failed_no_test_are_told(answers: Answers) -> None:
+    (coroutine,) = told(answers, "'fetch'")
+    (thread,) = told(answers, "'ValueError: in a thread'")
+    (unraisable,) = told(answers, "'ValueError: in del'")
+
+    assert "test_await" in coroutine
+    assert "test_thread" in thread
+    assert "test_del" in unraisable
+    assert not [node_id for node_id in failed(answers) if node_id.startswith("test_raised.py")]
+
+
+def test_an_async_test_that_nothing_runs_fails_or_is_told(answers: Answers) -> None:
     """It fails from pytest 8.4 on; before, it was skipped with a warning."""
-    every_bench.write({"test_a.py": "async def test_a(): assert 0\n"})
-
-    answer = await every_bench.execute()
-
-    told = [notice for notice in answer["notices"] if notice.startswith("1 async test(s)")]
-    assert bool(told) == (answer["verdict"] != "failed")
+    assert len(told(answers, "1 async test(s)")) == ("test_async.py::test_a" not in failed(answers))
 
 
-@pytest.mark.anyio
-async def test_a_test_that_returns_a_value_fails_or_is_told_as_soon_as_pytest_minds(every_bench: Workbench) -> None:
+def test_a_test_that_returns_a_value_fails_or_is_told_as_soon_as_pytest_minds(answers: Answers) -> None:
     """It is let pass before pytest 7.2 and a failure from 8.4 on; between them there is a warning."""
-    every_bench.write({"test_a.py": "def test_a(): return 1 == 2\n"})
+    is_warned_of = "PytestReturnNotNoneWarning" in answers["shell"] and "test_returns.py::test_a" not in failed(answers)
 
-    answer = await every_bench.execute()
-
-    warned_of = "PytestReturnNotNoneWarning" in every_bench.shell().stdout and answer["verdict"] == "passed"
-    assert [notice[:16] for notice in answer["notices"]] == ["1 test(s) return"] * warned_of
+    assert len(told(answers, "1 test(s) return")) == is_warned_of
 
 
 @pytest.mark.anyio
-async def test_other_warnings_are_told_instead_of_what_pytest_prints_of_them(every_bench: Workbench) -> None:
+async def test_other_warnings_are_told_instead_of_what_pytest_prints_of_them(bench: Workbench) -> None:
     source = "import warnings\ndef test_a():\n    for n in range(30): warnings.warn(f'old {n}')\n"
-    every_bench.write({"test_a.py": source})
+    bench.write({"test_a.py": source})
 
-    answer = await every_bench.execute()
-    full = await every_bench.execute(detail="full")
+    answer = await bench.execute()
+    full = await bench.execute(detail="full")
 
     assert (answer["notices"], answer["text_output"]) == (["30 UserWarning, first at test_a.py:3: 'old 0'"], "")
     assert (full["notices"], len(full["json_report"]["warnings"])) == ([], 30)
