@@ -77,6 +77,8 @@ class Options(NamedTuple):
     http: str | None = None
     token_file: str | None = None
     allowed_hosts: str | None = None
+    metrics: bool = False
+    traces: bool = False
     history: str | None = None
     history_keep: int = HISTORY_DAYS
     history_max_bytes: int = HISTORY_BYTES
@@ -135,6 +137,7 @@ class Config(NamedTuple):
     # Only `pytest-mcp run` sets it.
     shard: Shard | None = None
     history: History | None = None
+    traces: bool = False
 
     @property
     def bounds(self) -> Bounds:
@@ -170,6 +173,7 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
         endpoint=_endpoint(given, environment),
         environment={name: value for name, value in environment.items() if not name.startswith(PREFIX)},
         history=_history(given, environment),
+        traces=given.traces,
     )
 
 
@@ -210,9 +214,10 @@ def _endpoint(given: Options, environment: Mapping[str, str]) -> Endpoint | None
         return None
     token = environment.get(TOKEN_VARIABLE)
     try:
-        return endpoint.parse(given.http, token=token, token_file=given.token_file, allowed_hosts=given.allowed_hosts)
+        parsed = endpoint.parse(given.http, token=token, token_file=given.token_file, allowed_hosts=given.allowed_hosts)
     except ValueError as error:
         raise ConfigError(str(error)) from error
+    return parsed._replace(metrics=given.metrics)
 
 
 def _history(given: Options, environment: Mapping[str, str]) -> History | None:

@@ -37,7 +37,7 @@ from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.fast_start import Handover
 from pytest_mcp.server.log_format import FIELDS
 from pytest_mcp.server.stdio import Outlet
-from pytest_mcp.server.telemetry import Entry
+from pytest_mcp.server.telemetry import Entry, Observer
 from pytest_mcp.tools import INSTRUCTIONS, Tool, dump, offered
 
 # At most a few progress notifications per second: a client shows them to a person.
@@ -48,15 +48,16 @@ REPEAT_SECONDS = 10
 MOST_UNREAD = 1_000
 # Logged for a tool that does not exist, instead of the caller's word.
 UNKNOWN_TOOL = "unknown"
+UNKNOWN_CLIENT = "unknown"
 
 Context = ServerRequestContext[Any, Any]
 logger = logging.getLogger(__name__)
 
 
-def create(config: Config, calls: Calls | None = None) -> Server[Any]:
+def create(config: Config, calls: Calls | None = None, observer: Observer | None = None) -> Server[Any]:
     """A server with all tools, for any transport. `calls` lets the caller end all calls that are running."""
     spare = Spare(wanted=config.spare, fingerprint=interpreter.state)
-    handler = ToolCalls(config, calls or Calls(at_once=config.max_runs), spare)
+    handler = ToolCalls(config, calls or Calls(at_once=config.max_runs), spare, observer)
 
     @asynccontextmanager
     async def lifespan(_server: Server[Any]) -> AsyncIterator[None]:
@@ -187,13 +188,15 @@ class ToolCalls:
     config: Config
     turns: Calls
     spare: Spare
+    observer: Observer | None = None
 
     @cached_property
     def tools(self) -> dict[str, Tool]:
         return {tool.name: tool for tool in offered(self.config)}
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        with telemetry.entry(params.name if params.name in self.tools else UNKNOWN_TOOL) as entry:
+        tool = params.name if params.name in self.tools else UNKNOWN_TOOL
+        with telemetry.entry(tool, _client(context), self.observer) as entry:
             try:
                 return await self._answer(context, params, entry)
             except CallError as error:
@@ -217,6 +220,14 @@ class ToolCalls:
                 result = await tool.handler(request, self.config, self.spare, notes.update)
         entry.answered(result)
         return await in_thread(lambda: _success(result, colour=getattr(request, "color", False)))
+
+
+def _client(context: Context) -> str:
+    """What the client calls itself. In the older protocol on HTTP, a call carries no name but the User-Agent."""
+    if params := context.session.client_params:
+        return f"{params.client_info.name} {params.client_info.version}"
+    headers: Mapping[str, str] = getattr(context.request, "headers", {})
+    return headers.get("user-agent", UNKNOWN_CLIENT)
 
 
 def _tool(name: str, tools: Mapping[str, Tool]) -> Tool:

@@ -76,3 +76,29 @@ def test_the_commands_start_the_program_in_the_same_way() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
     assert set(project["scripts"].values()) == {"pytest_mcp.__main__:main"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "package", "extra"),
+    [
+        (["--http=0", "--metrics"], "prometheus_client", "metrics"),
+        (["--traces"], "opentelemetry.exporter", "otel"),
+    ],
+)
+def test_an_extra_that_is_not_installed_is_named_in_one_sentence(
+    tmp_path: Path, flags: list[str], package: str, extra: str
+) -> None:
+    program = f"import sys; sys.modules[{package!r}] = None; from pytest_mcp.cli.main import main; sys.exit(main())"
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, f"--root={tmp_path}", *flags],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"pytest-mcp: {flags[-1]} needs {package}")
+    assert done.stderr.endswith(f': install "pytest-mcp-server[{extra}]".\n')
+    assert len(done.stderr.splitlines()) == 1
