@@ -8,12 +8,15 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 
 # Python puts only the folder of a script on its path; `scripts` is a package of the folder above.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import results as measured
 from bench.tokens import results as counted
+from bench.tokens.real import results as bugs
+from bench.tokens.real.evidence import Share
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -33,6 +36,9 @@ COST = {
     "noisy": "500 failures of 12 causes",
 }
 
+
+# The same with the rows in which pytest's own output is smaller.
+CONSTRUCTED = {"one-passing": "1 passing test", "missing-id": "a node id that does not exist"} | COST
 
 PARALLEL = {"workers": "with two workers", "shards": "in two shards at once, with their merge"}
 # Shards of each size of suite that the estimate is made for.
@@ -86,6 +92,39 @@ def cost() -> str:
         for name, what in COST.items()
     ]
     return table(("tokens of", "the answer", "`pytest`", "`pytest -q`"), rows)
+
+
+def constructed() -> str:
+    """Sorted, with the worst row for us first."""
+    ways = ("pytest -q", "pytest -q --tb=short")
+    results = counted.load()
+    kept = {what: results[name] for name, what in CONSTRUCTED.items()}
+    ratios = {what: entry.answer / entry.printed[ways[0]] for what, entry in kept.items()}
+    rows = [
+        (what, f"{kept[what].answer:,}", *(f"{kept[what].printed[way]:,}" for way in ways), f"{ratios[what]:.3g}")
+        for what in sorted(ratios, key=lambda what: -ratios[what])
+    ]
+    return table(("tokens of", "the answer", *(f"`{way}`" for way in ways), "answer : `pytest -q`"), rows)
+
+
+def real_bugs() -> str:
+    entries = list(bugs.load().mutants.values())
+    libraries = len({entry.library for entry in entries})
+    rows = []
+    for way in entries[0].others:
+        theirs = [entry.others[way] for entry in entries]
+        ratios = [entry.tokens / other.tokens for entry, other in zip(entries, theirs, strict=True)]
+        total = sum(entry.tokens for entry in entries) / sum(other.tokens for other in theirs)
+        whole = _percent([other.evidence for other in theirs])
+        rows.append((f"`{way}`", *(f"{each:.2f}" for each in (total, median(ratios), min(ratios), max(ratios))), whole))
+    rows.append(("this server", *("1.00",) * 4, _percent([entry.evidence for entry in entries])))
+    head = (f"{len(entries)} bugs in {libraries} libraries, ours against", "all together", "median", "best", "worst")
+    return table((*head, "`E` lines whole"), rows)
+
+
+def _percent(shares: Sequence[Share]) -> str:
+    """Rounded down: 100 % means all."""
+    return f"{100 * sum(share.whole for share in shares) // sum(share.lines for share in shares)} %"
 
 
 def estimate() -> str:
@@ -144,6 +183,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 # document → the names of its tables, and what writes each
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "answers.md": {"cost": cost},
+    "why.md": {"constructed": constructed, "bugs": real_bugs},
     "speed.md": {"speed": speed},
     "scale.md": {"parallel": parallel, "estimate": estimate},
 }

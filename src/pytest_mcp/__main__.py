@@ -1,11 +1,22 @@
 """The entry point: `python -m pytest_mcp`, and the command `pytest-mcp`.
 
 A client starts it in a project's folder, and a `json.py` there must not shadow the standard library's. So the current
-folder is removed from sys.path before anything else is imported.
+folder is removed from sys.path before anything else is imported. Windows is refused here, before an import can fail.
 """
 
 import os
 import sys
+
+# For a person who tries it there, and for the log of a client that does.
+_ON_WINDOWS = (
+    "pytest-mcp does not run on Windows itself; use WSL: install and start it inside your Linux distribution.\n"
+)
+
+
+def _refuse_windows() -> None:
+    if sys.platform == "win32":
+        sys.stderr.write(_ON_WINDOWS)
+        sys.exit(2)
 
 
 def _remove_current_folder() -> None:
@@ -23,9 +34,10 @@ def _remove_current_folder() -> None:
         sys.path[:] = [entry for entry in sys.path if entry not in ("", folder)]
 
 
+_refuse_windows()
 _remove_current_folder()
 
-from pytest_mcp.cli.main import main  # noqa: E402 - only after the line above
+from pytest_mcp.cli.main import main  # noqa: E402 - only after the lines above
 
 if __name__ == "__main__":
     sys.exit(main())

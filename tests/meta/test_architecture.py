@@ -1,6 +1,7 @@
 """The layers of the package, and the walls between it and the world."""
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -43,7 +44,16 @@ PURE += ["cli.render_history", "cli.render_investigation"]
 PURE += ["cli.setup.clients", "cli.setup.ownership", "cli.setup.jsonc_edit", "cli.setup.toml_edit"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "cli.output", "config", "execution.signals", "server.fast_start"]
-SUPERVISOR = ["supervisor", "supervisor_input", "messages", "watcher", "process_tree", "time_budget", "signals"]
+SUPERVISOR = [
+    "supervisor",
+    "supervisor_input",
+    "messages",
+    "watcher",
+    "process_tree",
+    "linux",
+    "time_budget",
+    "signals",
+]
 
 
 def tree(path: Path) -> ast.Module:
@@ -125,7 +135,7 @@ def test_only_the_server_and_the_client_know_mcp() -> None:
 def test_only_what_serves_on_http_knows_uvicorn_and_starlette() -> None:
     knowing = {name for name, path in MODULES.items() if packages(path) & {"uvicorn", "starlette", "h11"}}
 
-    assert knowing == {"server.http.app", "server.http.guard", "server.http.connection"}
+    assert knowing == {f"server.http.{name}" for name in ("app", "guard", "connection", "metrics")}
 
 
 def test_the_token_is_read_in_one_place_and_compared_in_a_time_that_tells_nothing() -> None:
@@ -142,7 +152,7 @@ def test_only_supervision_and_supervisor_start_processes_and_one_asks_ps() -> No
         if packages(path) & {"subprocess", "multiprocessing"} or called(path) & PROCESS_CALLS
     }
 
-    assert starting == {"execution.supervision", "execution.process_tree", "execution.supervisor"}
+    assert starting == {f"execution.{name}" for name in ("supervision", "process_tree", "linux", "supervisor")}
 
 
 def test_git_is_asked_in_one_module() -> None:
@@ -214,3 +224,20 @@ def test_targets_look_at_the_file_system_but_open_nothing() -> None:
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_says_in_its_docstring_what_it_is(name: str) -> None:
     assert ast.get_docstring(tree(MODULES[name]))
+
+
+# Names of the standard library that macOS does not have, or not in every Python that we support.
+LINUX_ONLY = re.compile(
+    r"\bos\.(?:\w+xattr|sched_\w+|waitid|pidfd_\w+|memfd_\w+|eventfd\w*|epoll\w*|pipe2|splice|copy_file_range|posix_f\w+"
+    r"|O_PATH|O_TMPFILE|getrandom|setns|unshare)\b"
+    r"|\bselect\.epoll\b|\bsignal\.(?:sigtimedwait|sigwaitinfo|pidfd_\w+|SIGPWR|SIGSTKFLT)\b|_prctl\b|['\"]/proc\b"
+)
+# The last two ask first whether the system has it, and have another way if not.
+SEAM = {"execution.linux", "config.model", "cli.setup.config_file"}
+
+
+def test_what_only_linux_has_is_used_behind_one_seam() -> None:
+    using = {name for name, path in MODULES.items() if LINUX_ONLY.search(path.read_text(encoding="utf-8"))}
+
+    assert using == SEAM
+    assert not [path.name for path in CHILD if LINUX_ONLY.search(path.read_text(encoding="utf-8"))]

@@ -149,7 +149,21 @@ def _serve(config: Config) -> int:
     return _serve_stdio(config) if config.endpoint is None else _serve_http(config, config.endpoint)
 
 
+def _extra(flag: str, extra: str, module: str) -> Any:
+    """A module of ours that needs the packages of an extra."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ConfigError(f'{flag} needs {error.name}: install "pytest-mcp-server[{extra}]".') from error
+
+
+def _start_tracing(config: Config) -> None:
+    if config.traces:
+        _extra("--traces", "otel", "pytest_mcp.server.tracing").start()
+
+
 def _serve_stdio(config: Config) -> int:
+    _start_tracing(config)
     if sys.stdin.isatty():
         print_message("waiting for an MCP client on stdin; press Ctrl-C to stop, see --help for the commands")
     has_history = config.history is not None
@@ -160,19 +174,23 @@ def _serve_stdio(config: Config) -> int:
     import anyio
 
     from pytest_mcp.execution import process
-    from pytest_mcp.server import log_format
+    from pytest_mcp.server import log_format, telemetry
     from pytest_mcp.server.app import serve_stdio
 
     log_format.set_up(config.log_level)
     process.prepare()
-    try:
-        anyio.run(serve_stdio, config, handover)
-    except* BrokenPipeError:
-        pass  # the client has closed its end, which is not an error
+    with telemetry.lifetime(transport="stdio", root=str(config.root)):
+        try:
+            anyio.run(serve_stdio, config, handover)
+        except* BrokenPipeError:
+            pass  # the client has closed its end, which is not an error
     return 0
 
 
 def _serve_http(config: Config, endpoint: Endpoint) -> int:
+    if endpoint.metrics:
+        _extra("--metrics", "metrics", "pytest_mcp.server.http.metrics")
+    _start_tracing(config)
     from pytest_mcp.server.http import listener
 
     try:
@@ -182,12 +200,14 @@ def _serve_http(config: Config, endpoint: Endpoint) -> int:
     import anyio
 
     from pytest_mcp.execution import process
-    from pytest_mcp.server import log_format
+    from pytest_mcp.server import log_format, telemetry
     from pytest_mcp.server.http import app as http
     from pytest_mcp.server.http.guard import PATH
 
-    print_message(f"serving {config.root} on http://{listener.authority(bound)}{PATH}")
+    url = f"http://{listener.authority(bound)}{PATH}"
+    print_message(f"serving {config.root} on {url}")
     log_format.set_up(config.log_level)
     process.prepare()
-    anyio.run(http.serve, config, endpoint, bound)
+    with telemetry.lifetime(transport="http", root=str(config.root), url=url):
+        anyio.run(http.serve, config, endpoint, bound)
     return 0

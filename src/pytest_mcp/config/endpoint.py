@@ -17,6 +17,8 @@ LARGEST_PORT = 65_535
 SHORTEST_TOKEN = 16
 # A longer one means that the wrong file was named.
 LONGEST_TOKEN = 4096
+# The part of a file's mode that is for everybody but its owner and its group.
+FOR_OTHERS = 0o007
 
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 # Not compiled here: on stdio none of them is used.
@@ -47,6 +49,10 @@ class Endpoint(NamedTuple):
     token: Token | None
     # The accepted values of the Host header. A name without a port accepts every port.
     allowed_hosts: tuple[str, ...]
+    # Sentences for the log.
+    warnings: tuple[str, ...] = ()
+    # Whether /metrics is served.
+    metrics: bool = False
 
     def admits_host(self, host: str) -> bool:
         """Whether this Host header names this server. This defends against DNS rebinding."""
@@ -68,7 +74,7 @@ def parse(address: str, *, token: str | None, token_file: str | None, allowed_ho
         needed += [] if hosts else ["--allowed-hosts (the host names that clients use)"]
         if needed:
             raise ValueError(f"--http {address} accepts other machines and needs {' and '.join(needed)}.")
-    return Endpoint(host.strip("[]"), port, secret, hosts or LOOPBACK_NAMES)
+    return Endpoint(host.strip("[]"), port, secret, hosts or LOOPBACK_NAMES, _warnings(token_file))
 
 
 def _address(text: str) -> tuple[str, int]:
@@ -105,6 +111,13 @@ def _token(given: str | None, file: str | None) -> Token | None:
             f"{where} is longer than {LONGEST_TOKEN} characters or has characters that are invalid in a bearer token."
         )
     return Token(secret)
+
+
+def _warnings(token_file: str | None) -> tuple[str, ...]:
+    """Not for a file that its group can read: that may be the only way to give it to the server's user."""
+    if token_file is None or not Path(token_file).expanduser().stat().st_mode & FOR_OTHERS:
+        return ()
+    return (f"Every user of this machine can read or change the token; run `chmod 600 {token_file}`.",)
 
 
 def _read(file: str) -> str:

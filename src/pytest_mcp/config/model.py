@@ -80,6 +80,8 @@ class Options(NamedTuple):
     http: str | None = None
     token_file: str | None = None
     allowed_hosts: str | None = None
+    metrics: bool = False
+    traces: bool = False
     history: str | None = None
     history_keep: int = HISTORY_DAYS
     history_max_bytes: int = HISTORY_BYTES
@@ -140,6 +142,7 @@ class Config(NamedTuple):
     pytest_options: tuple[str, ...] = ()
     history: History | None = None
     app: AppChoice = "auto"
+    traces: bool = False
 
     @property
     def bounds(self) -> Bounds:
@@ -175,6 +178,7 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
         environment={name: value for name, value in environment.items() if not name.startswith(PREFIX)},
         history=_history(given, environment),
         app=given.app,
+        traces=given.traces,
     )
 
 
@@ -216,9 +220,10 @@ def _endpoint(given: Options, environment: Mapping[str, str]) -> Endpoint | None
         return None
     token = environment.get(TOKEN_VARIABLE)
     try:
-        return endpoint.parse(given.http, token=token, token_file=given.token_file, allowed_hosts=given.allowed_hosts)
+        parsed = endpoint.parse(given.http, token=token, token_file=given.token_file, allowed_hosts=given.allowed_hosts)
     except ValueError as error:
         raise ConfigError(str(error)) from error
+    return parsed._replace(metrics=given.metrics)
 
 
 def _history(given: Options, environment: Mapping[str, str]) -> History | None:

@@ -139,6 +139,16 @@ SETTINGS = (
         {"metavar": "NAMES"},
     ),
     Setting(
+        "metrics",
+        "show counts and durations of calls at /metrics, for Prometheus; HTTP only, needs the extra `metrics`",
+        {"action": "store_true"},
+    ),
+    Setting(
+        "traces",
+        "send traces to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names; needs the extra `otel`",
+        {"action": "store_true"},
+    ),
+    Setting(
         "history",
         "record every run in this SQLite file or PostgreSQL database (default: nothing is recorded)",
         {"metavar": "FILE|URL"},
@@ -161,7 +171,7 @@ SETTINGS = (
 )
 
 # Only for the HTTP server, which no command starts.
-_HTTP_SETTINGS = ("http", "token_file", "allowed_hosts")
+_HTTP_SETTINGS = ("http", "token_file", "allowed_hosts", "metrics")
 # Passed on in its variable: it may contain a password.
 _BY_VARIABLE = ("history",)
 

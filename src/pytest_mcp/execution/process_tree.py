@@ -1,45 +1,25 @@
 """Which processes descend from one, and signals to all of them. Standard library only.
 
-Used by the supervisor, and by the server for what a killed supervisor leaves behind. Linux: /proc. Elsewhere: `ps`.
+Used by the supervisor, and by the server for what a killed supervisor leaves behind. `linux` has what only Linux can
+do; without it, `ps` is asked.
 """
 
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from typing import NamedTuple, Protocol
 
-ON_LINUX = sys.platform.startswith("linux")
-PROC = "/proc"
-ZOMBIE = b"Z"
-PR_SET_PDEATHSIG = 1
-PR_SET_CHILD_SUBREAPER = 36
-# The largest pid on Linux.
-MOST_PROCESSES = 4 * 1024 * 1024
+from pytest_mcp.execution import linux
+
 # The timeout of `ps`, which normally answers at once.
 PS_SECONDS = 1.0
 # Between two runs of `ps` while a child runs: each takes about 10 ms.
 SNAPSHOT_SECONDS = 0.5
-# Loaded once, because nothing can be loaded safely between fork and exec.
-_LIBC = ctypes.CDLL(None)
-
-
-def become_subreaper() -> bool:
-    """Orphans below this process become its children from now on. Linux only, and not where that is forbidden."""
-    return ON_LINUX and _prctl(PR_SET_CHILD_SUBREAPER, 1)
-
-
-def ask_for_a_signal_at_the_parents_end(number: int) -> None:
-    if ON_LINUX:
-        _prctl(PR_SET_PDEATHSIG, number)
-
-
-def _prctl(option: int, value: int) -> bool:
-    return bool(_LIBC.prctl(option, value) == 0)
+# Between two attempts to kill what `ps` shows.
+PAUSE_SECONDS = 0.01
 
 
 class Tree(Protocol):
@@ -50,20 +30,6 @@ class Tree(Protocol):
 
     def alive(self) -> set[int]:
         """Those that are alive now; a negative number is a whole process group."""
-
-
-class Adopted:
-    """For a subreaper: orphaned descendants become children of this process."""
-
-    def __init__(self, child: int) -> None:
-        self.child = child
-
-    def note(self) -> None:
-        pass
-
-    def alive(self) -> set[int]:
-        # /proc may be hidden or not mounted, and then shows nothing.
-        return descendants(os.getpid()) or _children_since(self.child)
 
 
 class Row(NamedTuple):
@@ -103,18 +69,16 @@ class Listed:
 
 
 def tree(child: int, *, adopts: bool) -> Tree:
-    return Adopted(child) if adopts else Listed(child)
+    return linux.Adopted(child) if adopts else Listed(child)
 
 
-def descendants(of: int, *, sparing: Collection[int] = ()) -> set[int]:
-    """Every live descendant of a process, except those spared and their descendants. Linux only."""
-    parents = {pid: parent for pid, (parent, state) in _linux_table().items() if state != ZOMBIE}
-    found: set[int] = set()
-    front = {of}
-    while front:
-        front = {pid for pid, parent in parents.items() if parent in front and pid not in sparing} - found
-        found |= front
-    return found
+def end_named(word: str, seconds: float) -> None:
+    """Kill every process with this word on its command line, with its process group and all below it, as `ps` shows."""
+    end = time.monotonic() + seconds
+    trees = [Listed(pid) for pid, line in _command_lines().items() if word in line]
+    while (found := {pid for tree in trees for pid in tree.alive()}) and time.monotonic() < end:
+        end_all(found)
+        time.sleep(PAUSE_SECONDS)
 
 
 def end_all(pids: Collection[int], *, known: Collection[int] = ()) -> None:
@@ -129,48 +93,6 @@ def signal_all(pids: Iterable[int], number: int) -> None:
             os.kill(pid, number)
 
 
-def zombies(of: int) -> set[int]:
-    """The children of a process that have ended and were not waited for. Linux only."""
-    return {pid for pid, (parent, state) in _linux_table().items() if parent == of and state == ZOMBIE}
-
-
-def _linux_table() -> dict[int, tuple[int, bytes]]:
-    """Every process with its parent and its state, as far as /proc shows them."""
-    table = {}
-    with contextlib.suppress(OSError):
-        for name in filter(str.isdigit, os.listdir(PROC)):
-            with contextlib.suppress(OSError, ValueError), open(f"{PROC}/{name}/stat", "rb") as handle:
-                # The second field is the program's name in parentheses, which may contain anything.
-                state, parent = handle.read().rpartition(b")")[2].split()[:2]
-                table[int(name)] = (int(parent), state)
-    return table
-
-
-def _children_since(first: int) -> set[int]:
-    """Own live children, adopted ones too: checks every pid that was given out since then."""
-    return {pid for pid in _numbers_since(first) if _is_a_living_child(pid)}
-
-
-def _numbers_since(first: int) -> Iterator[int]:
-    newest = os.fork()
-    if newest == 0:
-        os._exit(0)
-    os.waitpid(newest, 0)
-    if newest > first:
-        yield from range(first, newest)
-        return
-    # Pids have wrapped around.
-    yield from range(first, MOST_PROCESSES)
-    yield from range(2, newest)
-
-
-def _is_a_living_child(pid: int) -> bool:
-    try:
-        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
-    except ChildProcessError:
-        return False
-
-
 def _has_members(group: int) -> bool:
     try:
         os.killpg(group, 0)
@@ -183,22 +105,35 @@ def _has_members(group: int) -> bool:
 
 def _listed() -> dict[int, Row]:
     """What `ps` shows, without this process and without zombies; empty if there is no `ps`."""
-    try:
-        listing = subprocess.run(
-            ["ps", "-A", "-o", "pid=,ppid=,pgid=,stat=,lstart="],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "LC_ALL": "C"},
-            timeout=PS_SECONDS,
-            check=False,
-        ).stdout.decode("ascii", "replace")
-    except (OSError, subprocess.SubprocessError):
-        return {}
-    rows = [line.split(None, 4) for line in listing.splitlines()]
+    rows = [line.split(None, 4) for line in _ps("pid=,ppid=,pgid=,stat=,lstart=")]
     own = os.getpid()
     return {
         int(pid): Row(int(parent), int(group), began)
         for pid, parent, group, state, began in rows
         if int(pid) != own and int(group) != os.getpgrp() and not state.startswith("Z")
     }
+
+
+def _command_lines() -> dict[int, str]:
+    rows = [line.split(None, 1) for line in _ps("pid=,args=")]
+    return {int(pid): line for pid, line in (row for row in rows if len(row) == 2) if int(pid) != os.getpid()}
+
+
+def _ps(columns: str) -> list[str]:
+    """A line for each process; none if there is no `ps`."""
+    try:
+        return (
+            subprocess.run(
+                ["ps", "-A", "-ww", "-o", columns],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "LC_ALL": "C"},
+                timeout=PS_SECONDS,
+                check=False,
+            )
+            .stdout.decode("utf-8", "replace")
+            .splitlines()
+        )
+    except (OSError, subprocess.SubprocessError):
+        return []

@@ -1,6 +1,8 @@
-"""Kills what a killed supervisor leaves behind: orphans that become children of the server, their subreaper.
+"""Kills what a killed supervisor leaves behind.
 
-Any other supervisor leaves nothing. `supervision` starts supervisors and registers them here.
+On Linux these are orphans that become children of the server, their subreaper. Elsewhere they are found by the folder
+of the run on their command line. Any other supervisor leaves nothing. `supervision` starts supervisors and registers
+them here.
 """
 
 import os
@@ -9,7 +11,8 @@ from contextlib import suppress
 
 import anyio
 
-from pytest_mcp.execution import process_tree
+from pytest_mcp.execution import linux, process_tree
+from pytest_mcp.execution.background import in_thread
 
 # The longest that ending them may take.
 ORPHAN_SECONDS = 2.0
@@ -29,19 +32,22 @@ class Reaper:
         self.starting = 0
 
     def open(self) -> None:
-        self.is_open = process_tree.become_subreaper()
+        self.is_open = linux.become_subreaper()
 
-    async def end_orphans(self) -> None:
+    async def end_orphans(self, folder: str) -> None:
+        """After the supervisor of the run in this folder was killed."""
+        if not linux.IS_USED:
+            await in_thread(lambda: process_tree.end_named(folder, ORPHAN_SECONDS))
         own = os.getpid()
         end = time.monotonic() + ORPHAN_SECONDS
         while self.is_open and time.monotonic() < end:
             if self.starting:
                 await anyio.sleep(ORPHAN_PAUSE_SECONDS)
                 continue
-            orphans = process_tree.descendants(own, sparing=self.supervisors)
+            orphans = linux.descendants(own, sparing=self.supervisors)
             process_tree.end_all(orphans)
             # Some are zombies already: the child of a killed supervisor dies with it.
-            dead = process_tree.zombies(own) - self.supervisors
+            dead = linux.zombies(own) - self.supervisors
             for pid in dead:
                 with suppress(ChildProcessError):
                     os.waitpid(pid, os.WNOHANG)

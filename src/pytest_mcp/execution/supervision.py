@@ -20,7 +20,7 @@ import anyio
 from anyio.abc import Process
 
 from pytest_mcp.events.run import Exit
-from pytest_mcp.execution import run_folder
+from pytest_mcp.execution import linux, run_folder
 from pytest_mcp.execution.background import to_the_end
 from pytest_mcp.execution.command import Launch
 from pytest_mcp.execution.messages import Answer, Go, NotStarted, Start, decode_answer, encode
@@ -124,7 +124,7 @@ async def end(started: Started) -> None:
     await supervisor.aclose()
     reaper.supervisors.discard(supervisor.pid)
     if supervisor.returncode != 0:
-        await reaper.end_orphans()
+        await reaper.end_orphans(str(started.folder.path))
     started.folder.remove()
 
 
@@ -135,7 +135,7 @@ async def _open(folder: Folder, launch: Launch) -> Process:
         stdout=PIPE,
         stderr=None,
         # The child's, not the server's: a test can read the environment of its parent.
-        env=dict(launch.env),
+        env={**launch.env, **linux.HANDED_ON},
         start_new_session=True,
         # The folder's lock: held as long as the supervisor lives.
         pass_fds=(folder.descriptor,),

@@ -28,7 +28,7 @@ from typing import IO, TypeAlias
 # Only the standard library is on the path; our own package comes last.
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from pytest_mcp.execution import process_tree, signals, watcher
+from pytest_mcp.execution import linux, process_tree, signals, watcher
 from pytest_mcp.execution.messages import Answer, Ended, Reason, Start, encode
 from pytest_mcp.execution.supervisor_input import Control, Input
 from pytest_mcp.execution.time_budget import ABORT_SECONDS, DRAIN_SECONDS, GRACE_SECONDS, HELPER_SECONDS, SWEEP_SECONDS
@@ -191,7 +191,7 @@ def start(order: Start, go: int | None, folder: str) -> Child:
 
 
 def die_with_the_supervisor() -> None:
-    process_tree.ask_for_a_signal_at_the_parents_end(signal.SIGKILL)
+    linux.ask_for_a_signal_at_the_parents_end(signal.SIGKILL)
 
 
 def carry_out(order: Start, control: Control, folder: str, *, adopts: bool) -> tuple[Answer | None, bool]:
@@ -221,8 +221,8 @@ def first_order(control: Control) -> Start | None:
 
 def supervise(folder: str) -> int:
     """The exit code: 1 if the watcher must end what is left."""
-    process_tree.ask_for_a_signal_at_the_parents_end(signal.SIGCONT)
-    adopts = process_tree.become_subreaper()
+    linux.ask_for_a_signal_at_the_parents_end(signal.SIGCONT)
+    adopts = linux.become_subreaper()
     control = Control()
     answer, is_clean = None, True
     try:
@@ -239,7 +239,7 @@ def supervise(folder: str) -> int:
 
 def main(folder: str) -> int:
     signals.restore(signal.valid_signals())
-    if not process_tree.become_subreaper():
+    if not linux.become_subreaper():
         return supervise(folder)
     worker = os.fork()
     return supervise(folder) if worker == 0 else watcher.over(worker, folder)

@@ -10,7 +10,7 @@ import signal
 import time
 from types import FrameType
 
-from pytest_mcp.execution import process_tree
+from pytest_mcp.execution import linux, process_tree
 from pytest_mcp.execution.time_budget import SWEEP_SECONDS
 
 # Between two rounds of killing.
@@ -23,12 +23,12 @@ def over(worker: int, folder: str) -> int:
     def wake(_number: int, _frame: FrameType | None) -> None:
         os.kill(worker, signal.SIGCONT)
 
-    process_tree.ask_for_a_signal_at_the_parents_end(signal.SIGCONT)
+    linux.ask_for_a_signal_at_the_parents_end(signal.SIGCONT)
     signal.signal(signal.SIGCONT, wake)
     # So that the server's pipe ends with the worker.
     os.close(1)
     # First only wait, so that its pid stays valid for the handler; reap it after that.
-    os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT)
+    linux.wait_without_reaping(worker)
     signal.signal(signal.SIGCONT, signal.SIG_DFL)
     if os.waitpid(worker, 0)[1] == 0:
         return 0
@@ -38,7 +38,7 @@ def over(worker: int, folder: str) -> int:
 
 
 def _end_everything_since(worker: int) -> None:
-    tree = process_tree.Adopted(worker)
+    tree = linux.Adopted(worker)
     end = time.monotonic() + SWEEP_SECONDS
     while time.monotonic() < end:
         try:

@@ -39,7 +39,7 @@ from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.fast_start import APPS, Handover
 from pytest_mcp.server.log_format import FIELDS
 from pytest_mcp.server.stdio import Outlet
-from pytest_mcp.server.telemetry import Entry
+from pytest_mcp.server.telemetry import Entry, Observer
 from pytest_mcp.server.view import View
 from pytest_mcp.tools import INSTRUCTIONS, Handler, Tool, dump, offered
 
@@ -51,16 +51,17 @@ REPEAT_SECONDS = 10
 MOST_UNREAD = 1_000
 # Logged for a tool that does not exist, instead of the caller's word.
 UNKNOWN_TOOL = "unknown"
+UNKNOWN_CLIENT = "unknown"
 
 Context = ServerRequestContext[Any, Any]
 logger = logging.getLogger(__name__)
 
 
-def create(config: Config, calls: Calls | None = None) -> Server[Any]:
+def create(config: Config, calls: Calls | None = None, observer: Observer | None = None) -> Server[Any]:
     """A server with all tools, for any transport. `calls` lets the caller end all calls that are running."""
     spare = Spare(wanted=config.spare, fingerprint=interpreter.state)
     page = View(config)
-    handler = ToolCalls(config, calls or Calls(at_once=config.max_runs), spare, page)
+    handler = ToolCalls(config, calls or Calls(at_once=config.max_runs), spare, page, observer)
 
     @asynccontextmanager
     async def lifespan(_server: Server[Any]) -> AsyncIterator[None]:
@@ -221,13 +222,15 @@ class ToolCalls:
     turns: Calls
     spare: Spare
     page: View
+    observer: Observer | None = None
 
     @cached_property
     def tools(self) -> dict[str, Tool]:
         return {tool.name: tool for tool in offered(self.config)}
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        with telemetry.entry(params.name if params.name in self.tools else UNKNOWN_TOOL) as entry:
+        tool = params.name if params.name in self.tools else UNKNOWN_TOOL
+        with telemetry.entry(tool, _client(context), self.observer) as entry:
             try:
                 return await self._answer(context, params, entry)
             except CallError as error:
@@ -257,6 +260,14 @@ class ToolCalls:
         if has_page and isinstance(result, ExecuteResult):
             answer.meta = await in_thread(lambda: self.page.of_result(result, runs)) or None
         return answer
+
+
+def _client(context: Context) -> str:
+    """What the client calls itself. In the older protocol on HTTP, a call carries no name but the User-Agent."""
+    if params := context.session.client_params:
+        return f"{params.client_info.name} {params.client_info.version}"
+    headers: Mapping[str, str] = getattr(context.request, "headers", {})
+    return headers.get("user-agent", UNKNOWN_CLIENT)
 
 
 def _tool(name: str, tools: Mapping[str, Tool]) -> Tool:

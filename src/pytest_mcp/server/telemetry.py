@@ -1,17 +1,18 @@
 """One log record for each call, and the same facts on the current span if the process has a tracer.
 
-In come a tool's name and its result or error; out go the time it took, its outcome and counts. What was asked,
-printed or answered is never logged.
+In come the names of a tool and a client, and the result or error; out go the time it took, its outcome and counts.
+What was asked, printed or answered is never logged. The start and the stop of the server are logged here too.
 """
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from opentelemetry import trace
 
+from pytest_mcp import __version__, text
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.investigation import InvestigateResult
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, Shape
@@ -24,6 +25,8 @@ COUNTS = ("total", "passed", "failed", "skipped", "errors")
 logger = logging.getLogger(__name__)
 
 Facts = dict[str, str | int | float]
+# Gets the facts of every finished call.
+Observer = Callable[[Facts], None]
 
 
 class Entry:
@@ -44,7 +47,18 @@ class Entry:
 
 
 @contextmanager
-def entry(tool: str) -> Iterator[Entry]:
+def lifetime(**facts: str) -> Iterator[None]:
+    """Log the start of the server, and its stop when the block ends. A server that is killed logs no stop."""
+    began = time.monotonic()
+    logger.info("started", extra={FIELDS: {"version": __version__, **facts}})
+    try:
+        yield
+    finally:
+        logger.info("stopped", extra={FIELDS: {"seconds": round(time.monotonic() - began, 3)}})
+
+
+@contextmanager
+def entry(tool: str, client: str, observer: Observer | None = None) -> Iterator[Entry]:
     """Log the call when the block ends, also by an exception."""
     kept = Entry()
     began = time.monotonic()
@@ -52,7 +66,10 @@ def entry(tool: str) -> Iterator[Entry]:
         yield kept
     finally:
         facts: Facts = {"tool": tool, "seconds": round(time.monotonic() - began, 3), **kept.facts}
-        logger.info("call", extra={FIELDS: facts})
+        # The client chose this text.
+        logger.info("call", extra={FIELDS: {"client": text.in_line(client), **facts}})
+        if observer is not None:
+            observer(facts)
         trace.get_current_span().set_attributes({f"{NAMESPACE}.{name}": fact for name, fact in kept.facts.items()})
 
 

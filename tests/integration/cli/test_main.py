@@ -76,3 +76,41 @@ def test_the_commands_start_the_program_in_the_same_way() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
     assert set(project["scripts"].values()) == {"pytest_mcp.__main__:main"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "package", "extra"),
+    [
+        (["--http=0", "--metrics"], "prometheus_client", "metrics"),
+        (["--traces"], "opentelemetry.exporter", "otel"),
+    ],
+)
+def test_an_extra_that_is_not_installed_is_named_in_one_sentence(
+    tmp_path: Path, flags: list[str], package: str, extra: str
+) -> None:
+    program = f"import sys; sys.modules[{package!r}] = None; from pytest_mcp.cli.main import main; sys.exit(main())"
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, f"--root={tmp_path}", *flags],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"pytest-mcp: {flags[-1]} needs {package}")
+    assert done.stderr.endswith(f': install "pytest-mcp-server[{extra}]".\n')
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_on_windows_one_sentence_says_to_use_wsl(tmp_path: Path) -> None:
+    """Without the modules that Windows does not have, so that an import that came too early would fail here too."""
+    missing = "sys.modules.update(dict.fromkeys(('fcntl', 'termios', 'pwd', 'grp', 'resource')))"
+    program = f"import runpy, sys; sys.platform = 'win32'; {missing}; runpy.run_module('pytest_mcp')"
+
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "use WSL" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -374,7 +374,7 @@ def test_every_call_is_one_line_of_the_log_without_its_contents(tmp_path: Path) 
 
     told = [{key: line[key] for key in line if key not in ("time", "seconds")} for line in lines(web)]
 
-    call = {"level": "info", "logger": "pytest_mcp.server.telemetry", "message": "call"}
+    call = {"level": "info", "logger": "pytest_mcp.server.telemetry", "message": "call", "client": "unknown"}
     counts = {"total": 1, "passed": 0, "failed": 1, "skipped": 0, "errors": 0}
     assert told == [
         call | {"tool": "execute_tests", "outcome": "answered", "verdict": "failed"} | counts,
@@ -387,4 +387,4 @@ def test_every_call_is_one_line_of_the_log_without_its_contents(tmp_path: Path) 
 
 def lines(web: HostileWeb) -> list[dict[str, Any]]:
     _announcement, *rest = web.log.read_text().splitlines()
-    return [json.loads(line) for line in rest]
+    return [line for line in map(json.loads, rest) if line["message"] == "call"]

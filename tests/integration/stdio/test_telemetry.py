@@ -49,7 +49,7 @@ def hosted(tmp_path: Path) -> Iterator[NewHost]:
 
     def start(*program: str) -> HostileServer:
         (tmp_path / "server").mkdir()
-        servers.append(HostileServer(tmp_path / "server", program=program).greeted())
+        servers.append(HostileServer(tmp_path / "server", "--log-level=info", program=program).greeted())
         return servers[-1]
 
     yield start
@@ -93,7 +93,9 @@ def test_a_call_is_one_span_with_its_tool_its_verdict_and_its_counts(hosted: New
     assert "secret" not in json.dumps(answered)
 
 
-def test_without_a_tracer_nothing_of_one_is_loaded(hosted: NewHost, tmp_path: Path) -> None:
+def test_without_a_tracer_nothing_of_one_is_loaded_and_the_log_has_start_call_and_stop(
+    hosted: NewHost, tmp_path: Path
+) -> None:
     file = tmp_path / "modules"
     server = hosted("-c", PLAIN, str(file))
     server.project(HALF)
@@ -104,6 +106,10 @@ def test_without_a_tracer_nothing_of_one_is_loaded(hosted: NewHost, tmp_path: Pa
     loaded = file.read_text(encoding="utf-8").split("\n")
     assert "opentelemetry.trace" in loaded
     assert not [name for name in loaded if name.startswith(("opentelemetry.sdk", "opentelemetry.exporter"))]
+    assert "prometheus_client" not in loaded
+    lines = [json.loads(line) for line in server.log.read_text(encoding="utf-8").splitlines()]
+    told = [(line["message"], line.get("transport") or line.get("client")) for line in lines]
+    assert told == [("started", "stdio"), ("call", "raw 1"), ("stopped", None)]
 
 
 def test_of_a_failed_call_its_code_its_kind_and_what_had_finished_are_kept() -> None:

@@ -165,3 +165,16 @@ def test_a_token_does_not_show_itself() -> None:
 
     assert SECRET not in repr(shown)
     assert SECRET not in f"{shown} {Token(SECRET)!s} {[Token(SECRET)]}"
+
+
+@pytest.mark.parametrize(("mode", "warned"), [(0o600, False), (0o640, False), (0o644, True), (0o602, True)])
+def test_a_token_file_that_everybody_can_read_or_change_deserves_a_warning(
+    tmp_path: Path, mode: int, *, warned: bool
+) -> None:
+    (tmp_path / "token").write_text(SECRET, encoding="utf-8")
+    (tmp_path / "token").chmod(mode)
+
+    warnings = settled("8000", token_file=str(tmp_path / "token")).warnings
+
+    assert [f"chmod 600 {tmp_path / 'token'}" in warning for warning in warnings] == [True] * warned
+    assert SECRET not in str(warnings)

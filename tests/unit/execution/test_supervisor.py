@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.events.run import Exit
-from pytest_mcp.execution import process, process_tree, supervision
+from pytest_mcp.execution import linux, process, supervision
 from tests.support.children import STUBBORN, command, remains
 from tests.support.waiting import processes_in
 
@@ -13,13 +13,13 @@ from tests.support.waiting import processes_in
 WRAPPER = """
 import runpy, sys
 sys.path.append({package!r})
-from pytest_mcp.execution import process_tree
+from pytest_mcp.execution import linux, process_tree
 {change}
 runpy.run_path({script!r}, run_name="__main__")
 """
 # No subreaper, no parent death signal; `ps` is there. It says when it has seen the child and both of its own.
 ELSEWHERE = """
-process_tree.ON_LINUX = False
+linux.IS_USED = False
 process_tree.SNAPSHOT_SECONDS = 0
 def note(self, note=process_tree.Listed.note):
     note(self)
@@ -27,8 +27,8 @@ def note(self, note=process_tree.Listed.note):
         open({seen!r}, "w").close()
 process_tree.Listed.note = note
 """
-WITHOUT_PS = "process_tree.ON_LINUX = False\nprocess_tree._listed = dict"
-HIDDEN_PROC = "process_tree.PROC = '/nowhere'"
+WITHOUT_PS = "linux.IS_USED = False\nprocess_tree._listed = dict"
+HIDDEN_PROC = "linux.PROC = '/nowhere'"
 SLEEPER = "[sys.executable, '-c', 'import time; time.sleep(600)']"
 # One in its own group and one in another session, and an end when both have been seen.
 SEEN = f"""
@@ -42,7 +42,7 @@ while not os.path.exists("seen"): time.sleep(0.01)
 @pytest.fixture(autouse=True)
 def _no_subreaper() -> None:
     """If another test has made this process a subreaper, what is killed here would stay as its zombie."""
-    process_tree._prctl(process_tree.PR_SET_CHILD_SUBREAPER, 0)
+    linux._prctl(linux.PR_SET_CHILD_SUBREAPER, 0)
 
 
 async def run_with(change: str, source: str, folder: Path, monkeypatch: pytest.MonkeyPatch, limit: float = 60) -> Exit:

@@ -5,10 +5,12 @@ any request. On a signal it shuts down in order: runs are ended and answered, th
 """
 
 import asyncio
+import logging
 import signal
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import anyio
 import uvicorn
@@ -22,6 +24,10 @@ from pytest_mcp.server.app import create
 from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.http.connection import IDLE_SECONDS, Connection
 from pytest_mcp.server.http.guard import LARGEST_BODY, LARGEST_HEADERS, PATH, Guard
+from pytest_mcp.server.log_format import FIELDS
+
+if TYPE_CHECKING:
+    from pytest_mcp.server.http.metrics import Metrics
 
 # After a signal, runs may finish for so long; then they are ended.
 PARTING_SECONDS = 2
@@ -30,9 +36,13 @@ ENDING_SECONDS = 5
 # uvicorn's own limit for the shutdown, which should never be reached.
 LAST_SECONDS = PARTING_SECONDS + ENDING_SECONDS + 3
 
+logger = logging.getLogger(__name__)
+
 
 async def serve(config: Config, endpoint: Endpoint, listener: socket.socket) -> None:
     """Answer until a signal says stop; then end every run and return."""
+    for warning in endpoint.warnings:
+        logger.warning(warning)
     calls = Calls(at_once=config.max_runs)
     settings = uvicorn.Config(
         application(config, endpoint, calls),
@@ -51,7 +61,8 @@ async def serve(config: Config, endpoint: Endpoint, listener: socket.socket) -> 
 
 
 def application(config: Config, endpoint: Endpoint, calls: Calls) -> ASGIApp:
-    app = create(config, calls).streamable_http_app(
+    metrics = _metrics(calls) if endpoint.metrics else None
+    app = create(config, calls, metrics.count if metrics else None).streamable_http_app(
         streamable_http_path=PATH,
         # Without sessions any replica can answer. With SSE progress arrives, and a client that leaves is noticed.
         stateless_http=True,
@@ -59,7 +70,14 @@ def application(config: Config, endpoint: Endpoint, calls: Calls) -> ASGIApp:
         # `Guard` checks Host and Origin, for every path.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return Guard(app, endpoint)
+    return Guard(app, endpoint, metrics.respond if metrics else None)
+
+
+def _metrics(calls: Calls) -> "Metrics":
+    # Needs the library of an extra.
+    from pytest_mcp.server.http.metrics import Metrics  # noqa: PLC0415
+
+    return Metrics(calls)
 
 
 class Server(uvicorn.Server):
@@ -74,11 +92,12 @@ class Server(uvicorn.Server):
         # Not uvicorn's handlers: with them the SDK's streams notice the signal and stop at once.
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._stop, loop)
+            loop.add_signal_handler(number, self._stop, loop, number)
         yield
 
-    def _stop(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _stop(self, loop: asyncio.AbstractEventLoop, received: signal.Signals) -> None:
         self.should_exit = True
+        logger.info("stopping", extra={FIELDS: {"signal": received.name, "calls": len(self.calls.scopes)}})
         for number in (signal.SIGINT, signal.SIGTERM):
             # A second signal ends the server at once; the supervisors then end the runs.
             loop.remove_signal_handler(number)

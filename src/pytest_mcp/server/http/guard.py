@@ -20,7 +20,8 @@ from pytest_mcp.server.log_format import FIELDS
 
 PATH = "/mcp"
 HEALTH = "/healthz"
-METHODS = {PATH: ("POST",), HEALTH: ("GET", "HEAD")}
+METRICS = "/metrics"
+METHODS = {PATH: ("POST",), HEALTH: ("GET", "HEAD"), METRICS: ("GET", "HEAD")}
 # As long as a line on stdio may be.
 LARGEST_BODY = incoming.LONGEST
 # For all requests together, including those that wait for a slot.
@@ -44,8 +45,11 @@ class Refused(Exception):
 
 
 class Guard:
-    def __init__(self, app: ASGIApp, endpoint: Endpoint) -> None:
+    def __init__(self, app: ASGIApp, endpoint: Endpoint, metrics: ASGIApp | None = None) -> None:
         self.app = app
+        self.routes: dict[str, ASGIApp] = {PATH: self._hand_on, HEALTH: _say_healthy}
+        if metrics is not None:
+            self.routes[METRICS] = metrics
         self.endpoint = endpoint
         self.expected = None if endpoint.token is None else f"bearer {endpoint.token.secret}".encode()
         # Bytes of all requests that are being handled.
@@ -57,7 +61,7 @@ class Guard:
             return
         try:
             self._check(scope)
-            await (self._hand_on if scope["path"] == PATH else _say_healthy)(scope, receive, send)
+            await self.routes[scope["path"]](scope, receive, send)
         except Refused as refusal:
             logger.info("refused", extra={FIELDS: {"status": refusal.status, "reason": refusal.sentence}})
             await PlainTextResponse(refusal.sentence + "\n", refusal.status, refusal.headers)(scope, receive, send)
@@ -67,7 +71,7 @@ class Guard:
         headers = Headers(scope=scope)
         _check_shape(scope, headers)
         self._check_names(headers)
-        _check_route(scope)
+        self._check_route(scope)
         if scope["path"] != HEALTH:
             self._check_token(headers)
         if int(headers.get("content-length", "0")) > LARGEST_BODY:
@@ -78,6 +82,15 @@ class Guard:
             raise Refused(421, "This Host is not allowed; add it to --allowed-hosts.")
         if not all(map(self.endpoint.admits_origin, headers.getlist("origin"))):
             raise Refused(403, "This Origin is not allowed.")
+
+    def _check_route(self, scope: Scope) -> None:
+        path = scope["path"]
+        if path not in self.routes:
+            raise Refused(404, f"Not found; this server has {' and '.join(self.routes)}.")
+        methods = METHODS[path]
+        if scope["method"] not in methods:
+            # Without sessions there is nothing to GET or DELETE.
+            raise Refused(405, f"{path} takes {' and '.join(methods)}.", {"Allow": ", ".join(methods)})
 
     def _check_token(self, headers: Headers) -> None:
         if self.expected is None:
@@ -141,15 +154,6 @@ def _check_shape(scope: Scope, headers: Headers) -> None:
     # HTTP/1.0 does not know chunks (RFC 9112, 6.1).
     if "transfer-encoding" in headers and scope["http_version"] == "1.0":
         raise Refused(400, "A request of HTTP/1.0 has no Transfer-Encoding.")
-
-
-def _check_route(scope: Scope) -> None:
-    methods = METHODS.get(scope["path"])
-    if methods is None:
-        raise Refused(404, f"Not found; this server has {PATH} and {HEALTH}.")
-    if scope["method"] not in methods:
-        # Without sessions there is nothing to GET or DELETE.
-        raise Refused(405, f"{scope['path']} takes {' and '.join(methods)}.", {"Allow": ", ".join(methods)})
 
 
 def _replaying(body: bytes, receive: Receive) -> Receive:

@@ -1,0 +1,44 @@
+"""What `/metrics` shows: counts and durations of calls, and how many run or wait now, in Prometheus' text format.
+
+In come the facts of each finished call and the server's slots. Needs the extra `metrics`; loaded only for `--metrics`.
+The labels are names of tools and outcomes only: a client cannot create new ones. Who may read it is decided in `guard`.
+"""
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from pytest_mcp.server.concurrency import Calls
+from pytest_mcp.server.telemetry import Facts
+
+# Upper bounds in seconds: from one warm test to the longest default time limit, and beyond.
+BUCKETS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 240, 600, 1800)
+
+
+class Metrics:
+    def __init__(self, calls: Calls) -> None:
+        self.registry = CollectorRegistry()
+        self.finished = Counter("pytest_mcp_calls", "Finished calls.", ("tool", "outcome"), registry=self.registry)
+        self.seconds = Histogram(
+            "pytest_mcp_call_seconds",
+            "Time from a call to its answer, including the time in the queue.",
+            ("tool",),
+            buckets=BUCKETS,
+            registry=self.registry,
+        )
+        self._show("pytest_mcp_running", "Calls that run now.").set_function(lambda: calls.slots.borrowed_tokens)
+        waiting = self._show("pytest_mcp_queue", "Calls that wait for a slot.")
+        waiting.set_function(lambda: calls.slots.statistics().tasks_waiting)
+        self._show("pytest_mcp_slots", "Calls that can run at once (--max-runs).").set(calls.slots.total_tokens)
+
+    def _show(self, name: str, meaning: str) -> Gauge:
+        return Gauge(name, meaning, registry=self.registry)
+
+    def count(self, facts: Facts) -> None:
+        """One finished call, as it is logged."""
+        tool = str(facts["tool"])
+        self.finished.labels(tool, str(facts["outcome"])).inc()
+        self.seconds.labels(tool).observe(float(facts["seconds"]))
+
+    async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await Response(generate_latest(self.registry), media_type=CONTENT_TYPE_LATEST)(scope, receive, send)
