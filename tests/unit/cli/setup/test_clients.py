@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.cli.setup.clients import CLIENTS, Client, Machine, entry, own_keys, root_arguments, server_name
+from pytest_mcp.cli.setup.client import Client, Machine
+from pytest_mcp.cli.setup.clients import CLIENTS
 from pytest_mcp.cli.setup.config_file import EDITORS
+from pytest_mcp.cli.setup.entries import entry, own_keys, root_arguments, server_name
 from pytest_mcp.config.model import DEFAULT_TIMEOUT
 from tests.support.paths import ROOT
 
