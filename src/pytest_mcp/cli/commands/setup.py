@@ -17,10 +17,10 @@ from pytest_mcp.cli.setup import config_file, own_command, server_entry
 from pytest_mcp.cli.setup.client import Client, Machine
 from pytest_mcp.cli.setup.clients import CLIENTS
 from pytest_mcp.cli.setup.config_file import Change, ConfigFileError, real
-from pytest_mcp.cli.setup.entries import own_keys
 from pytest_mcp.cli.setup.plan import Plan, exists
-from pytest_mcp.cli.setup.server_entry import NotOurEntryError
-from pytest_mcp.config.model import Config, ConfigError, NoProject
+from pytest_mcp.cli.setup.server_entry import NoRemoteError, NotOurEntryError
+from pytest_mcp.cli.setup.url import checked_url
+from pytest_mcp.config.model import TOKEN_VARIABLE, Config, ConfigError, NoProject
 from pytest_mcp.config.options import LoadConfig, changed_flags
 from pytest_mcp.environments import git
 from pytest_mcp.text import safe
@@ -40,6 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--user", action="store_true", help="use your own settings, not the project's")
     parser.add_argument(
         "--portable", action="store_true", help="write `pytest-mcp` instead of its path on this machine"
+    )
+    parser.add_argument(
+        "--url", help="the address of a server on HTTP that runs already; its token is taken from PYTEST_MCP_TOKEN"
     )
     parser.add_argument("--remove", action="store_true", help="remove the entry")
     writing = parser.add_mutually_exclusive_group()
@@ -62,13 +65,17 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
 
 def _exit_code(outcomes: Mapping[Client, Outcome], plan: Plan) -> int:
     written = [client for client, outcome in outcomes.items() if outcome == "written"]
-    if not (plan.remove or plan.portable) and "project" in map(plan.level, written):
+    if _writes_a_path(plan) and "project" in map(plan.level, written):
         show("\nThe command in the project's file is a path on this machine. Use --portable if you commit the file.")
-    if plan.portable and plan.command and plan.found(plan.command[0]) is None:
+    if plan.portable and plan.command and not plan.url and plan.found(plan.command[0]) is None:
         show(f"\n`{plan.command[0]}` is not on your PATH: clients will not find it until it is installed there.")
     if "unconfirmed" in outcomes.values():
         show("\nNothing was written, because there is no terminal to ask for confirmation. Use --yes to write.")
     return 0 if {"in place", "written"}.issuperset(outcomes.values()) else 1
+
+
+def _writes_a_path(plan: Plan) -> bool:
+    return not (plan.remove or plan.portable or plan.url)
 
 
 def _config(options: argparse.Namespace, load_config: LoadConfig) -> Config | None:
@@ -97,6 +104,7 @@ def _plan(options: argparse.Namespace, config: Config | None) -> Plan:
         command=[] if options.remove else _command(options.portable),
         flags=changed_flags(options, config),
         limit=options.timeout,
+        url=None if options.url is None else checked_url(options.url),
     )
 
 
@@ -146,14 +154,14 @@ def _set_up(client: Client, plan: Plan) -> Outcome:
             show(safe(str(error)))
             return "in place"
         print_message(safe(str(error)))
-        if not plan.remove:
-            show(f"Add this to it yourself:\n{server_entry.sample(client, plan)}")
+        if not (plan.remove or isinstance(error, NoRemoteError)):
+            show(f"Add this to it yourself:\n{_without_token(server_entry.sample(client, plan), plan)}")
         return "failed"
 
 
 def _apply(change: Change, client: Client, plan: Plan) -> Outcome:
-    show(config_file.difference(change, own_keys(client)))
-    if not (plan.remove or plan.portable) and plan.level(client) == "project" and git.is_tracked(change.path):
+    show(_without_token(config_file.difference(change, server_entry.shown_keys(client, change)), plan))
+    if _writes_a_path(plan) and plan.level(client) == "project" and git.is_tracked(change.path):
         show("git tracks this file, and the command is a path on this machine: --portable writes one for everybody.")
     if plan.confirmed in ("no", "cannot ask"):
         return "in place" if plan.confirmed == "no" else "unconfirmed"
@@ -168,6 +176,18 @@ def _apply(change: Change, client: Client, plan: Plan) -> Outcome:
 def _done(path: Path, client: Client, plan: Plan) -> str:
     if not plan.remove:
         project = client.project_step if plan.level(client) == "project" else ""
-        return " ".join(filter(None, ["Written.", project, client.next_step]))
+        return " ".join(filter(None, ["Written.", _about_token(client, plan), project, client.next_step]))
     is_empty = config_file.is_empty(path, client.skeleton)
     return "Removed." + " The file is empty now; delete it if you do not need it." * is_empty
+
+
+def _about_token(client: Client, plan: Plan) -> str:
+    if plan.token is None:
+        return ""
+    if server_entry.has_literal_token(client, plan):
+        return f"The token is in this file, because {client.title} takes it from nowhere else."
+    return f"The token is not in the file: set {TOKEN_VARIABLE} where you start {client.title}."
+
+
+def _without_token(text: str, plan: Plan) -> str:
+    return text.replace(plan.token, config_file.NOT_SHOWN) if plan.token else text

@@ -51,6 +51,19 @@ class Timeout(NamedTuple):
     for_calls: bool = True
 
 
+class Remote(NamedTuple):
+    """How an entry names a server on HTTP."""
+
+    # The client's syntax for the value of an environment variable. Without one, the file must contain the token itself.
+    variable: str | None
+    # The key of the address.
+    url: str = "url"
+    # Keys that every such entry has.
+    fixed: Mapping[str, Any] = {}
+    # A key for the name of the variable with the token; otherwise it is in a header.
+    variable_key: str | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Client:
     name: str
@@ -83,3 +96,5 @@ class Client:
     one_project: bool = False
     # Further arguments for the server.
     arguments: tuple[str, ...] = ()
+    # Its entries for servers on HTTP; None if its file cannot have any.
+    remote: Remote | None = None

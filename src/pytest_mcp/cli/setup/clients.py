@@ -4,7 +4,7 @@ Pure: nothing here checks whether a path exists. The fields are explained in `cl
 in `config_file`, how the server is started in `own_command`.
 """
 
-from pytest_mcp.cli.setup.client import Client, Machine, Timeout
+from pytest_mcp.cli.setup.client import Client, Machine, Remote, Timeout
 
 CLIENTS = (
     Client(
@@ -19,6 +19,7 @@ CLIENTS = (
         project_step="Start `claude` in the project: it asks once whether this server may run.",
         project_signs=(".claude",),
         fixed={"type": "stdio"},
+        remote=Remote("${PYTEST_MCP_TOKEN}", fixed={"type": "http"}),
     ),
     Client(
         name="claude-desktop",
@@ -43,6 +44,7 @@ CLIENTS = (
         project_step="Codex reads this file only if you trust the project: start `codex` there once.",
         project_signs=(".codex",),
         timeouts=(Timeout("startup_timeout_sec", least=60, for_calls=False), Timeout("tool_timeout_sec")),
+        remote=Remote("PYTEST_MCP_TOKEN", variable_key="bearer_token_env_var"),
     ),
     Client(
         name="gemini",
@@ -57,6 +59,7 @@ CLIENTS = (
         project_signs=(".gemini",),
         # Its default is ten minutes.
         timeouts=(Timeout("timeout", 1000, least=600),),
+        remote=Remote("${PYTEST_MCP_TOKEN}", url="httpUrl"),
     ),
     Client(
         name="cursor",
@@ -71,6 +74,7 @@ CLIENTS = (
         fixed={"type": "stdio"},
         workspace="${workspaceFolder}",
         one_project=True,
+        remote=Remote("${env:PYTEST_MCP_TOKEN}"),
     ),
     Client(
         name="vscode",
@@ -85,6 +89,7 @@ CLIENTS = (
         fixed={"type": "stdio"},
         workspace="${workspaceFolder}",
         one_project=True,
+        remote=Remote("${env:PYTEST_MCP_TOKEN}", fixed={"type": "http"}),
     ),
     Client(
         name="opencode",
@@ -100,6 +105,7 @@ CLIENTS = (
         fixed={"type": "local"},
         one_list=True,
         timeouts=(Timeout("timeout", 1000),),
+        remote=Remote("{env:PYTEST_MCP_TOKEN}", fixed={"type": "remote"}),
     ),
     Client(
         name="zed",
@@ -113,6 +119,7 @@ CLIENTS = (
         project_step="Zed reads this file only if you trust the project.",
         project_signs=(".zed",),
         timeouts=(Timeout("timeout"),),
+        remote=Remote(None),
     ),
     Client(
         name="windsurf",
@@ -127,6 +134,7 @@ CLIENTS = (
         programs=("windsurf", "devin-desktop"),
         project_signs=(".windsurf",),
         one_project=True,
+        remote=Remote("${env:PYTEST_MCP_TOKEN}", url="serverUrl"),
     ),
 )
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from pytest_mcp.cli.setup.client import Client, Level, Machine
 from pytest_mcp.cli.setup.config_file import ConfigFileError, real
+from pytest_mcp.config.model import TOKEN_VARIABLE
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,13 @@ class Plan:
     command: Sequence[str]
     flags: Sequence[str]
     limit: int
+    # The address of a server on HTTP, if the client is not to start one.
+    url: str | None = None
+
+    @property
+    def token(self) -> str | None:
+        """The token of that server."""
+        return self.machine.environment.get(TOKEN_VARIABLE) if self.url else None
 
     def level(self, client: Client) -> Level:
         return "user" if self.user or self.root is None or not client.project else "project"
