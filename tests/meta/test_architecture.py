@@ -31,7 +31,7 @@ PURE = ["events", "report", "api.expressions", "api.requests", "api.results", "a
 PURE += ["page.content", "page.coverage", "page.data", "page.document", "page.failures", "page.timing"]
 PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress_line"]
 PURE += ["cli.render", "cli.render_discovery", "cli.render_doctor", "cli.setup.clients", "cli.setup.ownership"]
-PURE += ["cli.setup.client", "cli.setup.entries"]
+PURE += ["cli.setup.client", "cli.setup.entries", "cli.setup.nested"]
 PURE += [
     "api.history",
     "cli.render_history",

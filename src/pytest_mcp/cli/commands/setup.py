@@ -8,12 +8,13 @@ everything is as requested, 1 if something is not, 2 for a usage error. What a c
 import argparse
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from pytest_mcp.cli.output import MISUSE, ask, can_ask, print_message, show
-from pytest_mcp.cli.setup import config_file, own_command, server_entry
+from pytest_mcp.cli.setup import config_file, instructions, own_command, server_entry
 from pytest_mcp.cli.setup.client import Client, Machine
 from pytest_mcp.cli.setup.clients import CLIENTS
 from pytest_mcp.cli.setup.config_file import Change, ConfigFileError, real
@@ -25,6 +26,7 @@ from pytest_mcp.config.options import LoadConfig, changed_flags
 from pytest_mcp.environments import git
 from pytest_mcp.text import safe
 
+EXTRAS = ("instructions",)
 CLIENTS_BY_NAME = {client.name: client for client in CLIENTS}
 # The result for one client. `unconfirmed`: there is no terminal to ask for confirmation.
 Outcome = Literal["in place", "written", "unconfirmed", "failed"]
@@ -44,7 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--url", help="the address of a server on HTTP that runs already; its token is taken from PYTEST_MCP_TOKEN"
     )
-    parser.add_argument("--remove", action="store_true", help="remove the entry")
+    parser.add_argument(
+        "--instructions", action="store_true", help="tell agents in AGENTS.md or CLAUDE.md to use the tools"
+    )
+    parser.add_argument("--remove", action="store_true", help="remove the entry and everything else that was written")
     writing = parser.add_mutually_exclusive_group()
     writing.add_argument("--yes", action="store_true", help="write without asking")
     writing.add_argument("--print", action="store_true", help="only show what would be written")
@@ -57,21 +62,26 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
         return MISUSE
     plan = _plan(options, _config(options, load_config))
     clients = [CLIENTS_BY_NAME[name] for name in dict.fromkeys(options.clients)] or _default_clients(plan)
-    if not clients:
-        show("No client has an entry." if plan.remove else f"Name a client: {', '.join(CLIENTS_BY_NAME)}.")
-        return 0 if plan.remove else 1
-    return _exit_code({client: _set_up(client, plan) for client in clients}, plan)
+    if not (clients or plan.remove):
+        show(f"Name a client: {', '.join(CLIENTS_BY_NAME)}.")
+        return 1
+    outcomes = {client: _set_up(client, plan) for client in clients}
+    told = _instruct(outcomes if options.clients or not plan.remove else dict.fromkeys(CLIENTS, "in place"), plan)
+    if not (clients or told):
+        show("No client has an entry.")
+    return _exit_code(outcomes, told, plan)
 
 
-def _exit_code(outcomes: Mapping[Client, Outcome], plan: Plan) -> int:
+def _exit_code(outcomes: Mapping[Client, Outcome], told: Sequence[Outcome], plan: Plan) -> int:
     written = [client for client, outcome in outcomes.items() if outcome == "written"]
     if _writes_a_path(plan) and "project" in map(plan.level, written):
         show("\nThe command in the project's file is a path on this machine. Use --portable if you commit the file.")
     if plan.portable and plan.command and not plan.url and plan.found(plan.command[0]) is None:
         show(f"\n`{plan.command[0]}` is not on your PATH: clients will not find it until it is installed there.")
-    if "unconfirmed" in outcomes.values():
+    every = {*outcomes.values(), *told}
+    if "unconfirmed" in every:
         show("\nNothing was written, because there is no terminal to ask for confirmation. Use --yes to write.")
-    return 0 if {"in place", "written"}.issuperset(outcomes.values()) else 1
+    return 0 if every <= {"in place", "written"} else 1
 
 
 def _writes_a_path(plan: Plan) -> bool:
@@ -104,6 +114,7 @@ def _plan(options: argparse.Namespace, config: Config | None) -> Plan:
         command=[] if options.remove else _command(options.portable),
         flags=changed_flags(options, config),
         limit=options.timeout,
+        extras=frozenset(name for name in EXTRAS if getattr(options, name)),
         url=None if options.url is None else checked_url(options.url),
     )
 
@@ -163,14 +174,58 @@ def _apply(change: Change, client: Client, plan: Plan) -> Outcome:
     show(_without_token(config_file.difference(change, server_entry.shown_keys(client, change)), plan))
     if _writes_a_path(plan) and plan.level(client) == "project" and git.is_tracked(change.path):
         show("git tracks this file, and the command is a path on this machine: --portable writes one for everybody.")
+    outcome = _confirmed(change, plan)
+    if outcome == "written":
+        show(_done(change.path, client, plan))
+    return outcome
+
+
+def _confirmed(change: Change, plan: Plan, *, offered: bool = False) -> Outcome:
+    """Write a change that was shown, if it is confirmed. To decline what was only offered is no failure."""
     if plan.confirmed in ("no", "cannot ask"):
         return "in place" if plan.confirmed == "no" else "unconfirmed"
-    if plan.confirmed == "ask" and not ask("Write this?"):
+    if plan.confirmed == "ask" and not ask("Write this?", default=not offered):
         show("Not written.")
-        return "failed"
+        return "in place" if offered else "failed"
     config_file.write(change)
-    show(_done(change.path, client, plan))
     return "written"
+
+
+def _instruct(outcomes: Mapping[Client, Outcome], plan: Plan) -> list[Outcome]:
+    """Add the paragraph for agents to the files that these clients read, or remove it."""
+    readers = [client for client, outcome in outcomes.items() if outcome in ("in place", "written")]
+    names = dict.fromkeys(client.instructions for client in readers if client.instructions)
+    if plan.root is None or not (plan.remove or "instructions" in plan.extras or _may_offer(plan)):
+        return []
+    return [outcome for name in names if (outcome := _instruct_in(name, outcomes, plan))]
+
+
+def _may_offer(plan: Plan) -> bool:
+    return plan.confirmed == "ask" and not plan.user
+
+
+def _instruct_in(name: str, clients: Container[Client], plan: Plan) -> Outcome | None:
+    assert plan.root is not None
+    try:
+        path = plan.checked(instructions.file(plan.root, name))
+        if plan.remove and _is_read_by_others(path, clients, plan):
+            return None
+        change = instructions.removed(path) if plan.remove else instructions.added(path)
+        if not change.is_needed:
+            return None
+        show(safe(f"\nInstructions for agents: {path}\n") + instructions.difference(change))
+        return _confirmed(change, plan, offered=not plan.remove and "instructions" not in plan.extras)
+    except ConfigFileError as error:
+        print_message(safe(str(error)))
+        return "failed"
+
+
+def _is_read_by_others(path: Path, clients: Container[Client], plan: Plan) -> bool:
+    """Whether another client, which still has an entry, reads this file too."""
+    assert plan.root is not None
+    others = [client for client in CLIENTS if client not in clients and client.instructions]
+    readers = [client for client in others if instructions.file(plan.root, client.instructions or "") == path]
+    return any(_has_entry(client, replace(plan, user=user)) for client in readers for user in (False, True))
 
 
 def _done(path: Path, client: Client, plan: Plan) -> str:

@@ -98,3 +98,5 @@ class Client:
     arguments: tuple[str, ...] = ()
     # Its entries for servers on HTTP; None if its file cannot have any.
     remote: Remote | None = None
+    # The file with instructions for agents that it reads in a project; None if it reads none.
+    instructions: str | None = "AGENTS.md"

@@ -20,6 +20,7 @@ CLIENTS = (
         project_signs=(".claude",),
         fixed={"type": "stdio"},
         remote=Remote("${PYTEST_MCP_TOKEN}", fixed={"type": "http"}),
+        instructions="CLAUDE.md",
     ),
     Client(
         name="claude-desktop",
@@ -31,6 +32,7 @@ CLIENTS = (
         one_project=True,
         # Its timeout is four minutes and cannot be changed.
         arguments=("--timeout=220",),
+        instructions=None,
     ),
     Client(
         name="codex",
@@ -60,6 +62,7 @@ CLIENTS = (
         # Its default is ten minutes.
         timeouts=(Timeout("timeout", 1000, least=600),),
         remote=Remote("${PYTEST_MCP_TOKEN}", url="httpUrl"),
+        instructions="GEMINI.md",
     ),
     Client(
         name="cursor",

@@ -27,6 +27,8 @@ class Plan:
     command: Sequence[str]
     flags: Sequence[str]
     limit: int
+    # What is to be written beside the entry, without an offer: the names of the flags.
+    extras: frozenset[str] = frozenset()
     # The address of a server on HTTP, if the client is not to start one.
     url: str | None = None
 
