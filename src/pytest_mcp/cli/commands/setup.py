@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_mcp.cli.output import MISUSE, ask, can_ask, print_message, show
-from pytest_mcp.cli.setup import config_file, instructions, own_command, server_entry
+from pytest_mcp.cli.setup import config_file, extras, instructions, own_command, server_entry
 from pytest_mcp.cli.setup.client import Client, Machine
 from pytest_mcp.cli.setup.clients import CLIENTS
 from pytest_mcp.cli.setup.config_file import Change, ConfigFileError, real
+from pytest_mcp.cli.setup.extras import Extra
 from pytest_mcp.cli.setup.plan import Plan, exists
 from pytest_mcp.cli.setup.server_entry import NoRemoteError, NotOurEntryError
 from pytest_mcp.cli.setup.url import checked_url
@@ -26,7 +27,7 @@ from pytest_mcp.config.options import LoadConfig, changed_flags
 from pytest_mcp.environments import git
 from pytest_mcp.text import safe
 
-EXTRAS = ("instructions",)
+EXTRAS = ("instructions", "allow", "hook")
 CLIENTS_BY_NAME = {client.name: client for client in CLIENTS}
 # The result for one client. `unconfirmed`: there is no terminal to ask for confirmation.
 Outcome = Literal["in place", "written", "unconfirmed", "failed"]
@@ -49,6 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--instructions", action="store_true", help="tell agents in AGENTS.md or CLAUDE.md to use the tools"
     )
+    parser.add_argument("--allow", action="store_true", help="let the client call the tools without asking")
+    parser.add_argument(
+        "--hook",
+        action="store_true",
+        help="let Claude Code answer pytest in its shell with the advice to use the tools",
+    )
     parser.add_argument("--remove", action="store_true", help="remove the entry and everything else that was written")
     writing = parser.add_mutually_exclusive_group()
     writing.add_argument("--yes", action="store_true", help="write without asking")
@@ -65,7 +72,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     if not (clients or plan.remove):
         show(f"Name a client: {', '.join(CLIENTS_BY_NAME)}.")
         return 1
-    outcomes = {client: _set_up(client, plan) for client in clients}
+    outcomes = {client: _set_up_all(client, plan) for client in clients}
     told = _instruct(outcomes if options.clients or not plan.remove else dict.fromkeys(CLIENTS, "in place"), plan)
     if not (clients or told):
         show("No client has an entry.")
@@ -127,7 +134,7 @@ def _command(portable: bool) -> list[str]:
 def _default_clients(plan: Plan) -> list[Client]:
     """The clients if none was named: those that are installed, or those that have an entry to remove."""
     if plan.remove:
-        return [client for client in CLIENTS if _has_entry(client, plan)]
+        return [client for client in CLIENTS if _has_entry(client, plan) or _has_extra(client, plan)]
     found = [client for client in CLIENTS if _is_installed(client, plan)]
     missing = [client.title for client in CLIENTS if client not in found]
     show(f"Found: {', '.join(client.title for client in found) or 'none'}. Not found: {', '.join(missing) or 'none'}.")
@@ -146,6 +153,36 @@ def _has_entry(client: Client, plan: Plan) -> bool:
         return False
     except ConfigFileError:
         return True  # unknown; the error is shown when the entry is removed
+
+
+def _has_extra(client: Client, plan: Plan) -> bool:
+    try:
+        return any(extra.change.is_needed for extra in extras.to_remove(client, plan))
+    except ConfigFileError:
+        return True
+
+
+def _set_up_all(client: Client, plan: Plan) -> Outcome:
+    """The entry, and what belongs to it."""
+    outcome = _set_up(client, plan)
+    if outcome not in ("in place", "written"):
+        return outcome
+    try:
+        others = [
+            _apply_extra(extra, plan) for extra in (extras.to_remove if plan.remove else extras.to_add)(client, plan)
+        ]
+    except ConfigFileError as error:
+        print_message(safe(str(error)))
+        return "failed"
+    return next((other for other in others if other in ("failed", "unconfirmed")), outcome)
+
+
+def _apply_extra(extra: Extra, plan: Plan) -> Outcome:
+    is_wanted = plan.remove or extra.name in plan.extras
+    if not extra.change.is_needed or not (is_wanted or _may_offer(plan)):
+        return "in place"
+    show(safe(f"\n{extra.title}: {extra.change.path}\n") + extra.difference)
+    return _confirmed(extra.change, plan, offered=not is_wanted)
 
 
 def _set_up(client: Client, plan: Plan) -> Outcome:

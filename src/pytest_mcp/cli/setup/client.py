@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple
 
+# The tools that a client may be told to call without asking.
+TOOL_NAMES = ("discover_tests", "execute_tests", "explain_environment", "investigate_failure", "test_history")
 # The shortest timeout that is written, in seconds.
 SHORTEST_TIMEOUT = 300
 
@@ -100,3 +102,7 @@ class Client:
     remote: Remote | None = None
     # The file with instructions for agents that it reads in a project; None if it reads none.
     instructions: str | None = "AGENTS.md"
+    # Keys of an entry with which it calls the tools without asking.
+    approval: Mapping[str, Any] = field(default_factory=dict)
+    # A file with permission rules and hooks as Claude Code has them: in its folder of a project, and in `home`.
+    rules: str | None = None

@@ -21,6 +21,7 @@ CLIENTS = (
         fixed={"type": "stdio"},
         remote=Remote("${PYTEST_MCP_TOKEN}", fixed={"type": "http"}),
         instructions="CLAUDE.md",
+        rules="settings.json",
     ),
     Client(
         name="claude-desktop",
@@ -47,6 +48,7 @@ CLIENTS = (
         project_signs=(".codex",),
         timeouts=(Timeout("startup_timeout_sec", least=60, for_calls=False), Timeout("tool_timeout_sec")),
         remote=Remote("PYTEST_MCP_TOKEN", variable_key="bearer_token_env_var"),
+        approval={"default_tools_approval_mode": "approve"},
     ),
     Client(
         name="gemini",
@@ -63,6 +65,7 @@ CLIENTS = (
         timeouts=(Timeout("timeout", 1000, least=600),),
         remote=Remote("${PYTEST_MCP_TOKEN}", url="httpUrl"),
         instructions="GEMINI.md",
+        approval={"trust": True},
     ),
     Client(
         name="cursor",

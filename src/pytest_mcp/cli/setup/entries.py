@@ -61,7 +61,7 @@ def connection_keys(client: Client) -> frozenset[str]:
 
 def own_keys(client: Client) -> frozenset[str]:
     """The keys of an entry that we write, and show; any other key was added by somebody else."""
-    return connection_keys(client) - {"headers"} | {timeout.key for timeout in client.timeouts}
+    return connection_keys(client) - {"headers"} | {timeout.key for timeout in client.timeouts} | client.approval.keys()
 
 
 def root_arguments(client: Client, level: Level, root: PurePath | None) -> list[str]:

@@ -44,11 +44,22 @@ def change(client: Client, plan: Plan) -> Change:
     if plan.remove:
         return config_file.removed(path, keys)
     # Keys that somebody else has added to the entry are kept.
-    new = _entry(client, plan, old)
+    new = {**_entry(client, plan, old), **(client.approval if "allow" in plan.extras else {})}
     replaced = connection_keys(client) - new.keys()
     wanted = {key: value for key, value in {**(old or {}), **new}.items() if key not in replaced}
     # A file with the same values in another layout or order is not changed.
     return config_file.unchanged(path) if old == wanted else config_file.added(path, keys, wanted, client.skeleton)
+
+
+def approval(client: Client, plan: Plan) -> Change:
+    """The client's file with an entry that is approved; unchanged if there is no entry."""
+    path = plan.checked_path(client)
+    taken = config_file.table(path, [client.servers])
+    keys = (client.servers, server_name(client, plan.level(client), plan.root, taken, plan.url))
+    old = taken.get(keys[1])
+    wanted = {**(old or {}), **client.approval}
+    is_needed = old is not None and (is_ours(old) or leads_to(old, plan.url)) and old != wanted
+    return config_file.added(path, keys, wanted) if is_needed else config_file.unchanged(path)
 
 
 def sample(client: Client, plan: Plan) -> str:
