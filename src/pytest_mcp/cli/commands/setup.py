@@ -16,7 +16,7 @@ from typing import Literal
 from pytest_mcp.cli.output import MISUSE, ask, can_ask, print_message, show
 from pytest_mcp.cli.setup import config_file, extras, instructions, own_command, server_entry
 from pytest_mcp.cli.setup.client import Client, Machine
-from pytest_mcp.cli.setup.clients import CLIENTS
+from pytest_mcp.cli.setup.clients import CLIENTS, OTHER
 from pytest_mcp.cli.setup.config_file import Change, ConfigFileError, real
 from pytest_mcp.cli.setup.extras import Extra
 from pytest_mcp.cli.setup.plan import Plan, exists
@@ -59,10 +59,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--remove", action="store_true", help="remove the entry and everything else that was written")
     writing = parser.add_mutually_exclusive_group()
     writing.add_argument("--yes", action="store_true", help="write without asking")
-    writing.add_argument("--print", action="store_true", help="only show what would be written")
+    writing.add_argument(
+        "--print",
+        action="store_true",
+        help="only show what would be written; `--print json`: an entry for any other client",
+    )
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
+    if options.print and options.clients == [OTHER.name]:
+        return _print_entry(options, load_config())
     unknown = [name for name in options.clients if name not in CLIENTS_BY_NAME]
     if unknown:
         print_message(f"unknown client: {', '.join(unknown)}; the known clients are {', '.join(CLIENTS_BY_NAME)}")
@@ -77,6 +83,12 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     if not (clients or told):
         show("No client has an entry.")
     return _exit_code(outcomes, told, plan)
+
+
+def _print_entry(options: argparse.Namespace, config: Config) -> int:
+    """Only the JSON is printed, so that other programs can read it."""
+    show(server_entry.sample(OTHER, _plan(options, config)))
+    return 0
 
 
 def _exit_code(outcomes: Mapping[Client, Outcome], told: Sequence[Outcome], plan: Plan) -> int:

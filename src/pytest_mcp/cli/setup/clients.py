@@ -4,7 +4,9 @@ Pure: nothing here checks whether a path exists. The fields are explained in `cl
 in `config_file`, how the server is started in `own_command`.
 """
 
-from pytest_mcp.cli.setup.client import Client, Machine, Remote, Timeout
+from pathlib import PurePath
+
+from pytest_mcp.cli.setup.client import TOOL_NAMES, Client, Machine, Remote, Timeout
 
 CLIENTS = (
     Client(
@@ -142,7 +144,114 @@ CLIENTS = (
         one_project=True,
         remote=Remote("${env:PYTEST_MCP_TOKEN}", url="serverUrl"),
     ),
+    Client(
+        name="copilot",
+        title="Copilot CLI",
+        user=lambda machine: (machine.folder("COPILOT_HOME", ".copilot") / "mcp-config.json",),
+        home=lambda machine: machine.folder("COPILOT_HOME", ".copilot"),
+        servers="mcpServers",
+        next_step="Start `copilot` again. It asks before it calls a tool, until you allow it.",
+        programs=("copilot",),
+        fixed={"type": "local", "tools": ["*"]},
+        remote=Remote(None, fixed={"type": "http", "tools": ["*"]}),
+    ),
+    Client(
+        name="cline",
+        title="Cline",
+        user=lambda machine: (
+            _extension(machine, "saoudrizwan.claude-dev") / "cline_mcp_settings.json",
+            machine.home / ".cline" / "data" / "settings" / "cline_mcp_settings.json",
+        ),
+        home=lambda machine: machine.home / ".cline",
+        servers="mcpServers",
+        next_step="Cline asks before it calls a tool, until you allow it.",
+        programs=("cline",),
+        project_signs=(".clinerules",),
+        timeouts=(Timeout("timeout"),),
+        one_project=True,
+        remote=Remote(None, fixed={"type": "streamableHttp"}),
+        approval={"autoApprove": list(TOOL_NAMES)},
+    ),
+    Client(
+        name="roo",
+        title="Roo Code",
+        user=lambda machine: (_extension(machine, "rooveterinaryinc.roo-cline") / "mcp_settings.json",),
+        home=lambda machine: _extension(machine, "rooveterinaryinc.roo-cline"),
+        servers="mcpServers",
+        next_step="Roo Code asks before it calls a tool, until you allow it.",
+        project=(".roo/mcp.json",),
+        project_signs=(".roo",),
+        timeouts=(Timeout("timeout"),),
+        remote=Remote(None, fixed={"type": "streamable-http"}),
+        approval={"alwaysAllow": list(TOOL_NAMES)},
+    ),
+    Client(
+        name="junie",
+        title="JetBrains Junie",
+        user=lambda machine: (machine.home / ".junie" / "mcp" / "mcp.json",),
+        home=lambda machine: machine.home / ".junie",
+        servers="mcpServers",
+        next_step="Junie asks before it calls a tool, until you allow it.",
+        project_signs=(".junie",),
+        one_project=True,
+    ),
+    Client(
+        name="kiro",
+        title="Kiro",
+        user=lambda machine: (machine.home / ".kiro" / "settings" / "mcp.json",),
+        home=lambda machine: machine.home / ".kiro",
+        servers="mcpServers",
+        next_step="Kiro asks before it calls a tool, until you allow it.",
+        programs=("kiro", "kiro-cli"),
+        project_signs=(".kiro",),
+        one_project=True,
+        remote=Remote("${PYTEST_MCP_TOKEN}"),
+        approval={"autoApprove": list(TOOL_NAMES)},
+    ),
+    Client(
+        name="amp",
+        title="Amp",
+        user=lambda machine: tuple(
+            machine.home / ".config" / "amp" / f"settings.{ending}" for ending in ("jsonc", "json")
+        ),
+        home=lambda machine: machine.home / ".config" / "amp",
+        servers="amp.mcpServers",
+        next_step="Start `amp` again.",
+        programs=("amp",),
+        project=(".amp/settings.jsonc", ".amp/settings.json"),
+        project_step="Amp starts servers of a project only if you approve them.",
+        project_signs=(".amp",),
+        remote=Remote("${PYTEST_MCP_TOKEN}"),
+    ),
+    Client(
+        name="lmstudio",
+        title="LM Studio",
+        user=lambda machine: (machine.home / ".lmstudio" / "mcp.json",),
+        home=lambda machine: machine.home / ".lmstudio",
+        servers="mcpServers",
+        next_step="LM Studio asks before it calls a tool, until you allow it.",
+        one_project=True,
+        remote=Remote(None),
+        instructions=None,
+    ),
 )
+
+# Stands for every client that is not in the table, for `setup --print json`.
+OTHER = Client(
+    name="json",
+    title="Another client",
+    user=lambda machine: (machine.home / "mcp.json",),
+    home=lambda machine: machine.home,
+    servers="mcpServers",
+    next_step="",
+    one_project=True,
+    remote=Remote("${PYTEST_MCP_TOKEN}"),
+)
+
+
+def _extension(machine: Machine, name: str) -> PurePath:
+    """Where an extension of VS Code keeps its settings."""
+    return machine.applications / "Code" / "User" / "globalStorage" / name / "settings"
 
 
 def _cased(machine: Machine, name: str) -> str:
