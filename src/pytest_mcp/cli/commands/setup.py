@@ -194,7 +194,7 @@ def _apply_extra(extra: Extra, plan: Plan) -> Outcome:
     if not extra.change.is_needed or not (is_wanted or _may_offer(plan)):
         return "in place"
     show(safe(f"\n{extra.title}: {extra.change.path}\n") + extra.difference)
-    return _confirmed(extra.change, plan, offered=not is_wanted)
+    return _confirmed_beside(extra.change, plan, offered=not is_wanted)
 
 
 def _set_up(client: Client, plan: Plan) -> Outcome:
@@ -240,6 +240,14 @@ def _confirmed(change: Change, plan: Plan, *, offered: bool = False) -> Outcome:
     return "written"
 
 
+def _confirmed_beside(change: Change, plan: Plan, *, offered: bool) -> Outcome:
+    """The same for what is written beside an entry."""
+    outcome = _confirmed(change, plan, offered=offered)
+    if outcome == "written":
+        show("Removed." if plan.remove else "Written.")
+    return outcome
+
+
 def _instruct(outcomes: Mapping[Client, Outcome], plan: Plan) -> list[Outcome]:
     """Add the paragraph for agents to the files that these clients read, or remove it."""
     readers = [client for client, outcome in outcomes.items() if outcome in ("in place", "written")]
@@ -263,7 +271,7 @@ def _instruct_in(name: str, clients: Container[Client], plan: Plan) -> Outcome |
         if not change.is_needed:
             return None
         show(safe(f"\nInstructions for agents: {path}\n") + instructions.difference(change))
-        return _confirmed(change, plan, offered=not plan.remove and "instructions" not in plan.extras)
+        return _confirmed_beside(change, plan, offered=not plan.remove and "instructions" not in plan.extras)
     except ConfigFileError as error:
         print_message(safe(str(error)))
         return "failed"
