@@ -32,16 +32,10 @@ PURE = ["events", "report", "api.expressions", "api.requests", "api.results", "a
 PURE += ["page.content", "page.coverage", "page.data", "page.document", "page.embedded"]
 PURE += ["page.failures", "page.timing"]
 PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress_line"]
-PURE += [
-    "api.history",
-    "api.investigation",
-    "cli.annotations",
-    "cli.render",
-    "cli.render_discovery",
-    "cli.render_doctor",
-]
-PURE += ["cli.render_history", "cli.render_investigation"]
-PURE += ["cli.setup.clients", "cli.setup.ownership", "cli.setup.jsonc_edit", "cli.setup.toml_edit"]
+PURE += ["api.history", "api.investigation", "cli.annotations", "cli.render", "cli.render_discovery"]
+PURE += ["cli.render_doctor", "cli.render_history", "cli.render_investigation"]
+PURE += ["cli.setup.client", "cli.setup.clients", "cli.setup.entries", "cli.setup.nested", "cli.setup.ownership"]
+PURE += ["cli.setup.jsonc_edit", "cli.setup.toml_edit"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "cli.output", "config", "execution.signals", "server.fast_start"]
 SUPERVISOR = [

@@ -45,8 +45,8 @@ class Desk:
             check=False,
         )
 
-    def answered(self, answer: bytes | signal.Signals, *arguments: str) -> tuple[int, str]:
-        """At a terminal: the exit code, and all that was to be read there."""
+    def answered(self, answer: bytes | signal.Signals, *arguments: str, then: bytes = b"\n\n\n\n") -> tuple[int, str]:
+        """At a terminal: the exit code, and all that was to be read there. `then` answers the offers that follow."""
         ours, theirs = pty.openpty()
         with subprocess.Popen(
             [*COMMAND, "setup", *arguments],
@@ -62,7 +62,7 @@ class Desk:
                 process.send_signal(answer)
             # Behind a signal it wakes a program that had not begun to read yet; the signal still comes first.
             with contextlib.suppress(OSError):
-                os.write(ours, answer if isinstance(answer, bytes) else b"\n")
+                os.write(ours, answer + then if isinstance(answer, bytes) else b"\n")
             said += read_until(ours, None)
             process.wait(PATIENCE)
         os.close(ours)

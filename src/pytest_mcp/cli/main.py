@@ -30,6 +30,7 @@ COMMANDS = {
     "history": "tell from recorded runs what is flaky, slower or failing, or how one test did",
     "call": "call one tool through an MCP client and print the reply",
     "setup": "add the server to the settings of the MCP clients on this machine, or remove it",
+    "hook": "answer an agent that types pytest into its shell with advice; Claude Code calls it",
     "doctor": "check whether the server works and the project's tests can run",
 }
 # The exit code of a usage error, for commands that do not use argparse's.

@@ -1,4 +1,4 @@
-"""An MCP client that starts a server and calls one tool, for `pytest-mcp call` and `pytest-mcp doctor`.
+"""An MCP client that starts a server, or connects to one, and calls one tool, for `pytest-mcp call` and `doctor`.
 
 In come a tool's name and its arguments; out comes the reply, and whether it is an error. An examination also contains
 the handshake, or why it failed, and what the server wrote to stderr. How these are shown is decided by the commands.
@@ -8,14 +8,16 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, TextIO
 
 import anyio
+import httpx2
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 from pytest_mcp.config.model import HISTORY_VARIABLE, Config
 
@@ -23,6 +25,8 @@ from pytest_mcp.config.model import HISTORY_VARIABLE, Config
 HANDSHAKE_SECONDS = 30
 # How much longer than its run a call may take: to find the interpreter, to end processes.
 CALL_OVERHEAD_SECONDS = 60
+# How long a server on HTTP may send nothing. It sends something every 15 seconds.
+SILENCE_SECONDS = 60
 # How many characters of the server's stderr are kept, its end.
 KEPT_STDERR = 4000
 
@@ -57,24 +61,66 @@ async def call(tool: str, arguments: dict[str, Any], flags: Sequence[str], confi
         return await _answer(client, tool, arguments)
 
 
-async def examine(tool: str, flags: Sequence[str], config: Config, on_handshake: OnHandshake) -> Examination:
+@dataclass(frozen=True)
+class Target:
+    """A server to examine."""
+
+    # Opens the connection; what a started server writes to stderr goes to the file.
+    connect: Callable[[TextIO], Any]
+    # How long a call may take, in seconds.
+    limit: float
+    # What it means if the connection fails.
+    failure: str
+    # The HTTP status of every response that was an error.
+    refusals: list[int] = field(default_factory=list)
+
+
+def local(flags: Sequence[str], config: Config) -> Target:
+    """A server that is started with these flags."""
+    return Target(
+        connect=lambda log: stdio_client(_server(flags, config), errlog=log),
+        limit=config.default_timeout + CALL_OVERHEAD_SECONDS,
+        failure="the server exited or could not be started",
+    )
+
+
+def remote(url: str, token: str | None, limit: float) -> Target:
+    """A server on HTTP."""
+    refusals: list[int] = []
+    return Target(lambda _: _http(url, token, refusals), limit + CALL_OVERHEAD_SECONDS, "no answer", refusals)
+
+
+@asynccontextmanager
+async def _http(url: str, token: str | None, refusals: list[int]) -> AsyncIterator[Any]:
+    async def note(response: httpx2.Response) -> None:
+        if response.is_error:
+            refusals.append(response.status_code)
+
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    http = httpx2.AsyncClient(headers=headers, event_hooks={"response": [note]}, timeout=SILENCE_SECONDS)
+    async with http, streamable_http_client(url, http_client=http) as streams:
+        yield streams
+
+
+async def examine(tool: str, target: Target, on_handshake: OnHandshake) -> Examination:
     """A handshake and one call, each with a time limit; `on_handshake` is called before the tool is."""
     found = Examination()
     with _kept_stderr() as log:
         try:
             with anyio.fail_after(HANDSHAKE_SECONDS) as limit:
                 started = anyio.current_time()
-                async with Client(stdio_client(_server(flags, config), errlog=log)) as client:
+                async with Client(target.connect(log)) as client:
                     found = replace(found, handshake=await _handshake(client, started))
                     assert found.handshake is not None
                     on_handshake(found.handshake)
-                    limit.deadline = anyio.current_time() + config.default_timeout + CALL_OVERHEAD_SECONDS
+                    limit.deadline = anyio.current_time() + target.limit
                     reply, failed = await _answer(client, tool, {})
             found = replace(found, problem=f"{tool}: {reply['message']}") if failed else replace(found, answer=reply)
         except* TimeoutError:
             found = replace(found, problem="the server did not answer in time")
-        except* (MCPError, OSError) as group:
-            found = replace(found, problem=f"the server exited or could not be started: {_first(group)}")
+        except* (MCPError, OSError, httpx2.HTTPError) as group:
+            reason = f"HTTP status {target.refusals[-1]}" if target.refusals else _first(group)
+            found = replace(found, problem=f"{target.failure}: {reason}")
         log.seek(0)
         return replace(found, stderr=log.read()[-KEPT_STDERR:])
 

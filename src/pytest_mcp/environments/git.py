@@ -59,6 +59,22 @@ def index(top: Path) -> Path:
     return _repository(top / ".git") / "index"
 
 
+def is_tracked(file: Path) -> bool:
+    """Whether git knows this file. False if its index cannot be read, or has compressed paths (version 4)."""
+    checkout = find(file.parent)
+    if checkout is None:
+        return False
+    name = os.fsencode(file.relative_to(checkout.top).as_posix())
+    # Before each path are its length, in twelve bits, and four flags.
+    high, low = divmod(len(name), 256)
+    entry = b"[" + b"".join(b"\\x%02x" % (flags << 4 | high) for flags in range(16)) + b"]"
+    entry += re.escape(bytes([low]) + name + b"\0")
+    try:
+        return re.search(entry, index(checkout.top).read_bytes()) is not None
+    except OSError:
+        return False
+
+
 def _repository(git: Path) -> Path:
     """The folder with HEAD: `.git` itself, or what it names if it is a file."""
     said = _line(git) or ""

@@ -103,6 +103,16 @@ def test_print_shows_the_difference_and_writes_nothing(desk: Desk) -> None:
     assert desk.files() == {}
 
 
+@pytest.mark.parametrize("options", [[], ["--portable"], ["--url", "http://127.0.0.1:8000/mcp"]])
+def test_print_json_is_an_entry_for_any_other_client_and_nothing_else(desk: Desk, options: list[str]) -> None:
+    done = desk.typed("--print", "json", *options)
+
+    local = {"command": "pytest-mcp" if options else SERVER, "args": ["--root", str(desk.project)]}
+    entry = {"url": options[1]} if len(options) > 1 else local
+    assert json.loads(done.stdout) == {"mcpServers": {"pytest-shop": entry}}
+    assert (done.returncode, desk.files()) == (0, {})
+
+
 def test_without_a_terminal_nothing_is_written_unasked(desk: Desk) -> None:
     done = desk.typed("cursor")
 

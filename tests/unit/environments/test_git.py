@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.environments.git import Checkout, find, head_commit
+from pytest_mcp.environments.git import Checkout, find, head_commit, is_tracked
 from tests.support.git import git, output
 
 
@@ -121,3 +121,21 @@ def test_a_head_that_leads_elsewhere_is_not_followed(tmp_path: Path, head: str) 
     (tmp_path / "project" / ".git" / "HEAD").write_text(head, encoding="utf-8")
 
     assert head_commit(tmp_path / "project") is None
+
+
+@pytest.mark.parametrize("name", [".mcp.json", "a/b.json", "ü" * 80 + "/" + "x" * 150])
+def test_a_file_is_tracked_once_it_was_added(repository: Path, name: str) -> None:
+    file = repository / name
+    other = repository / "other" / name
+    for each in (file, other):
+        each.parent.mkdir(parents=True, exist_ok=True)
+        each.touch()
+    git("add", "other", cwd=repository)
+
+    assert (is_tracked(file), is_tracked(other)) == (False, True)
+    git("add", ".", cwd=repository)
+    assert is_tracked(file)
+
+
+def test_outside_a_repository_nothing_is_tracked(tmp_path: Path) -> None:
+    assert not is_tracked(tmp_path / "a")

@@ -1,24 +1,27 @@
-"""`pytest-mcp doctor [--json]`: check whether the server works and the project's tests can run.
+"""`pytest-mcp doctor [--json] [--url URL]`: check whether the server works and the project's tests can run.
 
-Starts a server and calls it over stdio, like a client. Out come a report and an exit code: 0 if everything is ready,
-1 if not, 2 for a usage error.
+Starts a server and calls it over stdio, like a client, or calls the one at the URL. Out come a report and an exit
+code: 0 if everything is ready, 1 if not, 2 for a usage error.
 """
 
 import argparse
 import json
 import logging
+import os
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import anyio
 
 from pytest_mcp.api.results import ExplainResult
-from pytest_mcp.cli import render_doctor, terminal
-from pytest_mcp.cli.mcp_client import Examination, Handshake, examine, server_command
+from pytest_mcp.cli import mcp_client, render_doctor, terminal
+from pytest_mcp.cli.mcp_client import Examination, Handshake, Target, server_command
 from pytest_mcp.cli.output import can_show, show
 from pytest_mcp.cli.render_doctor import Style
+from pytest_mcp.cli.setup.url import checked_url
+from pytest_mcp.config.model import TOKEN_VARIABLE
 from pytest_mcp.config.options import LoadConfig, server_flags
 from pytest_mcp.report.environment.readiness import Standing
 
@@ -26,22 +29,52 @@ TOOL = "explain_environment"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--url", help="check the server on HTTP at this address; its token is taken from PYTEST_MCP_TOKEN"
+    )
     parser.add_argument("--json", action="store_true", help="print everything as one JSON object")
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
-    config = load_config()
     # The SDK logs a traceback if a server writes anything else than messages.
     logging.disable()
-    flags, style = server_flags(options, config), _style(config.environment)
+    if options.url is not None:
+        return _examine(_on_http(options), options, os.environ)
+    config = load_config()
+    flags = server_flags(options, config)
+    by_hand = f"Start the server by hand and read its output: {shlex.join(server_command(flags))} < /dev/null"
+    return _examine(Subject(mcp_client.local(flags, config), lambda _: by_hand), options, config.environment)
+
+
+@dataclass(frozen=True)
+class Subject:
+    target: Target
+    # The next step if the server cannot be called, for the HTTP status that it answered with.
+    next_step: Callable[[int | None], str]
+
+
+def _on_http(options: argparse.Namespace) -> Subject:
+    url, token = checked_url(options.url), os.environ.get(TOKEN_VARIABLE)
+    steps = {
+        401: f"Set {TOKEN_VARIABLE} to the token of the server.",
+        403: "Add the host of the URL to --allowed-hosts of the server.",
+        404: "Check the path of the URL: it ends with /mcp.",
+        421: "Add the host of the URL to --allowed-hosts of the server.",
+    }
+    otherwise = "Check that the server is running and that the URL is the one that it printed."
+    return Subject(mcp_client.remote(url, token, options.timeout), lambda status: steps.get(status or 0, otherwise))
+
+
+def _examine(subject: Subject, options: argparse.Namespace, environment: Mapping[str, str]) -> int:
+    style = _style(environment)
 
     def on_handshake(handshake: Handshake) -> None:
         # Shown at once: collecting the tests may take minutes.
         if not options.json:
             show(render_doctor.rendered(render_doctor.of_handshake(handshake), style))
 
-    found = anyio.run(examine, TOOL, flags, config, on_handshake)
-    standing = _standing(found, flags)
+    found = anyio.run(mcp_client.examine, TOOL, subject.target, on_handshake)
+    standing = _standing(found, subject)
     show(_as_json(found, standing) if options.json else _report(found, standing, style))
     return 0 if standing.ready else 1
 
@@ -51,11 +84,12 @@ def _style(environment: Mapping[str, str]) -> Style:
     return Style(marks, terminal.screen(environment).out)
 
 
-def _standing(found: Examination, flags: Sequence[str]) -> Standing:
+def _standing(found: Examination, subject: Subject) -> Standing:
     if found.answer is not None:
         return Standing(found.answer["ready"], found.answer["summary"], found.answer["next_step"])
-    problem, by_hand = (found.problem or "").partition("\n")[0], f"{shlex.join(server_command(flags))} < /dev/null"
-    return Standing(False, f"Not ready: {problem}", f"Start the server by hand and read its output: {by_hand}")
+    refusals = subject.target.refusals
+    problem = (found.problem or "").partition("\n")[0]
+    return Standing(False, f"Not ready: {problem}", subject.next_step(refusals[-1] if refusals else None))
 
 
 def _report(found: Examination, standing: Standing, style: Style) -> str:

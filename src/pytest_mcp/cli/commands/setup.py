@@ -7,29 +7,30 @@ everything is as requested, 1 if something is not, 2 for a usage error. What a c
 
 import argparse
 import os
-import shutil
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePath
-from typing import Any, Literal
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
 
 from pytest_mcp.cli.output import MISUSE, ask, can_ask, print_message, show
-from pytest_mcp.cli.setup import config_file, own_command
-from pytest_mcp.cli.setup.clients import CLIENTS, Client, Level, Machine, entry, own_keys, root_arguments, server_name
+from pytest_mcp.cli.setup import config_file, extras, instructions, own_command, server_entry
+from pytest_mcp.cli.setup.client import Client, Machine
+from pytest_mcp.cli.setup.clients import CLIENTS, OTHER
 from pytest_mcp.cli.setup.config_file import Change, ConfigFileError, real
-from pytest_mcp.cli.setup.ownership import is_ours, program
-from pytest_mcp.config.model import Config, ConfigError, NoProject
+from pytest_mcp.cli.setup.extras import Extra
+from pytest_mcp.cli.setup.plan import Plan, exists
+from pytest_mcp.cli.setup.server_entry import NoRemoteError, NotOurEntryError
+from pytest_mcp.cli.setup.url import checked_url
+from pytest_mcp.config.model import TOKEN_VARIABLE, Config, ConfigError, NoProject
 from pytest_mcp.config.options import LoadConfig, changed_flags
+from pytest_mcp.environments import git
 from pytest_mcp.text import safe
 
+EXTRAS = ("instructions", "allow", "hook")
 CLIENTS_BY_NAME = {client.name: client for client in CLIENTS}
 # The result for one client. `unconfirmed`: there is no terminal to ask for confirmation.
 Outcome = Literal["in place", "written", "unconfirmed", "failed"]
-
-
-class NotOurEntryError(ConfigFileError):
-    """The entry with our name starts another program."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,61 +41,70 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"{', '.join(CLIENTS_BY_NAME)} (default: those found on this machine)",
     )
     parser.add_argument("--user", action="store_true", help="use your own settings, not the project's")
-    parser.add_argument("--remove", action="store_true", help="remove the entry")
+    parser.add_argument(
+        "--portable", action="store_true", help="write `pytest-mcp` instead of its path on this machine"
+    )
+    parser.add_argument(
+        "--url", help="the address of a server on HTTP that runs already; its token is taken from PYTEST_MCP_TOKEN"
+    )
+    parser.add_argument(
+        "--instructions", action="store_true", help="tell agents in AGENTS.md or CLAUDE.md to use the tools"
+    )
+    parser.add_argument("--allow", action="store_true", help="let the client call the tools without asking")
+    parser.add_argument(
+        "--hook",
+        action="store_true",
+        help="let Claude Code answer pytest in its shell with the advice to use the tools",
+    )
+    parser.add_argument("--remove", action="store_true", help="remove the entry and everything else that was written")
     writing = parser.add_mutually_exclusive_group()
     writing.add_argument("--yes", action="store_true", help="write without asking")
-    writing.add_argument("--print", action="store_true", help="only show what would be written")
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What was typed, and what was found out for it."""
-
-    machine: Machine
-    root: Path | None
-    user: bool
-    remove: bool
-    confirmed: Literal["yes", "no", "ask", "cannot ask"]
-    command: Sequence[str]
-    flags: Sequence[str]
-    limit: int
-
-    def level(self, client: Client) -> Level:
-        return "user" if self.user or self.root is None or not client.project else "project"
-
-    def path(self, client: Client) -> Path:
-        """The client's file that exists, otherwise the one to create."""
-        if self.root and self.level(client) == "project":
-            paths: Sequence[PurePath] = [self.root / name for name in client.project]
-        else:
-            paths = client.user(self.machine)
-        return next((Path(path) for path in paths if _exists(path)), Path(paths[-1]))
+    writing.add_argument(
+        "--print",
+        action="store_true",
+        help="only show what would be written; `--print json`: an entry for any other client",
+    )
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
+    if options.print and options.clients == [OTHER.name]:
+        return _print_entry(options, load_config())
     unknown = [name for name in options.clients if name not in CLIENTS_BY_NAME]
     if unknown:
         print_message(f"unknown client: {', '.join(unknown)}; the known clients are {', '.join(CLIENTS_BY_NAME)}")
         return MISUSE
     plan = _plan(options, _config(options, load_config))
     clients = [CLIENTS_BY_NAME[name] for name in dict.fromkeys(options.clients)] or _default_clients(plan)
-    if not clients:
-        show("No client has an entry." if plan.remove else f"Name a client: {', '.join(CLIENTS_BY_NAME)}.")
-        return 0 if plan.remove else 1
-    return _exit_code({client: _set_up(client, plan) for client in clients}, plan)
+    if not (clients or plan.remove):
+        show(f"Name a client: {', '.join(CLIENTS_BY_NAME)}.")
+        return 1
+    outcomes = {client: _set_up_all(client, plan) for client in clients}
+    told = _instruct(outcomes if options.clients or not plan.remove else dict.fromkeys(CLIENTS, "in place"), plan)
+    if not (clients or told):
+        show("No client has an entry.")
+    return _exit_code(outcomes, told, plan)
 
 
-def _exit_code(outcomes: Mapping[Client, Outcome], plan: Plan) -> int:
+def _print_entry(options: argparse.Namespace, config: Config) -> int:
+    """Only the JSON is printed, so that other programs can read it."""
+    show(server_entry.sample(OTHER, _plan(options, config)))
+    return 0
+
+
+def _exit_code(outcomes: Mapping[Client, Outcome], told: Sequence[Outcome], plan: Plan) -> int:
     written = [client for client, outcome in outcomes.items() if outcome == "written"]
-    if not plan.remove and "project" in map(plan.level, written):
-        name = Path(plan.command[0]).name
-        show(
-            f"\nThe command in the project's file is a path on this machine. Replace it with `{name}` before you commit"
-            " the file."
-        )
-    if "unconfirmed" in outcomes.values():
+    if _writes_a_path(plan) and "project" in map(plan.level, written):
+        show("\nThe command in the project's file is a path on this machine. Use --portable if you commit the file.")
+    if plan.portable and plan.command and not plan.url and plan.found(plan.command[0]) is None:
+        show(f"\n`{plan.command[0]}` is not on your PATH: clients will not find it until it is installed there.")
+    every = {*outcomes.values(), *told}
+    if "unconfirmed" in every:
         show("\nNothing was written, because there is no terminal to ask for confirmation. Use --yes to write.")
-    return 0 if {"in place", "written"}.issuperset(outcomes.values()) else 1
+    return 0 if every <= {"in place", "written"} else 1
+
+
+def _writes_a_path(plan: Plan) -> bool:
+    return not (plan.remove or plan.portable or plan.url)
 
 
 def _config(options: argparse.Namespace, load_config: LoadConfig) -> Config | None:
@@ -119,16 +129,24 @@ def _plan(options: argparse.Namespace, config: Config | None) -> Plan:
         user=options.user,
         remove=options.remove,
         confirmed="yes" if options.yes else "no" if options.print else asked,
-        command=[] if options.remove else own_command.command(own_command.here()),
+        portable=options.portable,
+        command=[] if options.remove else _command(options.portable),
         flags=changed_flags(options, config),
         limit=options.timeout,
+        extras=frozenset(name for name in EXTRAS if getattr(options, name)),
+        url=None if options.url is None else checked_url(options.url),
     )
+
+
+def _command(portable: bool) -> list[str]:
+    command = own_command.command(own_command.here())
+    return own_command.portable(command) if portable else command
 
 
 def _default_clients(plan: Plan) -> list[Client]:
     """The clients if none was named: those that are installed, or those that have an entry to remove."""
     if plan.remove:
-        return [client for client in CLIENTS if _has_entry(client, plan)]
+        return [client for client in CLIENTS if _has_entry(client, plan) or _has_extra(client, plan)]
     found = [client for client in CLIENTS if _is_installed(client, plan)]
     missing = [client.title for client in CLIENTS if client not in found]
     show(f"Found: {', '.join(client.title for client in found) or 'none'}. Not found: {', '.join(missing) or 'none'}.")
@@ -137,26 +155,46 @@ def _default_clients(plan: Plan) -> list[Client]:
 
 def _is_installed(client: Client, plan: Plan) -> bool:
     signs = [plan.root / name for name in (*client.project, *client.project_signs)] if plan.root else []
-    search_path = plan.machine.environment.get("PATH")
-    return any(_exists(path) for path in (client.home(plan.machine), *signs)) or any(
-        shutil.which(program, path=search_path) for program in client.programs
-    )
+    return any(map(exists, (client.home(plan.machine), *signs))) or any(map(plan.found, client.programs))
 
 
 def _has_entry(client: Client, plan: Plan) -> bool:
     try:
-        return _change(client, plan).is_needed
+        return server_entry.change(client, plan).is_needed
     except NotOurEntryError:
         return False
     except ConfigFileError:
         return True  # unknown; the error is shown when the entry is removed
 
 
-def _exists(path: PurePath) -> bool:
+def _has_extra(client: Client, plan: Plan) -> bool:
     try:
-        return Path(path).exists()
-    except OSError:
-        return False
+        return any(extra.change.is_needed for extra in extras.to_remove(client, plan))
+    except ConfigFileError:
+        return True
+
+
+def _set_up_all(client: Client, plan: Plan) -> Outcome:
+    """The entry, and what belongs to it."""
+    outcome = _set_up(client, plan)
+    if outcome not in ("in place", "written"):
+        return outcome
+    try:
+        others = [
+            _apply_extra(extra, plan) for extra in (extras.to_remove if plan.remove else extras.to_add)(client, plan)
+        ]
+    except ConfigFileError as error:
+        print_message(safe(str(error)))
+        return "failed"
+    return next((other for other in others if other in ("failed", "unconfirmed")), outcome)
+
+
+def _apply_extra(extra: Extra, plan: Plan) -> Outcome:
+    is_wanted = plan.remove or extra.name in plan.extras
+    if not extra.change.is_needed or not (is_wanted or _may_offer(plan)):
+        return "in place"
+    show(safe(f"\n{extra.title}: {extra.change.path}\n") + extra.difference)
+    return _confirmed_beside(extra.change, plan, offered=not is_wanted)
 
 
 def _set_up(client: Client, plan: Plan) -> Outcome:
@@ -166,7 +204,7 @@ def _set_up(client: Client, plan: Plan) -> Outcome:
         print_message(f"{client.title} needs an entry for each project: run this in the project's folder or add --root")
         return "failed"
     try:
-        change = _change(client, plan)
+        change = server_entry.change(client, plan)
         if not change.is_needed:
             show("There is nothing to remove." if plan.remove else "It is already set up.")
             return "in place"
@@ -176,67 +214,92 @@ def _set_up(client: Client, plan: Plan) -> Outcome:
             show(safe(str(error)))
             return "in place"
         print_message(safe(str(error)))
-        if not plan.remove:
-            keys = (client.servers, server_name(client, plan.level(client), plan.root, {}))
-            show(f"Add this to it yourself:\n{config_file.sample(path, keys, _entry(client, plan))}")
+        if not (plan.remove or isinstance(error, NoRemoteError)):
+            show(f"Add this to it yourself:\n{_without_token(server_entry.sample(client, plan), plan)}")
         return "failed"
-
-
-def _change(client: Client, plan: Plan) -> Change:
-    path = _checked_path(client, plan)
-    taken = config_file.table(path, [client.servers])
-    keys = (client.servers, server_name(client, plan.level(client), plan.root, taken))
-    old = taken.get(keys[1])
-    if old is not None and not is_ours(old):
-        raise NotOurEntryError(_not_ours(path, keys[1], old))
-    if plan.remove:
-        return config_file.removed(path, keys)
-    # Keys that somebody else has added to the entry are kept.
-    wanted = {**(old or {}), **_entry(client, plan)}
-    # A file with the same values in another layout or order is not changed.
-    return config_file.unchanged(path) if old == wanted else config_file.added(path, keys, wanted, client.skeleton)
-
-
-def _checked_path(client: Client, plan: Plan) -> Path:
-    """The client's file. Symlinks in the user's own settings are followed; those in a project are refused.
-
-    A repository could contain a symlink to any file, and we would change that file.
-    """
-    path = plan.path(client)
-    if plan.root and plan.level(client) == "project" and real(path) != real(plan.root) / path.relative_to(plan.root):
-        raise ConfigFileError(f"{path} leads to {real(path)}; symlinks in a project are not followed.")
-    return path
-
-
-def _not_ours(path: Path, name: str, old: Any) -> str:
-    """The message about another program's entry, without its arguments, which may contain secrets."""
-    does = f"starts {started}" if (started := program(old)) else "has no command"
-    return (
-        f"{path} has an entry {name!r} that {does} and does not seem to be pytest-mcp's. It was not changed."
-        " Rename it, or remove it if you do not need it."
-    )
-
-
-def _entry(client: Client, plan: Plan) -> dict[str, Any]:
-    root = root_arguments(client, plan.level(client), plan.root)
-    return entry(client, [*plan.command, *root, *client.arguments, *plan.flags], limit=plan.limit)
 
 
 def _apply(change: Change, client: Client, plan: Plan) -> Outcome:
-    show(config_file.difference(change, own_keys(client)))
+    show(_without_token(config_file.difference(change, server_entry.shown_keys(client, change)), plan))
+    if _writes_a_path(plan) and plan.level(client) == "project" and git.is_tracked(change.path):
+        show("git tracks this file, and the command is a path on this machine: --portable writes one for everybody.")
+    outcome = _confirmed(change, plan)
+    if outcome == "written":
+        show(_done(change.path, client, plan))
+    return outcome
+
+
+def _confirmed(change: Change, plan: Plan, *, offered: bool = False) -> Outcome:
+    """Write a change that was shown, if it is confirmed. To decline what was only offered is no failure."""
     if plan.confirmed in ("no", "cannot ask"):
         return "in place" if plan.confirmed == "no" else "unconfirmed"
-    if plan.confirmed == "ask" and not ask("Write this?"):
+    if plan.confirmed == "ask" and not ask("Write this?", default=not offered):
         show("Not written.")
-        return "failed"
+        return "in place" if offered else "failed"
     config_file.write(change)
-    show(_done(change.path, client, plan))
     return "written"
+
+
+def _confirmed_beside(change: Change, plan: Plan, *, offered: bool) -> Outcome:
+    """The same for what is written beside an entry."""
+    outcome = _confirmed(change, plan, offered=offered)
+    if outcome == "written":
+        show("Removed." if plan.remove else "Written.")
+    return outcome
+
+
+def _instruct(outcomes: Mapping[Client, Outcome], plan: Plan) -> list[Outcome]:
+    """Add the paragraph for agents to the files that these clients read, or remove it."""
+    readers = [client for client, outcome in outcomes.items() if outcome in ("in place", "written")]
+    names = dict.fromkeys(client.instructions for client in readers if client.instructions)
+    if plan.root is None or not (plan.remove or "instructions" in plan.extras or _may_offer(plan)):
+        return []
+    return [outcome for name in names if (outcome := _instruct_in(name, outcomes, plan))]
+
+
+def _may_offer(plan: Plan) -> bool:
+    return plan.confirmed == "ask" and not plan.user
+
+
+def _instruct_in(name: str, clients: Container[Client], plan: Plan) -> Outcome | None:
+    assert plan.root is not None
+    try:
+        path = plan.checked(instructions.file(plan.root, name))
+        if plan.remove and _is_read_by_others(path, clients, plan):
+            return None
+        change = instructions.removed(path) if plan.remove else instructions.added(path)
+        if not change.is_needed:
+            return None
+        show(safe(f"\nInstructions for agents: {path}\n") + instructions.difference(change))
+        return _confirmed_beside(change, plan, offered=not plan.remove and "instructions" not in plan.extras)
+    except ConfigFileError as error:
+        print_message(safe(str(error)))
+        return "failed"
+
+
+def _is_read_by_others(path: Path, clients: Container[Client], plan: Plan) -> bool:
+    """Whether another client, which still has an entry, reads this file too."""
+    assert plan.root is not None
+    others = [client for client in CLIENTS if client not in clients and client.instructions]
+    readers = [client for client in others if instructions.file(plan.root, client.instructions or "") == path]
+    return any(_has_entry(client, replace(plan, user=user)) for client in readers for user in (False, True))
 
 
 def _done(path: Path, client: Client, plan: Plan) -> str:
     if not plan.remove:
         project = client.project_step if plan.level(client) == "project" else ""
-        return " ".join(filter(None, ["Written.", project, client.next_step]))
+        return " ".join(filter(None, ["Written.", _about_token(client, plan), project, client.next_step]))
     is_empty = config_file.is_empty(path, client.skeleton)
     return "Removed." + " The file is empty now; delete it if you do not need it." * is_empty
+
+
+def _about_token(client: Client, plan: Plan) -> str:
+    if plan.token is None:
+        return ""
+    if server_entry.has_literal_token(client, plan):
+        return f"The token is in this file, because {client.title} takes it from nowhere else."
+    return f"The token is not in the file: set {TOKEN_VARIABLE} where you start {client.title}."
+
+
+def _without_token(text: str, plan: Plan) -> str:
+    return text.replace(plan.token, config_file.NOT_SHOWN) if plan.token else text

@@ -1,98 +1,12 @@
 """The MCP clients that `pytest-mcp setup` knows: one row for each, with its files and what an entry in them needs.
 
-In come a client, a machine and a project; out come paths, names and entries. Pure: nothing here checks whether a path
-exists. How a file is changed is decided in `config_file`, how the server is started in `own_command`.
+Pure: nothing here checks whether a path exists. The fields are explained in `client`. How a file is changed is decided
+in `config_file`, how the server is started in `own_command`.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import count
 from pathlib import PurePath
-from typing import Any, Literal, NamedTuple
 
-from pytest_mcp.cli.setup.ownership import is_ours
-
-# A client's timeout for a call is this much longer than the server's, so that the server's answer still arrives.
-TIMEOUT_MARGIN = 60
-# The shortest timeout that is written, in seconds.
-SHORTEST_TIMEOUT = 300
-# Some clients allow sixty characters for the names of server and tool together.
-LONGEST_PROJECT_NAME = 24
-
-Level = Literal["project", "user"]
-
-
-class Machine(NamedTuple):
-    """What the path of a settings file depends on."""
-
-    platform: str
-    home: PurePath
-    environment: Mapping[str, str]
-
-    def folder(self, variable: str, *default: str) -> PurePath:
-        value = self.home / self.environment.get(variable, "")
-        return self.home.joinpath(*default) if value == self.home else value
-
-    @property
-    def config(self) -> PurePath:
-        return self.folder("XDG_CONFIG_HOME", ".config")
-
-    @property
-    def applications(self) -> PurePath:
-        """Where GUI programs keep their settings."""
-        if self.platform == "win32":
-            return self.folder("APPDATA", "AppData", "Roaming")
-        return self.home / "Library" / "Application Support" if self.platform == "darwin" else self.config
-
-    @property
-    def editor_config(self) -> PurePath:
-        """The same for editors that use `~/.config` on macOS too."""
-        return self.applications if self.platform == "win32" else self.config
-
-
-class Timeout(NamedTuple):
-    """A key of an entry that sets a timeout of the client. One for calls grows with the server's own time limit."""
-
-    key: str
-    per_second: int = 1
-    least: int = SHORTEST_TIMEOUT
-    for_calls: bool = True
-
-
-@dataclass(frozen=True, eq=False)
-class Client:
-    name: str
-    title: str
-    # The user's own file. Of several, the first that exists is used, or the last if none exists.
-    user: Callable[[Machine], tuple[PurePath, ...]]
-    # A folder that exists if the client is installed.
-    home: Callable[[Machine], PurePath]
-    # The key of the servers in those files.
-    servers: str
-    # What the user must know or do after the file was written.
-    next_step: str
-    programs: tuple[str, ...] = ()
-    # The file in a project, chosen in the same way.
-    project: tuple[str, ...] = ()
-    # What the user must know or do first, if it is the project's file.
-    project_step: str = ""
-    # Further files and folders in a project that show that the client is used there.
-    project_signs: tuple[str, ...] = ()
-    # What the client itself would write into a new file.
-    skeleton: str = ""
-    # Keys that every entry has.
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    # Whether `command` is a list that includes the arguments.
-    one_list: bool = False
-    timeouts: tuple[Timeout, ...] = ()
-    # The client's variable for the project's folder, if it starts servers in another folder.
-    workspace: str | None = None
-    # Whether an entry in the user's file is for one project, because the client has no variable for the open project.
-    one_project: bool = False
-    # Further arguments for the server.
-    arguments: tuple[str, ...] = ()
-
+from pytest_mcp.cli.setup.client import TOOL_NAMES, Client, Machine, Remote, Timeout
 
 CLIENTS = (
     Client(
@@ -107,6 +21,9 @@ CLIENTS = (
         project_step="Start `claude` in the project: it asks once whether this server may run.",
         project_signs=(".claude",),
         fixed={"type": "stdio"},
+        remote=Remote("${PYTEST_MCP_TOKEN}", fixed={"type": "http"}),
+        instructions="CLAUDE.md",
+        rules="settings.json",
     ),
     Client(
         name="claude-desktop",
@@ -118,6 +35,7 @@ CLIENTS = (
         one_project=True,
         # Its timeout is four minutes and cannot be changed.
         arguments=("--timeout=220",),
+        instructions=None,
     ),
     Client(
         name="codex",
@@ -131,6 +49,8 @@ CLIENTS = (
         project_step="Codex reads this file only if you trust the project: start `codex` there once.",
         project_signs=(".codex",),
         timeouts=(Timeout("startup_timeout_sec", least=60, for_calls=False), Timeout("tool_timeout_sec")),
+        remote=Remote("PYTEST_MCP_TOKEN", variable_key="bearer_token_env_var"),
+        approval={"default_tools_approval_mode": "approve"},
     ),
     Client(
         name="gemini",
@@ -145,6 +65,9 @@ CLIENTS = (
         project_signs=(".gemini",),
         # Its default is ten minutes.
         timeouts=(Timeout("timeout", 1000, least=600),),
+        remote=Remote("${PYTEST_MCP_TOKEN}", url="httpUrl"),
+        instructions="GEMINI.md",
+        approval={"trust": True},
     ),
     Client(
         name="cursor",
@@ -159,6 +82,7 @@ CLIENTS = (
         fixed={"type": "stdio"},
         workspace="${workspaceFolder}",
         one_project=True,
+        remote=Remote("${env:PYTEST_MCP_TOKEN}"),
     ),
     Client(
         name="vscode",
@@ -173,6 +97,7 @@ CLIENTS = (
         fixed={"type": "stdio"},
         workspace="${workspaceFolder}",
         one_project=True,
+        remote=Remote("${env:PYTEST_MCP_TOKEN}", fixed={"type": "http"}),
     ),
     Client(
         name="opencode",
@@ -188,6 +113,7 @@ CLIENTS = (
         fixed={"type": "local"},
         one_list=True,
         timeouts=(Timeout("timeout", 1000),),
+        remote=Remote("{env:PYTEST_MCP_TOKEN}", fixed={"type": "remote"}),
     ),
     Client(
         name="zed",
@@ -201,6 +127,7 @@ CLIENTS = (
         project_step="Zed reads this file only if you trust the project.",
         project_signs=(".zed",),
         timeouts=(Timeout("timeout"),),
+        remote=Remote(None),
     ),
     Client(
         name="windsurf",
@@ -215,49 +142,116 @@ CLIENTS = (
         programs=("windsurf", "devin-desktop"),
         project_signs=(".windsurf",),
         one_project=True,
+        remote=Remote("${env:PYTEST_MCP_TOKEN}", url="serverUrl"),
+    ),
+    Client(
+        name="copilot",
+        title="Copilot CLI",
+        user=lambda machine: (machine.folder("COPILOT_HOME", ".copilot") / "mcp-config.json",),
+        home=lambda machine: machine.folder("COPILOT_HOME", ".copilot"),
+        servers="mcpServers",
+        next_step="Start `copilot` again. It asks before it calls a tool, until you allow it.",
+        programs=("copilot",),
+        fixed={"type": "local", "tools": ["*"]},
+        remote=Remote(None, fixed={"type": "http", "tools": ["*"]}),
+    ),
+    Client(
+        name="cline",
+        title="Cline",
+        user=lambda machine: (
+            _extension(machine, "saoudrizwan.claude-dev") / "cline_mcp_settings.json",
+            machine.home / ".cline" / "data" / "settings" / "cline_mcp_settings.json",
+        ),
+        home=lambda machine: machine.home / ".cline",
+        servers="mcpServers",
+        next_step="Cline asks before it calls a tool, until you allow it.",
+        programs=("cline",),
+        project_signs=(".clinerules",),
+        timeouts=(Timeout("timeout"),),
+        one_project=True,
+        remote=Remote(None, fixed={"type": "streamableHttp"}),
+        approval={"autoApprove": list(TOOL_NAMES)},
+    ),
+    Client(
+        name="roo",
+        title="Roo Code",
+        user=lambda machine: (_extension(machine, "rooveterinaryinc.roo-cline") / "mcp_settings.json",),
+        home=lambda machine: _extension(machine, "rooveterinaryinc.roo-cline"),
+        servers="mcpServers",
+        next_step="Roo Code asks before it calls a tool, until you allow it.",
+        project=(".roo/mcp.json",),
+        project_signs=(".roo",),
+        timeouts=(Timeout("timeout"),),
+        remote=Remote(None, fixed={"type": "streamable-http"}),
+        approval={"alwaysAllow": list(TOOL_NAMES)},
+    ),
+    Client(
+        name="junie",
+        title="JetBrains Junie",
+        user=lambda machine: (machine.home / ".junie" / "mcp" / "mcp.json",),
+        home=lambda machine: machine.home / ".junie",
+        servers="mcpServers",
+        next_step="Junie asks before it calls a tool, until you allow it.",
+        project_signs=(".junie",),
+        one_project=True,
+    ),
+    Client(
+        name="kiro",
+        title="Kiro",
+        user=lambda machine: (machine.home / ".kiro" / "settings" / "mcp.json",),
+        home=lambda machine: machine.home / ".kiro",
+        servers="mcpServers",
+        next_step="Kiro asks before it calls a tool, until you allow it.",
+        programs=("kiro", "kiro-cli"),
+        project_signs=(".kiro",),
+        one_project=True,
+        remote=Remote("${PYTEST_MCP_TOKEN}"),
+        approval={"autoApprove": list(TOOL_NAMES)},
+    ),
+    Client(
+        name="amp",
+        title="Amp",
+        user=lambda machine: tuple(
+            machine.home / ".config" / "amp" / f"settings.{ending}" for ending in ("jsonc", "json")
+        ),
+        home=lambda machine: machine.home / ".config" / "amp",
+        servers="amp.mcpServers",
+        next_step="Start `amp` again.",
+        programs=("amp",),
+        project=(".amp/settings.jsonc", ".amp/settings.json"),
+        project_step="Amp starts servers of a project only if you approve them.",
+        project_signs=(".amp",),
+        remote=Remote("${PYTEST_MCP_TOKEN}"),
+    ),
+    Client(
+        name="lmstudio",
+        title="LM Studio",
+        user=lambda machine: (machine.home / ".lmstudio" / "mcp.json",),
+        home=lambda machine: machine.home / ".lmstudio",
+        servers="mcpServers",
+        next_step="LM Studio asks before it calls a tool, until you allow it.",
+        one_project=True,
+        remote=Remote(None),
+        instructions=None,
     ),
 )
 
-
-def entry(client: Client, command: Sequence[str], *, limit: int) -> dict[str, Any]:
-    """The entry of the server in the client's file; `limit` is the server's time limit for a call, in seconds."""
-    program, *arguments = command
-    start = {"command": list(command)} if client.one_list else {"command": program, "args": arguments}
-    timeouts = {
-        timeout.key: timeout.per_second * max(timeout.least, limit + TIMEOUT_MARGIN if timeout.for_calls else 0)
-        for timeout in client.timeouts
-    }
-    return {**client.fixed, **start, **timeouts}
-
-
-def own_keys(client: Client) -> frozenset[str]:
-    """The keys of an entry that we write; any other key was added by somebody else."""
-    return frozenset({*client.fixed, "command", "args", *(timeout.key for timeout in client.timeouts)})
+# Stands for every client that is not in the table, for `setup --print json`.
+OTHER = Client(
+    name="json",
+    title="Another client",
+    user=lambda machine: (machine.home / "mcp.json",),
+    home=lambda machine: machine.home,
+    servers="mcpServers",
+    next_step="",
+    one_project=True,
+    remote=Remote("${PYTEST_MCP_TOKEN}"),
+)
 
 
-def root_arguments(client: Client, level: Level, root: PurePath | None) -> list[str]:
-    """The --root argument, if the client does not start the server in the project."""
-    if level == "user":
-        return ["--root", str(root)] if client.one_project else []
-    return ["--root", client.workspace] if client.workspace else []
-
-
-def server_name(client: Client, level: Level, root: PurePath | None, taken: Mapping[str, Any]) -> str:
-    """The name of the entry. If the entries of several projects share a file, each project has its own name."""
-    if level == "project" or not client.one_project or root is None:
-        return "pytest"
-    word = re.sub(r"[^A-Za-z0-9_]+", "-", root.name).strip("-")[:LONGEST_PROJECT_NAME]
-    first = f"pytest-{word or 'project'}"
-    known = [
-        name for name in taken if name.startswith("pytest") and is_ours(taken[name]) and _serves(taken[name], root)
-    ]
-    names = (first if number == 1 else f"{first}-{number}" for number in count(1))
-    return known[0] if known else next(name for name in names if name not in taken)
-
-
-def _serves(entry: Mapping[str, Any], root: PurePath) -> bool:
-    arguments = entry.get("args", [])
-    return ["--root", str(root)] in [arguments[index : index + 2] for index in range(len(arguments))]
+def _extension(machine: Machine, name: str) -> PurePath:
+    """Where an extension of VS Code keeps its settings."""
+    return machine.applications / "Code" / "User" / "globalStorage" / name / "settings"
 
 
 def _cased(machine: Machine, name: str) -> str:

@@ -10,13 +10,13 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from pytest_mcp.cli.setup import jsonc_edit, toml_edit
+from pytest_mcp.cli.setup import jsonc_edit, nested, toml_edit
 from pytest_mcp.text import safe, safe_line
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -50,13 +50,13 @@ EDITORS: Mapping[str, Editor] = {".json": jsonc_edit, ".jsonc": jsonc_edit, ".to
 
 @dataclass(frozen=True)
 class Change:
-    """The content of a file before and after, and of the entry. `before` is None if there is no file."""
+    """The content of a file before and after, and of the entry. None if there is no file, or will be none."""
 
     path: Path
     # The target of the path, with symlinks resolved when it was read.
     real: Path
     before: bytes | None = b""
-    after: bytes = b""
+    after: bytes | None = b""
     keys: Sequence[str] = ()
     old: Entry | None = None
     new: Entry | None = None
@@ -69,7 +69,7 @@ class Change:
 def table(path: Path, keys: Sequence[str]) -> Mapping[str, Any]:
     """The table at this path of keys; empty if there is none."""
     with _explained(path):
-        return _inner(EDITORS[path.suffix].read(_text(_bytes(path))), keys) or {}
+        return nested.inner(EDITORS[path.suffix].read(_text(content_of(path))), keys) or {}
 
 
 def is_empty(path: Path, skeleton: str = "") -> bool:
@@ -79,30 +79,65 @@ def is_empty(path: Path, skeleton: str = "") -> bool:
 
 def added(path: Path, keys: Sequence[str], entry: Entry, skeleton: str = "") -> Change:
     """The file with this entry; a new file begins with `skeleton`."""
-    before = _bytes(path)
+    before = content_of(path)
     editor = EDITORS[path.suffix]
     with _explained(path):
         old = skeleton if before is None else _text(before)
         new = editor.put(old, keys, entry)
-        if editor.read(new) != _with(editor.read(old), keys, entry):
+        if editor.read(new) != nested.replaced(editor.read(old), keys, entry):
             raise ValueError("its layout cannot be edited safely")
         if before is None:
             new = new.removesuffix("\n") + "\n"
-        return Change(path, real(path), before, _encoded(new, before), keys, _inner(editor.read(old), keys), entry)
+        known = nested.inner(editor.read(old), keys)
+        return Change(path, real(path), before, _encoded(new, before), keys, known, entry)
 
 
 def removed(path: Path, keys: Sequence[str]) -> Change:
     """The file without this entry. An empty file is kept: we cannot know who created it."""
-    before = _bytes(path)
+    before = content_of(path)
     if before is None:
         return unchanged(path)
     editor = EDITORS[path.suffix]
     with _explained(path):
         old = _text(before)
         new = editor.drop(old, keys)
-        if _pruned(editor.read(new), keys) != _pruned(editor.read(old), keys):
+        if nested.pruned(editor.read(new), keys) != nested.pruned(editor.read(old), keys):
             raise ValueError("its layout cannot be edited safely")
-        return Change(path, real(path), before, _encoded(new, before), keys, _inner(editor.read(old), keys))
+        return Change(path, real(path), before, _encoded(new, before), keys, nested.inner(editor.read(old), keys))
+
+
+def extended(path: Path, keys: Sequence[str], items: Sequence[Any]) -> Change:
+    """The JSON file with these items in the list at this path."""
+    before = content_of(path)
+    with _explained(path):
+        old = new = _text(before)
+        known = nested.items(jsonc_edit.read(old), keys)
+        missing = [item for item in items if item not in known]
+        for item in missing:
+            new = jsonc_edit.append(new, keys, item)
+        if missing and jsonc_edit.read(new) != nested.replaced(jsonc_edit.read(old), keys, [*known, *missing]):
+            raise ValueError("its layout cannot be edited safely")
+        if before is None:
+            new = new.removesuffix("\n") + "\n"
+        return Change(path, real(path), before, _encoded(new, before), keys) if missing else unchanged(path)
+
+
+def reduced(path: Path, keys: Sequence[str], is_ours: Callable[[Any], bool]) -> tuple[Change, list[Any]]:
+    """The JSON file without our items in the list at this path, and those items."""
+    before = content_of(path)
+    with _explained(path):
+        old = new = _text(before)
+        known = nested.items(jsonc_edit.read(old), keys)
+        ours = [item for item in known if is_ours(item)]
+        for item in reversed(ours):
+            new = jsonc_edit.discard(new, keys, item)
+        left = [item for item in known if item not in ours]
+        if (
+            nested.pruned(jsonc_edit.read(new), keys) != nested.pruned(jsonc_edit.read(old), keys)
+            or nested.items(jsonc_edit.read(new), keys) != left
+        ):
+            raise ValueError("its layout cannot be edited safely")
+        return (Change(path, real(path), before, _encoded(new, before), keys) if ours else unchanged(path)), ours
 
 
 def unchanged(path: Path) -> Change:
@@ -120,11 +155,16 @@ def difference(change: Change, shown_keys: Set[str]) -> str:
     Other parts of the file may contain secrets. So it is no diff of the file's lines: other entries may be on the same
     lines. Of the entry, only `shown_keys` are shown with their values.
     """
-    is_new = change.before is None
     before, after = (_shown(change, entry, shown_keys) for entry in (change.old, change.new))
+    return part_difference(change, ".".join(change.keys[:-1]), before, after)
+
+
+def part_difference(change: Change, place: str, before: str, after: str) -> str:
+    """The change of one part of the file as a diff, safe to print; all of a new file."""
+    is_new = change.before is None
     after = _text(change.after) if is_new else after
-    place = "a new file" if is_new else ".".join(change.keys[:-1])
-    head = [f"--- {'/dev/null' if is_new else change.path}", f"+++ {change.path}", f"@@ {place} @@"]
+    old, new = ("/dev/null" if content is None else change.path for content in (change.before, change.after))
+    head = [f"--- {old}", f"+++ {new}", f"@@ {'a new file' if is_new else place} @@"]
     return "\n".join([*map(safe_line, head), *map(safe, _compared(before, after))])
 
 
@@ -161,6 +201,9 @@ def _write(change: Change) -> None:
     if change.before is None:
         _replace(change, None)
         return
+    if change.after is None:
+        change.real.unlink()
+        return
     # Replacing needs permission for the folder only, but a read-only file is not to be changed.
     if not os.access(change.real, os.W_OK):
         raise ConfigFileError(f"{change.path} is read-only.")
@@ -183,7 +226,7 @@ def _replace(change: Change, old: os.stat_result | None) -> None:
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if old is None else 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(change.after)
+            file.write(change.after or b"")
             file.flush()
             os.fsync(descriptor)
         if old is not None:
@@ -224,7 +267,8 @@ def _overwrite(change: Change) -> None:
     _check(change)
     with change.real.open("r+b", buffering=0) as file:
         try:
-            if file.write(change.after) < len(change.after):
+            content = change.after or b""
+            if file.write(content) < len(content):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             file.truncate()
         except OSError:
@@ -235,7 +279,7 @@ def _overwrite(change: Change) -> None:
 
 
 def _check(change: Change) -> None:
-    if real(change.path) != change.real or _bytes(change.path) != change.before:
+    if real(change.path) != change.real or content_of(change.path) != change.before:
         raise ConfigFileError(f"{change.path} was changed by another program meanwhile. Run the command again.")
 
 
@@ -243,7 +287,7 @@ def real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _bytes(path: Path) -> bytes | None:
+def content_of(path: Path) -> bytes | None:
     try:
         if path.exists() and not path.is_file():
             raise ConfigFileError(f"{path} is not a file.")
@@ -276,25 +320,3 @@ def _text(content: bytes | None) -> str:
 def _encoded(text: str, before: bytes | None) -> bytes:
     marked = (before or b"").startswith(BYTE_ORDER_MARK.encode())
     return ((BYTE_ORDER_MARK if marked else "") + text).encode("utf-8")
-
-
-def _inner(values: Any, keys: Sequence[str]) -> Entry | None:
-    """The table at this path of keys; None if there is none."""
-    for key in keys:
-        values = values.get(key) if isinstance(values, Mapping) else None
-    return values if isinstance(values, Mapping) else None
-
-
-def _with(values: Any, keys: Sequence[str], entry: Entry) -> dict[str, Any]:
-    key, *rest = keys
-    inner = values.get(key, {})
-    return {**values, key: _with(inner, rest, entry) if rest else entry}
-
-
-def _pruned(values: Any, keys: Sequence[str]) -> Any:
-    """These values without the entry, and without tables that are empty then."""
-    key, *rest = keys
-    if not isinstance(values, Mapping) or key not in values:
-        return values
-    inner = _pruned(values[key], rest) if rest else {}
-    return {**values, key: inner} if inner else {name: each for name, each in values.items() if name != key}

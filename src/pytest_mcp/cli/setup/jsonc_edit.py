@@ -1,4 +1,4 @@
-"""Add, replace or remove one member of a JSON text, which may have comments and trailing commas.
+"""Add, replace or remove one member or one list item of a JSON text, which may have comments and trailing commas.
 
 In come a text, a path of keys and a value; out comes the changed text. Every other byte is kept: comments, order,
 indentation, line ends. Pure; files are read and written in `config_file`.
@@ -35,16 +35,23 @@ class JsoncError(ValueError):
 
 @dataclass(frozen=True)
 class Node:
-    """A value and its position; `members` are those of an object, in order."""
+    """A value and its position; `members` are those of an object, in order, `items` those of a list."""
 
     start: int
     end: int
     value: Any
     members: "tuple[Member, ...] | None" = None
+    items: "tuple[Member, ...] | None" = None
+
+    @property
+    def parts(self) -> "tuple[Member, ...]":
+        return self.members or self.items or ()
 
 
 @dataclass(frozen=True)
 class Member:
+    """A member of an object, or an item of a list, whose key is empty."""
+
     key: str
     start: int
     node: Node
@@ -62,30 +69,69 @@ def read(text: str) -> dict[str, Any]:
 
 def put(text: str, keys: Sequence[str], value: Any) -> str:
     """The text with this value at this path; replaces an existing one."""
-    node = _parsed(text, keys)
-    layout = _Layout(text, node)
-    if node is None:
-        return _with_root(text, layout, _nested(keys, value))
-    for depth, key in enumerate(keys):
-        member = _member(text, node, key)
-        if member is None:
-            return _inserted(text, layout, node, key, _nested(keys[depth + 1 :], value))
-        node = member.node
-    several_lines = "\n" in text[node.start : node.end]
-    written = layout.spread(value, _indent(text, node.start)) if several_lines else _line(value)
-    return text[: node.start] + written + text[node.end :]
+    found, added = _reached(text, keys, value)
+    if found is None:
+        return added
+    layout = _Layout(text, _parsed(text))
+    several_lines = "\n" in text[found.start : found.end]
+    written = layout.spread(value, _indent(text, found.start)) if several_lines else _line(value)
+    return text[: found.start] + written + text[found.end :]
+
+
+def append(text: str, keys: Sequence[str], item: Any) -> str:
+    """The text with this item at the end of the list at this path."""
+    found, added = _reached(text, keys, _Lines([item]))
+    if found is None:
+        return added
+    if found.items is None:
+        _fail(text, found.start, "a list was expected here")
+    return _inserted(text, _Layout(text, _parsed(text)), found, "", item)
 
 
 def drop(text: str, keys: Sequence[str]) -> str:
     """The text without the member at this path, and without the objects around it that `put` had created."""
+    path = _path(text, keys)
+    return text if path is None else _without(text, path)
+
+
+def discard(text: str, keys: Sequence[str], item: Any) -> str:
+    """The text without this item of the list at this path, and without what `append` had created around it."""
+    path = _path(text, keys)
+    if path is None:
+        return text
+    node = path[-1][1].node
+    found = next((each for each in node.items or () if each.node.value == item), None)
+    return text if found is None else _without(text, [*path, (node, found)])
+
+
+def _reached(text: str, keys: Sequence[str], value: Any) -> tuple[Node | None, str]:
+    """The node at this path, or the text with this value there."""
+    node = _parsed(text, keys)
+    layout = _Layout(text, node)
+    if node is None:
+        return None, _with_root(text, layout, _nested(keys, value))
+    for depth, key in enumerate(keys):
+        member = _member(text, node, key)
+        if member is None:
+            return None, _inserted(text, layout, node, f"{_line(key)}: ", _nested(keys[depth + 1 :], value))
+        node = member.node
+    return node, text
+
+
+def _path(text: str, keys: Sequence[str]) -> list[tuple[Node, Member]] | None:
+    """The members on this path, each with its object; None if one is missing."""
     node = _parsed(text, keys)
     path: list[tuple[Node, Member]] = []
     for key in keys:
         member = None if node is None else _member(text, node, key)
         if node is None or member is None:
-            return text
+            return None
         path.append((node, member))
         node = member.node
+    return path
+
+
+def _without(text: str, path: list[tuple[Node, Member]]) -> str:
     while path and _was_created_for(text, *path[-1]):
         table, _ = path.pop()
     return _cut(text, *path[-1]) if path else text[: table.start] + "{}" + text[table.end :]
@@ -150,16 +196,17 @@ def _object(text: str, at: int, depth: int, keys: Sequence[str] | None) -> Node:
 
 
 def _array(text: str, at: int, depth: int) -> Node:
-    items: list[Any] = []
+    items: list[Member] = []
     comma: int | None = at
     here = _skipped(text, at + 1)
     while text[here : here + 1] != "]":
         if comma is None:
             _fail(text, here, "a comma or ] was expected here")
         node = _value(text, here, depth + 1)
-        items.append(node.value)
-        comma, here = _comma(text, node.end)
-    return Node(at, here + 1, items)
+        comma, following = _comma(text, node.end)
+        items.append(Member("", here, node, comma))
+        here = following
+    return Node(at, here + 1, [item.node.value for item in items], items=tuple(items))
 
 
 def _string(text: str, at: int) -> Node:
@@ -195,6 +242,10 @@ def _fail(text: str, at: int, reason: str) -> NoReturn:
     raise JsoncError(f"{reason} (at line {line}, column {column})")
 
 
+class _Lines(list[Any]):
+    """A list that is written with each item on its own line."""
+
+
 class _Layout:
     """The line ends of a text, and its indentation."""
 
@@ -205,11 +256,14 @@ class _Layout:
         self.step = inner or "  "
 
     def spread(self, value: Any, indent: str) -> str:
-        if not isinstance(value, Mapping) or not value:
+        if not value or not isinstance(value, Mapping | _Lines):
             return _line(value)
         inner = self.newline + indent + self.step
-        members = [f"{_line(key)}: {self.spread(each, indent + self.step)}" for key, each in value.items()]
-        return "{" + inner + f",{inner}".join(members) + self.newline + indent + "}"
+        labels = {f"{_line(key)}: ": each for key, each in value.items()}.items() if isinstance(value, Mapping) else ()
+        parts = labels or [("", each) for each in value]
+        first, last = "{}" if isinstance(value, Mapping) else "[]"
+        written = [label + self.spread(each, indent + self.step) for label, each in parts]
+        return first + inner + f",{inner}".join(written) + self.newline + indent + last
 
 
 def _line(value: Any) -> str:
@@ -227,42 +281,40 @@ def _with_root(text: str, layout: _Layout, value: Any) -> str:
     return text[:at] + (layout.newline if at else "") + layout.spread(value, "") + text[at:]
 
 
-def _inserted(text: str, layout: _Layout, node: Node, key: str, value: Any) -> str:
-    if not node.members:
-        return _inserted_alone(text, layout, node, key, value)
-    last = node.members[-1]
+def _inserted(text: str, layout: _Layout, node: Node, label: str, value: Any) -> str:
+    if not node.parts:
+        return _inserted_alone(text, layout, node, label, value)
+    last = node.parts[-1]
     behind = last.node.end if last.comma is None else last.comma + 1
     at = _after_comments(text, behind, node.end)
     indent = _indent(text, last.start)
     # After a comment only a new line is safe: the rest of the line may belong to the comment.
     own_line = at > behind or _begins_its_line(text, last.start)
     before = layout.newline + indent if own_line else " "
-    member = f"{before}{_line(key)}: {layout.spread(value, indent)}"
+    member = f"{before}{label}{layout.spread(value, indent)}"
     if last.comma is None:
         return text[:behind] + "," + text[behind:at] + member + text[at:]
     return text[:at] + member + "," + text[at:]
 
 
-def _inserted_alone(text: str, layout: _Layout, node: Node, key: str, value: Any) -> str:
+def _inserted_alone(text: str, layout: _Layout, node: Node, label: str, value: Any) -> str:
     indent = _indent(text, node.start)
     at = _after_comments(text, node.start + 1, node.end)
     if at == node.start + 1:
-        return text[:at] + f"{_line(key)}: {layout.spread(value, indent)}" + text[at:]
+        return text[:at] + label + layout.spread(value, indent) + text[at:]
     inner = indent + layout.step
-    return text[:at] + f"{layout.newline}{inner}{_line(key)}: {layout.spread(value, inner)}" + text[at:]
+    return text[:at] + f"{layout.newline}{inner}{label}{layout.spread(value, inner)}" + text[at:]
 
 
 def _was_created_for(text: str, node: Node, member: Member) -> bool:
-    """Whether `put` created this object for this member: it is the only member, on lines of its own."""
-    assert node.members is not None
+    """Whether `put` or `append` created this object or list for this member: it is alone, on lines of its own."""
     around = (text[node.start + 1 : member.start], text[member.node.end : node.end - 1])
-    return len(node.members) == 1 and all(space.isspace() and "\n" in space for space in around)
+    return len(node.parts) == 1 and all(space.isspace() and "\n" in space for space in around)
 
 
 def _cut(text: str, node: Node, member: Member) -> str:
-    assert node.members is not None
-    index = node.members.index(member)
-    previous = node.members[index - 1].comma if index else None
+    index = node.parts.index(member)
+    previous = node.parts[index - 1].comma if index else None
     start = _after_comments(text, (node.start if previous is None else previous) + 1, member.start)
     if member.comma is not None:
         return text[:start] + text[member.comma + 1 :]

@@ -74,6 +74,14 @@ def command(running: Installation) -> list[str]:
     return _installed(running)
 
 
+def portable(command: Sequence[str]) -> list[str]:
+    """The same command for other machines: without paths, and from the index if the source is a path."""
+    program, *arguments = command
+    if not arguments or MODULE in arguments:
+        return [SCRIPTS[0]]
+    return [Path(program).stem, *(DISTRIBUTION if Path(word).is_absolute() else word for word in arguments)]
+
+
 def _installed(running: Installation) -> list[str]:
     beside = [running.python.parent / name for name in SCRIPTS]
     scripts = [running.script, *beside] if running.script.stem in SCRIPTS else beside

@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_mcp.config.model import TOKEN_VARIABLE
+
 DISTRIBUTION = "pytest-mcp-server"
 # The documented command, and one for launchers that expect the distribution's name.
 SCRIPTS = ("pytest-mcp", DISTRIBUTION)
@@ -30,11 +32,20 @@ def is_ours(entry: Any) -> bool:
     """Whether an entry starts this server; another server's entry may have the same name."""
     words = _words(entry)
     if not words:
-        return False
+        return _names_our_token(entry)
     name, arguments = _name(words[0]), words[1:]
     if name in _SUBCOMMANDS:
         return _is_launched(arguments, _SUBCOMMANDS[name])
     return name in SCRIPTS or (_PYTHON.fullmatch(name) is not None and _is_module(arguments))
+
+
+def _names_our_token(entry: Any) -> bool:
+    """Whether this is an entry for a server on HTTP that gets our token from its variable."""
+    if not isinstance(entry, Mapping) or "command" in entry:
+        return False
+    headers = entry.get("headers")
+    values = [*entry.values(), *(headers.values() if isinstance(headers, Mapping) else ())]
+    return any(isinstance(value, str) and TOKEN_VARIABLE in value for value in values)
 
 
 def program(entry: Any) -> str | None:

@@ -6,8 +6,17 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.cli.setup.clients import CLIENTS, Client, Machine, entry, own_keys, root_arguments, server_name
+from pytest_mcp.cli.setup.client import Client, Machine
+from pytest_mcp.cli.setup.clients import CLIENTS
 from pytest_mcp.cli.setup.config_file import EDITORS
+from pytest_mcp.cli.setup.entries import (
+    entry,
+    own_keys,
+    remote_entry,
+    root_arguments,
+    server_name,
+    token_keys,
+)
 from pytest_mcp.config.model import DEFAULT_TIMEOUT
 from tests.support.paths import ROOT
 
@@ -53,6 +62,33 @@ USER_FILES = {
         "/Users/ann/.codeium/windsurf/mcp_config.json",
         "C:/Users/ann/.codeium/windsurf/mcp_config.json",
     ),
+    "copilot": (
+        "/home/ann/.copilot/mcp-config.json",
+        "/Users/ann/.copilot/mcp-config.json",
+        "C:/Users/ann/.copilot/mcp-config.json",
+    ),
+    "cline": (
+        "/home/ann/.cline/data/settings/cline_mcp_settings.json",
+        "/Users/ann/.cline/data/settings/cline_mcp_settings.json",
+        "C:/Users/ann/.cline/data/settings/cline_mcp_settings.json",
+    ),
+    "roo": (
+        "/home/ann/.config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+        f"/Users/ann{SHARED}/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+        "C:/Users/ann/AppData/Roaming/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+    ),
+    "junie": ("/home/ann/.junie/mcp/mcp.json", "/Users/ann/.junie/mcp/mcp.json", "C:/Users/ann/.junie/mcp/mcp.json"),
+    "kiro": (
+        "/home/ann/.kiro/settings/mcp.json",
+        "/Users/ann/.kiro/settings/mcp.json",
+        "C:/Users/ann/.kiro/settings/mcp.json",
+    ),
+    "amp": (
+        "/home/ann/.config/amp/settings.json",
+        "/Users/ann/.config/amp/settings.json",
+        "C:/Users/ann/.config/amp/settings.json",
+    ),
+    "lmstudio": ("/home/ann/.lmstudio/mcp.json", "/Users/ann/.lmstudio/mcp.json", "C:/Users/ann/.lmstudio/mcp.json"),
 }
 PROJECT_FILES = {
     "claude-code": ".mcp.json",
@@ -62,6 +98,8 @@ PROJECT_FILES = {
     "vscode": ".vscode/mcp.json",
     "opencode": "opencode.json",
     "zed": ".zed/settings.json",
+    "roo": ".roo/mcp.json",
+    "amp": ".amp/settings.json",
 }
 ENTRIES: dict[str, dict[str, Any]] = {
     "claude-code": {"type": "stdio", "command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
@@ -78,6 +116,32 @@ ENTRIES: dict[str, dict[str, Any]] = {
     "opencode": {"type": "local", "command": ["/bin/pytest-mcp", "--root", "/p"], "timeout": 300_000},
     "zed": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"], "timeout": 300},
     "windsurf": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
+    "copilot": {"type": "local", "tools": ["*"], "command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
+    "cline": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"], "timeout": 300},
+    "roo": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"], "timeout": 300},
+    "junie": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
+    "kiro": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
+    "amp": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
+    "lmstudio": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
+}
+URL = "http://127.0.0.1:8000/mcp"
+SECRET = "the-token-itself"
+# The entry for a server on HTTP with a token, without timeouts.
+REMOTE_ENTRIES: dict[str, dict[str, Any]] = {
+    "claude-code": {"type": "http", "url": URL, "headers": {"Authorization": "Bearer ${PYTEST_MCP_TOKEN}"}},
+    "codex": {"url": URL, "bearer_token_env_var": "PYTEST_MCP_TOKEN"},
+    "gemini": {"httpUrl": URL, "headers": {"Authorization": "Bearer ${PYTEST_MCP_TOKEN}"}},
+    "cursor": {"url": URL, "headers": {"Authorization": "Bearer ${env:PYTEST_MCP_TOKEN}"}},
+    "vscode": {"type": "http", "url": URL, "headers": {"Authorization": "Bearer ${env:PYTEST_MCP_TOKEN}"}},
+    "opencode": {"type": "remote", "url": URL, "headers": {"Authorization": "Bearer {env:PYTEST_MCP_TOKEN}"}},
+    "zed": {"url": URL, "headers": {"Authorization": f"Bearer {SECRET}"}},
+    "windsurf": {"serverUrl": URL, "headers": {"Authorization": "Bearer ${env:PYTEST_MCP_TOKEN}"}},
+    "copilot": {"type": "http", "tools": ["*"], "url": URL, "headers": {"Authorization": f"Bearer {SECRET}"}},
+    "cline": {"type": "streamableHttp", "url": URL, "headers": {"Authorization": f"Bearer {SECRET}"}},
+    "roo": {"type": "streamable-http", "url": URL, "headers": {"Authorization": f"Bearer {SECRET}"}},
+    "kiro": {"url": URL, "headers": {"Authorization": "Bearer ${PYTEST_MCP_TOKEN}"}},
+    "amp": {"url": URL, "headers": {"Authorization": "Bearer ${PYTEST_MCP_TOKEN}"}},
+    "lmstudio": {"url": URL, "headers": {"Authorization": f"Bearer {SECRET}"}},
 }
 every_client = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 
@@ -106,6 +170,18 @@ def test_every_file_has_a_format_that_can_be_changed(client: Client) -> None:
 @every_client
 def test_an_entry_has_the_clients_own_shape(client: Client) -> None:
     assert entry(client, COMMAND, limit=DEFAULT_TIMEOUT) == ENTRIES[client.name]
+
+
+@every_client
+def test_an_entry_for_a_server_on_http_has_the_clients_own_shape(client: Client) -> None:
+    assert (client.remote is not None) == (client.name in REMOTE_ENTRIES)
+    if client.remote is not None:
+        token = token_keys(client.remote, SECRET, {})
+        found = remote_entry(client, URL, token, limit=DEFAULT_TIMEOUT)
+        timeouts = {timeout.key for timeout in client.timeouts}
+
+        assert {key: value for key, value in found.items() if key not in timeouts} == REMOTE_ENTRIES[client.name]
+        assert timeouts <= found.keys()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from pytest_mcp.cli.setup.jsonc_edit import DEEPEST_NESTING, JsoncError, drop, member, put, read
+from pytest_mcp.cli.setup.jsonc_edit import DEEPEST_NESTING, JsoncError, append, discard, drop, member, put, read
 from tests.support.jsonc_documents import (
     OBJECTS,
     VALUES,
@@ -170,3 +170,29 @@ def test_depth_without_end_is_a_fault_like_any_other() -> None:
 
     with pytest.raises(JsoncError):
         read('{"a": ' + "[" * deep + "]" * deep + "}")
+
+
+LIST = ("permissions", "allow")
+
+
+@given(documents() | layouts(), st.sampled_from([None, [], ["a"], ["a", {"b": []}]]), VALUES)
+@example('{\n  "permissions": {\n    "allow": [\n      "a" // why\n    ]\n  }\n}', None, "b")
+@example('{"permissions": {"allow": [ /* none */ ]}}', None, {"b": 1})
+def test_to_discard_undoes_to_append_byte_for_byte(text: str, known: list[Any] | None, item: Any) -> None:
+    assume(has_room(text) and item not in (known or []))
+    if known is not None:
+        text = put(text, LIST, known)
+    before = read(text).get("permissions", {}).get("allow", [])
+
+    one = append(text, LIST, item)
+    two = append(one, LIST, "another item")
+
+    assert read(two)["permissions"]["allow"] == [*before, item, "another item"]
+    assert discard(two, LIST, "another item") == one
+    assert discard(one, LIST, item) == text
+    assert discard(text, LIST, "another item") == text
+
+
+def test_nothing_is_appended_to_what_is_no_list() -> None:
+    with pytest.raises(JsoncError):
+        append('{"permissions": {"allow": {}}}', LIST, "a")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.cli.setup.own_command import command, here, source
+from pytest_mcp.cli.setup.own_command import command, here, portable, source
 from pytest_mcp.config.model import ConfigError
 from tests.support.installations import running
 
@@ -75,6 +75,25 @@ def test_what_a_launcher_has_installed_for_good_is_named_itself(tmp_path: Path, 
     script = executable(tmp_path / prefix / "bin" / "pytest-mcp")
 
     assert command(running(tmp_path / prefix, script=script)) == [str(script)]
+
+
+@pytest.mark.parametrize(
+    ("here", "everywhere"),
+    [
+        (["/home/ann/.local/bin/pytest-mcp"], ["pytest-mcp"]),
+        (["/v/bin/python", "-P", "-m", "pytest_mcp"], ["pytest-mcp"]),
+        (
+            ["/home/ann/.local/bin/uvx", "--from", "pytest-mcp-server", "pytest-mcp"],
+            ["uvx", "--from", "pytest-mcp-server", "pytest-mcp"],
+        ),
+        (
+            ["/bin/pipx", "run", "--spec", "/home/ann/copy", "pytest-mcp"],
+            ["pipx", "run", "--spec", "pytest-mcp-server", "pytest-mcp"],
+        ),
+    ],
+)
+def test_a_portable_command_has_no_path(here: list[str], everywhere: list[str]) -> None:
+    assert portable(here) == everywhere
 
 
 @pytest.mark.parametrize(
