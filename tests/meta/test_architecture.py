@@ -29,7 +29,8 @@ PROCESS_CALLS = {
 # Whole packages, and modules of others.
 PURE = ["events", "report", "api.expressions", "api.requests", "api.results", "api.errors", "execution.command"]
 PURE += ["page.content", "page.coverage", "page.data", "page.document", "page.failures", "page.timing"]
-PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress_line"]
+PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress.line"]
+PURE += ["cli.progress.log"]
 PURE += ["cli.render", "cli.render_discovery", "cli.render_doctor", "cli.setup.clients", "cli.setup.ownership"]
 PURE += [
     "api.history",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, get_args
 
 from pytest_mcp.config import endpoint
 from pytest_mcp.config.model import (
+    DEFAULT_TIMEOUT,
     DISCOVER_TOKENS,
     EXECUTE_TOKENS,
     PREFIX,
@@ -76,7 +77,11 @@ _COUNT = {"type": int, "metavar": "N"}
 SETTINGS = (
     Setting("root", "the project's folder (default: the current folder)", {"metavar": "FOLDER"}),
     Setting("python", "the project's Python (default: found in the project's environment)", {"metavar": "FILE"}),
-    Setting("timeout", "time limit of calls that set none (default: %(default)s)", _SECONDS),
+    Setting(
+        "timeout",
+        f"time limit of calls that set none (default: {DEFAULT_TIMEOUT}, for `pytest-mcp run` that of --max-timeout)",
+        _SECONDS,
+    ),
     Setting("max_timeout", "longest time limit that a call may set (default: %(default)s)", _SECONDS),
     Setting(
         "max_runs",
