@@ -1,4 +1,4 @@
-"""Call one tool in this process, for `pytest-mcp run`, `pytest-mcp discover` and `pytest-mcp investigate`.
+"""Call one tool in this process, for `pytest-mcp run`, `discover`, `investigate` and `call`.
 
 In come the tool, the parsed command line and the settings; out come an answer on stdout and an exit code. The call
 goes through the same code as a client's call, without MCP. `--json` keeps to the same token limits as a client's call;
@@ -36,7 +36,7 @@ from pytest_mcp.execution.spare import Spare
 from pytest_mcp.execution.time_budget import INTERRUPTION_SECONDS
 from pytest_mcp.report import serialize
 from pytest_mcp.report.shards import facts
-from pytest_mcp.tools import Tool, dump
+from pytest_mcp.tools import Tool, dump, named, offered
 
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 TEARING_DOWN = "interrupted: fixtures are torn down first; Ctrl-C again ends the run at once"
@@ -69,6 +69,25 @@ def run(command: ToolCommand, options: argparse.Namespace, config: Config) -> in
     return code
 
 
+def reply(name: str, arguments: Arguments, config: Config) -> tuple[Any, bool]:
+    """What a client gets for this call, and whether it is an error."""
+    with asyncio.Runner() as runner:
+        answer = _reply(name, arguments, config, runner)
+        if config.history:
+            runner.run(engine.finish_recording(config))
+    return answer
+
+
+def _reply(name: str, arguments: Arguments, config: Config, runner: asyncio.Runner) -> tuple[Any, bool]:
+    try:
+        tool = named(name, {tool.name: tool for tool in offered(config)})
+        request = tool.accept(arguments, config.bounds)
+        result = _called(_call(tool, request, config, ProgressBar(terminal.screen({}), None)), runner)
+    except CallError as error:
+        return serialize.of_error(error, config.max_reply_bytes), True
+    return serialize.safe(dump(result), colour=getattr(request, "color", False)), False
+
+
 def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runner: asyncio.Runner) -> int:
     arguments = tool_flags.arguments(options)
     screen = terminal.screen(config.environment, colour=arguments.get("color"))
@@ -77,7 +96,9 @@ def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runn
         config = config._replace(max_reply_bytes=sys.maxsize)
     try:
         request = command.tool.accept(arguments, config.bounds)
-        result = _called(_call(command, request, config, _bar(command, options, screen)), runner)
+        bar = _bar(command, options, screen)
+        call = _call(command.tool, request, config, bar, tears_down=command.runs_tests)
+        result = _called(call, runner)
     except CallError as error:
         if options.json:
             show(serialize.line(serialize.of_error(error) | _shard(config)))
@@ -118,20 +139,20 @@ def _called(call: Coroutine[Any, Any, Shape], runner: asyncio.Runner) -> Shape:
         raise InternalError(bug) from bug
 
 
-async def _call(command: ToolCommand, request: Asked, config: Config, bar: ProgressBar) -> Shape:
+async def _call(tool: Tool, request: Asked, config: Config, bar: ProgressBar, *, tears_down: bool = False) -> Shape:
     """The result of the tool. A signal cancels the call and raises the error `interrupted`.
 
-    Ctrl-C while tests run is passed on to pytest first, which then has some time to tear down fixtures.
+    If it `tears_down`, Ctrl-C is passed on to pytest first, which then has some time for its fixtures.
     """
     received: list[str] = []
-    tool, event = command.tool, anyio.Event()
-    if command.runs_tests:
+    event = anyio.Event()
+    if tears_down:
         supervision.interruption.set(event)
 
     async def interrupt_on_signal() -> None:
         async with _signals() as signals:
             received.append(await anext(signals))
-            if received == ["SIGINT"] and command.runs_tests and bar.has_begun:
+            if received == ["SIGINT"] and tears_down and bar.has_begun:
                 bar.announce(TEARING_DOWN)
                 event.set()
                 with anyio.move_on_after(INTERRUPTION_SECONDS):

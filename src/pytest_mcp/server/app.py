@@ -5,7 +5,7 @@ What a call does is decided in `tools` and below. Every string that leaves goes 
 
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -38,7 +38,7 @@ from pytest_mcp.server.fast_start import Handover
 from pytest_mcp.server.log_format import FIELDS
 from pytest_mcp.server.stdio import Outlet
 from pytest_mcp.server.telemetry import Entry
-from pytest_mcp.tools import INSTRUCTIONS, Tool, dump, offered
+from pytest_mcp.tools import INSTRUCTIONS, Tool, dump, named, offered
 
 # At most a few progress notifications per second: a client shows them to a person.
 PROGRESS_SECONDS = 0.3
@@ -209,7 +209,7 @@ class ToolCalls:
     async def _answer(
         self, context: Context, params: types.CallToolRequestParams, entry: Entry
     ) -> types.CallToolResult:
-        tool = _tool(params.name, self.tools)
+        tool = named(params.name, self.tools)
         request = tool.accept(params.arguments or {}, self.config.bounds)
         notes = Progress()
         async with self.turns.one(), alongside(notes.report(context)):
@@ -217,13 +217,6 @@ class ToolCalls:
                 result = await tool.handler(request, self.config, self.spare, notes.update)
         entry.answered(result)
         return await in_thread(lambda: _success(result, colour=getattr(request, "color", False)))
-
-
-def _tool(name: str, tools: Mapping[str, Tool]) -> Tool:
-    if name in tools:
-        return tools[name]
-    known = " or ".join(tools)
-    raise InvalidParams([Fault("name", f"there is no such tool; call {known}", "unknown_tool", name)])
 
 
 def _success(result: Shape, *, colour: bool) -> types.CallToolResult:
