@@ -24,7 +24,7 @@ def whole(folder: Path, rounds: int, *words: str) -> Measurement:
 
 
 def _timed(shell: Shell, suite: Suite, words: tuple[str, ...]) -> float:
-    command = [PROGRAM, f"--root={shell.project}", f"--python={shell.python}", *words]
+    command = [str(PROGRAM), f"--root={shell.project}", f"--python={shell.python}", *words]
     started = time.perf_counter()
     done = subprocess.run(
         command, cwd=shell.project, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, check=False
