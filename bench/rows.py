@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import history, measures, shards
+from bench import commands, history, measures, shards
 from bench.projects import Suite
 from bench.results import Measurement
 from scripts.environments import BENCH
@@ -161,6 +161,22 @@ ROWS = {
             0.08,
             15,
             lambda folder, _, rounds: measures.start(folder, rounds),
+        ),
+        Row(
+            "run-start",
+            "`pytest-mcp run` with one test, from its start to its end",
+            SHELL,
+            2.00,
+            21,
+            lambda folder, _, rounds: commands.whole(folder, rounds, "run"),
+        ),
+        Row(
+            "call-start",
+            "`pytest-mcp call execute_tests` with one test, from its start to its end",
+            SHELL,
+            2.00,
+            21,
+            lambda folder, _, rounds: commands.whole(folder, rounds, "call", "execute_tests"),
         ),
         Row(
             "memory",

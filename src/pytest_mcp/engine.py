@@ -37,6 +37,8 @@ from pytest_mcp.report.environment.attempt import Trial
 Asked = TypeVar("Asked", bound=Request)
 OnProgress = Callable[[Ledger | Steps], None]
 OnRun = Callable[[Run[ExecuteTests]], None]
+# Why a process has ended that did not exit by itself.
+_ON_OUR_ORDER = ("stopped", "interrupted", "timeout")
 # An interpreter that cannot be executed, as if it had exited at once.
 _NOT_STARTED = Exit(code=None, signal=None, reason="exited", duration=0.0, stdout="", stderr="", report="unwritten")
 
@@ -135,7 +137,7 @@ class Attempt(Generic[Asked_co]):
     def _as_finished(self, ended: Exit) -> Exit:
         """If it had nothing more to do, in time, and did not exit: with the code that it would have exited with."""
         returned = self.ledger.returned
-        if returned is None or not self.finished.is_set() or ended.reason not in ("stopped", "timeout"):
+        if returned is None or not self.finished.is_set() or ended.reason not in _ON_OUR_ORDER:
             return ended
         return replace(ended, reason="stopped", code=returned.exit_status & 0xFF, signal=None)
 
@@ -328,7 +330,7 @@ async def _look_for_targets(call: Call[Asked], run: Run[Asked], candidate: Candi
 def _unusable(run: Run[Asked]) -> str | None:
     """Why this interpreter cannot run the project's tests, if it cannot."""
     hello = run.ledger.hello
-    if hello is not None and hello.pytest is not None:
+    if (hello is not None and hello.pytest is not None) or run.exit.reason == "interrupted":
         return None
     if hello is not None:
         return f"pytest cannot be imported: {hello.error}"

@@ -3,7 +3,7 @@
 What a client sees in `tools/list` is derived from these rows. How it is sent over MCP is decided in `server/app.py`.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -164,6 +164,14 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 def offered(config: Config) -> tuple[Tool, ...]:
     """The tools of a server with these settings."""
     return TOOLS if config.history is None else (*TOOLS, test_history())
+
+
+def named(name: str, tools: Mapping[str, Tool]) -> Tool:
+    """The tool of this name; raises InvalidParams if there is none."""
+    if name in tools:
+        return tools[name]
+    known = " or ".join(tools)
+    raise InvalidParams([Fault("name", f"there is no such tool; call {known}", "unknown_tool", name)])
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Call one tool in this process, for `pytest-mcp run`, `pytest-mcp discover` and `pytest-mcp investigate`.
+"""Call one tool in this process, for `pytest-mcp run`, `discover`, `investigate` and `call`.
 
 In come the tool, the parsed command line and the settings; out come an answer on stdout and an exit code. The call
 goes through the same code as a client's call, without MCP. `--json` keeps to the same token limits as a client's call;
@@ -9,7 +9,8 @@ import argparse
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,19 +25,22 @@ from pytest_mcp.cli import exit_codes, render, terminal
 from pytest_mcp.cli.arguments import tool_flags, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.output import print_message, show, show_on_stderr
-from pytest_mcp.cli.progress_bar import ProgressBar
+from pytest_mcp.cli.progress.bar import ProgressBar
+from pytest_mcp.cli.progress.log import Log
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import interpreter
 from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.execution import process
+from pytest_mcp.execution import process, supervision
 from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.spare import Spare
+from pytest_mcp.execution.time_budget import INTERRUPTION_SECONDS
 from pytest_mcp.report import serialize
 from pytest_mcp.report.shards import facts
-from pytest_mcp.tools import Tool, dump
+from pytest_mcp.tools import Tool, dump, named, offered
 
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+TEARING_DOWN = "interrupted: fixtures are torn down first; Ctrl-C again ends the run at once"
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,8 @@ class ToolCommand:
     exit_code: Callable[[Any], int]
     # Called with the result or the error after it was printed; an exit code replaces that of the answer.
     after: Callable[[Any], int | None] = lambda _: None
+    # Whether it runs the tests once: failures are printed as they happen, and fixtures are torn down after Ctrl-C.
+    runs_tests: bool = False
 
 
 def add_arguments(parser: argparse.ArgumentParser, tool: Tool) -> None:
@@ -64,6 +70,25 @@ def run(command: ToolCommand, options: argparse.Namespace, config: Config) -> in
     return code
 
 
+def reply(name: str, arguments: Arguments, config: Config) -> tuple[Any, bool]:
+    """What a client gets for this call, and whether it is an error."""
+    with asyncio.Runner() as runner:
+        answer = _reply(name, arguments, config, runner)
+        if config.history:
+            runner.run(engine.finish_recording(config))
+    return answer
+
+
+def _reply(name: str, arguments: Arguments, config: Config, runner: asyncio.Runner) -> tuple[Any, bool]:
+    try:
+        tool = named(name, {tool.name: tool for tool in offered(config)})
+        request = tool.accept(arguments, config.bounds)
+        result = _called(_call(tool, request, config, ProgressBar(terminal.screen({}), None)), runner)
+    except CallError as error:
+        return serialize.of_error(error, config.max_reply_bytes), True
+    return serialize.safe(dump(result), colour=getattr(request, "color", False)), False
+
+
 def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runner: asyncio.Runner) -> int:
     arguments = typed_paths.from_root(tool_flags.arguments(options), config.root)
     screen = terminal.screen(config.environment, colour=arguments.get("color"))
@@ -72,7 +97,9 @@ def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runn
         config = config._replace(max_reply_bytes=sys.maxsize)
     try:
         request = command.tool.accept(arguments, config.bounds)
-        result = _called(_call(command.tool, request, config, ProgressBar(screen)), runner)
+        bar = _bar(command, options, screen)
+        call = _call(command.tool, request, config, bar, tears_down=command.runs_tests)
+        result = _called(call, runner)
     except CallError as error:
         if options.json:
             show(serialize.line(serialize.of_error(error) | _shard(config)))
@@ -84,6 +111,12 @@ def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runn
     else:
         command.print_result(result, screen)
     return command.after(result) or command.exit_code(result)
+
+
+def _bar(command: ToolCommand, options: argparse.Namespace, screen: Screen) -> ProgressBar:
+    # A program that reads the answer as JSON may read both outputs as one.
+    has_log = command.runs_tests and (screen.can_redraw or (screen.can_log and not options.json))
+    return ProgressBar(screen, Log(screen.err) if has_log else None)
 
 
 def _shard(config: Config) -> dict[str, Any]:
@@ -107,31 +140,42 @@ def _called(call: Coroutine[Any, Any, Shape], runner: asyncio.Runner) -> Shape:
         raise InternalError(bug) from bug
 
 
-async def _call(tool: Tool, request: Asked, config: Config, bar: ProgressBar) -> Shape:
-    """The result of the tool; the first signal cancels the call and raises the error `interrupted`."""
-    received: list[str] = []
+async def _call(tool: Tool, request: Asked, config: Config, bar: ProgressBar, *, tears_down: bool = False) -> Shape:
+    """The result of the tool. A signal cancels the call and raises the error `interrupted`.
 
-    async def cancel_on_signal() -> None:
-        received.append((await _first_signal()).name)
+    If it `tears_down`, Ctrl-C is passed on to pytest first, which then has some time for its fixtures.
+    """
+    received: list[str] = []
+    event = anyio.Event()
+    if tears_down:
+        supervision.interruption.set(event)
+
+    async def interrupt_on_signal() -> None:
+        async with _signals() as signals:
+            received.append(await anext(signals))
+            if received == ["SIGINT"] and tears_down and bar.has_begun:
+                bar.announce(TEARING_DOWN)
+                event.set()
+                with anyio.move_on_after(INTERRUPTION_SECONDS):
+                    received.append(await anext(signals))
         bar.stop()
         scope.cancel()
 
     with anyio.CancelScope() as scope:
-        async with alongside(cancel_on_signal()), alongside(bar.keep_drawn()):
+        async with alongside(interrupt_on_signal()), alongside(bar.keep_drawn()):
             return await tool.handler(request, config, Spare(wanted=False, fingerprint=interpreter.state), bar.update)
     made = bar.ledger if isinstance(bar.ledger, Ledger) else Ledger()
     ran = request if isinstance(request, Request) else Survey()
-    raise engine.interrupted(ran, config, made, seconds=bar.seconds, by=received[0])
+    raise engine.interrupted(ran, config, made, seconds=bar.seconds, by=received[-1])
 
 
-async def _first_signal() -> signal.Signals:
-    """Wait for the first signal; the next one ends this process, and its supervisor then ends the run."""
+@asynccontextmanager
+async def _signals() -> AsyncIterator[AsyncIterator[str]]:
+    """The names of the signals that come during the block. One that comes after it ends this process."""
     try:
         with anyio.open_signal_receiver(*INTERRUPTS) as signals:
-            async for number in signals:
-                return number
+            yield (number.name async for number in signals)
     finally:
         # Also if no signal came: Python's default handler would print a traceback.
         for number in INTERRUPTS:
             signal.signal(number, signal.SIG_DFL)
-    raise AssertionError("the iterator of signals does not end")

@@ -1,7 +1,7 @@
-"""An MCP client that starts a server, or connects to one, and calls one tool, for `pytest-mcp call` and `doctor`.
+"""An MCP client that starts a server, or connects to one, and calls one tool, for `pytest-mcp doctor`.
 
-In come a tool's name and its arguments; out comes the reply, and whether it is an error. An examination also contains
-the handshake, or why it failed, and what the server wrote to stderr. How these are shown is decided by the commands.
+In comes a tool's name; out comes an examination: the handshake, or why it failed, the answer, and what the server wrote
+to stderr. How these are shown is decided by the command.
 """
 
 import json
@@ -53,12 +53,6 @@ class Examination:
 
 
 OnHandshake = Callable[[Handshake], None]
-
-
-async def call(tool: str, arguments: dict[str, Any], flags: Sequence[str], config: Config) -> tuple[Any, bool]:
-    """Start `pytest-mcp` with the operator's flags, call one tool, and stop the server."""
-    async with Client(_server(flags, config)) as client:
-        return await _answer(client, tool, arguments)
 
 
 @dataclass(frozen=True)
@@ -114,7 +108,7 @@ async def examine(tool: str, target: Target, on_handshake: OnHandshake) -> Exami
                     assert found.handshake is not None
                     on_handshake(found.handshake)
                     limit.deadline = anyio.current_time() + target.limit
-                    reply, failed = await _answer(client, tool, {})
+                    reply, failed = await _answer(client, tool)
             found = replace(found, problem=f"{tool}: {reply['message']}") if failed else replace(found, answer=reply)
         except* TimeoutError:
             found = replace(found, problem="the server did not answer in time")
@@ -151,9 +145,9 @@ async def _handshake(client: Client, started: float) -> Handshake:
     )
 
 
-async def _answer(client: Client, tool: str, arguments: dict[str, Any]) -> tuple[Any, bool]:
+async def _answer(client: Client, tool: str) -> tuple[Any, bool]:
     try:
-        result = await client.call_tool(tool, arguments)
+        result = await client.call_tool(tool, {})
     except MCPError as error:
         return {"code": error.code, "message": error.message, "data": error.data}, True
     if result.is_error:

@@ -1,7 +1,7 @@
 """What stdout and stderr can show: colours, a progress line, how many columns.
 
 In come the streams, the environment and the --color flag; out comes a `Screen`. What is shown on it is decided in
-`render`, `render_discovery` and `progress_line`.
+`render`, `render_discovery` and `progress`.
 """
 
 import os
@@ -21,6 +21,8 @@ class Screen(NamedTuple):
     is_terminal: bool
     # Whether a progress line can be redrawn on stderr.
     can_redraw: bool
+    # Whether lines about the run can go to stderr.
+    can_log: bool
     out: Painter
     err: Painter
 
@@ -32,6 +34,7 @@ def screen(environment: Mapping[str, str], *, colour: bool | None = None) -> Scr
         is_terminal=sys.stdout.isatty(),
         # Not if only stderr is a terminal: a pager may use it.
         can_redraw=out and err,
+        can_log=sys.stdout.isatty() or not sys.stderr.isatty(),
         out=Painter(has_colours(environment, capable=out, asked=colour)),
         err=Painter(has_colours(environment, capable=err, asked=colour)),
     )

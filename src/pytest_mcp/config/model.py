@@ -65,7 +65,8 @@ class Options(NamedTuple):
 
     root: str | None = None
     python: str | None = None
-    timeout: int = DEFAULT_TIMEOUT
+    # None: DEFAULT_TIMEOUT for a client, and max_timeout for `pytest-mcp run`.
+    timeout: int | None = None
     max_timeout: int = MAX_TIMEOUT
     max_runs: int = os.cpu_count() or 1
     max_workers: int = min(CORES, MOST_WORKERS)
@@ -161,7 +162,7 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
     return Config(
         root=_usable_root(given.root),
         python=_python(given.python, environment.get("PATH")) if given.python else None,
-        default_timeout=min(given.timeout, given.max_timeout),
+        default_timeout=min(given.timeout or DEFAULT_TIMEOUT, given.max_timeout),
         max_timeout=given.max_timeout,
         max_runs=given.max_runs,
         max_workers=given.max_workers,
@@ -196,7 +197,7 @@ def _check_limits(given: Options) -> None:
         raise ConfigError(f"--most-tokens must be between {LEAST_TOKENS} and {MAX_TOKENS}.")
     if given.max_reply_bytes < LEAST_REPLY_BYTES:
         raise ConfigError(f"--max-reply-bytes must be at least {LEAST_REPLY_BYTES}.")
-    if given.timeout < 1:
+    if given.timeout is not None and given.timeout < 1:
         raise ConfigError("--timeout must be at least 1 second.")
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, get_args
 
 from pytest_mcp.config import endpoint
 from pytest_mcp.config.model import (
+    DEFAULT_TIMEOUT,
     DISCOVER_TOKENS,
     EXECUTE_TOKENS,
     PREFIX,
@@ -81,7 +82,11 @@ SETTINGS = (
         "the project's Python, a path or a name on PATH (default: found in the project's environment)",
         {"metavar": "FILE"},
     ),
-    Setting("timeout", "time limit of calls that set none (default: %(default)s)", _SECONDS),
+    Setting(
+        "timeout",
+        f"time limit of calls that set none (default: {DEFAULT_TIMEOUT}, for `pytest-mcp run` that of --max-timeout)",
+        _SECONDS,
+    ),
     Setting("max_timeout", "longest time limit that a call may set (default: %(default)s)", _SECONDS),
     Setting(
         "max_runs",

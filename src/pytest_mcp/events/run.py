@@ -12,9 +12,9 @@ from pytest_mcp.config.model import Shard
 from pytest_mcp.events.ledger import Ledger
 
 Asked_co = TypeVar("Asked_co", bound=Request, covariant=True)
-# Why a process is over: by itself, at the time limit, on our order, because its report was too large, or unknown
-# because its supervisor was killed.
-Reason = Literal["exited", "timeout", "stopped", "overflow", "lost"]
+# Why a process is over: by itself, at the time limit, on our order (after an interruption, or at once), because its
+# report was too large, or unknown because its supervisor was killed.
+Reason = Literal["exited", "timeout", "interrupted", "stopped", "overflow", "lost"]
 # The report file at the end: nothing was ever written, it is complete, something has truncated it, or it has so many
 # records that not all of them were read.
 ReportState = Literal["unwritten", "kept", "truncated", "unread"]

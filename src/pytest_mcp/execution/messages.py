@@ -1,14 +1,16 @@
 """The lines of JSON that the server and a run's supervisor write to each other. Standard library only.
 
 The server writes a `Start` to the supervisor's stdin and, if that has no time limit, a `Go` when the job is there.
+An `Interrupt` may follow while the child runs.
 The supervisor writes one `Ended` or `NotStarted` to its stdout. Both sides encode and decode with this module.
 """
 
 import json
 from typing import Literal, TypeAlias, TypedDict, cast
 
-# Why the child is gone: by itself, at the time limit, on the server's order, or because its report was too large.
-Reason = Literal["exited", "timeout", "stopped", "overflow"]
+# Why the child is gone: by itself, at the time limit, on the server's order (after an `Interrupt`, or at once), or
+# because its report was too large.
+Reason = Literal["exited", "timeout", "interrupted", "stopped", "overflow"]
 
 
 class Start(TypedDict):
@@ -33,6 +35,12 @@ class Go(TypedDict):
     time_limit: float
 
 
+class Interrupt(TypedDict):
+    """End the child, but let it clean up first."""
+
+    kind: Literal["interrupt"]
+
+
 class Ended(TypedDict):
     kind: Literal["ended"]
     # The exit code, or the negative number of the signal; None if the child could not be waited for in time.
@@ -54,15 +62,16 @@ class NotStarted(TypedDict):
     errno: int | None
 
 
+Order: TypeAlias = Start | Go | Interrupt
 Answer: TypeAlias = Ended | NotStarted
 
 
-def encode(message: Start | Go | Answer) -> bytes:
+def encode(message: Order | Answer) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-def decode_order(line: bytes) -> Start | Go:
-    return cast("Start | Go", _decode(line, "start", "go"))
+def decode_order(line: bytes) -> Order:
+    return cast("Order", _decode(line, "start", "go", "interrupt"))
 
 
 def decode_answer(line: bytes) -> Answer:

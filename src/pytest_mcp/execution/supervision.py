@@ -1,7 +1,7 @@
 """The server's side of one supervisor: start it, give it an order, wait for its answer, end it. Nothing of pytest.
 
 In come a launch and an order; out comes how the child ended. The supervisor starts, bounds and ends the child, and
-closing its stdin is the only order to stop that it knows. So nothing is left of a run however it ends, even if the
+closing its stdin is the order to stop at once. So nothing is left of a run however it ends, even if the
 server is killed. What it is ordered to do is decided in `process`.
 """
 
@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE
@@ -21,13 +22,16 @@ from anyio.abc import Process
 
 from pytest_mcp.events.run import Exit
 from pytest_mcp.execution import linux, run_folder
-from pytest_mcp.execution.background import to_the_end
+from pytest_mcp.execution.background import alongside, to_the_end
 from pytest_mcp.execution.command import Launch
-from pytest_mcp.execution.messages import Answer, Go, NotStarted, Start, decode_answer, encode
+from pytest_mcp.execution.messages import Answer, Go, Interrupt, NotStarted, Start, decode_answer, encode
 from pytest_mcp.execution.reaper import reaper
 from pytest_mcp.execution.run_folder import Folder, FolderError
 from pytest_mcp.execution.time_budget import OVERTIME_SECONDS, STOP_SECONDS
 
+# Set by a command that can be interrupted: when this event comes, the child of its run gets SIGINT and some time to
+# clean up. A client's call has none, it is cancelled.
+interruption: ContextVar[anyio.Event | None] = ContextVar("interruption", default=None)
 # A supervisor that is told to stop and does not exit within this time may have been stopped itself: it is continued.
 PROMPT_SECONDS = 0.2
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
@@ -98,7 +102,8 @@ async def answer(started: Started, order: Start | Go, time_limit: float) -> Exit
     with anyio.move_on_after(time_limit + OVERTIME_SECONDS):
         try:
             await supervisor.stdin.send(encode(order))
-            return _received(decode_answer(b"".join([chunk async for chunk in supervisor.stdout])))
+            async with alongside(_pass_on_interruption(supervisor)):
+                return _received(decode_answer(b"".join([chunk async for chunk in supervisor.stdout])))
         except (anyio.BrokenResourceError, ValueError):
             # It was killed, and with it the child, which dies when its supervisor does.
             return _without_answer("lost", time_limit)
@@ -126,6 +131,17 @@ async def end(started: Started) -> None:
     if supervisor.returncode != 0:
         await reaper.end_orphans(str(started.folder.path))
     started.folder.remove()
+
+
+async def _pass_on_interruption(supervisor: Process) -> None:
+    if (event := interruption.get()) is None:
+        return
+    await event.wait()
+    assert supervisor.stdin is not None
+    order: Interrupt = {"kind": "interrupt"}
+    # It has ended meanwhile, or was told to stop at once.
+    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+        await supervisor.stdin.send(encode(order))
 
 
 async def _open(folder: Folder, launch: Launch) -> Process:

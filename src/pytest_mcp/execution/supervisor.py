@@ -31,7 +31,14 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(
 from pytest_mcp.execution import linux, process_tree, signals, watcher
 from pytest_mcp.execution.messages import Answer, Ended, Reason, Start, encode
 from pytest_mcp.execution.supervisor_input import Control, Input
-from pytest_mcp.execution.time_budget import ABORT_SECONDS, DRAIN_SECONDS, GRACE_SECONDS, HELPER_SECONDS, SWEEP_SECONDS
+from pytest_mcp.execution.time_budget import (
+    ABORT_SECONDS,
+    DRAIN_SECONDS,
+    GRACE_SECONDS,
+    HELPER_SECONDS,
+    INTERRUPT_SECONDS,
+    SWEEP_SECONDS,
+)
 
 # How often a growing report is measured against its limit.
 MEASURE_SECONDS = 0.2
@@ -39,6 +46,8 @@ MEASURE_SECONDS = 0.2
 SWEEP_PAUSE_SECONDS = 0.005
 
 Child: TypeAlias = "subprocess.Popen[bytes]"
+# Signals and their moments; None is the end of the patience.
+Steps: TypeAlias = list[tuple[float, int | None]]
 
 
 class Supervisor:
@@ -66,6 +75,7 @@ class Supervisor:
                 self.reason = "stopped"
                 self.sweep()
                 return None
+        assert order["kind"] == "go"
         return order["time_limit"]
 
     def run(self, time_limit: float) -> Ended:
@@ -89,12 +99,13 @@ class Supervisor:
     def wait_for_the_end(self, deadline: float) -> None:
         """Until the child has ended or must be ended; after the deadline each step is harder than the one before."""
         self.reap()
-        steps: list[tuple[float, int | None]] = [
-            (deadline, signal.SIGINT),
-            (deadline + GRACE_SECONDS, signal.SIGABRT),
-            (deadline + GRACE_SECONDS + ABORT_SECONDS, None),
-        ]
+        cause: Reason = "timeout"
+        steps = steps_of_ending(deadline, GRACE_SECONDS)
         while self.status is None:
+            if self.control.order() is not None and self.reason == "exited":
+                # The only order that comes now is to interrupt. The time limit still holds.
+                cause, now = "interrupted", time.monotonic()
+                steps = steps_of_ending(now, min(INTERRUPT_SECONDS, deadline + GRACE_SECONDS - now))
             moment, number = steps[0]
             if time.monotonic() < moment:
                 if not self.look(min(moment - time.monotonic(), MEASURE_SECONDS)):
@@ -105,7 +116,7 @@ class Supervisor:
                     return
                 self.tree.note()
                 continue
-            self.reason = "timeout"
+            self.reason = cause
             if number is None:
                 return
             self.tell(number)
@@ -165,9 +176,14 @@ class Supervisor:
 
     def let_helpers_finish(self) -> None:
         """A child that exited by itself may have helpers that clean up after it, as multiprocessing has."""
-        end = time.monotonic() + (HELPER_SECONDS if self.reason == "exited" else 0)
+        end = time.monotonic() + (HELPER_SECONDS if self.reason in ("exited", "interrupted") else 0)
         while time.monotonic() < end and (self.reap() if self.adopts else self.remainder()):
             self.input.pause(SWEEP_PAUSE_SECONDS)
+
+
+def steps_of_ending(moment: float, grace: float) -> Steps:
+    abort = moment + grace
+    return [(moment, signal.SIGINT), (abort, signal.SIGABRT), (abort + ABORT_SECONDS, None)]
 
 
 def start(order: Start, go: int | None, folder: str) -> Child:

@@ -10,7 +10,7 @@ import signal
 import time
 from typing import IO
 
-from pytest_mcp.execution.messages import Go, Start, decode_order
+from pytest_mcp.execution.messages import Order, decode_order
 
 # A child that prints one character at a time is not read one at a time: each read costs it its core.
 OUTPUT_PAUSE_SECONDS = 0.02
@@ -56,7 +56,7 @@ class Control:
         self.received += chunk
         return bool(chunk)
 
-    def order(self) -> Start | Go | None:
+    def order(self) -> Order | None:
         """The next whole line, or None."""
         line, newline, rest = self.received.partition(b"\n")
         if not newline:

@@ -8,6 +8,9 @@ at most five seconds after the time limit, so the sum stays below that.
 # the stacks are printed. After that it is killed.
 GRACE_SECONDS = 2.0
 ABORT_SECONDS = 0.5
+# The same grace if a person interrupts the run: fixtures may have containers to take down, and who is in a hurry
+# interrupts a second time.
+INTERRUPT_SECONDS = 30.0
 # How long helper processes of a child that exited by itself may take to notice that and exit.
 HELPER_SECONDS = 0.3
 # Killing is repeated until nothing is left, but no longer than this. What is left then is reported.
@@ -19,5 +22,7 @@ MARGIN_SECONDS = 0.5
 
 # From the time limit to the supervisor's answer.
 OVERTIME_SECONDS = GRACE_SECONDS + ABORT_SECONDS + SWEEP_SECONDS + DRAIN_SECONDS + MARGIN_SECONDS
+# From an interruption to the supervisor's answer.
+INTERRUPTION_SECONDS = INTERRUPT_SECONDS + OVERTIME_SECONDS - GRACE_SECONDS
 # From the order to stop to the supervisor's end.
 STOP_SECONDS = SWEEP_SECONDS + DRAIN_SECONDS + MARGIN_SECONDS

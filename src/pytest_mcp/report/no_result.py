@@ -47,6 +47,8 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
     ledger = run.ledger
     if run.exit.timed_out:
         return _failed(run, "timeout", f"pytest execution exceeded timeout of {run.time_limit} seconds")
+    if run.exit.reason == "interrupted" and (ledger.ended is None or ledger.interrupted is not None):
+        return interrupted(run, "SIGINT")
     if run.exit.reason == "overflow":
         why = f"its report exceeded {REPORT_LIMIT // 2**20} MiB, so the run was stopped"
         return _failed(run, "crash", f"pytest execution failed: {why}")

@@ -41,7 +41,7 @@ from pytest_mcp.server.log_format import FIELDS
 from pytest_mcp.server.stdio import Outlet
 from pytest_mcp.server.telemetry import Entry, Observer
 from pytest_mcp.server.view import View
-from pytest_mcp.tools import INSTRUCTIONS, Handler, Tool, dump, offered
+from pytest_mcp.tools import INSTRUCTIONS, Handler, Tool, dump, named, offered
 
 # At most a few progress notifications per second: a client shows them to a person.
 PROGRESS_SECONDS = 0.3
@@ -246,7 +246,7 @@ class ToolCalls:
     async def _answer(
         self, context: Context, params: types.CallToolRequestParams, entry: Entry
     ) -> types.CallToolResult:
-        tool = _tool(params.name, self.tools)
+        tool = named(params.name, self.tools)
         request = tool.accept(params.arguments or {}, self.config.bounds)
         notes = Progress()
         runs: list[Run[ExecuteTests]] = []
@@ -268,13 +268,6 @@ def _client(context: Context) -> str:
         return f"{params.client_info.name} {params.client_info.version}"
     headers: Mapping[str, str] = getattr(context.request, "headers", {})
     return headers.get("user-agent", UNKNOWN_CLIENT)
-
-
-def _tool(name: str, tools: Mapping[str, Tool]) -> Tool:
-    if name in tools:
-        return tools[name]
-    known = " or ".join(tools)
-    raise InvalidParams([Fault("name", f"there is no such tool; call {known}", "unknown_tool", name)])
 
 
 def _success(result: Shape, *, colour: bool) -> types.CallToolResult:

@@ -6,13 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 from pytest_mcp import __version__
 from pytest_mcp.cli.commands import call, discover, doctor, history, investigate, merge, run, setup
 from pytest_mcp.cli.main import COMMANDS, Command
 from pytest_mcp.config.options import SETTINGS, Setting, typed_flags
-from tests.support import preloaded
+from tests.support import preloaded, workbench
 from tests.support.workbench import Workbench
 
 
@@ -49,6 +50,19 @@ def test_call_exits_with_one_for_an_error_and_prints_it(project: Workbench) -> N
     assert refused.returncode == as_result.returncode == 1
     assert json.loads(refused.stdout)["code"] == -32602
     assert json.loads(as_result.stdout) == json.loads(refused.stdout)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"), [("discover_tests", {"detail": "tests"}), ("discover_tests", {"path": 1})]
+)
+def test_call_prints_what_a_client_gets(project: Workbench, tool: str, arguments: dict[str, object]) -> None:
+    """Called in this process without MCP, so it is compared with a server and the SDK's client."""
+    printed = typed(f"--python={project.python}", "call", tool, json.dumps(arguments), cwd=project.root).stdout
+
+    reply = anyio.run(workbench.call, tool, arguments, project.config)
+
+    told = vars(reply) if isinstance(reply, workbench.Failure) else reply
+    assert printed == json.dumps(told, ensure_ascii=False, indent=2) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -235,7 +249,7 @@ def test_an_answer_that_finds_no_room_is_told_and_is_no_failed_test(project: Wor
 
     assert (done.returncode, done.stderr) == (
         3,
-        "pytest-mcp: the answer could not be written: No space left on device\n",
+        "tests/test_fine.py: 1 passed (1/1)\npytest-mcp: the answer could not be written: No space left on device\n",
     )
 
 

@@ -139,7 +139,8 @@ def test_the_account_goes_to_standard_output_and_a_refusal_to_standard_error(ben
 
     done, refused = piped(bench, "run"), piped(bench, "run", "--maxfail", "none", "-k", "a and")
 
-    assert (done.returncode, done.stderr) == (1, "")
+    assert (done.returncode, done.stdout.splitlines()[-1][:7]) == (1, "failed:")
+    assert done.stderr.splitlines()[0] == "FAILED test_a.py::test_bad - AssertionError: assert 1 == 2"
     assert (refused.returncode, refused.stdout) == (4, "")
     assert refused.stderr.startswith("--keywords: at column 6: ")
     assert "maxfail: " in refused.stderr
@@ -197,7 +198,7 @@ def test_settings_may_stand_behind_the_command_and_words_and_options_in_any_orde
 
     done = typed(*words, cwd=Path("/"), env=environment_of(bench, PYTEST_MCP_ROOT="/nowhere"))
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "test_a.py: 1 passed (1/2)\ntest_b.py: 1 passed (2/2)\n")
     assert done.stdout.splitlines()[-1].startswith("passed: 2 passed in ")
 
 

@@ -10,11 +10,31 @@ import sys
 import anyio
 import pytest
 
+from pytest_mcp.cli.local_call import TEARING_DOWN
 from tests.support.leftovers import children
 from tests.support.projects import ENDLESS, MIXED
 from tests.support.terminals import Terminal, environment_of, piped, remains, settings_of
-from tests.support.waiting import PATIENCE, processes_in, until
+from tests.support.waiting import processes_in, until
 from tests.support.workbench import Workbench
+
+TEARDOWN = """
+    import time
+    import pytest
+
+    def test_bad(): assert 1 == 2
+
+    @pytest.fixture
+    def resource():
+        yield
+        open("torn down", "w").close()
+        {teardown}
+
+    def test_endless(resource):
+        open("ready", "w").close()
+        time.sleep(600)
+
+    def test_never(): pass
+"""
 
 
 def test_into_a_pipe_goes_plain_text_unless_colour_is_forced_or_typed(bench: Workbench) -> None:
@@ -25,7 +45,7 @@ def test_into_a_pipe_goes_plain_text_unless_colour_is_forced_or_typed(bench: Wor
     typed = piped(bench, "run", "--color")
     contradicted = piped(bench, "run", FORCE_COLOR="1", NO_COLOR="1")
 
-    assert not {"\x1b", "\r"} & {*plain.stdout, *plain.stderr, *contradicted.stdout, *forced.stderr}
+    assert not {"\x1b", "\r"} & {*plain.stdout, *plain.stderr, *contradicted.stdout}
     assert re.search("\x1b\\[1;31mfailed: ", forced.stdout)
     assert re.search("\x1b\\[1;31mfailed: ", typed.stdout)
 
@@ -83,7 +103,8 @@ def test_a_reader_that_has_seen_enough_changes_nothing(bench: Workbench) -> None
         process.stdout.close()
         said = process.stderr.read()
 
-    assert (process.returncode, said) == (1, b"")
+    assert process.returncode == 1
+    assert said.endswith(b"\ntest_a.py: 1 error, 2 failed, 1 passed, 1 skipped (5/5)\n")
 
 
 def test_on_a_terminal_one_line_tells_how_far_it_is_and_is_gone_in_the_end(bench: Workbench) -> None:
@@ -173,10 +194,42 @@ def test_who_interrupts_twice_does_not_wait_and_still_nothing_stays(bench: Workb
         # So that the first one does not get far, if it gets anywhere before the second.
         os.kill(supervisor, signal.SIGSTOP)
         terminal.press(b"\x03")
-        terminal.until(lambda: terminal.text.endswith("\r\x1b[K"))
+        terminal.until(lambda: TEARING_DOWN in terminal.text)
         terminal.press(b"\x03")
-        code = terminal.process.wait(PATIENCE)
+        code = terminal.end()
         anyio.run(until, lambda: not processes_in(bench.root) and not remains(bench))
 
-    assert code in (-signal.SIGINT, 2)
+    assert code == 2
+    assert any(row.startswith("incomplete: 1 failed, 1 running, 1 not run in ") for row in terminal.rows)
     assert "Traceback" not in terminal.text
+
+
+def test_after_a_key_fixtures_are_torn_down_and_a_failure_was_shown_when_it_happened(bench: Workbench) -> None:
+    bench.write({"test_a.py": TEARDOWN.format(teardown="")})
+
+    with Terminal(bench, "run") as terminal:
+        terminal.until((bench.root / "ready").exists)
+        terminal.until(lambda: "FAILED test_a.py::test_bad - AssertionError: assert 1 == 2" in terminal.rows)
+        terminal.press(b"\x03")
+        code = terminal.end()
+
+    assert code == 2
+    assert (bench.root / "torn down").exists()
+    assert TEARING_DOWN in terminal.rows
+    assert any(row.startswith("incomplete: 1 failed, 1 running, 1 not run in ") for row in terminal.rows)
+    assert (processes_in(bench.root), remains(bench)) == ([], [])
+
+
+def test_a_second_key_ends_a_teardown_that_takes_too_long(bench: Workbench) -> None:
+    bench.write({"test_a.py": TEARDOWN.format(teardown="time.sleep(600)")})
+
+    with Terminal(bench, "run") as terminal:
+        terminal.until((bench.root / "ready").exists)
+        terminal.press(b"\x03")
+        terminal.until((bench.root / "torn down").exists)
+        terminal.press(b"\x03")
+        code = terminal.end()
+
+    assert code == 2
+    assert any(row.startswith("incomplete: 1 failed, 1 running, 1 not run in ") for row in terminal.rows)
+    assert (processes_in(bench.root), remains(bench)) == ([], [])

@@ -2,9 +2,10 @@
 
 import pytest
 
-from pytest_mcp.execution.messages import Answer, Go, NotStarted, decode_answer, decode_order, encode
+from pytest_mcp.execution.messages import Answer, Go, Interrupt, NotStarted, decode_answer, decode_order, encode
 
 GO: Go = {"kind": "go", "time_limit": 1.5}
+INTERRUPT: Interrupt = {"kind": "interrupt"}
 NOT_STARTED: NotStarted = {"kind": "not_started", "message": "no such file", "errno": 2}
 
 
@@ -12,7 +13,7 @@ def test_a_message_is_one_line_and_comes_back_as_it_was() -> None:
     answer: Answer = NOT_STARTED
 
     assert encode(GO).count(b"\n") == 1
-    assert decode_order(encode(GO)) == GO
+    assert [decode_order(encode(order)) for order in (GO, INTERRUPT)] == [GO, INTERRUPT]
     assert decode_answer(encode(answer)) == answer
 
 

@@ -16,7 +16,7 @@ import anyio
 import pytest
 
 from pytest_mcp.events.run import Exit
-from pytest_mcp.execution import process
+from pytest_mcp.execution import process, supervision
 from pytest_mcp.execution.command import Command, Launch
 from pytest_mcp.execution.supervision import SpawnError
 from tests.support.children import JOB, STUBBORN, command, remains
@@ -70,6 +70,35 @@ async def test_cancelling_leaves_nothing(folder: Path) -> None:
 
     assert processes_in(folder) == []
     assert remains(folder) == []
+
+
+@pytest.mark.anyio
+async def test_an_interrupted_child_cleans_up_before_it_ends(folder: Path) -> None:
+    source = """
+import signal, sys, time
+def clean_up(*_):
+    open("cleaned up", "w").close()
+    sys.exit(2)
+signal.signal(signal.SIGINT, clean_up)
+open("ready", "w").close()
+time.sleep(600)
+"""
+    ended: list[Exit] = []
+    event = anyio.Event()
+    supervision.interruption.set(event)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lambda: _append(ended, run(folder, source)))
+        await until((folder / "ready").exists)
+        event.set()
+
+    assert [(each.reason, each.code, each.signal) for each in ended] == [("interrupted", 2, None)]
+    assert (folder / "cleaned up").exists()
+    assert remains(folder) == []
+
+
+async def _append(ended: list[Exit], running: Awaitable[Exit]) -> None:
+    ended.append(await running)
 
 
 async def let_it_start(steps: int) -> None:
@@ -188,7 +217,7 @@ SERVER = """
 import anyio, json, os, sys
 sys.path[:0] = json.loads(sys.argv[2])
 from pathlib import Path
-from pytest_mcp.execution import process
+from pytest_mcp.execution import process, supervision
 from pytest_mcp.execution.command import Command, Launch
 launch = Launch(argv=(sys.executable, "-c", sys.argv[1]), cwd=Path.cwd(), env=dict(os.environ))
 child = Command(launch=launch, job={}, reproduction=())

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import anyio
 import pytest
 
 from pytest_mcp.events.run import Exit
@@ -28,6 +29,7 @@ def note(self, note=process_tree.Listed.note):
 process_tree.Listed.note = note
 """
 WITHOUT_PS = "linux.IS_USED = False\nprocess_tree._listed = dict"
+SHORT_GRACE = "from pytest_mcp.execution import time_budget; time_budget.INTERRUPT_SECONDS = 0.1"
 HIDDEN_PROC = "linux.PROC = '/nowhere'"
 SLEEPER = "[sys.executable, '-c', 'import time; time.sleep(600)']"
 # One in its own group and one in another session, and an end when both have been seen.
@@ -85,3 +87,19 @@ async def test_a_hidden_proc_keeps_nothing_alive(folder: Path, monkeypatch: pyte
     assert processes_in(folder) == []
     assert remains(folder) == []
     assert (ended.code, ended.strays, ended.left) == (0, 3, 0)
+
+
+@pytest.mark.anyio
+async def test_one_that_ignores_its_interruption_is_killed_with_all_it_started(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The interruption is there before the child is: it comes with the first order, and is not lost."""
+    event = anyio.Event()
+    event.set()
+    supervision.interruption.set(event)
+
+    ended = await run_with(SHORT_GRACE, f"{STUBBORN}\ntime.sleep(600)", folder, monkeypatch)
+
+    assert (ended.reason, ended.code) == ("interrupted", None)
+    assert processes_in(folder) == []
+    assert remains(folder) == []

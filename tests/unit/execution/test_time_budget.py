@@ -9,3 +9,4 @@ def test_the_server_waits_for_every_step_that_the_supervisor_may_take_and_answer
     )
 
     assert steps < time_budget.OVERTIME_SECONDS < 5
+    assert steps - time_budget.GRACE_SECONDS < time_budget.INTERRUPTION_SECONDS - time_budget.INTERRUPT_SECONDS

@@ -1,17 +1,15 @@
-"""`pytest-mcp call TOOL [JSON]`: call one tool of a new server through an MCP client.
+"""`pytest-mcp call TOOL [JSON]`: print the reply that a client gets for a call of one tool.
 
 In come a tool's name and its arguments; out come the reply and an exit code: 0 for a result, 1 for an error, 2 for a
-usage error.
+usage error. The tool is called in this process: importing the SDK takes longer than many a test run.
 """
 
 import argparse
 import json
 
-import anyio
-
-from pytest_mcp.cli.mcp_client import call
+from pytest_mcp.cli import local_call
 from pytest_mcp.cli.output import MISUSE, print_message, show
-from pytest_mcp.config.options import LoadConfig, server_flags
+from pytest_mcp.config.options import LoadConfig
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +29,6 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     if not isinstance(arguments, dict):
         print_message('the arguments must be a JSON object, e.g. \'{"path": "tests"}\'')
         return MISUSE
-    reply, failed = anyio.run(call, options.tool, arguments, server_flags(options, config), config)
+    reply, failed = local_call.reply(options.tool, arguments, config)
     show(json.dumps(reply, ensure_ascii=False, indent=2))
     return 1 if failed else 0

@@ -47,11 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     config = load_config()._replace(pytest_options=pytest_flags.for_pytest(options))
     tool_flags.add_typed(options, pytest_flags.translated(options))
+    if options.timeout is None:
+        config = config._replace(default_timeout=config.max_timeout)
     if options.shard is not None:
         config = config._replace(shard=options.shard._replace(commit=git.head_commit(config.root)))
     print_result = partial(_print, options=options, root=config.root)
     for_people = partial(_for_people, most_tokens=config.most_tokens)
-    command = ToolCommand(TOOL, for_people, print_result, exit_codes.of_execution)
+    command = ToolCommand(TOOL, for_people, print_result, exit_codes.of_execution, runs_tests=True)
     if (page := page_file.wanted(options)) is not None:
         tool = replace(TOOL, handler=partial(engine.execute, on_run=page.keep))
         command = replace(command, tool=tool, after=partial(page.write, origin=_origin(options, config)))

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.cli import colours, progress_line
+from pytest_mcp.cli import colours
 from pytest_mcp.cli.colours import Painter
+from pytest_mcp.cli.progress import line as progress_line
 from pytest_mcp.events.collection import Selected
 from pytest_mcp.events.model import Event, SessionStarted, Started
 from tests.support.records import finished, item, ledger, one_test, phase
@@ -35,6 +36,12 @@ RUNNING: list[Event] = [
 )
 def test_the_line_tells_what_is_known(told: list[Event], line: str) -> None:
     assert progress_line.line(ledger(*told), 0.5, width=80, painter=PLAIN) == line
+
+
+def test_a_test_that_runs_for_long_is_named_instead_of_its_file() -> None:
+    line = progress_line.line(ledger(*RUNNING), 12, width=80, painter=PLAIN, long="tests/test_b.py::test_three 11.0 s")
+
+    assert line == "[=====>              ]  2/8  1 failed  12.0 s  .../test_b.py::test_three 11.0 s"
 
 
 def test_only_failures_are_painted() -> None:

@@ -1,4 +1,4 @@
-"""The progress of a run as one line for a terminal. When it is drawn is decided in `progress_bar`. Pure."""
+"""The progress of a run as one line for a terminal. When it is drawn is decided in `bar`. Pure."""
 
 from pytest_mcp import text
 from pytest_mcp.cli import colours
@@ -13,10 +13,11 @@ LEAST_FILE_COLUMNS = 8
 GAP = "  "
 
 
-def line(made: Ledger | Steps, seconds: float, *, width: int, painter: Painter) -> str:
+def line(made: Ledger | Steps, seconds: float, *, width: int, painter: Painter, long: str | None = None) -> str:
     """For example: [====>     ]  123/980  2 failed  4.2 s  tests/test_x.py
 
-    Narrower than the terminal, so that it does not wrap. Parts that do not fit are left out, the bar first.
+    Narrower than the terminal, so that it does not wrap. Parts that do not fit are left out, the bar first. A test that
+    runs for long stands in place of the file.
     """
     if isinstance(made, Steps):
         return colours.last_columns(f"{text.span(seconds)}{GAP}{progress.words(made)}", width - 1)
@@ -27,9 +28,8 @@ def line(made: Ledger | Steps, seconds: float, *, width: int, painter: Painter) 
         if _columns(parts) >= width:
             parts[name] = ""
     left = width - 1 - _columns(parts) - len(GAP)
-    file = (
-        colours.last_columns(text.safe_line(progress.latest_file(ledger)), left) if left >= LEAST_FILE_COLUMNS else ""
-    )
+    name = long or text.safe_line(progress.latest_file(ledger))
+    file = colours.last_columns(name, left) if left >= LEAST_FILE_COLUMNS else ""
     return _joined(parts | {"failed": painter.paint(parts["failed"], "red"), "file": file})
 
 

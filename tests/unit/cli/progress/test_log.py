@@ -1,0 +1,99 @@
+"""The lines about a run that stay."""
+
+from dataclasses import dataclass, field
+
+from pytest_mcp.cli.colours import Painter
+from pytest_mcp.cli.progress.log import MOST_FAILURES, Log
+from pytest_mcp.events.collection import Selected
+from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.model import Event, SessionStarted, Started
+from pytest_mcp.events.workers import Distributed
+from tests.support.records import ended, finished, one_test, phase, raised, uncollected
+
+A, B = "tests/test_a.py", "tests/test_b.py"
+
+
+@dataclass
+class Follower:
+    """Takes events as a command does, and keeps what the log says of them."""
+
+    log: Log = field(default_factory=lambda: Log(Painter(has_colours=False)))
+    ledger: Ledger = field(default_factory=Ledger)
+    bad_news: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+
+    def take(self, *events: Event, now: float = 0) -> None:
+        for event in events:
+            self.ledger.add(event)
+            self.bad_news += self.log.bad_news(self.ledger)
+            self.files += self.log.files(self.ledger)
+            self.log.follow(self.ledger, now)
+
+
+def test_a_failure_is_told_once_and_at_once_with_its_cause() -> None:
+    follower = Follower()
+    bad, worse = f"{A}::test_bad", f"{A}::test_worse"
+
+    follower.take(SessionStarted(), Selected(3), uncollected("test_c.py", message="no module named x\nsecond line"))
+    follower.take(Started(bad), raised("AssertionError: assert 1 == 2\nmore", node_id=bad))
+    at_once = [*follower.bad_news]
+    follower.take(finished(bad), *one_test(worse, phase(worse, when="setup", message="ValueError: \x1b[2J")))
+
+    assert at_once == [
+        "NOT COLLECTED test_c.py - no module named x",
+        f"FAILED {bad} - AssertionError: assert 1 == 2",
+    ]
+    assert follower.bad_news[2:] == [f"ERROR {worse} - ValueError: \\x1b[2J"]
+
+
+def test_thousands_of_failures_do_not_flood_the_terminal() -> None:
+    follower = Follower()
+
+    for number in range(MOST_FAILURES + 20):
+        name = f"{A}::test_{number}"
+        follower.take(*one_test(name, phase(name)))
+
+    assert len(follower.bad_news) == MOST_FAILURES
+
+
+def test_a_file_has_a_line_when_its_last_test_has_finished() -> None:
+    follower = Follower()
+
+    follower.take(SessionStarted(), Selected(3), *one_test(f"{A}::one", phase(f"{A}::one")), *one_test(f"{A}::two"))
+    before = [*follower.files]
+    follower.take(Started(f"{B}::three"))
+    between = [*follower.files]
+    follower.take(finished(f"{B}::three"), ended())
+
+    assert before == []
+    assert between == [f"{A}: 1 failed, 1 passed (2/3)"]
+    assert follower.files[1:] == [f"{B}: 1 passed (3/3)"]
+
+
+def test_with_workers_there_is_a_line_for_each_tenth_instead() -> None:
+    follower = Follower()
+
+    follower.take(SessionStarted(), Distributed(workers=2), Selected(20))
+    for number in range(20):
+        follower.take(*one_test(f"{(A, B)[number % 2]}::test_{number}"))
+
+    assert follower.files[:2] == ["2/20: 2 passed", "4/20: 4 passed"]
+    assert len(follower.files) == 10
+
+
+def test_a_test_that_runs_for_long_is_named_each_time_its_duration_has_doubled() -> None:
+    follower = Follower()
+    follower.take(Started(f"{A}::slow"), now=100)
+    follower.take(Started(f"{A}::other"), now=105)
+
+    named = {now: [*follower.log.long_tests(now)] for now in (109.9, 110, 111, 115, 119, 120, 139, 140)}
+    longest = [follower.log.longest(now) for now in (109.9, 112)]
+    follower.take(finished(f"{A}::slow"), now=141)
+
+    assert named[110] == [f"running for 10.0 s: {A}::slow"]
+    assert named[115] == [f"running for 10.0 s: {A}::other"]
+    assert named[120] == [f"running for 20.0 s: {A}::slow"]
+    assert named[140] == [f"running for 40.0 s: {A}::slow"]
+    assert named[109.9] == named[111] == named[119] == []
+    assert longest == [None, f"{A}::slow 12.0 s"]
+    assert follower.log.longest(150) == f"{A}::other 45.0 s"
