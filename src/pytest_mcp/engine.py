@@ -170,7 +170,7 @@ async def _execute_and_record(call: Call[ExecuteTests], history: History) -> Exe
     """The answer is the same as without a history, but for a notice if nothing can be recorded."""
     # Who records nothing does not load them.
     from pytest_mcp.history import recorder  # noqa: PLC0415
-    from pytest_mcp.report import recorded  # noqa: PLC0415
+    from pytest_mcp.report.history import recorded  # noqa: PLC0415
 
     request, ceiling = call.request, call.config.max_reply_bytes
     with recorder.of(history).begin(call.config) as recording:
