@@ -11,7 +11,9 @@ def executed(name: str, ran: str, first: int = 3) -> ExecutedFunctions:
 
 
 def outside(first: int = 3) -> OutsideFunctions:
-    return OutsideFunctions(process=1, first=first, new=[], ran="0", states=[[1, "2"]], unseen=[], whole=True)
+    return OutsideFunctions(
+        process=1, first=first, new=[], ran="0", states=[[1, "2"]], shared=[], unseen=[], whole=True
+    )
 
 
 def test_a_test_that_may_use_kept_state_executed_all_that_made_it() -> None:
