@@ -9,6 +9,7 @@ decorator need not even call the function again. Standard library only; Python 3
 
 from __future__ import annotations
 
+from itertools import chain
 from types import CodeType
 from typing import Any, Iterator
 
@@ -67,6 +68,8 @@ class Keepers:
         """By its decorators and defaults. The first line of a function is that of its first decorator."""
         if code.co_filename not in self.sources:
             self.sources[code.co_filename] = lines_of(code.co_filename)
+        if code.co_name.startswith("<"):
+            return None
         first = code.co_firstlineno - 1
         lines = iter(self.sources[code.co_filename][first : first + MOST_LINES])
         for line in lines:
@@ -95,12 +98,16 @@ class Keepers:
 
 
 def has_mutable_default(line: str, following: Iterator[str]) -> bool:
-    """A list, a dict or what a call makes, up to the end of the header."""
-    while not MUTABLE_DEFAULT.search(line):
-        if line.partition("#")[0].rstrip().endswith(":"):
-            return False
-        line = next(following, ":")
-    return True
+    """A list, a dict or what a call makes, up to the end of the parameters."""
+    depth = 0
+    for text in chain([line], following):
+        for index, character in enumerate(text):
+            depth += (character in "([{") - (character in ")]}")
+            if depth == 0 and character == ")":
+                return MUTABLE_DEFAULT.search(text, 0, index) is not None
+        if MUTABLE_DEFAULT.search(text):
+            return True
+    return False
 
 
 def frames_above(frame: Any) -> Iterator[Any]:
