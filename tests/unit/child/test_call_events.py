@@ -105,8 +105,8 @@ def recorded(version: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
         pytest.skip(str(error))
     folder = tmp_path_factory.mktemp("sample")
     (folder / "sample.py").write_text(SAMPLE, encoding="utf-8")
-    command = [python, "-c", SCRIPT, Path(str(line_events.__file__)).parent, folder]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    arguments = ("-c", SCRIPT, Path(str(line_events.__file__)).parent, folder)
+    done = subprocess.run([python, *arguments], capture_output=True, text=True, check=False, cwd=folder)
     assert done.stderr == ""
     return json.loads(done.stdout)
 
