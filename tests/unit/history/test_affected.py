@@ -137,7 +137,6 @@ def shop(old: str, new: str) -> dict[str, str]:
         # Nobody imports it.
         ({"other.py": "def helper(): return 2\n"}, set()),
     ],
-    ids=str,
 )
 def test_a_change_selects_the_tests_that_executed_it(
     edited: Mapping[str, str], expected: set[str], selected: Selected
