@@ -25,6 +25,8 @@ from pytest_mcp.execution.background import in_thread
 MOST_SECONDS = 60
 # Of one checkout. If there are more, each counts as changed.
 MOST_SUBMODULES = 8
+# What SQLite adds to the name of a database, for its own files.
+_OF_SQLITE = ("", "-wal", "-shm", "-journal")
 _ATTRIBUTES = b".gitattributes"
 
 
@@ -45,9 +47,19 @@ async def since(config: Config, ref: str | None) -> Changes:
         found = await repository.find(config)
         base = await references.resolve(found, ref)
         compared = await _compare(found, base.commit)
-        below, outside = _split(compared, config.root.relative_to(found.top))
+        ours = {os.fsencode(path.relative_to(found.top)) for path in _written_by_us(config, found.top)}
+        below, outside = _split(replace(compared, changed=compared.changed - ours), config.root.relative_to(found.top))
         return Changes(base.name, base.commit, below, outside)
     raise CannotTell(f"the files could not be compared within {MOST_SECONDS} seconds")
+
+
+def _written_by_us(config: Config, top: Path) -> list[Path]:
+    """The history, if it is a file of the checkout."""
+    if config.history is None:
+        return []
+    address = os.path.realpath(config.history.address)
+    paths = [Path(address + ending) for ending in _OF_SQLITE]
+    return [path for path in paths if path.is_relative_to(top)]
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ not continue the numbers of its process shows that one was lost: then nothing of
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 from pytest_mcp.events.model import Event
@@ -49,12 +50,14 @@ class ExecutedFunctions(Told):
 class OutsideFunctions(Told):
     """The last record of a process: what ran outside of tests, and under functions that keep state.
 
-    `states` are pairs of such a function and what ran under it; `unseen` are files that were imported before the
+    `states` are pairs of such a function and what ran under it; `shared` are, for each state that can outlive a test,
+    the functions that change it and those that mention it; `unseen` are files that were imported before the
     recorder began; `whole` says whether all that ran outside of tests is known.
     """
 
     kind = "outside_functions"
     states: list[Any]
+    shared: list[list[str]]
     unseen: list[str]
     whole: bool
 
@@ -64,6 +67,10 @@ class OutsideFunctions(Told):
             if type(pair) is not list or [type(each) for each in pair] != [int, str]:
                 raise ValueError("not a function and what ran under it")
             numbers(pair[1])
+        if any(len(pair) != 2 for pair in self.shared):
+            raise ValueError("not writers and readers")
+        for text in chain.from_iterable(self.shared):
+            numbers(text)
 
 
 def numbers(text: str) -> set[int]:
@@ -117,11 +124,12 @@ def _add(found: Executions, events: list[Told]) -> None:
     if not isinstance(last, OutsideFunctions) or len(table) > MOST_FUNCTIONS:
         return
     states = {key: numbers(under) for key, under in last.states}
-    for event in events:
-        if isinstance(event, ExecutedFunctions):
-            ran = _with_states(numbers(event.ran), states)
-            known = frozenset(table[number] for number in ran if number < len(table))
-            found.tests[event.id] = TestFunctions(known, event.opaque)
+    tests = [event for event in events if isinstance(event, ExecutedFunctions)]
+    ran = [_with_states(numbers(event.ran), states) for event in tests]
+    _share(ran, [(numbers(writers), numbers(readers)) for writers, readers in last.shared])
+    for event, each in zip(tests, ran, strict=True):
+        known = frozenset(table[number] for number in each if number < len(table))
+        found.tests[event.id] = TestFunctions(known, event.opaque)
     found.outside.update(table[number] for number in numbers(last.ran) if number < len(table))
     found.unseen.update(last.unseen)
     found.whole = found.whole and last.whole
@@ -138,3 +146,13 @@ def _with_states(ran: set[int], states: dict[int, set[int]]) -> set[int]:
             ran |= states[key]
             todo += states[key] & states.keys()
     return ran
+
+
+def _share(tests: list[set[int]], shared: list[tuple[set[int], set[int]]]) -> None:
+    """A test that uses state which it has not changed itself may use what any other test has made of it."""
+    own = [frozenset(ran) for ran in tests]
+    for writers, readers in shared:
+        made = frozenset[int]().union(*(ran for ran in own if not ran.isdisjoint(writers)))
+        for ran, all_of_it in zip(own, tests, strict=True):
+            if ran.isdisjoint(writers) and not ran.isdisjoint(readers):
+                all_of_it.update(made)

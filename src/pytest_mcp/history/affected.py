@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from pytest_mcp.api.reach import Reach
-from pytest_mcp.changes import old_contents, tree, units
+from pytest_mcp.changes import old_contents, tree
 from pytest_mcp.changes import reach as imports
 from pytest_mcp.changes.differences import Changes
 from pytest_mcp.changes.imports.graph import Graph
 from pytest_mcp.changes.reach import Examined
 from pytest_mcp.changes.repository import CannotTell, NoRepository
-from pytest_mcp.changes.units import MODULE, Difference, Units
 from pytest_mcp.config.model import Config
 from pytest_mcp.execution.background import in_thread
-from pytest_mcp.history import maps, project_name
+from pytest_mcp.history import maps, project_name, units
 from pytest_mcp.history.executed import ALL
 from pytest_mcp.history.maps import Stored, StoredRun, Unit
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.store import Unavailable
+from pytest_mcp.history.units import MODULE, Difference, Units
 
 # Of a commit, in a notice.
 _SHORT = 7

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from pytest_mcp.changes import tree, units
+from pytest_mcp.changes import tree
 from pytest_mcp.changes.state import CodeState
 from pytest_mcp.changes.tree import Unreadable
-from pytest_mcp.changes.units import HEADER, MODULE
 from pytest_mcp.events.functions import Executions, Function, Told, executions
+from pytest_mcp.history import units
 from pytest_mcp.history.maps import RunMap, Source, TestMap, Unit
+from pytest_mcp.history.units import HEADER, MODULE
 
 # The hash of a file whose content during the run is not known.
 UNKNOWN = ""

@@ -24,9 +24,14 @@ _EXECUTED = """INSERT INTO executed (test_id, run_id, opaque, function_ids) VALU
     SET run_id = excluded.run_id, opaque = excluded.opaque, function_ids = excluded.function_ids"""
 
 # Maps live as long as the runs that they come from.
-_EXPIRED = (
-    "DELETE FROM executed WHERE run_id NOT IN (SELECT id FROM runs)",
-    "DELETE FROM maps WHERE run_id NOT IN (SELECT run_id FROM executed)",
+_WITHOUT_RUN = "DELETE FROM executed WHERE run_id NOT IN (SELECT id FROM runs)"
+_WITHOUT_TESTS = "FROM maps WHERE run_id NOT IN (SELECT run_id FROM executed)"
+# What maps of a project refer to: sources, then functions.
+_USED_SOURCES = "SELECT source_ids FROM maps JOIN runs ON runs.id = maps.run_id WHERE project = ?"
+_USED_FUNCTIONS = (
+    "SELECT outside_ids FROM maps JOIN runs ON runs.id = maps.run_id WHERE project = ?",
+    "SELECT function_ids FROM executed JOIN tests ON tests.id = executed.test_id WHERE project = ?",
+    "SELECT function_ids FROM sources WHERE project = ?",
 )
 
 
@@ -82,8 +87,20 @@ def write(store: Store, run_id: int, project: str, found: RunMap) -> None:
                 for name, test in sorted(found.tests.items(), key=lambda pair: ids[pair[0]])
             ],
         )
-        for statement in _EXPIRED:
-            into.execute(statement)
+        into.execute(_WITHOUT_RUN)
+        if into.execute(f"SELECT run_id {_WITHOUT_TESTS} LIMIT 1"):
+            into.execute(f"DELETE {_WITHOUT_TESTS}")
+            _delete_unused(into, project, "sources", [_USED_SOURCES])
+            _delete_unused(into, project, "functions", _USED_FUNCTIONS)
+
+
+def _delete_unused(into: Transaction, project: str, table: str, uses: Iterable[str]) -> None:
+    lists = [packed for sql in uses for (packed,) in into.execute(sql, (project,))]
+    # Most tests of a file have much in common, and many lists are the same.
+    used = {each for packed in set(map(bytes, lists)) for each in unpack(packed)}
+    rows = into.execute(f"SELECT id FROM {table} WHERE project = ?", (project,))  # noqa: S608 - names of ours
+    unused = [(key,) for (key,) in rows if key not in used]
+    into.executemany(f"DELETE FROM {table} WHERE id = ?", unused)  # noqa: S608 - names of ours
 
 
 class _Ids:
@@ -146,24 +163,26 @@ class Stored:
 
 
 def read(store: Store, project: str) -> Stored:
+    """Another process may have deleted what a map refers to. Then less is known, so more tests are selected."""
     rows = store.select("SELECT id, file, name, code FROM functions WHERE project = ?", (project,))
     functions = {key: Unit(file, name) for key, file, name, _ in rows}
     codes = {key: (name, code) for key, _, name, code in rows}
     sources = {}
     sql = "SELECT id, file, hash, function_ids FROM sources WHERE project = ?"
     for key, file, digest, packed in store.select(sql, (project,)):
-        sources[key] = file, Source(digest, dict(codes[each] for each in unpack(packed)))
+        sources[key] = file, Source(digest, dict(codes[each] for each in unpack(packed) if each in codes))
     runs = {}
     sql = """SELECT maps.run_id, maps.commit_id, maps.dirty, whole, source_ids, outside_ids
         FROM maps JOIN runs ON runs.id = maps.run_id WHERE project = ?"""
     for key, commit, dirty, whole, source_ids, outside in store.select(sql, (project,)):
-        files = dict(sources[each] for each in unpack(source_ids))
-        runs[key] = StoredRun(commit, bool(dirty), bool(whole), files, frozenset(unpack(outside)))
+        files = dict(sources[each] for each in unpack(source_ids) if each in sources)
+        runs[key] = StoredRun(commit, bool(dirty), bool(whole), files, frozenset(unpack(outside)) & functions.keys())
     sql = """SELECT executed.run_id, node_id, opaque, function_ids
         FROM executed JOIN tests ON tests.id = executed.test_id WHERE project = ?"""
     for key, node_id, opaque, packed in store.select(sql, (project,)):
         if key in runs:
-            runs[key].tests[node_id] = frozenset(unpack(packed)), bool(opaque)
+            ran = frozenset(unpack(packed))
+            runs[key].tests[node_id] = ran, bool(opaque) or not ran <= functions.keys()
     return Stored(functions, [run for run in runs.values() if run.tests])
 
 

@@ -31,6 +31,8 @@ from pytest_mcp.history.store import Store, Unavailable
 SETTLE_SECONDS = 0.1
 # How long the server waits for outstanding writes when it stops.
 PARTING_SECONDS = 5
+# The same with maps: for these, all sources are read.
+PARTING_SECONDS_OF_MAPS = 60
 
 logger = logging.getLogger(__name__)
 
@@ -75,9 +77,10 @@ class Recorder:
     async def finish(self) -> str | None:
         """Wait for outstanding writes, but not for ever. Why something was not recorded, if nobody was told yet."""
         if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=PARTING_SECONDS)
+            seconds = PARTING_SECONDS_OF_MAPS if self.history.map else PARTING_SECONDS
+            _, late = await asyncio.wait(self._tasks, timeout=seconds)
             if late:
-                self._fail(f"it was not written within {PARTING_SECONDS} seconds")
+                self._fail(f"it was not written within {seconds} seconds")
         return self.take_problem()
 
     async def _write(self, recording: "Recording", make: MakeRows) -> None:

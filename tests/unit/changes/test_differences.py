@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pytest_mcp.changes import differences
 from pytest_mcp.changes.differences import Changes
 from pytest_mcp.changes.repository import CannotTell
+from pytest_mcp.config.model import History
 from tests.support.checkouts import Checkout, new_checkout, without_supervisor
 
 NAMES = ("a.py", "b.py", "c d.py", "é.py", "sub/e.py", "sub", "ignored.log")
@@ -133,6 +134,16 @@ async def test_paths_are_relative_to_the_root_and_the_others_to_the_top(checkout
 
 
 @pytest.mark.anyio
+async def test_the_history_is_no_change_and_a_file_with_a_longer_name_is(checkout: Checkout) -> None:
+    names = ["history.db", "history.db-wal", "history.db-shm", "history.db-journal", "history.db.txt"]
+    for name in names:
+        (checkout.top / name).write_text("", encoding="utf-8")
+    config = checkout.config()._replace(history=History(str(checkout.top / "history.db")))
+
+    assert (await differences.since(config, "HEAD")).files == {"history.db.txt"}
+    assert (await checkout.changed("HEAD")).files == set(names)
+
+
 async def test_nothing_can_be_told_of_a_root_that_git_ignores(checkout: Checkout) -> None:
     """Its files would all seem unchanged, however they change."""
     checkout.write(**{"build/c": ""})

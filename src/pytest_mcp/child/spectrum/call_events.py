@@ -64,8 +64,9 @@ class CallRecorder(ABC):
         thread = self.ident()
         if keepers.running.get(thread):
             keepers.add(code, frame, thread)
+        is_watched = key in keepers.methods and keepers.watch(code, frame)
         if key not in keepers.kinds:
-            return False
+            return is_watched
         if keepers.begin(code, frame, thread):
             # What already ran in this test may run again as a part of it.
             self.rearm(list(self.current.values()))

@@ -12,15 +12,17 @@ import inspect
 import os
 import sys
 from contextlib import suppress
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, Generator, Iterable, Iterator
 
 import pytest
 from call_events import Codes, recorder
 from code_names import CodeNames
+from long_lived import Name
 from number_ranges import ranges
 from project_files import ProjectFiles
 from state_keepers import CACHE
+from state_uses import Uses
 
 if TYPE_CHECKING:
     from launcher import Job
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 # What a test does that no recorder sees: other processes, and reading the project's own source.
 STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "os.exec"}
 LISTS = {"os.listdir", "os.scandir", "glob.glob"}
+# How often it is looked for objects that live longer than a test.
+MOST_SURVEYS = 20
 # The most functions in one record.
 MOST_FUNCTIONS = 20_000
 
@@ -51,12 +55,18 @@ class FunctionMap:
         self.used: Codes = {}
         self.is_complete = self.is_opaque = False
         self.in_test = False
+        self.surveyed = self.surveys = 0
         self.watch()
         self.recorder.resume()
 
+    def modules(self) -> Iterator[Any]:
+        for module in list(sys.modules.values()):
+            file = getattr(module, "__file__", None)
+            if isinstance(module, ModuleType) and isinstance(file, str) and self.files.has(file):
+                yield module
+
     def loaded_files(self) -> list[str]:
-        files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
-        return sorted(self.files.relative(file) for file in files if isinstance(file, str) and self.files.has(file))
+        return sorted(self.files.relative(module.__file__) for module in self.modules())
 
     def watch(self) -> None:
         """An audit hook cannot be removed."""
@@ -87,6 +97,15 @@ class FunctionMap:
     def pytest_collection_finish(self) -> None:
         self.outside.update(self.recorder.take())
         self.recorder.pause()
+        self.survey()
+
+    def survey(self) -> None:
+        """Tests can import more modules."""
+        if len(sys.modules) == self.surveyed or self.surveys == MOST_SURVEYS:
+            return
+        self.surveyed, self.surveys = len(sys.modules), self.surveys + 1
+        with suppress(Exception):
+            self.recorder.keepers.long_lived.survey(self.modules())
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_sessionfinish(self) -> Generator[None, None, None]:
@@ -111,6 +130,7 @@ class FunctionMap:
         known = len(self.codes)
         ran = ranges(self.numbered(self.outside.values()))
         states = [[self.number(code), ranges(self.numbered(under.values()))] for code, under in kept if under]
+        shared = [[ranges(self.numbered(each)) for each in pair] for pair in self.shared_state()]
         self.reporter.emit(
             "outside_functions",
             process=self.process,
@@ -118,9 +138,21 @@ class FunctionMap:
             new=self.described(known),
             ran=ran,
             states=states,
+            shared=shared,
             unseen=self.unseen,
             whole=self.recorder.sees_all,
         )
+
+    def shared_state(self) -> Iterator[tuple[list[CodeType], list[CodeType]]]:
+        """For each name of state the functions that change it, and those that can use it."""
+        known = self.recorder.known
+        writers: dict[Name, list[CodeType]] = {}
+        for key, names in self.recorder.keepers.names.items():
+            for name in names:
+                writers.setdefault(name, []).append(known[key])
+        uses = Uses(self.modules())
+        for name, changing in sorted(writers.items(), key=lambda pair: pair[0]):
+            yield changing, [code for code in known.values() if uses.may_use(code, name)]
 
     # --- tests ---------------------------------------------------------------------------------
 
@@ -128,6 +160,7 @@ class FunctionMap:
     def pytest_runtest_protocol(self, item: Any) -> Generator[None, None, None]:
         self.outside.update(self.recorder.take())
         self.recorder.keepers.new_test()
+        self.survey()
         self.used, self.is_complete, self.is_opaque, self.in_test = {}, True, False, True
         yield
         self.in_test = False

@@ -1,25 +1,22 @@
 """Functions that keep a result for later calls, and what runs under them.
 
-In come the calls of a run; out come, for each such function, the functions that ran while it did. A later test may use
-what was kept and run none of these. A function keeps state if it assigns to a global name, to an attribute of a class
-or of a global object, or changes a global container or one of its closure; or if a decorator's name says that it
-caches. Such a decorator need not even call the function again. Standard library only; Python 3.8 and newer.
+In come the calls of a run; out come, for each such function, the functions that ran while it did, and the names of the
+state. A later test may use what was kept and run none of these. A function keeps state if it assigns to a global name,
+to an attribute of a class or of a global object, changes a global container, one of its closure or one among its
+defaults, or changes an instance that lives longer than a test; or if a decorator's name says that it caches. Such a
+decorator need not even call the function again. Standard library only; Python 3.8 and newer.
 """
 
 from __future__ import annotations
 
-import dis
-import re
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from itertools import chain
+from types import CodeType
 from typing import Any, Iterator
 
+from long_lived import LongLived, Name
+from state_writes import CACHING, MUTABLE_DEFAULT, changes_its_instance, keeps_state, written_names
+
 STATE, CACHE = "state", "cache"
-CACHING = re.compile(r"cache|memo|once|lazy|singleton", re.IGNORECASE)
-MUTATORS = {"append", "add", "setdefault", "update", "insert", "extend", "register", "appendleft", "push"}
-# Values that hold nothing for later.
-PLAIN = (str, bytes, int, float, complex, tuple, frozenset, type(None), type, FunctionType, BuiltinFunctionType)
-GLOBAL, ATTRIBUTE, ITEM = dis.opmap["STORE_GLOBAL"], dis.opmap["STORE_ATTR"], dis.opmap["STORE_SUBSCR"]
-LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
 # No file is larger than this, and no function has more decorators.
 LARGEST_SOURCE = 4 * 1024 * 1024
 MOST_LINES = 30
@@ -28,8 +25,12 @@ MOST_LINES = 30
 class Keepers:
     def __init__(self) -> None:
         self.kinds: dict[int, str] = {}
-        # For each of them, what ran under it.
+        # For each of them, what ran under it, and the names of what it changes.
         self.under: dict[int, dict[int, CodeType]] = {}
+        self.names: dict[int, set[Name]] = {}
+        # Methods that keep state if their instance lives longer than a test.
+        self.methods: set[int] = set()
+        self.long_lived = LongLived()
         # By thread, the outermost first: frames of such functions that may still run.
         self.running: dict[int, list[tuple[Any, int]]] = {}
         self.begun: set[int] = set()
@@ -39,26 +40,47 @@ class Keepers:
         self.begun.clear()
 
     def look_at(self, code: CodeType, frame: Any) -> None:
+        if changes_its_instance(code):
+            self.methods.add(id(code))
+        names: set[Name] = set()
         try:
-            kind = CACHE if self.is_cached(code) else STATE if keeps_state(code, frame) else None
+            kind = self.kind_by_source(code) or (STATE if keeps_state(code, frame) else None)
+            names = written_names(code, frame, self.long_lived)
         except Exception:  # noqa: BLE001 - values of the project can do anything
             kind = STATE
-        if kind is not None:
-            self.kinds[id(code)] = kind
-            self.under[id(code)] = {}
+        if names or kind is not None:
+            self.keep(code, kind or STATE, names)
 
-    def is_cached(self, code: CodeType) -> bool:
-        """Since Python 3.8 the first line of a function is that of its first decorator."""
+    def keep(self, code: CodeType, kind: str, names: set[Name]) -> None:
+        self.kinds.setdefault(id(code), kind)
+        self.under.setdefault(id(code), {})
+        self.names.setdefault(id(code), set()).update(names)
+
+    def watch(self, code: CodeType, frame: Any) -> bool:
+        """True if further calls of this method can be for an instance that lives longer than a test."""
+        instance = frame.f_locals.get("self")
+        names = self.long_lived.names.get(id(instance))
+        if names:
+            self.keep(code, STATE, names)
+        return self.long_lived.has_instance_of(instance)
+
+    def kind_by_source(self, code: CodeType) -> str | None:
+        """By its decorators and defaults. The first line of a function is that of its first decorator."""
         if code.co_filename not in self.sources:
             self.sources[code.co_filename] = lines_of(code.co_filename)
+        if code.co_name.startswith("<"):
+            return None
         first = code.co_firstlineno - 1
-        for line in self.sources[code.co_filename][first : first + MOST_LINES]:
+        lines = iter(self.sources[code.co_filename][first : first + MOST_LINES])
+        for line in lines:
             text = line.lstrip()
-            if text.startswith(("def ", "async ", "class ")):
-                return False
             if text.startswith("@") and CACHING.search(text.partition("(")[0]):
-                return True
-        return False
+                return CACHE
+            if text.startswith("class "):
+                return None
+            if text.startswith(("def ", "async ")):
+                return STATE if has_mutable_default(text, lines) else None
+        return None
 
     def begin(self, code: CodeType, frame: Any, thread: int) -> bool:
         """True if it is its first call in this test."""
@@ -75,6 +97,19 @@ class Keepers:
             self.under[key][id(code)] = code
 
 
+def has_mutable_default(line: str, following: Iterator[str]) -> bool:
+    """A list, a dict or what a call makes, up to the end of the parameters."""
+    depth = 0
+    for text in chain([line], following):
+        for index, character in enumerate(text):
+            depth += (character in "([{") - (character in ")]}")
+            if depth == 0 and character == ")":
+                return MUTABLE_DEFAULT.search(text, 0, index) is not None
+        if MUTABLE_DEFAULT.search(text):
+            return True
+    return False
+
+
 def frames_above(frame: Any) -> Iterator[Any]:
     while frame is not None:
         yield frame
@@ -87,44 +122,3 @@ def lines_of(path: str) -> list[str]:
             return file.read(LARGEST_SOURCE).split("\n")
     except (OSError, ValueError):
         return []
-
-
-def keeps_state(code: CodeType, frame: Any) -> bool:
-    operations = code.co_code[::2]
-    if GLOBAL in operations:
-        return True
-    changes_items = ITEM in operations or not MUTATORS.isdisjoint(code.co_names)
-    if changes_items and any(map(holds, containers(code, frame))):
-        return True
-    return ATTRIBUTE in operations and assigns_outside(code)
-
-
-def containers(code: CodeType, frame: Any) -> Iterator[Any]:
-    # Not by f_locals, unless needed: it makes a copy.
-    names = code.co_names
-    for name in names:
-        if name in frame.f_globals:
-            yield frame.f_globals[name]
-    if code.co_freevars:
-        # Most closures live only as long as one call.
-        local = frame.f_locals
-        for name in filter(CACHING.search, code.co_freevars):
-            yield local.get(name)
-
-
-def holds(value: Any) -> bool:
-    return not isinstance(value, (PLAIN, ModuleType)) and type(value).__name__ not in ("Pattern", "Logger")
-
-
-def assigns_outside(code: CodeType) -> bool:
-    """`cls.x = ...` or `NAME.x = ...`: the object is loaded just before."""
-    before: Any = None
-    first = code.co_varnames[:1]
-    for instruction in dis.get_instructions(code):
-        if instruction.opcode == ATTRIBUTE and before is not None:
-            of_class = before.opname.startswith("LOAD_FAST") and before.argval == "cls" and first == ("cls",)
-            if of_class or before.opname in LOADS:
-                return True
-        if instruction.opname not in ("CACHE", "EXTENDED_ARG"):
-            before = instruction
-    return False
