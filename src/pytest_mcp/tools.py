@@ -18,8 +18,8 @@ from pytest_mcp.api.investigation import InvestigateFailure, InvestigateResult
 from pytest_mcp.api.requests import Arguments, DiscoverTests, ExecuteTests, ExplainEnvironment
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult, Shape
 from pytest_mcp.config.model import Bounds, Config
-from pytest_mcp.engine import OnProgress
 from pytest_mcp.execution.spare import Spare
+from pytest_mcp.running.attempt import OnProgress
 
 INSTRUCTIONS = """\
 Runs this project's pytest tests, in the project's own Python, instead of a shell.

@@ -13,7 +13,7 @@ from pytest_mcp.environments.managers.registry import MANAGERS
 PACKAGE = Path(pytest_mcp.__file__).parent
 # A module imports from its own layer or from one to the left of it.
 LAYERS = ["text", "config", "api", "events", "execution", "environments", "changes", "history"]
-LAYERS += ["report", "page", "engine", "investigation", "tools", "server", "cli", "__main__"]
+LAYERS += ["report", "page", "running", "engine", "investigation", "tools", "server", "cli", "__main__"]
 MOST_FILES = 17
 
 # Calls that touch files, the terminal or the clock, by whatever object they are made on.

@@ -18,11 +18,11 @@ from pytest_mcp.changes.references import Base
 from pytest_mcp.changes.repository import CannotTell, Refused, Repository
 from pytest_mcp.changes.tree_copy import copy_of
 from pytest_mcp.config.model import Config
-from pytest_mcp.engine import Deadline
 from pytest_mcp.investigation import alone
 from pytest_mcp.investigation.alone import Say, Seeds
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import OutOfTime, Runner
+from pytest_mcp.running.attempt import Deadline
 
 _NO_TIME = "not tried, the time was over"
 

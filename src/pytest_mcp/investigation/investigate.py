@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
 from pytest_mcp.api.investigation import InvestigateFailure, InvestigateResult, OneTest
 from pytest_mcp.config.model import Config
-from pytest_mcp.engine import Call, Deadline, OnProgress, try_interpreters
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
@@ -23,6 +22,8 @@ from pytest_mcp.investigation.order import Effect, Order, OrderSearch, Suite
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.investigation.suspects import Suspect, suspects
 from pytest_mcp.report.environment.attempt import Trial
+from pytest_mcp.running.attempt import Call, Deadline, OnProgress
+from pytest_mcp.running.interpreters import try_interpreters
 from pytest_mcp.text import label
 
 # All tests before one that fails alone: how long they may run, and which share of the time. They can only show that it

@@ -13,7 +13,6 @@ import anyio
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams, RunFacts
 from pytest_mcp.api.history import HistoryResult, TestHistory
 from pytest_mcp.config.model import Config, History
-from pytest_mcp.engine import OnProgress
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.history import project_name, remarks
@@ -22,6 +21,7 @@ from pytest_mcp.history.questions import failing, flaky, one_test, slow
 from pytest_mcp.history.questions.runs import Scope, ids_below, node_ids
 from pytest_mcp.history.store import Unavailable
 from pytest_mcp.report.history import answers
+from pytest_mcp.running.attempt import OnProgress
 from pytest_mcp.text import label
 
 SECONDS_PER_DAY = 86_400

@@ -14,7 +14,6 @@ import anyio
 
 from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTests, ExecuteTests
 from pytest_mcp.config.model import Config
-from pytest_mcp.engine import Asked, Attempt, Call, Deadline, OnProgress
 from pytest_mcp.environments import interpreter
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.ledger import Ledger
@@ -23,6 +22,7 @@ from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.command import Command
 from pytest_mcp.execution.job import Trace
 from pytest_mcp.execution.spare import Spare
+from pytest_mcp.running.attempt import Asked, Attempt, Call, Deadline, OnProgress
 
 # A run that would have less time than this is not started.
 LEAST_SECONDS = 1

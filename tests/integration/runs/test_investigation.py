@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from pytest_mcp.api.investigation import InvestigateResult
-from pytest_mcp.engine import Deadline
 from pytest_mcp.environments import interpreter
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.ledger import Ledger
@@ -16,6 +15,7 @@ from pytest_mcp.investigation import alone, answer, base
 from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.runner import Runner
+from pytest_mcp.running.attempt import Deadline
 from pytest_mcp.tools import BY_NAME
 from tests.support.git import git
 from tests.support.investigations import BASE, BROKEN_SHOP, GOOD, HASH, ORDER, UNCOLLECTED, VICTIM, Truth

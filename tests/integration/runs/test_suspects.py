@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import pytest
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.engine import Deadline
 from pytest_mcp.environments import interpreter
 from pytest_mcp.events.run import Run
 from pytest_mcp.execution.job import Trace
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.investigation.suspects import Suspect, of_run, suspects, traced
+from pytest_mcp.running.attempt import Deadline
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import Workbench
 

@@ -9,7 +9,6 @@ import pytest
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.config.model import Options, configure
-from pytest_mcp.engine import Deadline
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.model import Seeded
 from pytest_mcp.events.run import Run
@@ -17,6 +16,7 @@ from pytest_mcp.investigation import alone, outcome
 from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import OutOfTime, Runner
+from pytest_mcp.running.attempt import Deadline
 from tests.support.records import execution, one_test, phase, session
 
 pytestmark = pytest.mark.anyio

@@ -1,0 +1,157 @@
+"""One run of a call in one interpreter: what the child has reported so far, and how it ends.
+
+In come the call and the interpreter; out comes the run. Whether it has a result is not decided here.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import anyio
+
+from pytest_mcp.api.errors import ExecutionFailed, RunFacts
+from pytest_mcp.api.reach import ChangedLines, Reach
+from pytest_mcp.api.requests import ExecuteTests, Request
+from pytest_mcp.config.model import Config
+from pytest_mcp.environments.interpreter import Candidate
+from pytest_mcp.events import decode
+from pytest_mcp.events import model as events
+from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.run import Asked_co, Exit, Run, RunEnvironment
+from pytest_mcp.events.steps import Steps
+from pytest_mcp.execution import command, process
+from pytest_mcp.execution.spare import Spare
+from pytest_mcp.execution.supervision import SpawnError
+
+Asked = TypeVar("Asked", bound=Request)
+OnProgress = Callable[[Ledger | Steps], None]
+OnRun = Callable[[Run[ExecuteTests]], None]
+# Why a process has ended that did not exit by itself.
+_ON_OUR_ORDER = ("stopped", "interrupted", "timeout")
+# An interpreter that cannot be executed, as if it had exited at once.
+_NOT_STARTED = Exit(code=None, signal=None, reason="exited", duration=0.0, stdout="", stderr="", report="unwritten")
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """When a call must be over, and the limit that was asked for: an error names that one, not what was left."""
+
+    limit: int
+    moment: float
+
+    @classmethod
+    def after(cls, seconds: int, *, named: int | None = None) -> "Deadline":
+        return cls(named or seconds, anyio.current_time() + seconds)
+
+    @property
+    def left(self) -> int:
+        return math.ceil(self.moment - anyio.current_time())
+
+
+@dataclass(frozen=True)
+class Call(Generic[Asked_co]):
+    """What was asked, with the settings it is answered by, the spare child and whoever follows the progress."""
+
+    request: Asked_co
+    config: Config
+    spare: Spare
+    on_progress: OnProgress
+    reach: Reach | None = None
+    changed_lines: ChangedLines | None = None
+    on_run: OnRun | None = None
+
+    @property
+    def places(self) -> list[Path]:
+        return [target.path for _, target in self.request.targets]
+
+
+class Attempt(Generic[Asked_co]):
+    """One run of a call in one interpreter: what the child has reported so far, and how it ends."""
+
+    def __init__(self, call: Call[Asked_co], chosen: Candidate, deadline: Deadline, *, collect_only: bool) -> None:
+        self.call = call
+        self.chosen = chosen
+        self.deadline = deadline
+        self.ledger = Ledger()
+        self.finished = anyio.Event()
+        whole = command.build(
+            call.request, call.config, chosen.python, own_prefix=Path(sys.prefix), collect_only=collect_only
+        )
+        self.command = command.limited(whole, call.reach)
+        if isinstance(call.request, ExecuteTests) and call.request.coverage is not None and not collect_only:
+            self.command = command.measured(self.command, call.changed_lines)
+
+    async def run(self, rejected: Sequence[Candidate]) -> Run[Asked_co]:
+        """Raises ExecutionFailed if the machine cannot start processes."""
+        try:
+            ended = self._as_finished(await self._process())
+        except SpawnError as error:
+            if not error.unusable:
+                facts = RunFacts(command=self.command.reproduction, environment=dict(self._environment(rejected)))
+                raise ExecutionFailed("spawn_failure", f"Failed to spawn pytest subprocess: {error}", facts) from error
+            ended = replace(_NOT_STARTED, stderr=str(error))
+        return Run(
+            self.call.request,
+            self.ledger,
+            ended,
+            self.command.reproduction,
+            self.deadline.limit,
+            self._environment(rejected),
+            shard=self.call.config.shard,
+            reach=self.call.reach,
+            changed_lines=self.call.changed_lines,
+        )
+
+    async def _process(self) -> Exit:
+        started = await self.call.spare.take(self.command.launch)
+        return await process.run(
+            self.command,
+            time_limit=self.deadline.left,
+            on_line=self._take,
+            finished=self.finished,
+            spare=started,
+        )
+
+    def _take(self, line: bytes) -> None:
+        record = decode.parse(line)
+        if record is None:
+            return
+        self.ledger.take(record)
+        self.call.on_progress(self.ledger)
+        if isinstance(record.event, events.Hello) and record.event.pytest is not None:
+            self.call.spare.prefer(self.command.launch)
+        if self.ledger.returned is not None and anyio.current_time() < self.deadline.moment:
+            self.finished.set()
+
+    def _as_finished(self, ended: Exit) -> Exit:
+        """If it had nothing more to do, in time, and did not exit: with the code that it would have exited with."""
+        returned = self.ledger.returned
+        if returned is None or not self.finished.is_set() or ended.reason not in _ON_OUR_ORDER:
+            return ended
+        return replace(ended, reason="stopped", code=returned.exit_status & 0xFF, signal=None)
+
+    def _environment(self, rejected: Sequence[Candidate]) -> RunEnvironment:
+        return environment_of(self.call.config, self.chosen, self.ledger, rejected)
+
+
+def environment_of(
+    config: Config, candidate: Candidate | None, ledger: Ledger, rejected: Sequence[Candidate]
+) -> RunEnvironment:
+    return {
+        "root": str(config.root),
+        "interpreter": None if candidate is None else str(candidate.python),
+        "candidates": [other.described() for other in rejected],
+        "python": ledger.hello.python if ledger.hello else None,
+        "pytest": ledger.hello.pytest if ledger.hello else None,
+        "config_file": _config_file(ledger),
+    }
+
+
+def _config_file(ledger: Ledger) -> str | None:
+    """As pytest names it; if it could not even read the file, as it was found."""
+    if ledger.configured is not None:
+        return ledger.configured.inifile
+    return ledger.usage_fault.configuration if ledger.usage_fault else None
