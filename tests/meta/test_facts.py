@@ -53,7 +53,6 @@ FACTS = [
         f"`max_tokens` {config.EXECUTE_TOKENS:,}, or {config.DISCOVER_TOKENS:,} for",
     ),
     ("docs/clients.md", f"time limit of a run, {config.DEFAULT_TIMEOUT} s"),
-    ("docs/command-line.md", f"it is {config.DEFAULT_TIMEOUT} seconds"),
     ("docs/command-line.md", f"at most {MAX_NODE_IDS:,} ids"),
     ("docs/command-line.md", f"to {budget.TEXT_CHARACTERS:,} characters"),
     ("docs/command-line.md", f"to its last {word(tracebacks.CAPTURED_LINES)} lines"),

@@ -373,7 +373,8 @@ def test_a_pattern_walks_no_text_twice(name: str, said: str) -> None:
 
 # Modules whose patterns are written where they are used, and what they are given.
 WRITTEN_IN_PLACE = {
-    "clients": "the name of the root, which the operator chose",
+    "entries": "the name of the root, which the operator chose",
+    "instructions": "line ends at the begin and the end of a text, and markers whose ends are looked for once",
     "endpoint": "headers, of 16 KB at most; `endpoint.admits` above",
     "targets_not_run": "one character, repeated",
     "ownership": "one class of characters, repeated",

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from pytest_mcp import __version__
-from pytest_mcp.cli.commands import call, discover, doctor, history, investigate, merge, run, setup
+from pytest_mcp.cli.commands import call, discover, doctor, history, hook, investigate, merge, run, setup
 from pytest_mcp.cli.main import COMMANDS, Command
 from pytest_mcp.config.options import SETTINGS, Setting, typed_flags
 from tests.support import preloaded, workbench
@@ -212,6 +212,7 @@ def test_every_command_has_its_module_and_every_module_its_command() -> None:
         "discover": discover,
         "doctor": doctor,
         "history": history,
+        "hook": hook,
         "investigate": investigate,
         "merge": merge,
         "run": run,

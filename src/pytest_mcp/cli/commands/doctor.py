@@ -21,7 +21,7 @@ from pytest_mcp.cli.mcp_client import Examination, Handshake, Target, server_com
 from pytest_mcp.cli.output import can_show, show
 from pytest_mcp.cli.render_doctor import Style
 from pytest_mcp.cli.setup.url import checked_url
-from pytest_mcp.config.model import TOKEN_VARIABLE
+from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE
 from pytest_mcp.config.options import LoadConfig, server_flags
 from pytest_mcp.report.environment.readiness import Standing
 
@@ -62,7 +62,8 @@ def _on_http(options: argparse.Namespace) -> Subject:
         421: "Add the host of the URL to --allowed-hosts of the server.",
     }
     otherwise = "Check that the server is running and that the URL is the one that it printed."
-    return Subject(mcp_client.remote(url, token, options.timeout), lambda status: steps.get(status or 0, otherwise))
+    limit = options.timeout or DEFAULT_TIMEOUT
+    return Subject(mcp_client.remote(url, token, limit), lambda status: steps.get(status or 0, otherwise))
 
 
 def _examine(subject: Subject, options: argparse.Namespace, environment: Mapping[str, str]) -> int:

@@ -22,7 +22,7 @@ from pytest_mcp.cli.setup.extras import Extra
 from pytest_mcp.cli.setup.plan import Plan, exists
 from pytest_mcp.cli.setup.server_entry import NoRemoteError, NotOurEntryError
 from pytest_mcp.cli.setup.url import checked_url
-from pytest_mcp.config.model import TOKEN_VARIABLE, Config, ConfigError, NoProject
+from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, ConfigError, NoProject
 from pytest_mcp.config.options import LoadConfig, changed_flags
 from pytest_mcp.environments import git
 from pytest_mcp.text import safe
@@ -132,7 +132,7 @@ def _plan(options: argparse.Namespace, config: Config | None) -> Plan:
         portable=options.portable,
         command=[] if options.remove else _command(options.portable),
         flags=changed_flags(options, config),
-        limit=options.timeout,
+        limit=options.timeout or DEFAULT_TIMEOUT,
         extras=frozenset(name for name in EXTRAS if getattr(options, name)),
         url=None if options.url is None else checked_url(options.url),
     )

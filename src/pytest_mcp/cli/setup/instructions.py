@@ -7,6 +7,7 @@ we created the file. Which file an agent reads is decided in `clients`.
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 from pytest_mcp.cli.setup import config_file
 from pytest_mcp.cli.setup.config_file import Change, ConfigFileError, content_of, real
@@ -18,7 +19,7 @@ _INCLUDES_SHARED = re.compile(rb"(?:\A|\n)@(?:\./)?AGENTS\.md[ \t]*(?:\r?\n|\Z)"
 _BEGIN = b"<!-- pytest-mcp:begin -->"
 _BEGIN_NEW_FILE = b"<!-- pytest-mcp:begin, in a file created by setup -->"
 _END = b"<!-- pytest-mcp:end -->"
-_PARAGRAPH = re.compile(rb"(<!-- pytest-mcp:begin[^>\n]*-->).*?<!-- pytest-mcp:end -->", re.DOTALL)
+_ANY_BEGIN = re.compile(rb"<!-- pytest-mcp:begin[^>\n]{0,99}-->")
 _LINE_END = re.compile(rb"\r?\n\Z")
 _LINES = (
     b"## Tests",
@@ -57,8 +58,8 @@ def with_paragraph(content: bytes | None) -> bytes:
     if content is None:
         return _paragraph(_BEGIN_NEW_FILE, b"\n") + b"\n"
     newline = b"\r\n" if b"\r\n" in content else b"\n"
-    if found := _PARAGRAPH.search(content):
-        return content[: found.start()] + _paragraph(found[1], newline) + content[found.end() :]
+    if found := _found(content):
+        return content[: found.start] + _paragraph(found.begin, newline) + content[found.end :]
     # It ends like the content, with or without a line end: so the old bytes can be restored.
     has_end = not content or content.endswith(b"\n")
     gap = newline * ((not has_end) + bool(content))
@@ -66,14 +67,28 @@ def with_paragraph(content: bytes | None) -> bytes:
 
 
 def without_paragraph(content: bytes) -> bytes | None:
-    found = _PARAGRAPH.search(content)
+    found = _found(content)
     if found is None:
         return content
-    before, after = content[: found.start()], content[found.end() :]
+    before, after = content[: found.start], content[found.end :]
     rest = re.sub(rb"\A\r?\n", b"", after)
     before = _LINE_END.sub(b"", before if rest != after else _LINE_END.sub(b"", before))
-    is_ours = found[1] == _BEGIN_NEW_FILE and not (before + rest).strip()
+    is_ours = found.begin == _BEGIN_NEW_FILE and not (before + rest).strip()
     return None if is_ours else before + rest
+
+
+class _Found(NamedTuple):
+    """Where the paragraph is, and its first marker."""
+
+    start: int
+    end: int
+    begin: bytes
+
+
+def _found(content: bytes) -> _Found | None:
+    begin = _ANY_BEGIN.search(content)
+    end = content.find(_END, begin.end()) if begin else -1
+    return None if begin is None or end < 0 else _Found(begin.start(), end + len(_END), begin[0])
 
 
 def _paragraph(begin: bytes, newline: bytes) -> bytes:
@@ -84,11 +99,13 @@ def _change(path: Path, before: bytes | None, after: bytes | None) -> Change:
     content = before or b""
     if b"\0" in content:
         raise ConfigFileError(f"{path} is not a text file.")
-    if content.count(b"<!-- pytest-mcp:begin") != len(_PARAGRAPH.findall(content)) or content.count(_END) > 1:
+    begins = content.count(b"<!-- pytest-mcp:begin")
+    if begins != content.count(_END) or begins != (_found(content) is not None):
         raise ConfigFileError(f"{path} has markers of pytest-mcp that do not belong together. Remove them by hand.")
     return Change(path, real(path), before, after)
 
 
 def _shown(content: bytes | None) -> str:
-    found = _PARAGRAPH.search(content or b"")
-    return found[0].decode("utf-8", "replace").replace("\r\n", "\n") if found else ""
+    content = content or b""
+    found = _found(content)
+    return content[found.start : found.end].decode("utf-8", "replace").replace("\r\n", "\n") if found else ""
