@@ -189,7 +189,10 @@ def test_who_interrupts_twice_does_not_wait_and_still_nothing_stays(bench: Workb
     bench.write({"test_a.py": ENDLESS})
 
     with Terminal(bench, "run") as terminal:
-        terminal.until(lambda: (bench.root / "ready").exists() and terminal.drawn)
+        terminal.until(lambda: (bench.root / "ready").exists() and terminal.drawn and "1/3" in terminal.drawn[-1])
+        seen = len(terminal.drawn)
+        # The report is read more often than the line is drawn: what was written before is known then.
+        terminal.until(lambda: len(terminal.drawn) > seen + 3)
         (supervisor,) = children(terminal.process.pid)
         # So that the first one does not get far, if it gets anywhere before the second.
         os.kill(supervisor, signal.SIGSTOP)
