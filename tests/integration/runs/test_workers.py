@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from tests.support.waiting import processes_in, until
-from tests.support.workbench import PYTESTS, Workbench
+from tests.support.workbench import PYTESTS, Failure, Workbench, call
 
 TEST = "def test_a(): pass\n"
 # Every kind of test, outcome, output and selection that an answer has a place for.
@@ -279,8 +279,12 @@ async def test_tests_that_no_worker_is_left_to_run_are_counted_and_never_green(b
     source = "import os, pytest\n@pytest.mark.parametrize('n', range(20))\ndef test_dies(n): os._exit(3)\n"
     bench.write({"pytest.ini": "[pytest]\naddopts = --max-worker-restart=0\n", "test_a.py": source})
 
-    answer = await bench.execute(workers=2)
+    answer = await call("execute_tests", {"workers": 2}, bench.config)
 
+    if isinstance(answer, Failure):
+        # xdist sent tests to a worker whose end it had not seen yet: a race of its own, which ends its session.
+        assert (answer.data["error_type"], "cannot send" in answer.message) == ("pytest_internal", True)
+        return
     assert (answer["verdict"], answer["summary"]["failed"]) == ("failed", 2)
     assert "18 of 20 selected tests did not run" in answer["notices"][0]
     assert any("2 worker process(es) died" in notice for notice in answer["notices"])
