@@ -7,31 +7,14 @@ from dataclasses import dataclass, field, replace
 from pytest_mcp.history import insertion
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.questions.runs import Scope
-from pytest_mcp.history.rows import RunRow, TestRow
+from pytest_mcp.history.rows import TestRow
 from pytest_mcp.history.store import Store, Transaction
+from tests.support.histories import run_row
 
 PROJECT = "shop"
 START = 1_700_000_000.0
 HOUR = 3_600.0
-BLANK = RunRow(
-    key="",
-    started=START,
-    project=PROJECT,
-    root="/shop",
-    commit_id="c" * 40,
-    state="state",
-    dirty=0,
-    selection="{}",
-    verdict="passed",
-    passed=0,
-    failed=0,
-    skipped=0,
-    errors=0,
-    duration=1.0,
-    python="3.12.1",
-    pytest="8.4.0",
-    host="desk",
-)
+BLANK = run_row(key="", started=START, project=PROJECT, passed=0, duration=1.0)
 
 
 @dataclass
