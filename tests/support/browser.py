@@ -7,6 +7,12 @@ from typing import Any, Self
 from scripts.npm import PACKAGES
 
 AXE = PACKAGES["axe"]
+# Settings of a browser.
+LOOKS: dict[str, dict[str, Any]] = {
+    "light, wide": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
+    "dark, narrow": {"color_scheme": "dark", "viewport": {"width": 360, "height": 740}},
+    "forced colours": {"forced_colors": "active", "viewport": {"width": 800, "height": 600}},
+}
 
 
 class Opened:

@@ -5,12 +5,15 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
+from pytest_mcp.api.investigation import InvestigateResult, Polluter, Suspect
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.events.model import Event
 from pytest_mcp.events.run import Run
-from pytest_mcp.page import content, document
+from pytest_mcp.page import content, document, investigation
 from pytest_mcp.page.content import Content
+from pytest_mcp.page.investigation import Investigated
 from pytest_mcp.page.origin import Origin
+from pytest_mcp.page.strip import Result
 from pytest_mcp.report import budget, result
 from tests.support.records import execution, green, one_test, phase, raised, session, skipped, uncollected
 
@@ -39,6 +42,29 @@ def content_of(run: Run[ExecuteTests]) -> Content:
 
 def rendered(shown: Content) -> str:
     return document.render(shown, ORIGIN, created=CREATED)
+
+
+def investigated(text: str = "test_x") -> Investigated:
+    """Everything that an investigation can find, with this text at every place that a project decides."""
+    polluter, node_id = f"tests/test_a.py::{text}", f"tests/test_b.py::{text}"
+    told = raised(f"Error: {text}", (f"src/{text}.py:3", text, text), node_id=node_id, sections=[[text, text]])
+    run = execution(session(one_test(node_id, told), selected=1, exit_status=1), code=1)
+    answer = InvestigateResult(
+        kind="order_dependent",
+        confidence=f"high: passed in 3 of 3 runs alone, failed each time after {text}",
+        evidence=["alone: PPP (a failure rate up to 64 % is still possible)", f"cause: {text}"],
+        suspects=[Suspect(file=f"src/{text}.py", line=3, function=text, score=score) for score in (0.71, 0.5)],
+        polluter=Polluter(node_ids=[polluter], effect="fails_after", rerun={"node_ids": [polluter, node_id]}),
+        notices=[text],
+        rerun={"node_ids": [polluter, node_id]},
+    )
+    runs = {"alone": [Result("P", 0.2), Result("P", 0.3), Result("P", None)], f"at {text}": [Result("?", 0.1)]}
+    environment = {"python": text, "pytest": text, "interpreter": text}
+    return Investigated(node_id, answer, runs, result.executed(run).failures[0], environment, [text])
+
+
+def rendered_investigation(found: Investigated) -> str:
+    return investigation.render(found, ORIGIN, created=CREATED)
 
 
 def failing(number: int, cause: str = "ValueError: no {}", file: str = "tests/test_{}.py") -> list[Event]:

@@ -17,6 +17,15 @@ MOST_RUNS = 50
 LONGEST_REF = 256
 
 Kind = Literal["deterministic", "flaky", "order_dependent", "passes", "pre_existing", "inconclusive"]
+# For people.
+KINDS_IN_WORDS: dict[Kind, str] = {
+    "deterministic": "fails always",
+    "flaky": "flaky",
+    "order_dependent": "depends on the order of the tests",
+    "passes": "passes",
+    "pre_existing": "fails at the base too",
+    "inconclusive": "inconclusive",
+}
 
 
 def _check_one_test(target: Target) -> Target:

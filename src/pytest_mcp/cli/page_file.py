@@ -1,4 +1,4 @@
-"""`--html FILE` and `--open`: write the page of a run, and show it.
+"""`--html FILE` and `--open`: write a page, and show it.
 
 In come the parsed command line and what a call came to; out come a file and one line on stderr that says where it is.
 What the page shows is decided in `page`, which is loaded only when a page was asked for.
@@ -7,21 +7,31 @@ What the page shows is decided in `page`, which is loaded only when a page was a
 import argparse
 import os
 import webbrowser
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pytest_mcp.api.errors import CallError
-from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
+from pytest_mcp.cli.arguments import tool_flags
+from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.output import UNWRITTEN, print_message
 from pytest_mcp.config.model import ConfigError
-from pytest_mcp.events.run import Run
+from pytest_mcp.config.options import typed_flags
+from pytest_mcp.environments import git
 from pytest_mcp.page.origin import Origin
 from pytest_mcp.text import in_line
 
+if TYPE_CHECKING:
+    from pytest_mcp.page.content import Content
+
+# What a call came to, where the page comes from and when; out comes its text.
+Draw = Callable[[Any, Origin, str], str]
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--html", metavar="FILE", help="write a page about the run: one file that needs nothing else")
+    parser.add_argument("--html", metavar="FILE", help="write a page about it: one file that needs nothing else")
     parser.add_argument("--open", action="store_true", help="open the page of --html in a browser")
 
 
@@ -39,20 +49,40 @@ def wanted(options: argparse.Namespace) -> "PageFile | None":
     return PageFile(path, opens=options.open)
 
 
+def origin(command: str, given: Arguments, options: argparse.Namespace, root: Path) -> Origin:
+    """`given` are the arguments of the command."""
+    settings = typed_flags(options, os.environ)
+    return Origin(
+        project=root.name,
+        command=tool_flags.command(command, given, settings),
+        again=tool_flags.command("run", {}, settings),
+        commit=git.head_commit(root),
+    )
+
+
+def of_answer(outcome: ExecuteResult | CallError, origin: Origin, created: str) -> str:
+    # No other command needs it.
+    from pytest_mcp.page import document  # noqa: PLC0415
+
+    return document.render(content_of(outcome), origin, created=created)
+
+
+def content_of(outcome: ExecuteResult | CallError) -> "Content":
+    from pytest_mcp.page import content  # noqa: PLC0415 - as above
+
+    return content.of_error(outcome) if isinstance(outcome, CallError) else content.of_answer(outcome)
+
+
 class PageFile:
     def __init__(self, path: Path, *, opens: bool) -> None:
         self.path = path
         self.opens = opens
-        self.run: Run[ExecuteTests] | None = None
 
-    def keep(self, run: Run[ExecuteTests]) -> None:
-        """For the page; without a run it shows what the answer has."""
-        self.run = run
-
-    def write(self, outcome: ExecuteResult | CallError, origin: Origin) -> int | None:
+    def write(self, outcome: Any, origin: Origin, draw: Draw = of_answer) -> int | None:
         """Returns an exit code if it could not be written."""
+        created = f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
         try:
-            _replace(self.path.resolve(), self._text(outcome, origin).encode("utf-8"))
+            _replace(self.path.resolve(), draw(outcome, origin, created).encode("utf-8"))
         except OSError as error:
             print_message(f"the page could not be written to {in_line(str(self.path))}: {error.strerror}")
             return UNWRITTEN
@@ -60,18 +90,6 @@ class PageFile:
         if self.opens and not webbrowser.open(self.path.as_uri()):
             print_message("no browser was found to open it")
         return None
-
-    def _text(self, outcome: ExecuteResult | CallError, origin: Origin) -> str:
-        # No other command needs them.
-        from pytest_mcp.page import content, document  # noqa: PLC0415
-
-        if isinstance(outcome, CallError):
-            shown = content.of_error(outcome)
-        elif self.run is None:
-            shown = content.of_answer(outcome)
-        else:
-            shown = content.of_run(self.run, outcome)
-        return document.render(shown, origin, created=f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}")
 
 
 def _replace(path: Path, content: bytes) -> None:

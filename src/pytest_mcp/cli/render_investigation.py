@@ -4,21 +4,14 @@ Pure: a result in, lines out. The order: what was tried, suspects, the tests tha
 command that runs the failure again, and one line with the kind of failure and on what that rests.
 """
 
-from pytest_mcp.api.investigation import InvestigateResult, Kind, Polluter, Suspect
+from pytest_mcp.api.investigation import KINDS_IN_WORDS, InvestigateResult, Kind, Polluter, Suspect
 from pytest_mcp.cli import render
 from pytest_mcp.cli.colours import Colour, Painter
 from pytest_mcp.text import safe_line
 
 Lines = list[str]
 
-_KINDS: dict[Kind, tuple[str, Colour]] = {
-    "deterministic": ("fails always", "red"),
-    "flaky": ("flaky", "red"),
-    "order_dependent": ("depends on the order of the tests", "red"),
-    "passes": ("passes", "green"),
-    "pre_existing": ("fails at the base too", "red"),
-    "inconclusive": ("inconclusive", "yellow"),
-}
+_COLOURS: dict[Kind, Colour] = {"passes": "green", "inconclusive": "yellow"}
 _EFFECTS = {"fails_after": "Fails after:", "fails_without": "Fails without:"}
 
 
@@ -48,5 +41,5 @@ def _polluter(polluter: Polluter, painter: Painter) -> Lines:
 
 
 def _closing(result: InvestigateResult, painter: Painter) -> str:
-    words, colour = _KINDS[result.kind]
-    return f"{painter.paint(words, 'bold', colour)}; confidence {safe_line(result.confidence)}"
+    kind = painter.paint(KINDS_IN_WORDS[result.kind], "bold", _COLOURS.get(result.kind, "red"))
+    return f"{kind}; confidence {safe_line(result.confidence)}"

@@ -16,6 +16,7 @@ from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Order, Polluter
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.suspects import Suspect
+from pytest_mcp.report.failures import Failure
 
 # With so many runs of one outcome, only a rate below a tenth is left open.
 MANY_RUNS = 29
@@ -44,6 +45,12 @@ class Findings:
     @property
     def failed(self) -> list[Outcome]:
         return [each for each in self.alone.outcomes if each.failed]
+
+    @property
+    def failure(self) -> Failure | None:
+        """The first that was seen."""
+        alone = next((each.failure for each in self.failed if each.failure), None)
+        return alone or (None if self.order is None else self.order.failure)
 
     @property
     def causes(self) -> set[Hashable]:

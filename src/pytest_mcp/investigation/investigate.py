@@ -5,11 +5,13 @@ First the test is collected, which refuses a name that is not one test. Then it 
 suite's order, as far as that can tell something. What all of it means is decided in `answer`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
 from pytest_mcp.api.investigation import InvestigateFailure, InvestigateResult, OneTest
 from pytest_mcp.config.model import Config
+from pytest_mcp.events.run import Run
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
@@ -32,10 +34,21 @@ SECONDS_FOR_NEED = 60
 SHARE_FOR_NEED = 0.25
 
 
+OnFound = Callable[[Findings, Run[OneTest] | None], None]
+
+
 async def investigate(
-    request: InvestigateFailure, config: Config, spare: Spare, on_progress: OnProgress
+    request: InvestigateFailure,
+    config: Config,
+    spare: Spare,
+    on_progress: OnProgress,
+    *,
+    on_found: OnFound = lambda _findings, _collected: None,
 ) -> InvestigateResult:
-    """Raises InvalidParams if the name is not that of one test or the base is no commit."""
+    """Raises InvalidParams if the name is not that of one test or the base is no commit.
+
+    `on_found` is given everything that the answer is made of, and the run that collected the test.
+    """
     deadline = Deadline.after(request.timeout or config.default_timeout)
     asked = request.node_id.node_id
     say = _counting(on_progress)
@@ -44,13 +57,16 @@ async def investigate(
     collect = OneTest.model_validate({"node_id": asked}, context=config.bounds)
     trial = await try_interpreters(Call(collect, config, spare, lambda _: None), deadline.left)
     if not _is_collected(trial) or trial.chosen is None or trial.run is None:
-        return answer.of(Findings(asked, Alone((), (), request.runs), is_cut_short=True))
+        findings = Findings(asked, Alone((), (), request.runs), is_cut_short=True)
+        on_found(findings, trial.run)
+        return answer.of(findings)
     ledger = trial.run.ledger
     node_id = _the_one([item.id for item in ledger.items], asked)
     case = Case(Runner(config, trial.chosen, deadline), node_id, found, say, is_shuffled=ledger.seeded is not None)
     findings = replace(await case.look_into(request.runs), notices=trial.run.doubts)
     if config.history is not None:
         findings = replace(findings, past=tuple(await _past(config, node_id)))
+    on_found(findings, trial.run)
     return await in_thread(lambda: answer.of(findings))
 
 

@@ -13,6 +13,7 @@ from pytest_mcp.investigation.alone import Say
 from pytest_mcp.investigation.bisection import Search
 from pytest_mcp.investigation.outcome import Letter, Outcome
 from pytest_mcp.investigation.runner import OutOfTime, Runner
+from pytest_mcp.report.failures import Failure
 from pytest_mcp.text import label
 
 # It passes alone and fails after these tests, or it fails alone and passes after them.
@@ -44,6 +45,8 @@ class Order:
     is_contradicted: bool = False
     # Whether every order could be tried.
     is_complete: bool = True
+    # Of the run that failed and showed the difference.
+    failure: Failure | None = None
 
     def and_then(self, *words: str) -> "Order":
         return replace(self, evidence=(*self.evidence, *words))
@@ -105,7 +108,7 @@ class OrderSearch:
                 return replace(found.and_then(f"{arrangement.place}: {_NO_TIME}"), is_complete=False)
             found = found.and_then(f"{arrangement.place}: {self._told(seen)}")
             if self._has_effect(seen):
-                return await self._narrowed(replace(found, is_different=True), arrangement)
+                return await self._narrowed(replace(found, is_different=True, failure=seen.failure), arrangement)
             found = replace(found, is_complete=found.is_complete and seen.is_known)
         return found
 

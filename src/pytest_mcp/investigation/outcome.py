@@ -5,10 +5,11 @@ else is unknown, with the reason. The one exception is a process that died while
 """
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pytest_mcp.api.requests import Request
+from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.events.run import Run
 from pytest_mcp.report import failures, grouping, no_result
 from pytest_mcp.report.failures import Failure
@@ -30,6 +31,8 @@ class Outcome:
     random_seed: int | None = None
     # Why the run tested other code than it should have.
     elsewhere: str | None = None
+    # All that is known of a failure.
+    failure: Failure | None = field(default=None, compare=False)
 
     @property
     def is_known(self) -> bool:
@@ -50,7 +53,8 @@ def pattern(outcomes: Iterable[Outcome]) -> str:
 
 def of(run: Run[Request], node_id: str) -> Outcome:
     ledger = run.ledger
-    letter, words, cause = _judged(run, node_id)
+    failure = _failure(ledger.tests.get(node_id))
+    letter, words, cause = _judged(run, node_id, failure)
     elsewhere = next((f"{each.name} from {each.file}" for each in ledger.imported_elsewhere), None)
     return Outcome(
         letter,
@@ -59,10 +63,17 @@ def of(run: Run[Request], node_id: str) -> Outcome:
         seconds=run.exit.duration,
         random_seed=ledger.seeded.seed if ledger.seeded else None,
         elsewhere=None if elsewhere is None else in_line(elsewhere),
+        failure=failure,
     )
 
 
-def _judged(run: Run[Request], node_id: str) -> tuple[Letter, str, Hashable]:
+def _failure(record: TestRecord | None) -> Failure | None:
+    return failures.of_record(record) if record is not None and record.outcome in ("failed", "error") else None
+
+
+def _judged(run: Run[Request], node_id: str, failure: Failure | None) -> tuple[Letter, str, Hashable]:
+    if failure is not None:
+        return "F", grouping.line(failure.cause), cause_of(failure)
     record = run.ledger.tests.get(node_id)
     match record.outcome if record else None:
         case "passed" if record is not None and record.repeated:
@@ -71,9 +82,6 @@ def _judged(run: Run[Request], node_id: str) -> tuple[Letter, str, Hashable]:
             return "P", "", None
         case "skipped" if record is not None:
             return "S", failures.skip_reason(record), None
-        case "failed" | "error" if record is not None:
-            failure = failures.of_record(record)
-            return "F", grouping.line(failure.cause), cause_of(failure)
     return _without_outcome(run, node_id)
 
 

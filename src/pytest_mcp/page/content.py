@@ -4,7 +4,7 @@ Pure. A run has everything: every test, and every failure with its frames. An an
 them, as text. How it looks is decided in `document`, how much of it is written in `data`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from pytest_mcp.api.results import (
 from pytest_mcp.events.run import Run
 from pytest_mcp.page import failures
 from pytest_mcp.page.failures import Shown
+from pytest_mcp.page.strip import Result
 from pytest_mcp.report import collection_errors, rerun, result
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
@@ -71,6 +72,8 @@ class Content:
     shard: tuple[int, int] | None = None
     # With `coverage`: the answer's key as it is sent.
     coverage: dict[str, Any] | None = None
+    # With a history: what is recorded of some of the tests, the oldest first, without this run.
+    past: Mapping[str, Sequence[Result]] | None = None
 
     @property
     def lists_every_test(self) -> bool:

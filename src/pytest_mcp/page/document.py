@@ -3,6 +3,7 @@
 In come the content of a page and where it comes from; out comes the file's text. It needs nothing from elsewhere. Its
 policy allows exactly one script and one style, by their hashes, and no request. Verdict, counts, notices, the first
 failures and times are plain HTML; the script replaces the failures by a richer view and adds the list of all tests.
+The page of an investigation has other sections in the same frame: `investigation`.
 """
 
 import base64
@@ -12,10 +13,10 @@ from collections.abc import Iterator
 
 from pytest_mcp import __version__
 from pytest_mcp.api.results import CollectionError, Summary, Verdict
-from pytest_mcp.page import coverage, data, timing
+from pytest_mcp.page import coverage, data, past, timing
 from pytest_mcp.page.content import Cause, Content
 from pytest_mcp.page.origin import Origin
-from pytest_mcp.page.template import Markup, fill, source
+from pytest_mcp.page.template import Markup, fill, short, source
 from pytest_mcp.page.timing import Bar
 from pytest_mcp.text import cut_middle, span
 
@@ -28,7 +29,6 @@ PLAIN_IDS = 10
 MOST_NOTICES = 50
 MOST_ERRORS = 30
 LONGEST_SENTENCE = 2_000
-LONGEST_NAME = 500
 # Of the bar in counts.html.
 BAR_WIDTH = 1000
 LEAST_SHARE = 0.006
@@ -43,11 +43,21 @@ _VERDICTS: dict[Verdict, tuple[str, str]] = {
 
 
 def render(content: Content, origin: Origin, *, created: str) -> str:
-    parts = _head(content, origin) | sections(content, origin, created=created)
-    room = MOST_BYTES - sum(len(part.encode("utf-8")) for part in parts.values())
+    return whole(content, origin, sections(content, origin, created=created), word=_VERDICTS[content.verdict][0])
+
+
+def whole(content: Content, origin: Origin, parts: dict[str, Markup], *, word: str) -> str:
+    """The file with these parts: `banner`, `notices`, `foot` and further sections. `word` is for the title."""
+    head = _head(content, fill("title.html", word=word, project=origin.project))
+    room = MOST_BYTES - sum(len(part.encode("utf-8")) for part in [*head.values(), *parts.values()])
     written = data.of_content(content, again=origin.again, most=room)
-    told = notices(content.notices, written.left_out)
-    return fill("page.html", **parts | {"notices": told, "data": Markup(written.text)})
+    parts = parts | {"notices": notices(content.notices, written.left_out)}
+    around = {"banner": parts["banner"], "main": main(parts), "foot": parts["foot"]}
+    return fill("page.html", **head, **around, data=Markup(written.text))
+
+
+def main(parts: dict[str, Markup]) -> Markup:
+    return Markup("\n".join(part for name, part in parts.items() if part and name not in ("banner", "foot")))
 
 
 def policy(script: str, style: str) -> Markup:
@@ -57,12 +67,12 @@ def policy(script: str, style: str) -> Markup:
     return Markup(allowed)
 
 
-def _head(content: Content, origin: Origin) -> dict[str, Markup]:
+def _head(content: Content, title: Markup) -> dict[str, Markup]:
     script, style = source("page.js"), source("page.css")
     icon = _base64(source(f"icon-{content.verdict}.svg").encode("utf-8"))
     return {
         "policy": policy(script, style),
-        "title": fill("title.html", word=_VERDICTS[content.verdict][0], project=origin.project),
+        "title": title,
         "icon": Markup(f"data:image/svg+xml;base64,{icon}"),
         "style": style,
         "script": script,
@@ -70,17 +80,18 @@ def _head(content: Content, origin: Origin) -> dict[str, Markup]:
 
 
 def sections(content: Content, origin: Origin, *, created: str) -> dict[str, Markup]:
-    """What people read, without the data. `notices` will have those of the data too."""
+    """What people read, in this order, without the data. `notices` will have those of the data too."""
     return {
         "banner": _banner(content, origin, created),
         "counts": _counts(content),
         "notices": notices(content.notices, []),
-        "failures": failures(content, _plain_failures(content, origin)),
+        "failures": failures(content, plain_failures(content, origin)),
         "collection_errors": _collection_errors(content.collection_errors),
         "times": _times(content),
         "tests": fill("tests.html", total=f"{len(content.tests):,}") if content.tests else Markup(),
         "coverage": coverage.section(content.coverage),
-        "foot": _facts(content, origin),
+        "past": past.section(content),
+        "foot": facts(content, origin),
     }
 
 
@@ -108,8 +119,7 @@ def _banner(content: Content, origin: Origin, created: str) -> Markup:
         sentence=" ".join(filter(None, [cut_middle(sentence, LONGEST_SENTENCE), part])),
         more=fill("more.html", text=rest) if rest else Markup(),
         project=origin.project,
-        created=created,
-        duration=span(content.summary.duration),
+        when=f"{span(content.summary.duration)} · {created}",
     )
 
 
@@ -152,15 +162,15 @@ def notices(sentences: list[str], left_out: list[str]) -> Markup:
     unshown = [f"{more:,} more notices are left out."] if more > 0 else []
     told = [*sentences[:MOST_NOTICES], *unshown, *left_out]
     rows = [fill("notice.html", text=cut_middle(text, LONGEST_SENTENCE)) for text in told]
-    return _section("notices", "Notices", rows, "list.html") if rows else Markup()
+    return section("notices", "Notices", rows, "list.html") if rows else Markup()
 
 
 def failures(content: Content, rows: list[Markup]) -> Markup:
     title = "1 cause of failure" if len(content.causes) == 1 else f"{len(content.causes):,} causes of failure"
-    return _section("failures", title, rows, "plain.html") if content.causes else Markup()
+    return section("failures", title, rows, "plain.html") if content.causes else Markup()
 
 
-def _plain_failures(content: Content, origin: Origin) -> list[Markup]:
+def plain_failures(content: Content, origin: Origin) -> list[Markup]:
     rows = [_plain_failure(cause, origin) for cause in content.causes[:PLAIN_FAILURES]]
     if more := len(content.causes) - len(rows):
         rows.append(fill("paragraph.html", text=f"{more} more causes are shown by the page's script."))
@@ -168,7 +178,7 @@ def _plain_failures(content: Content, origin: Origin) -> list[Markup]:
 
 
 def _plain_failure(cause: Cause, origin: Origin) -> Markup:
-    ids = [fill("notice.html", text=_name(node_id)) for node_id in cause.node_ids[:PLAIN_IDS]]
+    ids = [fill("notice.html", text=short(node_id)) for node_id in cause.node_ids[:PLAIN_IDS]]
     if more := cause.count - len(ids):
         ids.append(fill("notice.html", text=f"and {more:,} more"))
     text = cause.example.text if cause.example else ""
@@ -176,7 +186,7 @@ def _plain_failure(cause: Cause, origin: Origin) -> Markup:
         "failure.html",
         count=f"{cause.count:,} tests:" if cause.count > 1 else "",
         message=cut_middle(cause.message, LONGEST_SENTENCE),
-        location=_name(cause.location or ""),
+        location=short(cause.location or ""),
         ids=ids,
         text=text,
         command=f"{origin.again} {shlex.join(cause.node_ids[:PLAIN_IDS])}",
@@ -187,7 +197,7 @@ def _collection_errors(errors: list[CollectionError]) -> Markup:
     rows = [
         fill(
             "collection_error.html",
-            place=_name(error.file if error.line is None else f"{error.file}:{error.line}"),
+            place=short(error.file if error.line is None else f"{error.file}:{error.line}"),
             more=f"and {error.also} more files with this cause" if error.also else "",
             message=cut_middle(f"{error.error_type}: {error.message}", LONGEST_SENTENCE),
             text=error.traceback or "",
@@ -196,7 +206,7 @@ def _collection_errors(errors: list[CollectionError]) -> Markup:
     ]
     if more := len(errors) - len(rows):
         rows.append(fill("paragraph.html", text=f"{more:,} more files could not be collected; they are left out here."))
-    return _section("uncollected", "Files that could not be collected", rows, "plain.html") if rows else Markup()
+    return section("uncollected", "Files that could not be collected", rows, "plain.html") if rows else Markup()
 
 
 def _times(content: Content) -> Markup:
@@ -208,22 +218,18 @@ def _times(content: Content) -> Markup:
     }
     charts = {title: bars for title, bars in charts.items() if len(bars) > 1}
     drawn = [fill("chart.html", title=title, bars=list(map(_bar, bars))) for title, bars in charts.items()]
-    return _section("times", "Where the time went", drawn, "charts.html") if drawn else Markup()
+    return section("times", "Where the time went", drawn, "charts.html") if drawn else Markup()
 
 
 def _bar(bar: Bar) -> Markup:
-    return fill("bar.html", name=_name(bar.name), seconds=f"{bar.seconds:.3f} s", share=f"{bar.share}")
+    return fill("bar.html", name=short(bar.name), seconds=f"{bar.seconds:.3f} s", share=f"{bar.share}")
 
 
-def _name(text: str) -> str:
-    return cut_middle(text, LONGEST_NAME, separator=" ")
-
-
-def _section(name: str, title: str, rows: list[Markup], around: str) -> Markup:
+def section(name: str, title: str, rows: list[Markup], around: str) -> Markup:
     return fill("section.html", id=name, title=title, content=fill(around, rows=rows))
 
 
-def _facts(content: Content, origin: Origin) -> Markup:
+def facts(content: Content, origin: Origin) -> Markup:
     known = {
         "Python": " · ".join(filter(None, [content.python, content.interpreter])),
         "pytest": content.pytest,

@@ -15,7 +15,6 @@ from pytest_mcp.page.origin import Origin
 from pytest_mcp.page.template import Markup, fill, source
 from pytest_mcp.report import serialize
 
-MAIN = ("counts", "notices", "failures", "collection_errors", "times", "tests", "coverage")
 # Bytes for the sentences that say what was left out of the data.
 LAST_NOTICES = 2_000
 # Python's parser returns attributes in lower case; in SVG the case matters.
@@ -44,8 +43,7 @@ def of_content(content: Content, origin: Origin, *, created: str, most: int) -> 
 
 
 def _page(parts: dict[str, Markup]) -> dict[str, list[Node]]:
-    main = Markup("".join(parts[name] for name in MAIN))
-    return {"banner": tree(parts["banner"]), "main": tree(main), "foot": tree(parts["foot"])}
+    return {"banner": tree(parts["banner"]), "main": tree(document.main(parts)), "foot": tree(parts["foot"])}
 
 
 def _size(page: dict[str, Any]) -> int:

@@ -14,6 +14,7 @@ from pytest_mcp.text import cut_middle, safe
 
 # In characters, before they are escaped.
 LONGEST_VALUE = 8_000
+LONGEST_NAME = 500
 FOLDER = Path(__file__).parent / "templates"
 
 
@@ -28,6 +29,10 @@ Value = str | int | Iterable[Markup]
 
 def fill(name: str, /, **values: Value) -> Markup:
     return Markup(Template(source(name)).substitute({key: _markup(value) for key, value in values.items()}))
+
+
+def short(name: str) -> str:
+    return cut_middle(name, LONGEST_NAME, separator=" ")
 
 
 @cache

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from pytest_mcp.api.investigation import KINDS_IN_WORDS
 from pytest_mcp.page.content import Content
 from scripts.environments import PAGE
 from tests.support.browser import AXE, Open, Opened
 from tests.support.pages import rendered
 
+TITLES = {"Passed", "Failed", "Incomplete", "No tests", *(words.capitalize() for words in KINDS_IN_WORDS.values())}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -40,12 +42,12 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def show(browser: Any, tmp_path: Path) -> Iterator[Open]:
-    """Opens a content as a file. In the end it has said nothing on the console and fetched nothing."""
+    """Opens a page, or a content as one, as a file. In the end it said nothing on the console and fetched nothing."""
     opened: list[Opened] = []
 
-    def show(content: Content, **settings: Any) -> Opened:
+    def show(content: Content | str, **settings: Any) -> Opened:
         path = tmp_path / f"{len(opened)}.html"
-        path.write_text(rendered(content), encoding="utf-8")
+        path.write_text(content if isinstance(content, str) else rendered(content), encoding="utf-8")
         opened.append(Opened(browser, path, **settings).load())
         return opened[-1]
 
@@ -53,5 +55,5 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Open]:
     for each in opened:
         assert each.messages == []
         assert set(each.requests) <= {"file", "data"}
-        assert each.page.title().startswith(("Passed · ", "Failed · ", "Incomplete · ", "No tests · "))
+        assert each.page.title().partition(" · ")[0] in TITLES
         each.context.close()

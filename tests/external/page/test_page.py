@@ -6,7 +6,7 @@ import pytest
 
 from pytest_mcp.api.results import Outcome
 from pytest_mcp.page.content import Content
-from tests.support.browser import Open
+from tests.support.browser import LOOKS, Open
 from tests.support.pages import (
     HOSTILE,
     content_of,
@@ -26,11 +26,6 @@ PAGES = {
     "incomplete": incomplete_run,
     "empty": empty_run,
     "hostile": hostile_run,
-}
-LOOKS = {
-    "light, wide": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
-    "dark, narrow": {"color_scheme": "dark", "viewport": {"width": 360, "height": 740}},
-    "forced colours": {"forced_colors": "active", "viewport": {"width": 800, "height": 600}},
 }
 # More rows than a screen has, and far fewer than tests.
 MOST_NODES = 4_000

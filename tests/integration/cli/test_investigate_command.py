@@ -3,20 +3,26 @@
 import json
 
 from tests.support.investigations import ALWAYS, VICTIM
+from tests.support.pages import Seen
 from tests.support.terminals import Terminal, piped, remains
 from tests.support.waiting import processes_in
 from tests.support.workbench import Workbench
 
 
-def test_a_person_reads_what_was_tried_and_last_of_all_the_kind(bench: Workbench) -> None:
+def test_a_person_reads_what_was_tried_and_last_of_all_the_kind_and_gets_a_page_of_it(bench: Workbench) -> None:
     bench.write(ALWAYS.files)
+    page = bench.root / "page.html"
 
-    done = piped(bench, "investigate", VICTIM, "--runs", "2")
+    done = piped(bench, "investigate", VICTIM, "--runs", "2", f"--html={page}")
 
     first, *_, last = done.stdout.splitlines()
-    assert (done.returncode, done.stderr) == (1, "")
+    seen = Seen(page.read_text(encoding="utf-8"))
+    assert (done.returncode, done.stderr) == (1, f"pytest-mcp: the page is in {page}\n")
     assert first.startswith("alone: FF (")
     assert last.startswith("fails always; confidence medium: failed in 2 of 2 runs alone")
+    for text in ("Fails always", first, "FF", f"investigate {VICTIM} --runs=2", f"run {VICTIM}"):
+        assert seen.has_text(text)
+    assert [frame["path"] for frame in seen.data["failures"][VICTIM]["parts"][0]["chain"][0]["frames"]]
 
 
 def test_a_script_gets_the_answer_of_the_tool(bench: Workbench) -> None:
@@ -32,9 +38,12 @@ def test_a_script_gets_the_answer_of_the_tool(bench: Workbench) -> None:
 def test_what_is_not_one_test_is_a_usage_error(bench: Workbench) -> None:
     bench.write(ALWAYS.files)
 
-    nothing, a_file = piped(bench, "investigate"), piped(bench, "investigate", "test_victim.py")
+    page = bench.root / "page.html"
+
+    nothing, a_file = piped(bench, "investigate"), piped(bench, "investigate", "test_victim.py", f"--html={page}")
 
     assert (nothing.returncode, a_file.returncode) == (4, 4)
+    assert "must name one test" in page.read_text(encoding="utf-8")
     assert "NODE_ID" in nothing.stderr
     assert "must name one test" in a_file.stderr
 

@@ -41,6 +41,20 @@ def test_a_page_beside_json_has_the_whole_run_and_changes_neither_the_answer_nor
     assert list(page.parent.iterdir()) == [page]
 
 
+def test_with_a_history_the_page_has_the_runs_before_it_and_this_one(bench: Workbench) -> None:
+    bench.write({"test_a.py": "def test_it(): pass\n"})
+    page, history = bench.root / "page.html", f"--history={bench.root.parent / 'history.db'}"
+    first = piped(bench, "run", history)
+    bench.write({"test_a.py": "def test_it(): assert False\n"})
+
+    second = piped(bench, "run", history, f"--html={page}")
+
+    seen = Seen(page.read_text(encoding="utf-8"))
+    assert (first.returncode, second.returncode) == (0, 1)
+    assert "PF" in seen.texts
+    assert seen.has_text("failed 0 of 1 times before")
+
+
 def test_a_page_that_cannot_be_written_is_refused_before_any_test_runs(bench: Workbench, tmp_path: Path) -> None:
     bench.write({"test_a.py": "open('ran', 'w').close()\n"})
 

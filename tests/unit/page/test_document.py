@@ -13,6 +13,7 @@ from pytest_mcp.api.results import CollectionError, PartialResult, TestResult
 from pytest_mcp.page import content
 from pytest_mcp.page.content import Cause, Content
 from pytest_mcp.page.failures import Shown
+from pytest_mcp.page.strip import Result
 from pytest_mcp.report import budget, result
 from pytest_mcp.report.result import Unfinished
 from pytest_mcp.text import safe
@@ -53,6 +54,7 @@ def with_everywhere(text: str) -> Content:
         interpreter=text,
         pytest_command=[text],
         problem=f"pytest failed\n{text}",
+        past={text: [Result("P", 0.5), Result("F", None)]},
     )
 
 

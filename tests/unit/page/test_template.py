@@ -28,7 +28,7 @@ def test_no_attribute_with_a_value_is_one_that_a_browser_runs_or_fetches(name: s
     text = (FOLDER / name).read_text(encoding="utf-8")
     filled = {found.partition("=")[0] for found in ATTRIBUTE.findall(text) if "$" in found}
 
-    assert filled <= {"class", "id", "aria-labelledby", "x", "width", "content", "href"}
+    assert filled <= {"class", "id", "aria-labelledby", "x", "y", "width", "height", "viewBox", "content", "href"}
     assert ("href" in filled) == (name == PAGE)
 
 

@@ -1,19 +1,21 @@
 """`pytest-mcp investigate`: call investigate_failure from the command line.
 
 In come a node id and the tool's parameters as flags; out come a report and an exit code: 0 if the test passes, 1 if it
-fails or that is not known. `--json` prints the tool's answer unchanged.
+fails or that is not known. `--json` prints the tool's answer unchanged, `--html` writes a page about it.
 """
 
 import argparse
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from pytest_mcp.api.investigation import InvestigateResult
-from pytest_mcp.cli import exit_codes, local_call, render_investigation
-from pytest_mcp.cli.arguments import typed_paths
+from pytest_mcp.cli import exit_codes, local_call, page_file, render_investigation
+from pytest_mcp.cli.arguments import tool_flags, typed_paths
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
+from pytest_mcp.cli.page_file import PageFile
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.options import LoadConfig, typed_flags
 from pytest_mcp.tools import BY_NAME
@@ -23,13 +25,28 @@ TOOL = BY_NAME["investigate_failure"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     local_call.add_arguments(parser, TOOL)
+    page_file.add_arguments(parser)
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     config = load_config()
     print_result = partial(_print, settings=typed_flags(options, os.environ), root=config.root)
     command = ToolCommand(TOOL, lambda typed, _: typed, print_result, exit_codes.of_investigation)
+    if (file := page_file.wanted(options)) is not None:
+        command = _with_page(command, file, options, config.root)
     return local_call.run(command, options, config)
+
+
+def _with_page(command: ToolCommand, file: PageFile, options: argparse.Namespace, root: Path) -> ToolCommand:
+    # No other call needs them.
+    from pytest_mcp.cli.investigation_page import InvestigationPage  # noqa: PLC0415
+    from pytest_mcp.investigation.investigate import investigate  # noqa: PLC0415
+
+    page, typed = InvestigationPage(), tool_flags.arguments(options)
+    # A list is typed without a flag.
+    origin = page_file.origin("investigate", typed | {"node_id": [typed["node_id"]]}, options, root)
+    tool = replace(TOOL, handler=partial(investigate, on_found=page.keep))
+    return replace(command, tool=tool, after=partial(file.write, origin=origin, draw=page.draw))
 
 
 def _print(result: InvestigateResult, screen: Screen, *, settings: list[str], root: Path) -> None:

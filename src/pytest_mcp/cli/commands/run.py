@@ -20,11 +20,11 @@ from pytest_mcp.cli.arguments import pytest_flags, tool_flags, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
+from pytest_mcp.cli.run_page import RunPage
 from pytest_mcp.cli.terminal import Screen
-from pytest_mcp.config.model import MOST_SHARDS, Config, Shard
+from pytest_mcp.config.model import MOST_SHARDS, Shard
 from pytest_mcp.config.options import LoadConfig, typed_flags
 from pytest_mcp.environments import git
-from pytest_mcp.page.origin import Origin
 from pytest_mcp.tools import BY_NAME
 
 TOOL = BY_NAME["execute_tests"]
@@ -54,20 +54,12 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     print_result = partial(_print, options=options, root=config.root)
     for_people = partial(_for_people, most_tokens=config.most_tokens)
     command = ToolCommand(TOOL, for_people, print_result, exit_codes.of_execution, runs_tests=True)
-    if (page := page_file.wanted(options)) is not None:
+    if (file := page_file.wanted(options)) is not None:
+        page = RunPage(config)
         tool = replace(TOOL, handler=partial(engine.execute, on_run=page.keep))
-        command = replace(command, tool=tool, after=partial(page.write, origin=_origin(options, config)))
+        origin = page_file.origin("run", tool_flags.arguments(options), options, config.root)
+        command = replace(command, tool=tool, after=partial(file.write, origin=origin, draw=page.draw))
     return local_call.run(command, options, config)
-
-
-def _origin(options: argparse.Namespace, config: Config) -> Origin:
-    settings = typed_flags(options, os.environ)
-    return Origin(
-        project=config.root.name,
-        command=tool_flags.command("run", tool_flags.arguments(options), settings),
-        again=tool_flags.command("run", {}, settings),
-        commit=git.head_commit(config.root),
-    )
 
 
 def _shard(typed: str) -> Shard:

@@ -360,11 +360,17 @@ const page = (() => {
     filter();
   }
 
+  function showCopyButtons() {
+    for (const element of document.querySelectorAll(".copyable"))
+      element.append(button("Copy", () => copy(element.querySelector("code").textContent, "text")));
+  }
+
   function show(shown) {
     data = shown;
     tests = testsOf(data.files);
     showCauses();
     showTests();
+    showCopyButtons();
   }
 
   // ---- Elements from a tree: a text, or [tag, attributes, child, …]
