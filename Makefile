@@ -159,10 +159,9 @@ docs: $(INSTALLED)
 	@$(BIN)/python scripts/generate_docs.py
 	@$(BIN)/python scripts/generate_figures.py
 
-# Records docs/demo.svg, the picture in the README, from the real commands.
+# Records docs/demo.svg, the film in the README, from calls of a real server.
 recording: $(INSTALLED)
-	@$(BIN)/python scripts/environments.py recording
-	@.envs/recording/bin/python -m scripts.record_demo
+	@$(BIN)/python -m scripts.record_demo
 
 # Builds everything that is published into dist/ and checks it; publishes nothing.
 package: $(INSTALLED)

@@ -69,7 +69,7 @@ async def walk_through(project: Path) -> str:
         failing = await call(client, "execute_tests", {})
         show_failures(failing)
         say("3. The cause is one line. Fix it")
-        fix(project / FAULTY_FILE)
+        print("\n".join(f"      {line}" for line in fix(project / FAULTY_FILE)))
         say("4. Run only the failed tests, with the arguments in the answer's rerun")
         show(await call(client, "execute_tests", failing["rerun"] or {}), "verdict", "summary", "tests")
         say("5. Run all of them again")
@@ -98,13 +98,13 @@ def show_failures(answer: Answer) -> None:
     print("\n".join(f"      {line}".rstrip() for line in example["traceback"].splitlines()))
 
 
-def fix(file: Path) -> None:
+def fix(file: Path) -> list[str]:
+    """Returns the difference."""
     before = file.read_text(encoding="utf-8")
     after = before.replace(BUG, FIX)
     file.write_text(after, encoding="utf-8")
     names = (f"a/{FAULTY_FILE}", f"b/{FAULTY_FILE}")
-    diff = difflib.unified_diff(before.splitlines(), after.splitlines(), *names, n=1, lineterm="")
-    print("\n".join(f"      {line}" for line in diff))
+    return list(difflib.unified_diff(before.splitlines(), after.splitlines(), *names, n=1, lineterm=""))
 
 
 def show(answer: Answer, *keys: str) -> None:

@@ -3,7 +3,7 @@
 An environment is complete when its marker file lists the pinned packages; it is then not created again. The tests
 import `ENVIRONMENTS` and `MATRIX` from here.
 `environments.py matrix` creates one environment for each pair of Python and pytest instead. `environments.py NAME`,
-with bench, package, recording, scale or interop, creates what the make target of that name needs.
+with bench, package, scale, page or interop, creates what the make target of that name needs.
 """
 
 import shutil
@@ -136,8 +136,6 @@ PACKAGE = Environment(
 SCALE = Environment("scale", ("kubernetes-validate==1.37.0", "check-jsonschema==0.39.0"))
 # What drives Chromium for `make page`. The tests add its folder to their own path.
 PAGE = Environment("page", ("playwright==1.65.0",))
-# A terminal emulator without a window, for `make recording`.
-RECORDING = Environment("recording", ("pyte==0.8.2", "wcwidth==0.9.4"))
 
 
 def find_interpreter(version: str) -> Path:
@@ -238,8 +236,6 @@ def main(arguments: list[str]) -> int:
             make_all([ENVIRONMENTS["demo"], *BENCH.values()])
         elif arguments == ["package"]:
             make_all([ENVIRONMENTS["demo"], PACKAGE])
-        elif arguments == ["recording"]:
-            make_all([ENVIRONMENTS["demo"], RECORDING])
         elif arguments == ["scale"]:
             make_all([SCALE])
         elif arguments == ["page"]:

@@ -1,154 +1,130 @@
-"""`make recording`: record docs/demo.svg, the animated picture in the README, from the real commands.
+"""`make recording`: record docs/demo.svg, the film in the README: an agent finds and fixes a bug through the tools.
 
-Everything in it is typed into a real terminal, in a copy of examples/shop with its own home folder. Only the paths of
-this machine are replaced. Needs pyte, a terminal emulator, from its own environment.
+The calls are made by a scripted client, to a real server on stdio, in a copy of examples/shop. What the film shows of
+an answer comes from that answer, shortened so that it can be read.
 """
 
-import os
-import pty
-import select
-import shutil
-import signal
-import struct
-import subprocess
+import asyncio
+import json
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
-from fcntl import ioctl
 from pathlib import Path
-from termios import TIOCSWINSZ
+from typing import Any
 
-import pyte
+from mcp import Client, StdioServerParameters
 
-from scripts.terminal_svg import Cell, Frame, Row, draw
+from scripts.demo import FAULTY_FILE, copy_example, fix, prepare_environment
+from scripts.terminal_svg import Line, Span, draw
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "demo.svg"
-COLUMNS, LINES = 100, 30
-PROMPT = "$ "
-# Each command, and how many seconds its result is shown.
-SCENES = (
-    ("pytest-mcp doctor", 4.0),
-    ("pytest-mcp run", 6.0),
-    ("sed -i 's/^VAT = 0.2/VAT = Decimal(\"0.2\")/' shop/cart.py && pytest-mcp run", 4.0),
-)
-SECONDS_A_KEY = 0.04
-# Screens that follow within this many seconds are merged.
-BLINK = 0.08
-# A longer pause without output is shortened to this.
-LONGEST_PAUSE = 0.6
-# A command that takes longer has failed.
-PATIENCE = 60
+TITLE = "An agent finds and fixes a bug: execute_tests fails with the cause, one line is edited, execute_tests passes"
+TASK = "Find out why the tests fail, and fix it."
+COLUMNS = 106
+# The first column has what happens, the second the key of an answer.
+LABEL, KEY = 7, 11
+COUNTS = ("failed", "errors", "passed", "skipped")
+# How long people need to read an answer, and how long the last one stays.
+SECONDS_A_LINE = 0.55
+SECONDS_AT_LEAST = 1.2
+LAST_SECONDS = 6.0
+# A call takes as long as it took, but so long that it can be seen.
+LEAST_CALL = 0.8
+
+Answer = dict[str, Any]
 
 
-class Stage:
-    """A recorded screen: everything that is written to it becomes frames."""
-
+class Film:
     def __init__(self) -> None:
-        self.screen = pyte.Screen(COLUMNS, LINES)
-        self.stream = pyte.ByteStream(self.screen)
-        self.frames: list[Frame] = []
+        self.lines: list[Line] = []
+        self.now = 0.0
 
-    def write(self, data: bytes, seconds: float) -> None:
-        self.stream.feed(data)
-        rows = tuple(self._rows())
-        if self.frames and self.frames[-1].rows == rows:
-            self.frames[-1] = Frame(rows, self.frames[-1].seconds + seconds)
-        else:
-            self.frames.append(Frame(rows, seconds))
+    def show(self, label: str, *rows: tuple[Span, ...]) -> None:
+        """What happens now, after an empty line."""
+        before = [] if not self.lines else [Line((), self.now)]
+        labels = [label, *[""] * (len(rows) - 1)]
+        told = [
+            Line((Span(f"{label:{LABEL}}", "faint"), *row), self.now) for label, row in zip(labels, rows, strict=True)
+        ]
+        self.lines += [*before, *told]
 
-    def _rows(self) -> Iterator[Row]:
-        for index in range(LINES):
-            line = self.screen.buffer[index]
-            cells = [Cell(line[x].data or " ", line[x].fg, line[x].bold) for x in range(COLUMNS)]
-            while cells and not cells[-1].character.strip():
-                cells.pop()
-            yield tuple(cells)
+    def answer(self, rows: list[tuple[Span, ...]], *, took: float) -> None:
+        # The first answer is there from the beginning, so that the first frame says something.
+        self.now += max(took, LEAST_CALL) if self.now else 0.0
+        self.lines += [Line((Span(" " * LABEL), *row), self.now) for row in rows]
+        self.wait(len(rows))
+
+    def wait(self, lines: int) -> None:
+        self.now += max(SECONDS_AT_LEAST, SECONDS_A_LINE * lines)
 
 
 def main() -> int:
-    stage = Stage()
+    prepare_environment()
     with tempfile.TemporaryDirectory(prefix="pytest-mcp-recording-") as folder:
-        project = Path(folder) / "shop"
-        shutil.copytree(ROOT / "examples" / "shop", project, ignore=shutil.ignore_patterns("__pycache__"))
-        (project / ".venv").symlink_to(ROOT / ".envs" / "demo", target_is_directory=True)
-        for command, pause in SCENES:
-            type_(stage, command)
-            perform(stage, command, project)
-            stage.write(b"", pause)
-            stage.write(b"\x1b[2J\x1b[H", 0.3)
-    picture = draw(stage.frames[:-1], columns=COLUMNS, title="pytest-mcp in a terminal")
-    if str(ROOT) in picture:
-        print("The picture contains a path of this machine; nothing was written.", file=sys.stderr)
-        return 1
+        film = asyncio.run(record(copy_example(Path(folder))))
+    picture = draw(film.lines, columns=COLUMNS, seconds=film.now + LAST_SECONDS, title=TITLE)
     TARGET.write_text(picture, encoding="utf-8")
-    print(f"{TARGET.relative_to(ROOT)}: {len(stage.frames)} frames, {TARGET.stat().st_size // 1024} KB")
+    print(f"{TARGET.relative_to(ROOT)}: {len(film.lines)} lines, {len(picture) // 1024} KB")
     return 0
 
 
-def type_(stage: Stage, command: str) -> None:
-    stage.write(PROMPT.encode(), 0.5)
-    for key in command:
-        stage.write(key.encode(), SECONDS_A_KEY)
-    stage.write(b"\r\n", 0.2)
+async def record(project: Path) -> Film:
+    film = Film()
+    film.show("task", (Span(TASK, bold=True),))
+    server = StdioServerParameters(command=sys.executable, args=["-m", "pytest_mcp"], cwd=project)
+    async with Client(server) as client:
+        failed = await call(film, client, {})
+        film.show("edit", *edited(fix(project / FAULTY_FILE)))
+        film.wait(3)
+        await call(film, client, failed["rerun"])
+        last = await call(film, client, {})
+    if (failed["verdict"], last["verdict"]) != ("failed", "passed"):
+        raise SystemExit("The example did not fail and then pass; nothing was written.")
+    return film
 
 
-def perform(stage: Stage, command: str, project: Path) -> None:
-    """Run the command in its own terminal and record its output."""
-    ours, theirs = pty.openpty()
-    ioctl(theirs, TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
-    environment = {
-        "PATH": f"{ROOT / '.venv' / 'bin'}{os.pathsep}/usr/bin:/bin",
-        "HOME": str(project.parent),
-        "LANG": "C.UTF-8",
-        "TERM": "xterm-256color",
-    }
-    process = subprocess.Popen(
-        ["/bin/sh", "-c", command],
-        cwd=project,
-        env=environment,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-    )
-    os.close(theirs)
-    try:
-        for data, seconds in filmed(ours):
-            stage.write(renamed(data, project), min(seconds, LONGEST_PAUSE))
-    finally:
-        os.close(ours)
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGTERM)
-        process.wait(PATIENCE)
+async def call(film: Film, client: Client, arguments: Answer) -> Answer:
+    film.show("call", (Span("execute_tests ", "blue", bold=True), Span(shortened(arguments))))
+    began = asyncio.get_running_loop().time()
+    result = await client.call_tool("execute_tests", arguments)
+    took = asyncio.get_running_loop().time() - began
+    assert isinstance(result.structured_content, dict)
+    film.answer(list(shown(result.structured_content)), took=took)
+    return result.structured_content
 
 
-def renamed(data: bytes, project: Path) -> bytes:
-    """Replace the paths of this machine by those of an ordinary user."""
-    for place, name in ((project, "/home/me/shop"), (ROOT / ".venv", "/home/me/.local/share/pytest-mcp")):
-        data = data.replace(str(place).encode(), name.encode())
-    return data
+def shortened(arguments: Answer) -> str:
+    """Of several ids the first, so that they fit into a line."""
+    if len(arguments.get("node_ids", ())) < 2:
+        return json.dumps(arguments)
+    first, *others = arguments["node_ids"]
+    return f'{{"node_ids": ["{first}", … {len(others)} more]}}'
 
 
-def filmed(terminal: int) -> Iterator[tuple[bytes, float]]:
-    """The output in pieces that a person can tell apart, each with the time until the next."""
-    began = shown = time.monotonic()
-    pending = b""
-    while time.monotonic() < began + PATIENCE:
-        ready, _, _ = select.select([terminal], [], [], BLINK)
-        try:
-            chunk = os.read(terminal, 65536) if ready else None
-        except OSError:  # on Linux: the other end is closed
-            break
-        if chunk == b"":
-            break
-        pending += chunk or b""
-        now = time.monotonic()
-        if pending and now - shown >= BLINK:
-            yield pending, now - shown
-            pending, shown = b"", now
-    yield pending, BLINK
+def shown(answer: Answer) -> Iterator[tuple[Span, ...]]:
+    colour = "green" if answer["verdict"] == "passed" else "red"
+    yield key("verdict"), Span(answer["verdict"], colour, bold=True)
+    counts = {name: answer["summary"][name] for name in COUNTS}
+    told = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+    yield key("summary"), Span(f"{told} in {answer['summary']['duration']:.2f} s")
+    for group in answer["failure_groups"]:
+        yield key("cause"), Span(group["message"], "red")
+        yield key(""), Span(f"{group['count']} tests, {group['location']}")
+        traceback = answer["tests"][group["example"]]["traceback"].splitlines()
+        for number, line in enumerate(traceback):
+            yield key("" if number else "traceback"), Span(line, "text" if line.startswith(" ") else "faint")
+
+
+def key(name: str) -> Span:
+    return Span(f"{name:{KEY}}", "yellow")
+
+
+def edited(difference: list[str]) -> list[tuple[Span, ...]]:
+    """The file and the lines that differ, without the head of the difference."""
+    colours = {"-": "red", "+": "green"}
+    changed = [line for line in difference[2:] if line[0] in colours]
+    return [(Span(FAULTY_FILE, bold=True),), *((Span(f"{line[0]} {line[1:]}", colours[line[0]]),) for line in changed)]
 
 
 if __name__ == "__main__":

@@ -1,112 +1,89 @@
-"""Draw screens of a terminal as one animated SVG.
+"""Draw the lines of a terminal as one animated SVG, in which they appear one after the other.
 
-In come frames of styled cells, each with its duration; out comes the text of the image. Pure. The frames are drawn
-side by side and the animation steps along them. A line that several frames share is defined once.
+In come lines, each with the moment at which it appears; out comes the text of the image. Pure. A viewer that shows no
+animation, or that is asked for reduced motion, shows all lines.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import accumulate, groupby
 
 COLUMN = 8.4
 LINE = 19
-MARGIN = 14
+MARGIN = 16
 # The title bar with its three dots.
 BAR = 26
 BACKGROUND = "#14181f"
-FOREGROUND = "#d7dce2"
+# Visible on a dark page.
+BORDER = "#3d4550"
 COLOURS = {
-    "black": "#5c6370",
+    "text": "#d7dce2",
+    "faint": "#8b95a1",
     "red": "#f2777a",
     "green": "#8cc265",
-    "brown": "#e5b567",
+    "yellow": "#e5b567",
     "blue": "#6aa9f0",
-    "magenta": "#c98bdb",
-    "cyan": "#5fc0cc",
-    "white": "#d7dce2",
-    "default": FOREGROUND,
 }
 
 
 @dataclass(frozen=True)
-class Cell:
-    character: str
-    colour: str = "default"
+class Span:
+    text: str
+    colour: str = "text"
     bold: bool = False
-    faint: bool = False
-
-    @property
-    def style(self) -> tuple[str, bool, bool]:
-        return self.colour, self.bold, self.faint
-
-
-Row = tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
-class Frame:
-    rows: tuple[Row, ...]
-    seconds: float
+class Line:
+    spans: tuple[Span, ...]
+    # In seconds from the beginning; lines of the moment 0 are always there.
+    at: float = 0.0
 
 
-def draw(frames: Sequence[Frame], *, columns: int, title: str) -> str:
-    lines = max(len(frame.rows) for frame in frames)
-    width, height = columns * COLUMN + 2 * MARGIN, lines * LINE + 2 * MARGIN + BAR
-    shared = {row: f"r{index}" for index, row in enumerate(dict.fromkeys(row for f in frames for row in f.rows if row))}
-    definitions = "".join(f'<g id="{name}">{_text(row)}</g>' for row, name in shared.items())
-    film = "".join(_placed(frame, index * width, shared) for index, frame in enumerate(frames))
-    total = sum(frame.seconds for frame in frames)
+def draw(lines: Sequence[Line], *, columns: int, seconds: float, title: str) -> str:
+    """`seconds` is how long it takes until it begins again."""
+    width, height = columns * COLUMN + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN + BAR
+    moments = {at: f"m{number}" for number, at in enumerate(sorted({line.at for line in lines if line.at}))}
+    texts = "".join(_line(line, number, moments.get(line.at)) for number, line in enumerate(lines))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" role="img" xml:space="preserve">'
-        f"<title>{escape(title)}</title><style>{_steps(frames, width, total)}</style>"
-        f'<rect width="100%" height="100%" rx="8" fill="{BACKGROUND}"/>{_bar()}'
-        f"<defs>{definitions}</defs>"
-        f'<svg x="{MARGIN}" y="{MARGIN + BAR}" width="{columns * COLUMN:.0f}" height="{lines * LINE}">'
-        f'<g class="film">{film}</g></svg></svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" role="img">'
+        f"<title>{escape(title)}</title><style>{_style(moments, seconds)}</style>"
+        f'<rect x=".5" y=".5" width="{width - 1:.0f}" height="{height - 1}" rx="8"'
+        f' fill="{BACKGROUND}" stroke="{BORDER}"/>{_bar()}{texts}</svg>\n'
     )
 
 
-def _steps(frames: Sequence[Frame], width: float, total: float) -> str:
-    begins = [0.0, *accumulate(frame.seconds for frame in frames)][: len(frames)]
-    keys = "".join(
-        f"{100 * begin / total:.3f}%{{transform:translateX({-index * width:.1f}px)}}"
-        for index, begin in enumerate(begins)
+def _style(moments: dict[float, str], seconds: float) -> str:
+    font = 'text{font:14px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;white-space:pre}'
+    played = "".join(
+        f"@keyframes {name}{{0%{{opacity:0}}{100 * at / seconds:.2f}%{{opacity:1}}}}"
+        f".{name}{{animation:{name} {seconds:.1f}s step-end infinite}}"
+        for at, name in moments.items()
     )
-    text = 'text{font:14px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;white-space:pre}'
-    still = "@media(prefers-reduced-motion:reduce){.film{animation:none;transform:translateX("
-    return (
-        f"{text}@keyframes play{{{keys}}}.film{{animation:play {total:.1f}s step-end infinite}}"
-        f"{still}{-(len(frames) - 1) * width:.1f}px)}}}}"
-    )
+    return f"{font}{played}@media(prefers-reduced-motion:reduce){{g{{animation:none!important}}}}"
 
 
 def _bar() -> str:
     return "".join(
-        f'<circle cx="{MARGIN + 4 + 18 * index}" cy="{MARGIN + 2}" r="5" fill="{colour}"/>'
-        for index, colour in enumerate(("#f2777a", "#e5b567", "#8cc265"))
+        f'<circle cx="{MARGIN + 4 + 18 * index}" cy="{MARGIN + 2}" r="5" fill="{COLOURS[colour]}"/>'
+        for index, colour in enumerate(("red", "yellow", "green"))
     )
 
 
-def _placed(frame: Frame, x: float, shared: dict[Row, str]) -> str:
-    uses = "".join(
-        f'<use href="#{shared[row]}" y="{(index + 1) * LINE - 5}"/>' for index, row in enumerate(frame.rows) if row
-    )
-    return f'<g transform="translate({x:.1f})">{uses}</g>'
+def _line(line: Line, number: int, moment: str | None) -> str:
+    y = MARGIN + BAR + (number + 1) * LINE - 5
+    shown = "".join(_spans(line.spans, y))
+    return f'<g class="{moment}">{shown}</g>' if shown and moment else shown
 
 
-def _text(row: Row) -> str:
-    """One element for each run of one style, placed by column, because fonts differ in the width of some characters."""
-    column, parts = 0, []
-    for style, cells in groupby(row, key=lambda cell: cell.style):
-        words = "".join(cell.character for cell in cells)
-        if words.strip():
-            colour, bold, faint = style
-            more = (' font-weight="bold"' if bold else "") + (' opacity="0.6"' if faint else "")
-            fill = COLOURS.get(colour, f"#{colour}")
-            parts.append(
-                f'<text x="{column * COLUMN:.1f}" textLength="{len(words) * COLUMN:.1f}" fill="{fill}"{more}>'
-                f"{escape(words, quote=False)}</text>"
-            )
-        column += len(words)
-    return "".join(parts)
+def _spans(spans: Iterable[Span], y: int) -> Iterable[str]:
+    """Each placed by its column, because fonts differ in width."""
+    column = 0
+    for span in spans:
+        words = span.text.strip(" ")
+        if words:
+            x = MARGIN + (column + len(span.text) - len(span.text.lstrip(" "))) * COLUMN
+            weight = ' font-weight="bold"' if span.bold else ""
+            place = f'x="{x:.1f}" y="{y}" textLength="{len(words) * COLUMN:.1f}"'
+            yield f'<text {place} fill="{COLOURS[span.colour]}"{weight}>{escape(words, quote=False)}</text>'
+        column += len(span.text)
