@@ -2,18 +2,18 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
+import mcp_types as types
 import pytest
 from mcp import Client, MCPError
 from mcp.client.extension import advertise
 from mcp.server import apps
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from pytest_mcp.config.model import AppChoice
 from pytest_mcp.server import fast_start, view
-from tests.support import servers
+from pytest_mcp.server.app import create
 from tests.support.dialogues import (
     HANDSHAKE,
     LISTS,
@@ -41,46 +41,69 @@ def test_the_names_are_those_of_the_sdk() -> None:
     assert (fast_start.APPS, view.MIME_TYPE) == (apps.EXTENSION_ID, apps.APP_MIME_TYPE)
 
 
-@asynccontextmanager
-async def host(bench: Workbench, mode: str, *flags: str) -> AsyncIterator[Client]:
-    """A client that shows apps, with a real server on stdio."""
-    announced = [advertise(apps.EXTENSION_ID, SETTINGS)]
-    parameters = servers.parameters(bench.root, bench.python, "--no-spare", *flags)
-    async with Client(parameters, mode=mode, extensions=announced) as client:
-        yield client
+class Given(NamedTuple):
+    """What a client that shows apps gets."""
+
+    version: str
+    has_resources: bool
+    tools: dict[str, dict[str, Any]]
+    listed: list[tuple[str, str | None]]
+    content: Any
+    result: types.CallToolResult
+    unknown: int
+
+    @property
+    def page(self) -> dict[str, Any]:
+        page: dict[str, Any] = (self.result.meta or {})[view.META_KEY]
+        return page
+
+
+async def given(bench: Workbench, mode: str, **arguments: Any) -> Given:
+    """By the server in memory: that a process answers the same is tested with the dialogues of `fast_start`."""
+    server, announced = create(bench.config._replace(spare=False)), [advertise(apps.EXTENSION_ID, SETTINGS)]
+    call = types.CallToolRequest(params=types.CallToolRequestParams(name="execute_tests", arguments=arguments))
+    async with Client(server, mode=mode, extensions=announced) as client:
+        with pytest.raises(MCPError) as unknown:
+            await client.read_resource("ui://pytest-mcp/other.html")
+        (content,) = (await client.read_resource(view.URI)).contents
+        return Given(
+            client.protocol_version,
+            client.server_capabilities.resources is not None,
+            {tool.name: tool.meta or {} for tool in (await client.list_tools()).tools},
+            [(resource.uri, resource.mime_type) for resource in (await client.list_resources()).resources],
+            content,
+            await client.session.send_request(call, types.CallToolResult),
+            unknown.value.code,
+        )
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_a_client_that_shows_apps_lists_reads_calls_and_runs_the_failures_again(
-    bench: Workbench, mode: str
+async def test_a_client_that_shows_apps_lists_reads_calls_and_runs_the_failures_again_in_both_eras(
+    bench: Workbench,
 ) -> None:
     bench.write({"test_a.py": FAILING})
-    async with host(bench, mode) as client:
-        capabilities = client.server_capabilities
-        tools = {tool.name: tool.meta or {} for tool in (await client.list_tools()).tools}
-        listed = (await client.list_resources()).resources
-        uri = tools["execute_tests"]["ui"]["resourceUri"]
-        (content,) = (await client.read_resource(uri)).contents
-        result = await client.call_tool("execute_tests", {})
-        page = (result.meta or {})[view.META_KEY]
-        bench.write({"test_a.py": FAILING.replace("3", "2")})
-        again = await client.call_tool("execute_tests", page["rerun"])
-        with pytest.raises(MCPError) as unknown:
-            await client.read_resource("ui://pytest-mcp/other.html")
+    first = await given(bench, "legacy")
+    bench.write({"test_a.py": FAILING.replace("3", "2")})
 
-    assert capabilities.resources is not None
-    assert [name for name, meta in tools.items() if "ui" in meta] == ["execute_tests"]
-    assert [(resource.uri, resource.mime_type) for resource in listed] == [(uri, apps.APP_MIME_TYPE)]
-    assert content.mime_type == apps.APP_MIME_TYPE
-    assert content.meta == {"ui": {"permissions": {"clipboardWrite": {}}, "prefersBorder": True}}
-    assert Seen(content.text).policy  # type: ignore[union-attr]
-    assert result.structured_content is not None
-    assert "pytest-mcp/page" not in json.dumps(result.structured_content)
-    assert page["rerun"] == result.structured_content["rerun"] == {"node_ids": ["test_a.py::test_bad"]}
-    assert [row[:2] for row in page["data"]["files"][0][1]] == [["test_fine", "P"], ["test_bad", "F"]]
-    assert [row[:2] for row in (again.meta or {})[view.META_KEY]["data"]["files"][0][1]] == [["test_bad", "P"]]
-    assert unknown.value.code == -32602
+    again = await given(bench, "auto", **first.page["rerun"])
+
+    assert [each.version in MODERN_PROTOCOL_VERSIONS for each in (first, again)] == [False, True]
+    for each in (first, again):
+        assert each.has_resources
+        assert {name: meta["ui"] for name, meta in each.tools.items() if "ui" in meta} == {
+            "execute_tests": {"resourceUri": view.URI}
+        }
+        assert each.listed == [(view.URI, apps.APP_MIME_TYPE)]
+        assert each.content.mime_type == apps.APP_MIME_TYPE
+        assert each.content.meta == {"ui": {"permissions": {"clipboardWrite": {}}, "prefersBorder": True}}
+        assert Seen(each.content.text).policy
+        assert each.result.structured_content is not None
+        assert view.META_KEY not in json.dumps(each.result.structured_content)
+        assert each.page["rerun"] == each.result.structured_content["rerun"]
+        assert each.unknown == -32602
+    assert first.page["rerun"] == {"node_ids": ["test_a.py::test_bad"]}
+    assert [row[:2] for row in first.page["data"]["files"][0][1]] == [["test_fine", "P"], ["test_bad", "F"]]
+    assert [row[:2] for row in again.page["data"]["files"][0][1]] == [["test_bad", "P"]]
 
 
 def conversations() -> list[list[Message]]:
