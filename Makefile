@@ -109,11 +109,11 @@ $(CURDIR)/.envs/nginx/usr/sbin/nginx:
 	@mkdir -p .envs/nginx && cd .envs/nginx && apt-get download --quiet nginx && dpkg -x nginx_*.deb . \
 	|| { echo "No nginx found: put it on PATH, or use make NGINX=... proxy"; exit 1; }
 
-# The page of `run --html` in a real Chromium: a minute. CHROMIUM=... names one that is not on PATH.
+# The page in a real Chromium, as a file and in the official inspector: minutes. CHROMIUM=... names one that is not on PATH.
 page: $(INSTALLED) environments
 	@echo "== page"
 	@$(BIN)/python scripts/environments.py page
-	@$(BIN)/python scripts/npm.py axe
+	@$(BIN)/python scripts/npm.py axe inspector
 	@$(BIN)/python -m pytest -q -rs -m "external(target='page')" tests/external
 
 # Takes docs/page.png, the picture in the README, of a real page of the example.

@@ -17,6 +17,7 @@ from tests.support.pages import (
     mixed_run,
     passing_run,
 )
+from tests.support.records import execution, one_test, raised, session
 
 pytestmark = pytest.mark.external(target="page")
 
@@ -76,6 +77,24 @@ def test_a_cause_shows_its_frames_its_difference_and_folded_output(show: Open) -
     assert output.locator("pre").count() == 0
     output.locator("summary").click()
     assert output.locator("pre").text_content() == "printed by the test\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "marked"),
+    [
+        ("At index 1 diff: 2 != 3", ["2", "3"]),
+        (".lines['a b'].price: 'pen' != 'pan'", ["e", "a"]),
+        ("'key: 1' != 'key: 2'", ["1", "2"]),
+    ],
+)
+def test_of_two_values_only_what_differs_is_marked(show: Open, line: str, marked: list[str]) -> None:
+    told = raised(f"AssertionError: assert x == y\n  \n  {line}", ("tests/test_a.py:9", "f", "assert x == y"))
+    run = execution(session(one_test("tests/test_a.py::test_x", told), selected=1, exit_status=1), code=1)
+
+    opened = show(content_of(run))
+
+    assert opened.texts(".raised mark") == marked
+    assert line in "".join(opened.texts(".raised"))
 
 
 def test_the_ids_of_a_cause_and_their_commands_can_be_copied(show: Open) -> None:

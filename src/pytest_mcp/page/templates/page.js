@@ -123,11 +123,15 @@ const page = (() => {
     return [...parts, line.slice(start)].filter((part) => part !== "");
   }
 
+  // The place of a value that differs, as in `At index 1 diff: ` or `.lines[0].price: `.
+  const LABEL = /^ +(?:(?:At index \d+ diff|(?:[.\w]|\[[^\]]*\])+): )?/;
+
   // `left != right`: what is between the beginning and the end that both have.
   function unequal(line) {
     const sides = line.split(" != ");
     if (sides.length !== 2) return [line];
-    const [left, right] = [sides[0].trimStart(), sides[1]];
+    const label = LABEL.exec(sides[0])[0];
+    const [left, right] = [sides[0].slice(label.length), sides[1]];
     const shorter = Math.min(left.length, right.length);
     let start = 0;
     while (start < shorter && left[start] === right[start]) start += 1;
@@ -135,8 +139,7 @@ const page = (() => {
     while (end < shorter - start && left.at(-1 - end) === right.at(-1 - end)) end += 1;
     const marked = (side, name) => [
       side.slice(0, start), make("mark", { class: name }, side.slice(start, side.length - end)), side.slice(side.length - end)];
-    const indent = sides[0].slice(0, sides[0].length - left.length);
-    return [indent, ...marked(left, "left"), " != ", ...marked(right, "right")];
+    return [label, ...marked(left, "left"), " != ", ...marked(right, "right")];
   }
 
   function textView(text) {
