@@ -60,7 +60,7 @@ def investigated(text: str = "test_x") -> Investigated:
     )
     runs = {"alone": [Result("P", 0.2), Result("P", 0.3), Result("P", None)], f"at {text}": [Result("?", 0.1)]}
     environment = {"python": text, "pytest": text, "interpreter": text}
-    return Investigated(node_id, answer, runs, result.executed(run).failures[0], environment, [text])
+    return Investigated(node_id, answer, runs, result.executed(run).failures[0], environment)
 
 
 def rendered_investigation(found: Investigated) -> str:

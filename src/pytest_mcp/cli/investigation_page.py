@@ -5,7 +5,6 @@ decided in `page_file`, what it shows in `page`. Loaded only when a page was ask
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.investigation import InvestigateResult, OneTest
@@ -31,18 +30,16 @@ class InvestigationPage:
         if isinstance(outcome, CallError):
             return page_file.of_answer(outcome, origin, created)
         assert self.findings is not None, "an answer is made of findings"
-        found = _found(self.findings, outcome)
-        if self.collected is not None:
-            environment, command = self.collected.environment, self.collected.command
-            found = replace(found, environment=environment, pytest_command=command)
+        found = _found(self.findings, outcome, self.collected)
         return investigation.render(found, origin, created=created)
 
 
-def _found(findings: Findings, result: InvestigateResult) -> Investigated:
+def _found(findings: Findings, result: InvestigateResult, collected: Run[OneTest] | None) -> Investigated:
     runs = {"alone": _results(findings.alone.outcomes)}
     if findings.base is not None:
         runs[f"at {findings.base.name}"] = _results(findings.base.outcomes)
-    return Investigated(findings.node_id, result, runs, findings.failure)
+    environment = None if collected is None else collected.environment
+    return Investigated(findings.node_id, result, runs, findings.failure, environment)
 
 
 def _results(outcomes: Sequence[Outcome]) -> list[Result]:

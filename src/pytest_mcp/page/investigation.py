@@ -37,9 +37,8 @@ class Investigated:
     runs: Mapping[str, Sequence[Result]]
     # The first that was seen; None if it did not fail, or if its process died.
     failure: Failure | None = None
-    # Of the run that collected the test; empty if there is none.
+    # Of the run that collected the test; None if there is none.
     environment: Mapping[str, Any] | None = None
-    pytest_command: Sequence[str] = ()
 
 
 def render(found: Investigated, origin: Origin, *, created: str) -> str:
@@ -71,7 +70,6 @@ def _content(found: Investigated) -> Content:
         python=environment.get("python"),
         pytest=environment.get("pytest"),
         interpreter=environment.get("interpreter"),
-        pytest_command=found.pytest_command,
     )
 
 

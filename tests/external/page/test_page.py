@@ -82,6 +82,7 @@ def test_a_cause_shows_its_frames_its_difference_and_folded_output(show: Open) -
 @pytest.mark.parametrize(
     ("line", "marked"),
     [
+        ("+    where total = Cart().total", []),
         ("At index 1 diff: 2 != 3", ["2", "3"]),
         (".lines['a b'].price: 'pen' != 'pan'", ["e", "a"]),
         ("'key: 1' != 'key: 2'", ["1", "2"]),
@@ -94,6 +95,7 @@ def test_of_two_values_only_what_differs_is_marked(show: Open, line: str, marked
     opened = show(content_of(run))
 
     assert opened.texts(".raised mark") == marked
+    assert opened.page.locator(".raised ins, .raised del").count() == 0
     assert line in "".join(opened.texts(".raised"))
 
 

@@ -110,7 +110,7 @@ const page = (() => {
     return list;
   }
 
-  const isDifference = (line) => /^ {0,4}[-+](?: |$)/.test(line) && !/^ *\+ {1,2}(?:where|and) /.test(line);
+  const isDifference = (line) => /^ {0,4}[-+](?: |$)/.test(line) && !/^ *\+ +(?:where|and) /.test(line);
 
   // pytest points at the characters that differ in a line of its own, which begins with a question mark.
   function differing(line, hint) {
