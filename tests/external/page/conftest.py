@@ -11,8 +11,8 @@ import pytest
 
 from pytest_mcp.page.content import Content
 from scripts.environments import PAGE
-from tests.support.browser import AXE, Open, Opened
-from tests.support.pages import rendered
+from tests.support.page.browser import AXE, Open, Opened
+from tests.support.page.pages import rendered
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 

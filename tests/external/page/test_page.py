@@ -6,8 +6,8 @@ import pytest
 
 from pytest_mcp.api.results import Outcome
 from pytest_mcp.page.content import Content
-from tests.support.browser import Open
-from tests.support.pages import (
+from tests.support.page.browser import Open
+from tests.support.page.pages import (
     HOSTILE,
     content_of,
     empty_run,

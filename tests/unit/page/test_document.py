@@ -16,7 +16,7 @@ from pytest_mcp.page.failures import Shown
 from pytest_mcp.report import budget, result
 from pytest_mcp.report.result import Unfinished
 from pytest_mcp.text import safe
-from tests.support.pages import (
+from tests.support.page.pages import (
     HOSTILE,
     Seen,
     content_of,
