@@ -23,8 +23,8 @@ async def test_xdist_runs_have_the_same_counts_and_messages(every_bench: Workben
     assert (summary["passed"], summary["failed"], summary["skipped"], summary["errors"]) == (5, 1, 1, 1)
     assert [test["message"] for test in answer["tests"]].count("AssertionError: assert 4 != 4") == 1
     assert answer["verdict"] == "failed"
-    # On a busy machine a worker may exit so late that it is ended, and a notice rightly says so.
-    assert [notice for notice in answer["notices"] if "process" not in notice] == []
+    # On a busy machine a worker or pytest itself may exit so late that it is killed, and a notice rightly says so.
+    assert [notice for notice in answer["notices"] if "killed" not in notice] == []
 
 
 @pytest.mark.anyio
