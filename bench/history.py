@@ -16,7 +16,7 @@ from bench.rounds import Rounds, Sample, race
 from bench.servers import LONGEST_CALL, PROGRAM, Server
 from pytest_mcp.history.opening import open_store
 from tests.support.git import git
-from tests.support.histories import NOW, passing, run_row
+from tests.support.history.histories import NOW, passing, run_row
 
 WITH, WITHOUT = "with a history", "without"
 RECORDED, INSERTED = "a recorded run", "bare INSERT of its results"

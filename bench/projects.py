@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.project_files import write_files
+from tests.support.projects.project_files import write_files
 
 # As in real projects, tests are in many files; each one is a module that pytest must import.
 TESTS_PER_FILE = 100

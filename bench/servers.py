@@ -10,7 +10,7 @@ from bench import kernel
 from bench.projects import Suite
 from bench.shell import ENVIRONMENT, Wrong
 from pytest_mcp.execution.linux import descendants
-from tests.support.raw_client import INITIALIZE, Message, RawClient
+from tests.support.protocol.raw_client import INITIALIZE, Message, RawClient
 
 # The command that clients use.
 PROGRAM = Path(sys.executable).with_name("pytest-mcp")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import settings
 
 from pytest_mcp.environments.managers import query
-from tests.support.managed import Home, empty_home, home_with_managers
+from tests.support.projects.managed import Home, empty_home, home_with_managers
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import GENERATIONS, PYTESTS, Workbench
 
@@ -25,7 +25,7 @@ signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 # They count in /proc what is left of a run. Elsewhere only test_portable.py can see that, by `ps`.
-NEEDS_PROC = ("tests/hostile/", "tests/parity/", "tests/integration/runs/test_spare.py")
+NEEDS_PROC = ("tests/hostile/", "tests/parity/", "tests/integration/runs/parallel/test_spare.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

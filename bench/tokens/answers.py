@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.servers import LONGEST_CALL, Server
 from bench.shell import Wrong
-from tests.support.raw_client import Message
+from tests.support.protocol.raw_client import Message
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench.tokens import names, sources
 from bench.tokens.sources import CAUSES, Cause
-from tests.support.project_files import write_files
+from tests.support.projects.project_files import write_files
 
 
 @dataclass(frozen=True)

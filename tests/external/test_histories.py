@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.history.opening import open_store
-from tests.support.histories import counts, writer
-from tests.support.postgres import postgres_server
+from tests.support.history.histories import counts, writer
+from tests.support.history.postgres import postgres_server
 
 pytestmark = pytest.mark.external(target="histories")
 

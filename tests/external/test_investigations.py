@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.git import git
-from tests.support.investigations import CORPUS, Truth
+from tests.support.projects.investigation_corpus import CORPUS, Truth
 from tests.support.workbench import Workbench
 
 pytestmark = [pytest.mark.anyio, pytest.mark.external(target="investigations")]

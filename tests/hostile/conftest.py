@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.hostile_server import HostileServer, NewServer
-from tests.support.hostile_web import LEGACY, HostileWeb, NewWeb
+from tests.support.protocol.hostile_server import HostileServer, NewServer
+from tests.support.protocol.hostile_web import LEGACY, HostileWeb, NewWeb
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.hostile_server import ANSWER_SECONDS, HostileServer
+from tests.support.protocol.hostile_server import ANSWER_SECONDS, HostileServer
 from tests.support.workbench import Failure
 
 # Importing anything of this project leaves a file.

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.hanging import MOMENTS, STUBBORN, hanging
-from tests.support.hostile_server import GONE_SECONDS, HostileServer, NewServer, within
 from tests.support.leftovers import children, is_stopped, kill
-from tests.support.raw_client import INITIALIZE
+from tests.support.projects.hanging import MOMENTS, STUBBORN, hanging
+from tests.support.protocol.hostile_server import GONE_SECONDS, HostileServer, NewServer, within
+from tests.support.protocol.raw_client import INITIALIZE
 from tests.support.waiting import PATIENCE
 
 

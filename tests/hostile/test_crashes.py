@@ -3,7 +3,7 @@
 import pytest
 
 from scripts.environments import ENVIRONMENTS
-from tests.support.hostile_server import HostileServer, NewServer
+from tests.support.protocol.hostile_server import HostileServer, NewServer
 from tests.support.workbench import NEWEST, Failure
 
 BEFORE = "def test_before(): pass\n"

@@ -10,8 +10,8 @@ import pytest
 
 from pytest_mcp.changes import repository
 from pytest_mcp.changes.repository import CannotTell, NoRepository
-from tests.support.checkouts import new_checkout, without_supervisor
-from tests.support.managed import Home, empty_home
+from tests.support.projects.checkouts import new_checkout, without_supervisor
+from tests.support.projects.managed import Home, empty_home
 from tests.support.waiting import PATIENCE, processes_in
 
 # With a credential in a question to git, it asks the repository's helpers.

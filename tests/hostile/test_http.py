@@ -7,8 +7,18 @@ from itertools import product
 
 import pytest
 
-from tests.support.hostile_server import GROWTH, MEGABYTE
-from tests.support.hostile_web import ERAS, HOST, PING, Exchange, HostileWeb, closed, posted, status_of, written
+from tests.support.protocol.hostile_server import GROWTH, MEGABYTE
+from tests.support.protocol.hostile_web import (
+    ERAS,
+    HOST,
+    PING,
+    Exchange,
+    HostileWeb,
+    closed,
+    posted,
+    status_of,
+    written,
+)
 
 LARGEST_BODY = 16 * MEGABYTE
 LIST = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.hanging import hanging
-from tests.support.hostile_server import GONE_SECONDS, GROWTH, MEGABYTE, within
-from tests.support.hostile_web import (
+from tests.support.projects.hanging import hanging
+from tests.support.projects.sources import COUNTING, numbers_in
+from tests.support.protocol.hostile_server import GONE_SECONDS, GROWTH, MEGABYTE, within
+from tests.support.protocol.hostile_web import (
     ERAS,
     HOST,
     LEGACY,
@@ -28,7 +29,6 @@ from tests.support.hostile_web import (
     status_of,
     written,
 )
-from tests.support.projects import COUNTING, numbers_in
 from tests.support.waiting import PATIENCE
 
 # Our own limits, so that nobody has to wait for them; little space for those who do not read; and a bug while a

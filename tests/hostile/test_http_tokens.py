@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.hostile_web import HOST, PING, TOKEN, HostileWeb, written
+from tests.support.protocol.hostile_web import HOST, PING, TOKEN, HostileWeb, written
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import os
 import signal
 
 from tests.support.git import git
-from tests.support.hanging import STUBBORN
-from tests.support.hostile_server import GONE_SECONDS, HostileServer, NewServer, within
+from tests.support.projects.hanging import STUBBORN
+from tests.support.protocol.hostile_server import GONE_SECONDS, HostileServer, NewServer, within
 from tests.support.waiting import PATIENCE
 
 

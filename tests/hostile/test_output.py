@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.hostile_server import GONE_SECONDS, SECRET, HostileServer, within
+from tests.support.protocol.hostile_server import GONE_SECONDS, SECRET, HostileServer, within
 from tests.support.waiting import limits_until
 from tests.support.workbench import Failure
 

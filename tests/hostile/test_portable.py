@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.execution import linux, process_tree
-from tests.support.hostile_server import GONE_SECONDS, HostileServer, within
-from tests.support.hostile_server import SLACK as LATE
+from tests.support.protocol.hostile_server import GONE_SECONDS, HostileServer, within
+from tests.support.protocol.hostile_server import SLACK as LATE
 from tests.support.waiting import limits_until
 
 STARTS = """

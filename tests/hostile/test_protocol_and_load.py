@@ -13,7 +13,8 @@ from contextlib import suppress
 import pytest
 
 from pytest_mcp.tools import TOOLS
-from tests.support.hostile_server import (
+from tests.support.projects.sources import COUNTING, numbers_in
+from tests.support.protocol.hostile_server import (
     ANSWER_SECONDS,
     GONE_SECONDS,
     GROWTH,
@@ -23,8 +24,7 @@ from tests.support.hostile_server import (
     NewServer,
     within,
 )
-from tests.support.projects import COUNTING, numbers_in
-from tests.support.raw_client import INITIALIZE
+from tests.support.protocol.raw_client import INITIALIZE
 from tests.support.workbench import Failure
 
 # A pipe holds 64 KiB in pages, and the last page of each write may be half empty.

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_mcp.environments import advice
 from pytest_mcp.environments.interpreter import candidates
-from tests.support.disk import unhelped
-from tests.support.managed import Home
+from tests.support.projects.disk import unhelped
+from tests.support.projects.managed import Home
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import Failure, Workbench, call
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.support.hostile_server import GONE_SECONDS, NewServer, within
+from tests.support.protocol.hostile_server import GONE_SECONDS, NewServer, within
 from tests.support.workbench import Workbench
 
 # As a background shell, nohup and a careless service would start it, and worse.

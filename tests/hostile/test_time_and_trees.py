@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.support.hostile_server import ANSWER_SECONDS, SLACK, HostileServer, timed
+from tests.support.protocol.hostile_server import ANSWER_SECONDS, SLACK, HostileServer, timed
 from tests.support.waiting import limits_until
 from tests.support.workbench import Failure
 

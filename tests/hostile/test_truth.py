@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scripts.environments import ENVIRONMENTS
-from tests.support.hostile_server import HostileServer, NewServer
+from tests.support.protocol.hostile_server import HostileServer, NewServer
 from tests.support.workbench import Failure
 
 BEFORE = "def test_before(): pass\n"

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_mcp.environments import interpreter
 from pytest_mcp.execution.spare import Spare
-from tests.support.standby import execute, waiting_child
+from tests.support.runs.standby import execute, waiting_child
 from tests.support.waiting import until
 from tests.support.workbench import GENERATIONS, Workbench
 

@@ -16,7 +16,7 @@ from pytest_mcp.config.model import Config, Options, configure
 from pytest_mcp.server.app import create
 from pytest_mcp.tools import Tool, offered
 from scripts.environments import ENVIRONMENTS, MATRIX
-from tests.support.project_files import write_files
+from tests.support.projects.project_files import write_files
 
 # Most tests about pytest run on the oldest and the newest. How outcomes are counted and reported differs from one
 # generation to the next, so it is tested on all of them. `make matrix` names others for both.

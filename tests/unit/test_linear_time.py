@@ -53,8 +53,8 @@ from pytest_mcp.report.notices import execution as notices
 from pytest_mcp.report.notices import selection, warnings
 from pytest_mcp.report.tracebacks import Style
 from pytest_mcp.server import incoming, progress
-from tests.support.records import absent, discovery, ended, execution, item, ledger, phase, session
-from tests.support.records import uncollected as broken
+from tests.support.invented.records import absent, discovery, ended, execution, item, ledger, phase, session
+from tests.support.invented.records import uncollected as broken
 
 CHARACTERS = 20_000
 # What a linear function takes is a hundredth of it, what a quadratic one takes is many times as much.

@@ -8,7 +8,7 @@ from pytest_mcp.api.errors import InvalidParams
 from pytest_mcp.config.model import Bounds
 from pytest_mcp.report.result import discovered
 from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump
-from tests.support.records import discovery, item
+from tests.support.invented.records import discovery, item
 
 # What one client keeps of a description, in bytes.
 MAX_WORDS = 2048

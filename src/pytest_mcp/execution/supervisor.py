@@ -38,6 +38,7 @@ from pytest_mcp.execution.time_budget import (
     HELPER_SECONDS,
     INTERRUPT_SECONDS,
     SWEEP_SECONDS,
+    end_of_killing,
 )
 
 # How often a growing report is measured against its limit.
@@ -73,7 +74,7 @@ class Supervisor:
         while (order := self.control.order()) is None:
             if self.status is not None or not self.look(None):
                 self.reason = "stopped"
-                self.sweep()
+                self.sweep(time.monotonic() + SWEEP_SECONDS)
                 return None
         assert order["kind"] == "go"
         return order["time_limit"]
@@ -81,14 +82,14 @@ class Supervisor:
     def run(self, time_limit: float) -> Ended:
         started = time.monotonic()
         self.wait_for_the_end(started + time_limit)
-        duration = time.monotonic() - started
-        self.sweep()
+        ended = time.monotonic()
+        self.sweep(end_of_killing(ended, started + time_limit) if self.reason == "exited" else ended + SWEEP_SECONDS)
         self.input.drain(DRAIN_SECONDS)
         return {
             "kind": "ended",
             "status": self.status,
             "reason": self.reason,
-            "duration": duration,
+            "duration": ended - started,
             "stdout": self.input.stdout.text(),
             "stderr": self.input.stderr.text(),
             "left_out": self.input.stdout.left_out + self.input.stderr.left_out,
@@ -152,11 +153,10 @@ class Supervisor:
                 self.status = os.waitstatus_to_exitcode(status)
                 self.child.returncode = self.status  # or Popen would wait for it again
 
-    def sweep(self) -> None:
-        """Kill everything that descends from the child."""
+    def sweep(self, end: float) -> None:
+        """Kill everything that descends from the child, until nothing is left or this moment has come."""
         self.input.only_output()
         self.let_helpers_finish()
-        end = time.monotonic() + SWEEP_SECONDS
         while (found := self.remainder()) is not None:
             if time.monotonic() > end:
                 self.left = max(1, len(found))

@@ -15,6 +15,8 @@ INTERRUPT_SECONDS = 30.0
 HELPER_SECONDS = 0.3
 # Killing is repeated until nothing is left, but no longer than this. What is left then is reported.
 SWEEP_SECONDS = 1.5
+# The same for a run that ended by itself before its time limit: processes die late on a busy machine.
+UNHURRIED_SWEEP_SECONDS = 10.0
 # Normally nobody holds the pipes any more when they are drained; this is the limit if somebody does.
 DRAIN_SECONDS = 0.3
 # For starting and ending processes on a busy machine.
@@ -26,3 +28,8 @@ OVERTIME_SECONDS = GRACE_SECONDS + ABORT_SECONDS + SWEEP_SECONDS + DRAIN_SECONDS
 INTERRUPTION_SECONDS = INTERRUPT_SECONDS + OVERTIME_SECONDS - GRACE_SECONDS
 # From the order to stop to the supervisor's end.
 STOP_SECONDS = SWEEP_SECONDS + DRAIN_SECONDS + MARGIN_SECONDS
+
+
+def end_of_killing(now: float, deadline: float) -> float:
+    """When to give up killing what a run has left that ended by itself before its deadline."""
+    return max(now + SWEEP_SECONDS, min(now + UNHURRIED_SWEEP_SECONDS, deadline))

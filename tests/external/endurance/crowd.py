@@ -9,7 +9,7 @@ import anyio
 from mcp import Client, MCPError
 
 from tests.external.endurance.figures import Tally, part
-from tests.support import servers
+from tests.support.protocol import servers
 from tests.support.workbench import Workbench
 
 CALLERS = 64

@@ -10,7 +10,7 @@ import anyio
 from tests.external.endurance.figures import Tally, part
 from tests.external.endurance.scene import Scene
 from tests.support.leftovers import waiting
-from tests.support.raw_client import Message, RawClient
+from tests.support.protocol.raw_client import Message, RawClient
 from tests.support.waiting import until
 
 FULL = 1_000

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pytest_mcp.api.expressions import MAX_DEPTH, MAX_DIGITS, MAX_LENGTH, MAX_TERMS
 from tests.external.endurance.figures import Tally, part
-from tests.support.expressions import NAMES, PIECES, VALUES, is_ours_to_refuse, pytest_takes, we_take
+from tests.support.invented.expressions import NAMES, PIECES, VALUES, is_ours_to_refuse, pytest_takes, we_take
 
 FULL = 100_000
 CHARACTERS = [*map(chr, range(0x20, 0x7F)), "\x00", "\n", "\r", "\x1b", "\xa0", "\u200b", "\ud800", "é", "日", "😀"]

@@ -14,9 +14,9 @@ import anyio
 
 from tests.external.endurance.figures import Tally, part
 from tests.external.endurance.scene import Scene
-from tests.support.children import STUBBORN
 from tests.support.leftovers import waiting
-from tests.support.raw_client import NoAnswer, RawClient
+from tests.support.protocol.raw_client import NoAnswer, RawClient
+from tests.support.runs.children import STUBBORN
 from tests.support.waiting import PATIENCE, processes_in, until
 
 FULL = 300

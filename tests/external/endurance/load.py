@@ -14,9 +14,9 @@ from mcp import Client, MCPError, StdioServerParameters
 
 from tests.external.endurance.crowd import Caller
 from tests.external.endurance.figures import Tally, measure_all, options, part
-from tests.support import servers
-from tests.support.hostile_web import HostileWeb
 from tests.support.leftovers import given
+from tests.support.protocol import servers
+from tests.support.protocol.hostile_web import HostileWeb
 from tests.support.waiting import until
 from tests.support.workbench import NEWEST, Workbench
 

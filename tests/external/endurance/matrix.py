@@ -10,10 +10,15 @@ from scripts.environments import MATRIX
 from tests.support.paths import ROOT
 
 TESTS = [
-    *("tests/integration/runs/test_outcomes.py", "tests/integration/runs/test_usage_errors.py"),
-    *("tests/integration/runs/test_round_trip.py", "tests/integration/runs/test_discovery.py"),
-    *("tests/integration/runs/test_runs_without_a_result.py", "tests/integration/runs/test_json_report_oracle.py"),
-    *("tests/integration/runs/test_ini_files.py", "tests/integration/runs/test_bytecode.py", "tests/hostile"),
+    "tests/hostile",
+    "tests/integration/runs/results/test_bytecode.py",
+    "tests/integration/runs/results/test_json_report_oracle.py",
+    "tests/integration/runs/results/test_outcomes.py",
+    "tests/integration/runs/results/test_runs_without_a_result.py",
+    "tests/integration/runs/selection/test_discovery.py",
+    "tests/integration/runs/selection/test_ini_files.py",
+    "tests/integration/runs/selection/test_round_trip.py",
+    "tests/integration/runs/selection/test_usage_errors.py",
 ]
 # pytest's closing line, as far as it counts.
 COUNT = re.compile(r"(\d+) (passed|failed|skipped|errors?)\b")

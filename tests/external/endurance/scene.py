@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support import servers
-from tests.support.project_files import write_files
-from tests.support.raw_client import RawClient
+from tests.support.projects.project_files import write_files
+from tests.support.protocol import servers
+from tests.support.protocol.raw_client import RawClient
 from tests.support.workbench import Workbench
 
 

@@ -16,7 +16,7 @@ from pytest_mcp.events.run import Exit, Run
 from pytest_mcp.report import budget, no_result, result
 from pytest_mcp.tools import dump
 from tests.external.endurance.figures import Tally, part
-from tests.support.records import (
+from tests.support.invented.records import (
     BOUNDS,
     ENVIRONMENT,
     absent,
@@ -29,7 +29,7 @@ from tests.support.records import (
     skipped,
     uncollected,
 )
-from tests.support.streams import NODE_IDS
+from tests.support.invented.streams import NODE_IDS
 
 FULL = 50_000
 CEILING = 16 * 1024 * 1024

@@ -10,7 +10,7 @@ from typing import Any
 from tests.external.endurance.arguments import any_value
 from tests.external.endurance.figures import Tally, part
 from tests.external.endurance.scene import Scene
-from tests.support.raw_client import INITIALIZE, Message, NoAnswer, RawClient
+from tests.support.protocol.raw_client import INITIALIZE, Message, NoAnswer, RawClient
 
 FULL = 50_000
 # After so many lines there is a call with a known answer.

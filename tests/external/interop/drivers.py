@@ -14,8 +14,8 @@ from scripts.environments import ENVIRONMENTS, INTEROP
 from scripts.npm import PACKAGES, node
 from tests.external.interop import project
 from tests.external.interop.answers import Answer
-from tests.support import servers
-from tests.support.project_files import write_files
+from tests.support.projects.project_files import write_files
+from tests.support.protocol import servers
 from tests.support.waiting import PATIENCE
 
 CLIENTS = Path(__file__).with_name("clients")

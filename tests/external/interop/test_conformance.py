@@ -15,8 +15,8 @@ from pytest_mcp.server import view
 from pytest_mcp.tools import TOOLS
 from scripts.npm import PACKAGES, node
 from tests.external.interop import project
-from tests.support import servers
-from tests.support.project_files import write_files
+from tests.support.projects.project_files import write_files
+from tests.support.protocol import servers
 
 pytestmark = pytest.mark.external(target="conformance")
 

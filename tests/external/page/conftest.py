@@ -12,8 +12,8 @@ import pytest
 from pytest_mcp.api.investigation import KINDS_IN_WORDS
 from pytest_mcp.page.content import Content
 from scripts.environments import PAGE
-from tests.support.browser import AXE, Open, Opened
-from tests.support.pages import rendered
+from tests.support.page.browser import AXE, Open, Opened
+from tests.support.page.pages import rendered
 
 TITLES = {"Passed", "Failed", "Incomplete", "No tests", *(words.capitalize() for words in KINDS_IN_WORDS.values())}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -9,11 +9,11 @@ import pytest
 
 from pytest_mcp.page import embedded
 from pytest_mcp.server import view
-from tests.support import servers
-from tests.support.browser import Opened
-from tests.support.dialogues import WITH_APPS
-from tests.support.pages import CREATED, ORIGIN, content_of, hostile_run, mixed_run
-from tests.support.raw_client import INITIALIZE, RawClient
+from tests.support.page.browser import Opened
+from tests.support.page.pages import CREATED, ORIGIN, content_of, hostile_run, mixed_run
+from tests.support.protocol import servers
+from tests.support.protocol.dialogues import WITH_APPS
+from tests.support.protocol.raw_client import INITIALIZE, RawClient
 from tests.support.workbench import Workbench
 
 pytestmark = pytest.mark.external(target="page")

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 
 from scripts.npm import NODE, PACKAGES, node
-from tests.support import servers
+from tests.support.protocol import servers
 from tests.support.workbench import Workbench
 
 pytestmark = pytest.mark.external(target="page")

@@ -6,8 +6,9 @@ import pytest
 
 from pytest_mcp.api.results import Outcome
 from pytest_mcp.page.content import Content
-from tests.support.browser import LOOKS, Open
-from tests.support.pages import (
+from tests.support.invented.records import execution, one_test, raised, session
+from tests.support.page.browser import LOOKS, Open
+from tests.support.page.pages import (
     HOSTILE,
     content_of,
     empty_run,
@@ -17,7 +18,6 @@ from tests.support.pages import (
     mixed_run,
     passing_run,
 )
-from tests.support.records import execution, one_test, raised, session
 
 pytestmark = pytest.mark.external(target="page")
 

@@ -9,8 +9,8 @@ import pytest
 from pytest_mcp.page import past
 from pytest_mcp.page.content import Content
 from pytest_mcp.page.strip import Result
-from tests.support.browser import LOOKS, Open
-from tests.support.pages import (
+from tests.support.page.browser import LOOKS, Open
+from tests.support.page.pages import (
     HOSTILE,
     content_of,
     hostile_run,

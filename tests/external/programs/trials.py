@@ -20,8 +20,8 @@ from tests.external.programs import tap
 from tests.external.programs.dialects import Body
 from tests.external.programs.models import Call, standing_in
 from tests.external.programs.programs import Place, Program
-from tests.support import servers
-from tests.support.project_files import write_files
+from tests.support.projects.project_files import write_files
+from tests.support.protocol import servers
 from tests.support.waiting import processes_in
 
 TAP = Path(tap.__file__)

@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.hanging import MOMENTS, STUBBORN
-from tests.support.hostile_server import GONE_SECONDS, within
-from tests.support.hostile_web import ERAS, LEGACY, MODERN, TOKEN, Exchange, HostileWeb, posted, written
 from tests.support.paths import ROOT
-from tests.support.projects import SLOW_STEPS
+from tests.support.projects.hanging import MOMENTS, STUBBORN
+from tests.support.projects.sources import SLOW_STEPS
+from tests.support.protocol.hostile_server import GONE_SECONDS, within
+from tests.support.protocol.hostile_web import ERAS, LEGACY, MODERN, TOKEN, Exchange, HostileWeb, posted, written
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.external(target="proxy")

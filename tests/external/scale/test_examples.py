@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from scripts.environments import SCALE
+from tests.support.commands.terminals import example
 from tests.support.paths import ROOT
-from tests.support.terminals import example
 from tests.support.workbench import Workbench
 
 pytestmark = pytest.mark.external(target="scale")

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.desk import Desk
+from tests.support.commands.desk import Desk
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from pytest_mcp import __version__
 from pytest_mcp.cli.commands import call, discover, doctor, history, hook, investigate, merge, run, setup
 from pytest_mcp.cli.main import COMMANDS, Command
 from pytest_mcp.config.options import SETTINGS, Setting, typed_flags
-from tests.support import preloaded, workbench
+from tests.support import workbench
+from tests.support.commands import preloaded
 from tests.support.workbench import Workbench
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.support.terminals import Terminal, environment_of, piped, settings_of
+from tests.support.commands.terminals import Terminal, environment_of, piped, settings_of
 from tests.support.workbench import Failure, Workbench, call
 
 FILES = {

@@ -13,8 +13,8 @@ import pytest
 
 from pytest_mcp.tools import TOOLS
 from scripts.environments import ENVIRONMENTS
+from tests.support.commands.preloaded import typed
 from tests.support.git import git
-from tests.support.preloaded import typed
 from tests.support.waiting import PATIENCE, limits_until, processes_in, until
 from tests.support.workbench import NEWEST, Workbench
 

@@ -2,9 +2,9 @@
 
 import json
 
-from tests.support.investigations import ALWAYS, VICTIM
-from tests.support.pages import Seen
-from tests.support.terminals import Terminal, piped, remains
+from tests.support.commands.terminals import Terminal, piped, remains
+from tests.support.page.pages import Seen
+from tests.support.projects.investigation_corpus import ALWAYS, VICTIM
 from tests.support.waiting import processes_in
 from tests.support.workbench import Workbench
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.cli.setup.own_command import command
-from tests.support.installations import running
+from tests.support.commands.installations import running
 from tests.support.paths import ROOT
 
 # Modules of the standard library that the server imports, and one that uvicorn looks for.

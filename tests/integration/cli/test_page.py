@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from tests.support.pages import Seen
-from tests.support.terminals import piped, settings_of
+from tests.support.commands.terminals import piped, settings_of
+from tests.support.page.pages import Seen
 from tests.support.workbench import Workbench
 
 FAILING = """

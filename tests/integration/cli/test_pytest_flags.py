@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.support.preloaded import typed
-from tests.support.terminals import environment_of, settings_of
+from tests.support.commands.preloaded import typed
+from tests.support.commands.terminals import environment_of, settings_of
 from tests.support.workbench import Workbench
 
 SUITE = """

@@ -11,9 +11,9 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.support.preloaded import typed
-from tests.support.projects import MIXED
-from tests.support.terminals import environment_of, piped, settings_of
+from tests.support.commands.preloaded import typed
+from tests.support.commands.terminals import environment_of, piped, settings_of
+from tests.support.projects.sources import MIXED
 from tests.support.workbench import Failure, Workbench, call
 
 FINE = "def test_fine(): pass\n"

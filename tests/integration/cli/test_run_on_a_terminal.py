@@ -11,9 +11,9 @@ import anyio
 import pytest
 
 from pytest_mcp.cli.local_call import TEARING_DOWN
+from tests.support.commands.terminals import Terminal, environment_of, piped, remains, settings_of
 from tests.support.leftovers import children
-from tests.support.projects import ENDLESS, MIXED
-from tests.support.terminals import Terminal, environment_of, piped, remains, settings_of
+from tests.support.projects.sources import ENDLESS, MIXED
 from tests.support.waiting import processes_in, until
 from tests.support.workbench import Workbench
 

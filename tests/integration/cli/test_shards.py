@@ -2,7 +2,7 @@
 
 import json
 
-from tests.support.terminals import example, piped
+from tests.support.commands.terminals import example, piped
 from tests.support.workbench import Workbench
 
 FILES = {

@@ -1,7 +1,7 @@
 """Projects without an environment of their own, as in containers: the Python on PATH is named, and can be chosen."""
 
-from tests.support.preloaded import typed
-from tests.support.terminals import environment_of
+from tests.support.commands.preloaded import typed
+from tests.support.commands.terminals import environment_of
 from tests.support.workbench import Workbench
 
 

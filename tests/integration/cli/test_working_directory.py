@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.desk import Desk
-from tests.support.preloaded import typed
-from tests.support.project_files import write_files
-from tests.support.terminals import environment_of
+from tests.support.commands.desk import Desk
+from tests.support.commands.preloaded import typed
+from tests.support.commands.terminals import environment_of
+from tests.support.projects.project_files import write_files
 from tests.support.workbench import Workbench
 
 PASSES = "def test_fine(): pass\n"

@@ -13,7 +13,7 @@ import pytest
 from pytest_mcp.config.model import Config
 from pytest_mcp.report.tokens import estimate
 from scripts.environments import ENVIRONMENTS
-from tests.support.shared_runs import Answers, on_each
+from tests.support.runs.shared_runs import Answers, on_each
 from tests.support.waiting import limits_until
 from tests.support.workbench import Failure, Workbench, call, succeeded
 

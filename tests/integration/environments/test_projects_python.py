@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from scripts.environments import ENVIRONMENTS
-from tests.support.disk import unhelped
 from tests.support.git import git
-from tests.support.managed import BASE_PYTHON, Home, Tool
+from tests.support.projects.disk import unhelped
+from tests.support.projects.managed import BASE_PYTHON, Home, Tool
 from tests.support.workbench import Failure, Workbench, call, succeeded
 
 PYPROJECT = '[project]\nname = "thing"\nversion = "1"\nrequires-python = ">=3.8"\n'

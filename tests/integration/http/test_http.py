@@ -19,11 +19,11 @@ from pytest_mcp.server import view
 from pytest_mcp.server.fast_start import APPS
 from pytest_mcp.tools import TOOLS
 from scripts.environments import ENVIRONMENTS
-from tests.support.hanging import hanging
-from tests.support.hostile_server import GONE_SECONDS, HostileServer, within
-from tests.support.hostile_web import ERAS, LEGACY, MODERN, TOKEN, HostileWeb
-from tests.support.preloaded import typed
-from tests.support.projects import SLOW_STEPS
+from tests.support.commands.preloaded import typed
+from tests.support.projects.hanging import hanging
+from tests.support.projects.sources import SLOW_STEPS
+from tests.support.protocol.hostile_server import GONE_SECONDS, HostileServer, within
+from tests.support.protocol.hostile_web import ERAS, LEGACY, MODERN, TOKEN, HostileWeb
 from tests.support.waiting import PATIENCE, until
 
 MODES = {"legacy": LEGACY, MODERN: MODERN}

@@ -13,7 +13,7 @@ import pytest
 from pytest_mcp.tools import TOOLS
 from scripts.environments import ENVIRONMENTS
 from tests.support.paths import ROOT
-from tests.support.servers import PROGRAM
+from tests.support.protocol.servers import PROGRAM
 from tests.support.waiting import PATIENCE
 
 DOCUMENT = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")

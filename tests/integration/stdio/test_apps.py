@@ -14,7 +14,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pytest_mcp.config.model import AppChoice
 from pytest_mcp.server import fast_start, view
 from pytest_mcp.server.app import create
-from tests.support.dialogues import (
+from tests.support.page.pages import Seen
+from tests.support.protocol.dialogues import (
     HANDSHAKE,
     LISTS,
     WITH_APPS,
@@ -27,8 +28,7 @@ from tests.support.dialogues import (
     request,
     said,
 )
-from tests.support.pages import Seen
-from tests.support.players import told_by_sdk
+from tests.support.protocol.players import told_by_sdk
 from tests.support.workbench import Workbench
 
 FAILING = "def test_fine(): pass\ndef test_bad(): assert [1, 2] == [1, 3]\n"

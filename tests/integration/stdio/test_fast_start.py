@@ -22,7 +22,7 @@ from pytest_mcp.server import fast_start
 from pytest_mcp.server.app import MOST_UNREAD, Answers, heard
 from pytest_mcp.server.fast_start import Handover
 from pytest_mcp.server.stdio import Outlet
-from tests.support.dialogues import (
+from tests.support.protocol.dialogues import (
     BURSTS,
     CALL,
     CAPABLE,
@@ -47,7 +47,7 @@ from tests.support.dialogues import (
     request,
     said,
 )
-from tests.support.players import told_by_process, told_by_sdk, told_by_warm_process
+from tests.support.protocol.players import told_by_process, told_by_sdk, told_by_warm_process
 from tests.support.workbench import Workbench
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support import servers
-from tests.support.dialogues import (
+from tests.support.protocol import servers
+from tests.support.protocol.dialogues import (
     DISCOVERED,
     ENVELOPED_LIST,
     INITIALIZED,

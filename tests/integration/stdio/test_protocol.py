@@ -13,9 +13,9 @@ from mcp import Client, MCPError
 from mcp.types import CallToolResult, Tool
 
 from pytest_mcp.tools import INSTRUCTIONS, TOOLS
-from tests.support import servers
-from tests.support.projects import SLOW_STEPS
-from tests.support.raw_client import INITIALIZE, RawClient
+from tests.support.projects.sources import SLOW_STEPS
+from tests.support.protocol import servers
+from tests.support.protocol.raw_client import INITIALIZE, RawClient
 from tests.support.waiting import PATIENCE, processes_in, until
 from tests.support.workbench import Workbench
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.server.telemetry import Entry
 from scripts.environments import ENVIRONMENTS
-from tests.support.hostile_server import GONE_SECONDS, HostileServer, within
+from tests.support.protocol.hostile_server import GONE_SECONDS, HostileServer, within
 
 # A host that traces: it brings the tracer and an exporter, and then serves.
 TRACED = """

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pytest_mcp.api.reach import ChangedLines
 from pytest_mcp.changes import changed_lines
 from pytest_mcp.changes.changed_lines import added, changed
-from tests.support.checkouts import Checkout
+from tests.support.projects.checkouts import Checkout
 
 texts = st.lists(st.sampled_from("abc"), max_size=8).map("\n".join)
 

@@ -14,7 +14,7 @@ from pytest_mcp.changes import differences
 from pytest_mcp.changes.differences import Changes
 from pytest_mcp.changes.repository import CannotTell
 from pytest_mcp.config.model import History
-from tests.support.checkouts import Checkout, new_checkout, without_supervisor
+from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
 
 NAMES = ("a.py", "b.py", "c d.py", "é.py", "sub/e.py", "sub", "ignored.log")
 Step = tuple[str, str, str]

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_mcp.changes import reach
 from pytest_mcp.changes.differences import Changes
-from tests.support.project_files import write_files
+from tests.support.projects.project_files import write_files
 from tests.unit.changes.corpus import PROJECTS
 
 BREAKER = Path(__file__).with_name("breaker.py")

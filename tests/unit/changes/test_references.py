@@ -6,7 +6,7 @@ import pytest
 
 from pytest_mcp.changes.references import LONGEST_REF
 from pytest_mcp.changes.repository import CannotTell, UnknownRef
-from tests.support.checkouts import Checkout, without_supervisor
+from tests.support.projects.checkouts import Checkout, without_supervisor
 
 NO_COMMITS = [
     *("", " ", "--help", "-main", "--output=x", "^main", "main..topic", "main...topic", "main:a.py", ":/text", ":a.py"),

@@ -7,8 +7,8 @@ import pytest
 from pytest_mcp.changes import differences, repository
 from pytest_mcp.changes.repository import CannotTell, NoRepository
 from pytest_mcp.config.model import Options, configure
-from tests.support.checkouts import Checkout, new_checkout
-from tests.support.managed import Home
+from tests.support.projects.checkouts import Checkout, new_checkout
+from tests.support.projects.managed import Home
 
 
 @pytest.mark.anyio

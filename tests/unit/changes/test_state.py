@@ -7,7 +7,7 @@ import pytest
 from pytest_mcp.changes import differences
 from pytest_mcp.changes.state import CodeState, CodeWatch
 from pytest_mcp.config.model import Options, configure
-from tests.support.checkouts import Checkout
+from tests.support.projects.checkouts import Checkout
 
 
 async def test_equal_code_has_an_equal_hash_and_everything_else_another_one(checkout: Checkout) -> None:

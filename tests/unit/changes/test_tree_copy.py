@@ -10,7 +10,7 @@ from pytest_mcp.changes import repository, tree_copy
 from pytest_mcp.changes.repository import CannotTell
 from pytest_mcp.changes.tree_copy import copy_of
 from pytest_mcp.execution.run_folder import PREFIX
-from tests.support.checkouts import Checkout
+from tests.support.projects.checkouts import Checkout
 
 pytestmark = pytest.mark.anyio
 

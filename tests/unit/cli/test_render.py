@@ -15,7 +15,7 @@ from pytest_mcp.events.coverage import Covered, CoveredFile
 from pytest_mcp.events.model import Event, Started
 from pytest_mcp.report import result as findings
 from pytest_mcp.report.budget import MOST_CAUSES, MOST_EXAMPLES, fit_execution
-from tests.support.records import BOUNDS, execution, one_test, phase, raised, session, skipped, uncollected
+from tests.support.invented.records import BOUNDS, execution, one_test, phase, raised, session, skipped, uncollected
 
 PLAIN, PAINTED = Painter(has_colours=False), Painter(has_colours=True)
 CEILING = 16 * 1024 * 1024

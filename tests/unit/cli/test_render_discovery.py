@@ -5,7 +5,7 @@ from pytest_mcp.cli import render_discovery
 from pytest_mcp.cli.colours import Painter
 from pytest_mcp.events.model import Event
 from pytest_mcp.report import result
-from tests.support.records import discovery, item, session, uncollected
+from tests.support.invented.records import discovery, item, session, uncollected
 
 UNREACHABLE = (
     "note: 1 test(s) cannot be run by their ids, first 'a.py::T::test_x[\\t1]': their paths lead out of the root"

@@ -23,8 +23,8 @@ from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.model import ImportedElsewhere
 from pytest_mcp.report.environment.explain import explained
 from pytest_mcp.report.environment.readiness import Standing
-from tests.support.records import item, session, uncollected
-from tests.support.surveys import HELLO, ONE_TEST, SURROUNDINGS, around, portrait, survey, surveyed, trial
+from tests.support.invented.records import item, session, uncollected
+from tests.support.invented.surveys import HELLO, ONE_TEST, SURROUNDINGS, around, portrait, survey, surveyed, trial
 
 PLAIN = Style(ASCII_MARKS, Painter(has_colours=False))
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pytest_mcp.environments import advice
 from pytest_mcp.environments.advice import addition
 from pytest_mcp.environments.interpreter import OPERATORS_CHOICE, Candidate
-from tests.support.disk import environment, fix_line, lacking, lay
+from tests.support.projects.disk import environment, fix_line, lacking, lay
 
 UV = "[tool.uv]\npackage = false\n"
 PDM = "[tool.pdm]\ndistribution = false\n"

@@ -7,7 +7,7 @@ import pytest
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import ambiguity
 from pytest_mcp.environments.interpreter import Candidate, visible
-from tests.support.disk import configured, make_environment
+from tests.support.projects.disk import configured, make_environment
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.environments.interpreter import Candidate, candidates, pointed_at, visible
-from tests.support.disk import configured, make_environment
+from tests.support.projects.disk import configured, make_environment
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from pytest_mcp.api.errors import Fix
 from pytest_mcp.config.model import Options, configure
 from pytest_mcp.environments import interpreter, nearby
-from tests.support.disk import environment, lay
+from tests.support.projects.disk import environment, lay
 
 
 def lead(root: Path, folder: Path, tried: list[Path]) -> str | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.environments import project_root
-from tests.support.disk import environment, lay
+from tests.support.projects.disk import environment, lay
 
 PACKAGE = "[project]\nname = 'shop'\n"
 

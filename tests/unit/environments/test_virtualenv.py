@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.environments import virtualenv
-from tests.support.disk import environment
-from tests.support.managed import Home, Tool
+from tests.support.projects.disk import environment
+from tests.support.projects.managed import Home, Tool
 
 
 def written(folder: Path, name: str, settings: str | bytes) -> Path:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from pytest_mcp.events.decode import KINDS, Record, parse
 from pytest_mcp.events.model import Event
-from tests.support.records import finished
-from tests.support.streams import any_event, fields_of, json_values, line_of
+from tests.support.invented.records import finished
+from tests.support.invented.streams import any_event, fields_of, json_values, line_of
 
 
 def usual(kind: str) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pytest_mcp.events.decode import parse
 from pytest_mcp.events.exceptions import Chain, Frame, Raised, parse_chain
-from tests.support.records import phase
-from tests.support.streams import chains, json_values
+from tests.support.invented.records import phase
+from tests.support.invented.streams import chains, json_values
 
 FRAME = ["src/cart.py", 12, "total", "return sum(cart)", [["cart", "[1]"]], ["n = 1"]]
 CHAIN = [["cause", "the last 60 of 90 frames", ["ValueError: no", "why"], [FRAME]], [None, None, [], []]]

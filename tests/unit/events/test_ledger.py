@@ -19,7 +19,18 @@ from pytest_mcp.events.model import (
     Warned,
 )
 from pytest_mcp.events.workers import Distributed, WorkerStack
-from tests.support.records import absent, ended, finished, green, item, ledger, one_test, phase, skipped, uncollected
+from tests.support.invented.records import (
+    absent,
+    ended,
+    finished,
+    green,
+    item,
+    ledger,
+    one_test,
+    phase,
+    skipped,
+    uncollected,
+)
 
 A, B, C = "test_a.py::a", "test_a.py::b", "test_a.py::c"
 

@@ -19,8 +19,8 @@ from pytest_mcp.events.run import Exit
 from pytest_mcp.execution import process, supervision
 from pytest_mcp.execution.command import Command, Launch
 from pytest_mcp.execution.supervision import SpawnError
-from tests.support.children import JOB, STUBBORN, command, remains
 from tests.support.leftovers import children
+from tests.support.runs.children import JOB, STUBBORN, command, remains
 from tests.support.waiting import PATIENCE, processes_in, until
 
 

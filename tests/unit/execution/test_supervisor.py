@@ -7,7 +7,7 @@ import pytest
 
 from pytest_mcp.events.run import Exit
 from pytest_mcp.execution import linux, process, supervision
-from tests.support.children import STUBBORN, command, remains
+from tests.support.runs.children import STUBBORN, command, remains
 from tests.support.waiting import processes_in
 
 # The real supervisor, after a change to what it knows of the machine.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.postgres import postgres_server
+from tests.support.history.postgres import postgres_server
 
 
 @pytest.fixture(scope="package")

@@ -15,8 +15,8 @@ from pytest_mcp.events.functions import ExecutedFunctions, OutsideFunctions
 from pytest_mcp.history import affected, executed, maps
 from pytest_mcp.history.maps import RunMap, Stored, Unit
 from pytest_mcp.history.opening import open_store
-from tests.support.histories import run_row
-from tests.support.project_files import write_files
+from tests.support.history.histories import run_row
+from tests.support.projects.project_files import write_files
 
 SHOP = """
 def total(prices):

@@ -6,7 +6,7 @@ import pytest
 from pytest_mcp.config.model import History
 from pytest_mcp.history import last_results
 from pytest_mcp.history.last_results import MOST_RESULTS, LastResult
-from tests.support.past_runs import PROJECT, Past
+from tests.support.history.past_runs import PROJECT, Past
 
 TEST = "t.py::test_x"
 

@@ -8,7 +8,7 @@ from pytest_mcp.history import maps
 from pytest_mcp.history.maps import RunMap, Source, TestMap, Unit, pack, unpack
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.store import Store
-from tests.support.histories import passing, run_row
+from tests.support.history.histories import passing, run_row
 
 CART, TOTAL, OLD = Unit("shop.py", "cart"), Unit("shop.py", "total"), Unit("shop.py", "old")
 FIRST, SECOND = (f"tests/test_a.py::test_{number}" for number in range(2))

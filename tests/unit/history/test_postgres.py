@@ -4,7 +4,7 @@ import pytest
 
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.store import Unavailable
-from tests.support.histories import counts, passing, run_row
+from tests.support.history.histories import counts, passing, run_row
 
 psycopg = pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
 SECRET = "hunter2"

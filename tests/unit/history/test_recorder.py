@@ -12,7 +12,7 @@ from pytest_mcp.history import recorder, sqlite
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.recorder import Recorder
 from pytest_mcp.history.rows import Origin, RunRow, TestRow
-from tests.support.histories import counts, passing, run_row
+from tests.support.history.histories import counts, passing, run_row
 from tests.support.waiting import until
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from pytest_mcp.config.model import History
 from pytest_mcp.history import remarks
-from tests.support.past_runs import PROJECT, Past
+from tests.support.history.past_runs import PROJECT, Past
 
 TEST = "t.py::test_x"
 

@@ -7,7 +7,7 @@ from pytest_mcp.history import retention
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.rows import TestRow
 from pytest_mcp.history.store import Store
-from tests.support.histories import DAY, NOW, counts, passing, run_row
+from tests.support.history.histories import DAY, NOW, counts, passing, run_row
 
 TODAY = int(NOW // DAY)
 

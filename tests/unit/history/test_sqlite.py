@@ -15,7 +15,7 @@ import pytest
 from pytest_mcp.history import sqlite
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.store import Unavailable
-from tests.support.histories import counts, passing, run_row, writer
+from tests.support.history.histories import counts, passing, run_row, writer
 
 OBEYING = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
 
@@ -116,7 +116,7 @@ def test_a_full_disk_costs_the_run_and_nothing_else(tmp_path: Path) -> None:
     code = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({path.stat().st_size}, {limit[1]}));"
-        "from pytest_mcp.history.opening import open_store; from tests.support.histories import *\n"
+        "from pytest_mcp.history.opening import open_store; from tests.support.history.histories import *\n"
         f"open_store({str(path)!r}).record(run_row(), passing(5000))"
     )
 

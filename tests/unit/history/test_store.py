@@ -8,7 +8,7 @@ from pytest_mcp.history import schema
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.rows import RUN_COLUMNS, TestRow
 from pytest_mcp.history.store import Unavailable
-from tests.support.histories import counts, passing, run_row, writer
+from tests.support.history.histories import counts, passing, run_row, writer
 
 # A later version of the tables.
 LATER = ("ALTER TABLE runs ADD COLUMN note TEXT",)

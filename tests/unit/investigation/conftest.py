@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.checkouts import Checkout, new_checkout, without_supervisor
+from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.running.attempt import Deadline
-from tests.support.records import execution, one_test, phase, session
+from tests.support.invented.records import execution, one_test, phase, session
 
 pytestmark = pytest.mark.anyio
 TEST = "test_a.py::test_it"

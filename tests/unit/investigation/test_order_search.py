@@ -14,7 +14,7 @@ from pytest_mcp.events.run import Run
 from pytest_mcp.investigation.order import Effect, Order, OrderSearch, Suite
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.running.attempt import Deadline
-from tests.support.records import execution, one_test, phase, session
+from tests.support.invented.records import execution, one_test, phase, session
 
 pytestmark = pytest.mark.anyio
 TEST = "test_z.py::test_it"

@@ -7,7 +7,7 @@ import pytest
 from pytest_mcp.events.model import Event, ImportedElsewhere, Seeded, Started
 from pytest_mcp.investigation import outcome
 from pytest_mcp.investigation.outcome import Letter
-from tests.support.records import (
+from tests.support.invented.records import (
     absent,
     execution,
     exited,

@@ -1,7 +1,7 @@
 from typing import Any
 
 from pytest_mcp.page.coverage import MOST_FILES, section
-from tests.support.pages import Seen
+from tests.support.page.pages import Seen
 
 FILE: dict[str, Any] = {"file": "src/<b>.py", "count": 4, "missed": ["3-5", "9"], "branches": None}
 

@@ -17,7 +17,7 @@ from pytest_mcp.page.strip import Result
 from pytest_mcp.report import budget, result
 from pytest_mcp.report.result import Unfinished
 from pytest_mcp.text import safe
-from tests.support.pages import (
+from tests.support.page.pages import (
     HOSTILE,
     Seen,
     content_of,

@@ -11,7 +11,7 @@ import pytest
 from pytest_mcp.events.run import Run
 from pytest_mcp.page import embedded
 from pytest_mcp.page.template import FOLDER
-from tests.support.pages import (
+from tests.support.page.pages import (
     CREATED,
     HOSTILE,
     ORIGIN,

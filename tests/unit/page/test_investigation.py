@@ -8,7 +8,7 @@ import pytest
 from pytest_mcp.api.investigation import InvestigateResult, Kind
 from pytest_mcp.page.strip import Result
 from pytest_mcp.text import safe
-from tests.support.pages import HOSTILE, Seen, investigated, rendered_investigation
+from tests.support.page.pages import HOSTILE, Seen, investigated, rendered_investigation
 
 FIVE_MB = 5_000_000
 

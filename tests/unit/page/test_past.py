@@ -5,8 +5,8 @@ from dataclasses import replace
 from pytest_mcp.page.content import Content
 from pytest_mcp.page.past import MOST_FAILING, section, shown_ids
 from pytest_mcp.page.strip import Result
-from tests.support.pages import Seen, content_of, failing, mixed_run, passing_run
-from tests.support.records import execution, session
+from tests.support.invented.records import execution, session
+from tests.support.page.pages import Seen, content_of, failing, mixed_run, passing_run
 
 ALIKE = "tests/test_a.py::test_alike[1]"
 COMPARED = "tests/test_a.py::test_compared"

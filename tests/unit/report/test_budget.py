@@ -16,7 +16,17 @@ from pytest_mcp.report.budget import MOST_CAUSES, MOST_EXAMPLES, TEXT_CHARACTERS
 from pytest_mcp.report.result import Report, executed
 from pytest_mcp.text import safe
 from pytest_mcp.tools import dump
-from tests.support.records import absent, execution, frame, one_test, phase, raised, session, skipped, uncollected
+from tests.support.invented.records import (
+    absent,
+    execution,
+    frame,
+    one_test,
+    phase,
+    raised,
+    session,
+    skipped,
+    uncollected,
+)
 
 CEILING = 16 * 1024 * 1024
 PRINTED = "collected 9 items\n\ntest_a.py .F\n\na plugin speaks\n=== 1 passed in 0.1s ===\n"

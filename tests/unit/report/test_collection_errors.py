@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.api.results import CollectionError
 from pytest_mcp.report import collection_errors, failures
-from tests.support import records
+from tests.support.invented import records
 from tests.support.workbench import Workbench
 
 IMPORT_FAILED = """\

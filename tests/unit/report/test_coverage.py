@@ -17,7 +17,7 @@ from pytest_mcp.report import coverage
 from pytest_mcp.report.budget import FIRST_FILES, MOST_FILES, fit_execution
 from pytest_mcp.report.result import executed
 from pytest_mcp.tools import dump
-from tests.support.records import execution, one_test, session, uncollected
+from tests.support.invented.records import execution, one_test, session, uncollected
 
 CEILING = 16 * 1024 * 1024
 ALL = Covered(percent=None, lines=10, missed=4, branches=None, untaken=None, files=3, error=None)

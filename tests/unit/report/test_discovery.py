@@ -13,7 +13,7 @@ from pytest_mcp.report import tokens
 from pytest_mcp.report.discovery import MOST_ENTRIES, fit_discovery
 from pytest_mcp.report.result import discovered
 from pytest_mcp.tools import dump
-from tests.support.records import discovery, item, uncollected
+from tests.support.invented.records import discovery, item, uncollected
 
 CEILING = 16 * 1024 * 1024
 

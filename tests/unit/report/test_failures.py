@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pytest_mcp.events.model import Phase
 from pytest_mcp.report import failures, tracebacks
 from pytest_mcp.report.failures import Failure
-from tests.support.records import frame, ledger, one_test, phase, raised, skipped, uncollected
+from tests.support.invented.records import frame, ledger, one_test, phase, raised, skipped, uncollected
 
 NODE_ID = "test_a.py::test_one"
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pytest_mcp.events.model import Phase
 from pytest_mcp.report import failures, grouping
 from pytest_mcp.report.grouping import CAUSE_CHARACTERS, Group
-from tests.support.records import ledger, phase, raised
+from tests.support.invented.records import ledger, phase, raised
 
 SOURCE = "src/shop/cart.py:12"
 ELSEWHERE = "src/shop/stock.py:30"

@@ -5,7 +5,7 @@ from typing import Any
 from pytest_mcp.events.collection import Collected, Deselected
 from pytest_mcp.events.model import Event, Warned
 from pytest_mcp.report.json_report import build
-from tests.support.records import ended, execution, one_test, phase, session
+from tests.support.invented.records import ended, execution, one_test, phase, session
 
 A = "sub/test_a.py::test_a"
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.report.rerun import MOST_FILES, MOST_TESTS, of_failures
-from tests.support.records import execution
+from tests.support.invented.records import execution
 
 EVERYTHING = execution([]).request
 

@@ -11,7 +11,7 @@ from pytest_mcp.events.model import Event, Interrupted, Started
 from pytest_mcp.report.budget import fit_execution
 from pytest_mcp.report.result import discovered, executed, partial, stopped_itself
 from pytest_mcp.tools import dump
-from tests.support.records import (
+from tests.support.invented.records import (
     absent,
     discovery,
     execution,
@@ -26,7 +26,7 @@ from tests.support.records import (
     skipped,
     uncollected,
 )
-from tests.support.streams import NODE_IDS, altered_records, damaged_sessions, line_of
+from tests.support.invented.streams import NODE_IDS, altered_records, damaged_sessions, line_of
 
 A, B, C = NODE_IDS
 CEILING = 16 * 1024 * 1024

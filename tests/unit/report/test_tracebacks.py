@@ -13,7 +13,7 @@ from pytest_mcp.report.tracebacks import (
     VARIABLE_CHARACTERS,
     Style,
 )
-from tests.support.records import frame, ledger, phase, raised
+from tests.support.invented.records import frame, ledger, phase, raised
 
 TEST = ("tests/test_cart.py:7", "test_total", "assert total(cart) == 3")
 SOURCE = ("src/shop/cart.py:12", "total", "return sum(cart)")

@@ -11,7 +11,7 @@ from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import Event, Finished, Phase, SessionEnded, Started, Unreported
 from pytest_mcp.events.run import Exit
 from pytest_mcp.report.result import judge
-from tests.support.records import (
+from tests.support.invented.records import (
     absent,
     ended,
     exited,
@@ -24,7 +24,7 @@ from tests.support.records import (
     skipped,
     uncollected,
 )
-from tests.support.streams import NODE_IDS, damaged_sessions
+from tests.support.invented.streams import NODE_IDS, damaged_sessions
 
 A, B, _ = NODE_IDS
 

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_mcp.server.log_format import OneLine
 from pytest_mcp.server.log_output import NonBlockingHandler
-from tests.support.dialogues import INITIALIZED, NO_TOOL, initialize, line, request
+from tests.support.protocol.dialogues import INITIALIZED, NO_TOOL, initialize, line, request
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import Workbench
 

@@ -5,7 +5,7 @@ from pytest_mcp.events.collection import Selected
 from pytest_mcp.events.model import Event, SessionStarted, Started
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.server import progress
-from tests.support.records import ledger, one_test, phase
+from tests.support.invented.records import ledger, one_test, phase
 
 PLAIN = Painter(has_colours=False)
 RUNNING: list[Event] = [

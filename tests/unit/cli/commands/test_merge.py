@@ -11,8 +11,8 @@ from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli.commands import merge, run
 from pytest_mcp.config.model import Config
 from pytest_mcp.tools import dump
-from tests.support.pages import Seen
-from tests.support.shards import facts, result
+from tests.support.invented.shards import facts, result
+from tests.support.page.pages import Seen
 
 
 def no_project() -> Config:

@@ -11,7 +11,7 @@ from pytest_mcp.cli.colours import Painter
 from pytest_mcp.cli.progress import line as progress_line
 from pytest_mcp.events.collection import Selected
 from pytest_mcp.events.model import Event, SessionStarted, Started
-from tests.support.records import finished, item, ledger, one_test, phase
+from tests.support.invented.records import finished, item, ledger, one_test, phase
 
 PLAIN = Painter(has_colours=False)
 RUNNING: list[Event] = [

@@ -8,7 +8,7 @@ from pytest_mcp.events.collection import Selected
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import Event, SessionStarted, Started
 from pytest_mcp.events.workers import Distributed
-from tests.support.records import ended, finished, one_test, phase, raised, uncollected
+from tests.support.invented.records import ended, finished, one_test, phase, raised, uncollected
 
 A, B = "tests/test_a.py", "tests/test_b.py"
 

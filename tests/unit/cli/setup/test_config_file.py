@@ -25,7 +25,7 @@ from pytest_mcp.cli.setup.config_file import (
     table,
     write,
 )
-from tests.support import jsonc_documents, toml_documents
+from tests.support.invented import jsonc_documents, toml_documents
 
 KEYS = ("mcpServers", "pytest")
 ENTRY = {"command": "/bin/pytest-mcp", "args": []}

@@ -9,7 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from pytest_mcp.cli.setup.jsonc_edit import DEEPEST_NESTING, JsoncError, append, discard, drop, member, put, read
-from tests.support.jsonc_documents import (
+from tests.support.invented.jsonc_documents import (
     OBJECTS,
     VALUES,
     documents,

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_mcp.cli.setup.own_command import command, here, portable, source
 from pytest_mcp.config.model import ConfigError
-from tests.support.installations import running
+from tests.support.commands.installations import running
 
 
 def executable(path: Path) -> Path:

@@ -9,7 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from pytest_mcp.cli.setup.toml_edit import TomlError, drop, put, read
-from tests.support.toml_documents import documents, is_toml
+from tests.support.invented.toml_documents import documents, is_toml
 
 KEYS = ("mcp_servers", "pytest")
 ENTRY = {"command": "/bin/pytest-mcp", "args": ["--root", "a b"], "tool_timeout_sec": 300}

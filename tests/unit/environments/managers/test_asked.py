@@ -7,7 +7,7 @@ import pytest
 
 from pytest_mcp.environments.managers import query
 from pytest_mcp.environments.managers.protocol import Answer
-from tests.support.managed import Home, ask, ask_in_vain, asked, touched
+from tests.support.projects.managed import Home, ask, ask_in_vain, asked, touched
 from tests.support.waiting import processes_in, until
 
 PROJECT = '[project]\nname = "thing"\nversion = "1"\nrequires-python = ">=3.8"\n'

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.environments.managers import conda
-from tests.support.disk import environment, fix_line, lacking, lay
+from tests.support.projects.disk import environment, fix_line, lacking, lay
 
 
 def test_a_list_for_conda_names_packages_of_conda_and_of_pip(tmp_path: Path) -> None:

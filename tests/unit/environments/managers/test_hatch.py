@@ -13,8 +13,8 @@ from pytest_mcp.environments.managers import hatch
 from pytest_mcp.environments.managers.lookup import environments
 from pytest_mcp.environments.managers.protocol import Answer
 from scripts.environments import ENVIRONMENTS
-from tests.support.disk import fix_line, lay
-from tests.support.managed import Home, tree
+from tests.support.projects.disk import fix_line, lay
+from tests.support.projects.managed import Home, tree
 
 PROJECT = '[project]\nname = "The_Thing"\nversion = "1"\n'
 MATRIX = '[[tool.hatch.envs.{name}.matrix]]\nfeature = ["one", "two"]\n'

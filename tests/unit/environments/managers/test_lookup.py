@@ -6,7 +6,7 @@ import pytest
 
 from pytest_mcp.environments import project as manifest
 from pytest_mcp.environments.managers.lookup import nearest, used
-from tests.support.managed import Home, ask, asked
+from tests.support.projects.managed import Home, ask, asked
 
 PROJECT = '[project]\nname = "thing"\nversion = "1"\nrequires-python = ">=3.8"\n'
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.environments.managers.protocol import Answer
-from tests.support.disk import fix_line, lay
-from tests.support.managed import BASE_PYTHON, Home, ask, ask_in_vain, tree
+from tests.support.projects.disk import fix_line, lay
+from tests.support.projects.managed import BASE_PYTHON, Home, ask, ask_in_vain, tree
 
 PDM = "[tool.pdm]\ndistribution = false\n"
 

@@ -12,7 +12,7 @@ import pytest
 from pytest_mcp.environments import virtualenv
 from pytest_mcp.environments.managers import pip, uv
 from scripts.environments import ENVIRONMENTS
-from tests.support.disk import broken, environment, fix_line, lacking, lay
+from tests.support.projects.disk import broken, environment, fix_line, lacking, lay
 
 BUILT = "[build-system]\nrequires = ['setuptools']\n"
 TEST_EXTRA = "[project.optional-dependencies]\ntest = ['pytest']\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.environments.managers.protocol import Answer
-from tests.support.disk import broken, environment, fix_line, lacking, lay
-from tests.support.managed import BASE_PYTHON, Home, ask, ask_in_vain, asked, touched, tree
+from tests.support.projects.disk import broken, environment, fix_line, lacking, lay
+from tests.support.projects.managed import BASE_PYTHON, Home, ask, ask_in_vain, asked, touched, tree
 
 PROJECT = '[project]\nname = "thing"\nversion = "1"\nrequires-python = ">=3.8"\n'
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.disk import fix_line, lay
+from tests.support.projects.disk import fix_line, lay
 
 PIXI = "[workspace]\nchannels = []\n"
 

@@ -15,8 +15,8 @@ from pytest_mcp.environments.managers.poetry import Poetry
 from pytest_mcp.environments.managers.protocol import Answer
 from pytest_mcp.environments.managers.query import Unanswered
 from pytest_mcp.events.run import Exit
-from tests.support.disk import fix_line, lay
-from tests.support.managed import BASE_PYTHON, Home, tree
+from tests.support.projects.disk import fix_line, lay
+from tests.support.projects.managed import BASE_PYTHON, Home, tree
 
 PROJECT = """
 [project]

@@ -11,7 +11,7 @@ import pytest
 from pytest_mcp.config.model import PREFIX
 from pytest_mcp.environments.managers import query
 from pytest_mcp.environments.managers.query import Question, Unanswered
-from tests.support.managed import Home
+from tests.support.projects.managed import Home
 from tests.support.waiting import processes_in, until
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.environments.managers import uv
-from tests.support.disk import broken, environment, fix_line, lacking, lay
+from tests.support.projects.disk import broken, environment, fix_line, lacking, lay
 
 UV = "[tool.uv]\npackage = false\n"
 

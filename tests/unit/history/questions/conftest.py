@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.past_runs import Past
+from tests.support.history.past_runs import Past
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pytest_mcp.history.questions import failing, flaky, one_test, slow
 from pytest_mcp.history.questions.runs import ids_below, node_ids
 from pytest_mcp.history.remarks import remarks
 from pytest_mcp.history.rows import TestRow
-from tests.support.past_runs import Past
+from tests.support.history.past_runs import Past
 
 
 def test_every_question_has_the_same_answer_in_each_database(address: str) -> None:

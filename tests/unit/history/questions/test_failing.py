@@ -1,6 +1,6 @@
 from pytest_mcp.history.questions import failing
 from pytest_mcp.history.rows import TestRow
-from tests.support.past_runs import HOUR, Past
+from tests.support.history.past_runs import HOUR, Past
 
 
 def groups(past: Past) -> list[tuple[list[str], int, int, int, bool]]:

@@ -7,7 +7,7 @@ import pytest
 from pytest_mcp.history.questions import flaky
 from pytest_mcp.history.questions.runs import recent
 from pytest_mcp.history.rows import TestRow
-from tests.support.past_runs import Past
+from tests.support.history.past_runs import Past
 
 
 def found(past: Past, place: str = "") -> dict[str, flaky.FlakyTest]:

@@ -5,7 +5,7 @@ import pytest
 
 from pytest_mcp.history.questions import one_test, slow
 from pytest_mcp.history.rows import TestRow
-from tests.support.past_runs import Past
+from tests.support.history.past_runs import Past
 
 TESTS = 12
 

@@ -16,9 +16,19 @@ from pytest_mcp.report.environment.explain import LONGEST_TEXT, SHOWN, explained
 from pytest_mcp.report.no_result import diagnose
 from pytest_mcp.report.tokens import estimate
 from pytest_mcp.tools import BY_NAME, dump
-from tests.support.records import item, session, uncollected
-from tests.support.streams import any_event, damaged_sessions
-from tests.support.surveys import CHOSEN, HELLO, ONE_TEST, SURROUNDINGS, around, portrait, survey, surveyed, trial
+from tests.support.invented.records import item, session, uncollected
+from tests.support.invented.streams import any_event, damaged_sessions
+from tests.support.invented.surveys import (
+    CHOSEN,
+    HELLO,
+    ONE_TEST,
+    SURROUNDINGS,
+    around,
+    portrait,
+    survey,
+    surveyed,
+    trial,
+)
 
 KEYS = list(BY_NAME["explain_environment"].output_schema["properties"])
 # More than all lists, values and sentences at their longest.

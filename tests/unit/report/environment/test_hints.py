@@ -8,7 +8,7 @@ import pytest
 from pytest_mcp.environments.git import Checkout
 from pytest_mcp.environments.host import Surroundings, TemporaryFolder
 from pytest_mcp.report.environment.hints import LITTLE_SPACE, of_surroundings
-from tests.support.surveys import SURROUNDINGS, TEMPORARY, around, portrait
+from tests.support.invented.surveys import SURROUNDINGS, TEMPORARY, around, portrait
 
 NOWHERE = around(looks_like_a_project=False)
 

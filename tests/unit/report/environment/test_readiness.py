@@ -9,8 +9,18 @@ from pytest_mcp.api.errors import ErrorType, ExecutionFailed, Fault, Fix, Refuse
 from pytest_mcp.events.collection import Deselected
 from pytest_mcp.events.model import ImportedElsewhere, UsageFault
 from pytest_mcp.report.environment.readiness import Standing, of_failure, of_survey, uncollected_line
-from tests.support.records import absent, item, session, uncollected
-from tests.support.surveys import HELLO, ONE_TEST, SURROUNDINGS, TEMPORARY, VENV, around, portrait, survey, surveyed
+from tests.support.invented.records import absent, item, session, uncollected
+from tests.support.invented.surveys import (
+    HELLO,
+    ONE_TEST,
+    SURROUNDINGS,
+    TEMPORARY,
+    VENV,
+    around,
+    portrait,
+    survey,
+    surveyed,
+)
 
 NOWHERE = around(looks_like_a_project=False)
 

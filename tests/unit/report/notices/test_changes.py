@@ -7,8 +7,8 @@ import pytest
 from pytest_mcp.api.reach import Reach
 from pytest_mcp.events.collection import Deselected, Unreached
 from pytest_mcp.report.notices import changes, execution
-from tests.support.records import discovery, green, session
-from tests.support.records import execution as executed
+from tests.support.invented.records import discovery, green, session
+from tests.support.invented.records import execution as executed
 
 HUB = "src/click/__init__.py imports every module"
 REACH = Reach("main", 5, ("a.py",), ("b.py",), hub=HUB)

@@ -22,7 +22,7 @@ from pytest_mcp.report.notices.execution import (
     of_discovery,
     of_execution,
 )
-from tests.support.records import (
+from tests.support.invented.records import (
     absent,
     discovery,
     ended,
@@ -36,7 +36,7 @@ from tests.support.records import (
     skipped,
     uncollected,
 )
-from tests.support.streams import OF_HINT, OF_NAME, fields_of
+from tests.support.invented.streams import OF_HINT, OF_NAME, fields_of
 from tests.support.workbench import Workbench
 
 # No notice needs more, whatever it names.

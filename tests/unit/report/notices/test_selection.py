@@ -8,7 +8,7 @@ import pytest
 from pytest_mcp.events.collection import Deselected, Marks, NothingSelected, Selected
 from pytest_mcp.events.model import Event
 from pytest_mcp.report.notices.selection import of_run
-from tests.support.records import discovery, ended, execution, green, session
+from tests.support.invented.records import discovery, ended, execution, green, session
 from tests.support.workbench import Workbench
 
 A = "test_a.py::a"

@@ -12,7 +12,7 @@ from pytest_mcp.events.collection import Deselected, Divided
 from pytest_mcp.events.model import Event
 from pytest_mcp.report import budget, result
 from pytest_mcp.report.shards import facts
-from tests.support.records import execution, green, session
+from tests.support.invented.records import execution, green, session
 
 A, B = "test_a.py::a", "test_b.py::b"
 

@@ -8,8 +8,8 @@ import pytest
 from pytest_mcp.events.ledger import KEPT_WARNINGS
 from pytest_mcp.events.model import Warned
 from pytest_mcp.report.notices.warnings import MOST_CATEGORIES, SHOWN_MESSAGE, of_run
-from tests.support.records import discovery, execution, green
-from tests.support.shared_runs import Answers, on_each
+from tests.support.invented.records import discovery, execution, green
+from tests.support.runs.shared_runs import Answers, on_each
 from tests.support.workbench import Workbench
 
 A = "test_a.py::a"

@@ -7,7 +7,7 @@ import pytest
 from pytest_mcp.events.model import Event
 from pytest_mcp.events.workers import Distributed, Overrun, WorkerDown
 from pytest_mcp.report.notices.workers import of_run
-from tests.support.records import execution, green, session
+from tests.support.invented.records import execution, green, session
 
 
 def sentences(*told: Event, **asked: Any) -> list[str]:

@@ -11,7 +11,7 @@ from pytest_mcp.report import serialize
 from pytest_mcp.report.shards.answers import NotAnAnswer, parse
 from pytest_mcp.report.shards.facts import FORMAT, of_error
 from pytest_mcp.tools import dump
-from tests.support.shards import facts, result
+from tests.support.invented.shards import facts, result
 
 CONTENT = dump(result(facts()))
 PLAIN = {key: value for key, value in CONTENT.items() if key != "shard"}

@@ -8,7 +8,7 @@ from pytest_mcp.api.results import CollectionError, FailureGroup, Omitted, Parti
 from pytest_mcp.cli import exit_codes
 from pytest_mcp.report.shards.answers import Answer
 from pytest_mcp.report.shards.merge import MOST_NOTICES, merged
-from tests.support.shards import empty, facts, failed, groups_of, red, result, shard, summary
+from tests.support.invented.shards import empty, facts, failed, groups_of, red, result, shard, summary
 
 ROUNDING = ("ValueError: rounding is off for Basket", "tests/test_{}.py:5: in test_total\nshop/money.py:9: in rounded")
 

@@ -1,0 +1,222 @@
+"""`pytest-mcp setup` as a person types it: in a home and a project of their own, at a terminal and without one."""
+
+import json
+import signal
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pytest_mcp.cli.commands.setup import CLIENTS_BY_NAME
+from pytest_mcp.cli.setup.clients import CLIENTS
+from tests.support.commands.desk import SERVER, Desk
+from tests.support.waiting import PATIENCE
+
+
+@pytest.mark.parametrize("level", [[], ["--user"]], ids=["project", "user"])
+def test_every_client_is_set_up_once_and_taken_out_again(desk: Desk, level: list[str]) -> None:
+    """All clients at once: each has a file of its own."""
+    first = desk.typed(*CLIENTS_BY_NAME, *level, "--yes")
+    after_first = desk.files()
+    second = desk.typed(*CLIENTS_BY_NAME, *level, "--yes")
+    after_second = desk.files()
+    out = desk.typed("--remove", *CLIENTS_BY_NAME, *level, "--yes")
+    left = desk.files()
+
+    assert (first.returncode, second.returncode, out.returncode) == (0, 0, 0)
+    assert first.stderr + second.stderr + out.stderr == ""
+    assert len(after_first) == len(CLIENTS_BY_NAME)
+    assert all(str(desk.home.parent / path) in first.stdout for path in after_first)
+    assert all(SERVER.encode() in content for content in after_first.values())
+    assert after_second == after_first
+    # Nobody knows who has made a file, so it stays, with nothing of ours in it.
+    assert left.keys() == after_first.keys()
+    assert set(left.values()) <= {b"{}\n", b"", *(client.skeleton.encode() for client in CLIENTS_BY_NAME.values())}
+    assert out.stdout.count("The file is empty now") == len(CLIENTS_BY_NAME)
+
+
+def test_what_was_in_a_file_stays_byte_for_byte(desk: Desk) -> None:
+    settings = desk.project / ".zed" / "settings.json"
+    settings.parent.mkdir()
+    content = b'// mine\r\n{\r\n\t"theme": "One", // dark\r\n}'
+    settings.write_bytes(content)
+
+    there = desk.typed("zed", "--yes")
+    between = settings.read_bytes()
+    gone = desk.typed("--remove", "--yes")
+
+    assert (there.returncode, gone.returncode) == (0, 0)
+    assert between.startswith(b'// mine\r\n{\r\n\t"theme": "One", // dark\r\n\t"context_servers": {\r\n')
+    assert settings.read_bytes() == content
+
+
+def test_the_entry_starts_a_server(desk: Desk) -> None:
+    desk.typed("claude-code", "--yes")
+    entry = desk.servers()["pytest"]
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
+    assert isinstance(entry["args"], list)
+
+    answer = subprocess.run(
+        [str(entry["command"]), *entry["args"]],
+        cwd=desk.project,
+        env={},
+        input=json.dumps(hello) + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+    ).stdout
+
+    assert json.loads(answer)["result"]["serverInfo"]["name"] == "pytest-mcp"
+
+
+def test_without_names_those_are_meant_that_are_found(desk: Desk) -> None:
+    (desk.project / ".vscode").mkdir()
+    (desk.home / ".gemini").mkdir()
+    program = desk.home / "bin" / "codex"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+
+    done = desk.typed("--yes")
+
+    assert done.returncode == 0
+    assert "Found: Codex, Gemini CLI, VS Code. Not found: Claude Code, Claude Desktop" in done.stdout
+    assert {Path(name).name for name in desk.files()} == {"codex", "config.toml", "settings.json", "mcp.json"}
+
+
+def test_when_no_client_is_found_the_names_are_told(desk: Desk) -> None:
+    done = desk.typed("--yes")
+
+    assert done.returncode == 1
+    assert all(client.name in done.stdout for client in CLIENTS)
+
+
+def test_print_shows_the_difference_and_writes_nothing(desk: Desk) -> None:
+    done = desk.typed("cursor", "--print")
+
+    assert done.returncode == 0
+    assert f"+++ {desk.project}/.cursor/mcp.json" in done.stdout
+    assert '+      "args": ["--root", "${workspaceFolder}"]' in done.stdout
+    assert desk.files() == {}
+
+
+@pytest.mark.parametrize("options", [[], ["--portable"], ["--url", "http://127.0.0.1:8000/mcp"]])
+def test_print_json_is_an_entry_for_any_other_client_and_nothing_else(desk: Desk, options: list[str]) -> None:
+    done = desk.typed("--print", "json", *options)
+
+    local = {"command": "pytest-mcp" if options else SERVER, "args": ["--root", str(desk.project)]}
+    entry = {"url": options[1]} if len(options) > 1 else local
+    assert json.loads(done.stdout) == {"mcpServers": {"pytest-shop": entry}}
+    assert (done.returncode, desk.files()) == (0, {})
+
+
+def test_without_a_terminal_nothing_is_written_unasked(desk: Desk) -> None:
+    done = desk.typed("cursor")
+
+    assert done.returncode == 1
+    assert "--yes" in done.stdout
+    assert desk.files() == {}
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (b"\n", 0),
+        (b"y\n", 0),
+        (b"YES\n", 0),
+        (b"n\n", 1),
+        (b"what\n", 1),
+        (b"\x04", 1),
+        (signal.SIGINT, -signal.SIGINT),
+    ],
+)
+def test_at_a_terminal_the_answer_decides(desk: Desk, answer: bytes | signal.Signals, code: int) -> None:
+    returned, said = desk.answered(answer, "gemini")
+
+    assert returned == code
+    assert "Traceback" not in said
+    assert said.index("+++ ") < said.index("[Y/n]")
+    assert bool(desk.files()) == (code == 0)
+
+
+def test_in_a_home_folder_the_users_own_settings_are_meant(desk: Desk) -> None:
+    done = desk.typed("codex", "windsurf", "gemini", "--yes", cwd=desk.home)
+
+    assert done.returncode == 1
+    assert "Windsurf" in done.stderr
+    assert set(desk.files()) == {"home/.codex/config.toml", "home/.gemini/settings.json"}
+
+
+def test_two_projects_have_two_entries_where_they_share_a_file(desk: Desk) -> None:
+    other = desk.home / "shop"
+    other.mkdir()
+    path = desk.home / ".codeium" / "windsurf" / "mcp_config.json"
+
+    for folder in (desk.project, other, desk.project):
+        desk.typed("windsurf", "--yes", cwd=folder)
+    both = json.loads(path.read_bytes())["mcpServers"]
+    desk.typed("windsurf", "--remove", "--yes", cwd=desk.project)
+
+    assert {name: entry["args"][1] for name, entry in both.items()} == {
+        "pytest-shop": str(desk.project),
+        "pytest-shop-2": str(other),
+    }
+    assert list(json.loads(path.read_bytes())["mcpServers"]) == ["pytest-shop-2"]
+
+
+def test_what_is_typed_before_the_command_is_meant_for_the_server(desk: Desk) -> None:
+    desk.typed("codex", "--yes", options=["--python", "venv/bin/python", "--timeout", "900", "--no-spare"])
+
+    entry = tomllib.loads((desk.project / ".codex" / "config.toml").read_text(encoding="utf-8"))["mcp_servers"][
+        "pytest"
+    ]
+    assert entry["args"] == [f"--python={desk.project}/venv/bin/python", "--timeout=900", "--no-spare"]
+    assert entry["tool_timeout_sec"] == 960
+
+
+def test_root_names_another_project(desk: Desk) -> None:
+    done = desk.typed("claude-code", "--yes", cwd=Path("/"), options=["--root", str(desk.project)])
+
+    assert done.returncode == 0
+    assert list(desk.files()) == ["shop/.mcp.json"]
+
+
+def test_an_entry_that_differs_is_shown_and_replaced_in_its_place(desk: Desk) -> None:
+    path = desk.project / ".mcp.json"
+    path.write_bytes(b'{"mcpServers": {"pytest": {"command": "pytest-mcp"}, "b": {}}} // end\n')
+
+    shown = desk.typed("claude-code", "--print")
+    replaced = desk.typed("claude-code", "--yes")
+
+    assert '-    "command": "pytest-mcp"\n' in shown.stdout
+    assert f'+    "command": "{SERVER}"' in shown.stdout
+    assert replaced.returncode == 0
+    assert path.read_bytes().endswith(b', "b": {}}} // end\n')
+    assert SERVER.encode() in path.read_bytes()
+
+
+def test_the_same_values_in_another_layout_are_in_place(desk: Desk) -> None:
+    path = desk.project / ".mcp.json"
+    path.write_text(
+        json.dumps({"mcpServers": {"pytest": {"args": [], "type": "stdio", "command": SERVER}}}), encoding="utf-8"
+    )
+    content = path.read_bytes()
+
+    done = desk.typed("claude-code")
+
+    assert (done.returncode, path.read_bytes()) == (0, content)
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [([], ["emacs"]), ([], ["--yes", "--print"]), (["--root", "nowhere"], []), (["--timeout", "0"], ["codex"])],
+)
+def test_misuse_is_one_sentence_and_two(desk: Desk, options: list[str], arguments: list[str]) -> None:
+    done = desk.typed(*arguments, options=options)
+
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert desk.files() == {}

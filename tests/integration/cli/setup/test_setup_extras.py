@@ -1,0 +1,123 @@
+"""What `setup` offers beside the entry: the approval of the tools, and a hook for the shell of Claude Code."""
+
+import json
+import shlex
+import subprocess
+import tomllib
+from typing import Any
+
+import pytest
+
+from pytest_mcp.cli.setup.client import TOOL_NAMES
+from pytest_mcp.tools import TOOLS, test_history
+from tests.support.commands.desk import SERVER, Desk
+
+SETTINGS = """{
+  // of the team
+  "permissions": {
+    "allow": [
+      "Bash(ls:*)" // listing
+    ],
+    "deny": []
+  },
+  "hooks": {"PreToolUse": [{"matcher": "Edit", "hooks": [{"type": "command", "command": "lint"}]}]},
+}
+"""
+
+
+def settings(desk: Desk) -> Any:
+    return json.loads((desk.project / ".claude" / "settings.json").read_bytes())
+
+
+def test_the_tools_that_are_allowed_are_those_of_the_server() -> None:
+    assert set(TOOL_NAMES) == {tool.name for tool in (*TOOLS, test_history())}
+
+
+@pytest.mark.parametrize("content", [None, "{}", SETTINGS, '{"permissions": {"allow": []}, "hooks": {}}'])
+def test_approval_and_hook_of_claude_code_come_and_go_without_a_trace(desk: Desk, content: str | None) -> None:
+    path = desk.project / ".claude" / "settings.json"
+    if content is not None:
+        path.parent.mkdir()
+        path.write_text(content, encoding="utf-8")
+
+    done = desk.typed("claude-code", "--allow", "--hook", "--yes")
+    written = path.read_bytes()
+    again = desk.typed("claude-code", "--allow", "--hook", "--yes")
+    unchanged = path.read_bytes()
+    gone = desk.typed("--remove", "--yes")
+
+    assert (done.returncode, again.returncode, gone.returncode) == (0, 0, 0)
+    assert all(
+        f'+"mcp__pytest__{tool}"' in done.stdout or f'"mcp__pytest__{tool}"' in done.stdout for tool in TOOL_NAMES
+    )
+    assert "lint" not in done.stdout + gone.stdout
+    assert written.count(b"mcp__pytest__") == len(TOOL_NAMES)
+    assert written.count(b' hook"') == 1
+    assert unchanged == written
+    assert path.read_text(encoding="utf-8") == (content or "{}\n")
+
+
+def test_a_new_file_has_the_shape_that_claude_code_reads(desk: Desk) -> None:
+    desk.typed("claude-code", "--allow", "--hook", "--portable", "--yes")
+
+    call = {"type": "command", "command": "pytest-mcp hook", "timeout": 10}
+    assert settings(desk) == {
+        "permissions": {"allow": [f"mcp__pytest__{tool}" for tool in TOOL_NAMES]},
+        "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [call]}]},
+    }
+
+
+def test_other_clients_have_the_approval_in_their_entry(desk: Desk) -> None:
+    desk.typed("codex", "gemini", "--allow", "--yes")
+
+    codex = tomllib.loads((desk.project / ".codex" / "config.toml").read_text(encoding="utf-8"))
+    assert codex["mcp_servers"]["pytest"]["default_tools_approval_mode"] == "approve"
+    assert desk.servers(".gemini/settings.json")["pytest"]["trust"] is True
+
+
+def test_without_the_flags_nothing_is_approved(desk: Desk) -> None:
+    desk.typed("claude-code", "codex", "gemini", "--yes")
+
+    assert not any(b"approv" in content or b"trust" in content for content in desk.files().values())
+    assert not (desk.project / ".claude").exists()
+
+
+def test_at_a_terminal_each_is_offered_and_shown_and_enter_means_no(desk: Desk) -> None:
+    code, said = desk.answered(b"y\n", "claude-code", then=b"y\n\n\n")
+
+    assert code == 0
+    assert said.count("[y/N]") == 3
+    assert said.index("mcp__pytest__execute_tests") < said.index("[y/N]")
+    assert list(settings(desk)) == ["permissions"]
+    assert not (desk.project / "CLAUDE.md").exists()
+
+
+def test_a_hook_with_commands_of_somebody_else_stays(desk: Desk) -> None:
+    path = desk.project / ".claude" / "settings.json"
+    path.parent.mkdir()
+    hooks = [{"type": "command", "command": "pytest-mcp hook"}, {"type": "command", "command": "mine"}]
+    path.write_text(json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": hooks}]}}), encoding="utf-8")
+    before = path.read_bytes()
+
+    done = desk.typed("claude-code", "--remove", "--yes")
+
+    assert (done.returncode, path.read_bytes()) == (0, before)
+
+
+def answer(command: str, stdin: str) -> str:
+    done = subprocess.run(shlex.split(command), input=stdin, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_the_hook_that_was_written_answers_pytest_and_lets_everything_else_run(desk: Desk) -> None:
+    desk.typed("claude-code", "--hook", "--yes")
+    command = settings(desk)["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
+    call = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "cd a && pytest -q"}}
+
+    told = json.loads(answer(command, json.dumps(call)))["hookSpecificOutput"]
+
+    assert command == f"{shlex.quote(SERVER)} hook"
+    assert (told["hookEventName"], told["permissionDecision"]) == ("PreToolUse", "deny")
+    assert "execute_tests" in told["permissionDecisionReason"]
+    assert [answer(command, stdin) for stdin in ("{}", json.dumps(call).replace("pytest", "ls"))] == ["", ""]

@@ -1,0 +1,242 @@
+"""`investigate_failure` on real projects. The whole corpus runs with `make investigations`."""
+
+import subprocess
+from typing import Any
+
+import pytest
+
+from pytest_mcp.api.investigation import InvestigateResult
+from pytest_mcp.environments import interpreter
+from pytest_mcp.environments.interpreter import Candidate
+from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.steps import Steps
+from pytest_mcp.execution.spare import Spare
+from pytest_mcp.investigation import alone, answer, base
+from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
+from pytest_mcp.investigation.answer import Findings
+from pytest_mcp.investigation.runner import Runner
+from pytest_mcp.running.attempt import Deadline
+from pytest_mcp.tools import BY_NAME
+from tests.support.git import git
+from tests.support.projects.investigation_corpus import BASE, BROKEN_SHOP, GOOD, HASH, ORDER, UNCOLLECTED, VICTIM, Truth
+from tests.support.waiting import PATIENCE
+from tests.support.workbench import PYTESTS, Workbench
+
+pytestmark = pytest.mark.anyio
+INVALID_PARAMS = -32602
+
+
+def commit(bench: Workbench) -> None:
+    git("init", "--quiet", cwd=bench.root)
+    git("add", "--all", cwd=bench.root)
+    git("commit", "--quiet", "-m", "base", cwd=bench.root)
+
+
+async def test_node_ids_run_in_the_order_in_which_a_call_names_them(every_bench: Workbench) -> None:
+    """So that `polluter.rerun` shows what it claims."""
+    source = "import pathlib\ndef told(name): pathlib.Path('order').open('a').write(name + '\\n')\n"
+    files = {f"test_{f}.py": f"{source}def test_0(): told('{f}0')\ndef test_1(): told('{f}1')\n" for f in "ab"}
+    every_bench.write(files)
+    chosen = ["b1", "a1", "a0", "b0"]
+
+    await every_bench.execute(node_ids=[f"test_{name[0]}.py::test_{name[1]}" for name in chosen])
+
+    assert (every_bench.root / "order").read_text(encoding="utf-8").split() == chosen
+
+
+async def test_a_test_that_leaks_is_found_and_shown(bench: Workbench) -> None:
+    oldest = bench.using(PYTESTS[0])
+    oldest.write({**GOOD, "test_a.py": "import shop\ndef test_pollutes(): shop.PRICES['tea'] = 9\n"})
+
+    found = await oldest.investigate(node_id=VICTIM, runs=2)
+
+    assert (found["kind"], found["notices"]) == ("order_dependent", [])
+    assert found["polluter"]["effect"] == "fails_after"
+    assert found["polluter"]["node_ids"] == ["test_a.py::test_pollutes"]
+    shown = await oldest.execute(**found["polluter"]["rerun"])
+    assert [test["node_id"] for test in shown["tests"] if test["outcome"] == "failed"] == [VICTIM]
+
+
+async def test_a_test_that_needs_another_is_told_with_each_step_in_words(bench: Workbench) -> None:
+    bench.write(ORDER["a test that needs another"].files)
+    steps: list[Steps | Ledger] = []
+    tool = BY_NAME["investigate_failure"]
+    request = tool.accept({"node_id": VICTIM, "runs": 2}, bench.config.bounds)
+
+    spare = Spare(wanted=False, fingerprint=interpreter.state)
+    found: Any = await tool.handler(request, bench.config, spare, steps.append)
+
+    assert (found.kind, found.polluter.effect) == ("order_dependent", "fails_without")
+    assert found.polluter.node_ids == ["test_victim.py::test_creates"]
+    assert found.rerun == {"node_ids": [VICTIM]}
+    words = [step.words for step in steps if isinstance(step, Steps)]
+    assert {"alone 2/2: FF", "after all 3 earlier tests in its file", "bisecting 1 of 3"} <= set(words)
+    assert [step.finished for step in steps] == list(range(1, len(steps) + 1))
+
+
+async def test_the_order_is_kept_whatever_addopts_do_to_it_and_a_call_that_cannot_show_it_is_told(
+    bench: Workbench,
+) -> None:
+    """Two workers would run one test each, and -x would end the run at the first failure."""
+    leaking = "import shop\ndef test_fails(): assert 0\ndef test_pollutes(): shop.PRICES['tea'] = 9\n"
+    bench.write({**GOOD, "test_a.py": leaking, "pytest.ini": "[pytest]\naddopts = -n2 -x --lf\n"})
+
+    found = await bench.investigate(node_id=VICTIM, runs=2)
+
+    assert (found["kind"], found["polluter"]["node_ids"]) == ("order_dependent", ["test_a.py::test_pollutes"])
+    assert "polluter.rerun did not show it" in found["notices"][0]
+
+
+def hash_seeds(bench: Workbench) -> dict[bool, int]:
+    """A hash seed for which the test of the corpus fails, and one for which it passes."""
+    found: dict[bool, int] = {}
+    for seed in range(1, 100):
+        code = subprocess.run(
+            [bench.python, "-c", "raise SystemExit(hash('tea') % 2)"],
+            env={HASH_SEED: str(seed)},
+            check=False,
+            timeout=PATIENCE,
+        ).returncode
+        found.setdefault(bool(code), seed)
+        if len(found) == 2:
+            break
+    return found
+
+
+async def test_a_hash_seed_that_decides_is_named(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.write(HASH.files)
+    seeds = hash_seeds(bench)
+
+    def chosen(_runner: Runner, number: int) -> list[Seeds]:
+        return [Seeds(seeds[place % 2 == 0]) for place in range(number)]
+
+    monkeypatch.setattr(alone, "hash_seeds", chosen)
+    monkeypatch.setattr(alone, "REPETITIONS", 1)
+
+    found = await bench.investigate(node_id=VICTIM)
+
+    assert (found["kind"], found["evidence"][0][:10]) == ("flaky", "alone: PF ")
+    assert found["evidence"][2] == (
+        f"fails with PYTHONHASHSEED={seeds[False]} (2 of 2 runs), passes with PYTHONHASHSEED={seeds[True]}"
+        " (2 of 2): the seed decides"
+    )
+
+
+async def at_the_base(bench: Workbench, node_id: str = VICTIM, **environment: str) -> InvestigateResult:
+    """The steps that run the test alone and at the base, without a search for an order and for suspects."""
+    config = bench.config._replace(environment={**bench.config.environment, **environment})
+    runner = Runner(config, Candidate(bench.python, ""), Deadline.after(PATIENCE))
+    found = await base.find(config, None, runner.deadline)
+    seen = Alone((await alone.once(runner, node_id),), (Seeds(None),), 1)
+    there = await base.look(runner, node_id, found, [Seeds(None)], lambda _: None)
+    return answer.of(Findings(node_id, seen, base=there))
+
+
+def changed_since(bench: Workbench, truth: Truth) -> None:
+    assert truth.committed is not None
+    bench.write(truth.committed)
+    commit(bench)
+    bench.write(truth.files)
+
+
+async def test_the_base_is_asked_and_the_checkout_stays_as_it_is(bench: Workbench) -> None:
+    truth = BASE["at the base too"]
+    changed_since(bench, truth)
+    index = (bench.root / ".git" / "index").read_bytes()
+    before = {path.name for path in bench.root.iterdir()}
+
+    found = await bench.investigate(node_id=truth.node_id, runs=2)
+
+    assert found["kind"] == truth.kind
+    assert truth.evidence in found["evidence"][-1]
+    assert (bench.root / ".git" / "index").read_bytes() == index
+    assert not list((bench.root / ".git").glob("worktrees"))
+    assert {path.name for path in bench.root.iterdir()} - before <= {"__pycache__"}
+
+
+@pytest.mark.parametrize("name", ["only now", "renamed since", "not collectable at the base"])
+async def test_a_test_that_did_not_fail_at_the_base_fails_since_then(bench: Workbench, name: str) -> None:
+    truth = BASE[name]
+    changed_since(bench, truth)
+
+    found = await at_the_base(bench, truth.node_id)
+
+    assert found.kind == truth.kind
+    assert truth.evidence in found.evidence[-1]
+
+
+async def test_what_the_base_imported_from_the_checkout_is_no_answer(bench: Workbench) -> None:
+    """An import hook of an editable install comes before every path; here a conftest does the same."""
+    hook = f"import sys\nsys.path.insert(0, {str(bench.root / 'lib')!r})\n"
+    tests = {"test_victim.py": GOOD["test_victim.py"], "conftest.py": hook, "pytest.ini": "[pytest]\n"}
+    bench.write({**tests, "lib/shop.py": "def price(name): return 1\n"})
+    commit(bench)
+    bench.write({"lib/shop.py": "def price(name): return 2\n"})
+
+    found = await at_the_base(bench)
+
+    assert found.kind == "deterministic"
+    assert "nothing follows: it imported shop from" in found.evidence[-1]
+
+
+async def test_a_package_that_the_environment_has_from_the_checkout_is_the_copys_at_the_base(bench: Workbench) -> None:
+    """As a .pth of an editable install has it."""
+    bench.write({"lib/shop.py": "def price(name): return 1\n", "test_victim.py": GOOD["test_victim.py"]})
+    commit(bench)
+    bench.write({"lib/shop.py": "def price(name): return 2\n"})
+
+    found = await at_the_base(bench, PYTHONPATH=str(bench.root / "lib"))
+
+    assert (found.kind, found.evidence[-1].partition(": ")[2]) == ("deterministic", "passes (1 run)")
+
+
+async def test_a_file_that_cannot_be_imported_is_a_failure_with_its_reason(bench: Workbench) -> None:
+    bench.write(UNCOLLECTED.files)
+
+    found = await bench.investigate(node_id=VICTIM, runs=2)
+
+    assert found["kind"] == "deterministic"
+    assert "ModuleNotFoundError: No module named 'nowhere'" in found["confidence"]
+
+
+async def test_running_out_of_time_is_an_answer(bench: Workbench) -> None:
+    bench.write({"test_victim.py": "import time\ndef test_it(): time.sleep(600)\n"})
+
+    found = await bench.investigate(node_id=VICTIM, timeout=4)
+
+    assert found["kind"] == "inconclusive"
+    assert found["notices"] == ["The time was over before everything was tried; a larger timeout may tell more."]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ({"node_id": "test_victim.py"}, "node_id"),
+        ({"node_id": "."}, "node_id"),
+        ({"node_id": "test_victim.py::TestClass"}, "node_id"),
+        ({"node_id": "test_victim.py::test_each"}, "node_id"),
+        ({"node_id": "test_victim.py::test_nowhere"}, "node_id"),
+        ({"node_id": "--co"}, "node_id"),
+        ({"node_id": "-x::test_it"}, "node_id"),
+        ({"node_id": "../test_victim.py::test_it"}, "node_id"),
+        ({"node_id": "test_victim.py::test_it", "base": "nowhere"}, "base"),
+        ({"node_id": "test_victim.py::test_it", "base": "--output=x"}, "base"),
+        ({"node_id": "test_victim.py::test_it", "base": "HEAD:shop.py"}, "base"),
+        ({"node_id": "test_victim.py::test_it", "runs": 1}, "runs"),
+        ({"node_id": "test_victim.py::test_it", "runs": 51}, "runs"),
+        ({"node_id": "test_victim.py::test_it", "timeout": 0}, "timeout"),
+        ({}, "node_id"),
+    ],
+)
+async def test_what_is_not_one_test_or_no_commit_is_refused(
+    bench: Workbench, arguments: dict[str, Any], field: str
+) -> None:
+    several = "import pytest\n@pytest.mark.parametrize('n', [1, 2])\ndef test_each(n): pass\n"
+    methods = "class TestClass:\n    def test_a(self): pass\n    def test_b(self): pass\n"
+    bench.write({**GOOD, **BROKEN_SHOP, "test_victim.py": f"{GOOD['test_victim.py']}{several}{methods}"})
+    if "base" in arguments:
+        commit(bench)
+
+    refused = await bench.refused("investigate_failure", **arguments)
+
+    assert (refused.code, refused.data["field"]) == (INVALID_PARAMS, field)

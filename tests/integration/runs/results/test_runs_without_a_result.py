@@ -1,0 +1,371 @@
+"""Runs that did not come to their end, and runs that only seem to: never a false green."""
+
+from typing import Any
+
+import pytest
+
+from pytest_mcp.events.model import Started
+from pytest_mcp.execution import process, report_file
+from pytest_mcp.report import no_result
+from tests.support.invented.records import execution, one_test, phase, session
+from tests.support.waiting import limits_until, processes_in
+from tests.support.workbench import NEWEST, PYTESTS, Workbench
+
+BEFORE = "def test_before(): pass\n"
+
+
+async def failed_run(bench: Workbench, files: dict[str, str], **arguments: Any) -> tuple[str, str, dict[str, Any]]:
+    bench.write(files)
+    failure = await bench.refused("execute_tests", **arguments)
+    assert failure.code == -32000
+    return failure.data["error_type"], failure.message, failure.data
+
+
+@pytest.mark.anyio
+async def test_an_exit_from_inside_a_test_is_a_crash_that_names_it(bench: Workbench) -> None:
+    source = BEFORE + "import os\ndef test_leaves(): os._exit(0)\ndef test_after(): pass\n"
+
+    kind, message, data = await failed_run(bench, {"test_leaves.py": source})
+
+    assert kind == "crash"
+    assert data["exit_code"] == 0
+    assert "running: test_leaves.py::test_leaves" in message
+    assert data["partial"]["running"] == ["test_leaves.py::test_leaves"]
+    assert data["partial"]["not_run"] == 1
+    assert data["partial"]["summary"]["passed"] == 1
+    assert data["partial"]["verdict"] == "incomplete"
+
+
+LEAVES = {
+    "os._exit at import": {"test_a.py": "import os\nos._exit(0)\n"},
+    "os._exit in a conftest": {"conftest.py": "import os\nos._exit(0)\n", "test_a.py": BEFORE},
+    "sys.exit in a conftest": {"conftest.py": "import sys\nsys.exit(0)\n", "test_a.py": BEFORE},
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("where", LEAVES)
+async def test_leaving_before_any_test_is_a_crash(bench: Workbench, where: str) -> None:
+    kind, _, data = await failed_run(bench, LEAVES[where])
+
+    assert kind == "crash"
+    assert data["partial"] is None
+
+
+@pytest.mark.anyio
+async def test_a_segfault_names_its_signal_and_shows_the_line_that_was_running(every_bench: Workbench) -> None:
+    source = BEFORE + "import ctypes\ndef test_dies():\n    ctypes.string_at(0)\n"
+
+    kind, message, data = await failed_run(every_bench, {"test_dies.py": source})
+
+    assert (kind, data["signal"], data["exit_code"]) == ("crash", "SIGSEGV", None)
+    assert message.splitlines()[0] == "pytest subprocess terminated with signal SIGSEGV"
+    assert "stderr| Fatal Python error: Segmentation fault" in message
+    assert "in test_dies" in message
+    assert [test["node_id"] for test in data["partial"]["tests"]] == ["test_dies.py::test_before"]
+
+
+INTERRUPTIONS = {
+    "pytest.exit": "import pytest\ndef test_stop(): pytest.exit('enough', returncode=0)\n",
+    "keyboard": "def test_stop(): raise KeyboardInterrupt\n",
+    "a signal": "import os, signal\ndef test_stop(): os.kill(os.getpid(), signal.SIGINT)\n",
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("environment", "how"), [*((NEWEST, how) for how in INTERRUPTIONS), (PYTESTS[0], "pytest.exit")]
+)
+async def test_an_interruption_is_an_error_with_what_had_finished(bench: Workbench, environment: str, how: str) -> None:
+    files = {"test_a.py": "def test_bad(): assert 0\n", "test_b.py": INTERRUPTIONS[how]}
+
+    kind, message, data = await failed_run(bench.using(environment), files)
+
+    assert kind == "interrupted"
+    assert message.startswith("pytest execution failed: interrupted (")
+    assert data["partial"]["summary"]["failed"] == 1
+
+
+@pytest.mark.anyio
+async def test_an_internal_error_of_pytest_is_told_from_a_failing_test(every_bench: Workbench) -> None:
+    hook = "def pytest_runtest_logfinish(nodeid):\n    raise LookupError('broken hook')\n"
+
+    kind, message, data = await failed_run(every_bench, {"conftest.py": hook, "test_a.py": BEFORE})
+
+    assert (kind, data["exit_code"]) == ("pytest_internal", 3)
+    headline = message.splitlines()[0]
+    assert headline.endswith("LookupError: broken hook (raised by conftest.py:2 in pytest_runtest_logfinish)")
+
+
+NOT_RUN = {
+    "--collect-only in addopts": {"pytest.ini": "[pytest]\naddopts = --collect-only\n"},
+    "--setup-plan in addopts": {"pytest.ini": "[pytest]\naddopts = --setup-plan\n"},
+    "a hook that skips the loop": {"conftest.py": "def pytest_runtestloop(session): return True\n"},
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("how", NOT_RUN)
+async def test_tests_that_were_selected_and_did_not_run_are_no_pass(bench: Workbench, how: str) -> None:
+    bench.write({"test_a.py": "def test_a(): raise SystemError\n", **NOT_RUN[how]})
+
+    answer = await bench.execute()
+
+    assert answer["verdict"] != "passed"
+    assert answer["notices"]
+
+
+@pytest.mark.anyio
+async def test_a_hook_that_resets_the_exit_status_hides_no_failure(bench: Workbench) -> None:
+    hook = "def pytest_sessionfinish(session): session.exitstatus = 0\n"
+    bench.write({"conftest.py": hook, "test_a.py": "def test_bad(): assert 0\n"})
+
+    answer = await bench.execute()
+
+    assert (answer["verdict"], answer["exit_code"], answer["summary"]["failed"]) == ("failed", 0, 1)
+    assert answer["notices"] == ["pytest exited with 0, which does not fit the outcomes of its tests."]
+
+
+@pytest.mark.anyio
+async def test_a_threshold_that_fails_the_run_is_a_failed_run_with_a_notice(bench: Workbench) -> None:
+    hook = "def pytest_sessionfinish(session): session.exitstatus = 1\n"
+    bench.write({"conftest.py": hook, "test_a.py": BEFORE})
+
+    answer = await bench.execute()
+
+    assert (answer["verdict"], answer["exit_code"], answer["summary"]["passed"]) == ("failed", 1, 1)
+    assert answer["notices"] == [
+        "No test failed, yet pytest exited with 1; text_output may say why (a coverage threshold?)."
+    ]
+
+
+@pytest.mark.anyio
+async def test_an_exit_code_of_the_projects_own_is_a_result_with_a_notice(bench: Workbench) -> None:
+    bench.write({"conftest.py": "def pytest_sessionfinish(session): session.exitstatus = 77\n", "test_a.py": BEFORE})
+
+    answer = await bench.execute()
+
+    assert (answer["verdict"], answer["exit_code"]) == ("failed", 77)
+    assert answer["notices"]
+
+
+@pytest.mark.anyio
+async def test_hanging_while_collecting_is_a_timeout_that_says_so(bench: Workbench) -> None:
+    source = "import pathlib, time\npathlib.Path('reached').touch()\ntime.sleep(600)\n"
+
+    for limit in limits_until(bench.root / "reached"):
+        kind, message, data = await failed_run(bench, {"test_a.py": source}, timeout=limit)
+
+    assert kind == "timeout"
+    assert "pytest was still collecting tests." in message
+    assert data["partial"] is None
+
+
+LINGERS = "import atexit, time\natexit.register(time.sleep, 600)\n"
+
+
+@pytest.fixture
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not exit is killed sooner than in earnest."""
+    monkeypatch.setattr(process, "LINGER_SECONDS", 0.2)
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("_impatient")
+async def test_hooks_after_the_session_have_the_time_of_the_call(bench: Workbench) -> None:
+    hook = "import pathlib, time\ndef pytest_unconfigure():\n    time.sleep(1)\n    pathlib.Path('done').touch()\n"
+    bench.write({"conftest.py": hook, "test_a.py": BEFORE})
+
+    answer = await bench.execute()
+
+    assert (answer["verdict"], answer["exit_code"], answer["notices"]) == ("passed", 0, [])
+    assert (bench.root / "done").exists()
+
+
+@pytest.mark.anyio
+async def test_hooks_after_the_session_that_take_longer_are_a_timeout_with_every_result(bench: Workbench) -> None:
+    hook = "import time\ndef pytest_unconfigure(): time.sleep(600)\n"
+    bench.write({"conftest.py": hook, "test_a.py": BEFORE})
+
+    failure = await bench.refused("execute_tests", timeout=6)
+
+    assert failure.data["error_type"] == "timeout"
+    assert failure.data["partial"]["summary"]["passed"] == 1
+    assert "pytest_unconfigure" in failure.message
+
+
+ENDS_BADLY = {
+    "an error": "def pytest_unconfigure(): raise RuntimeError('cannot be taken down')\n",
+    "an exit": "import sys\ndef pytest_unconfigure(): sys.exit(1)\n",
+    "a hook around all": """
+import pytest
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_cmdline_main():
+    outcome = yield
+    outcome.force_result(1)
+""",
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("_impatient")
+@pytest.mark.parametrize("how", ENDS_BADLY)
+async def test_a_process_that_does_not_exit_has_the_exit_code_that_it_would_have_had(
+    bench: Workbench, how: str
+) -> None:
+    bench.write({"conftest.py": LINGERS + ENDS_BADLY[how], "test_a.py": BEFORE})
+
+    answer = await bench.execute()
+
+    assert (answer["verdict"], answer["exit_code"], answer["summary"]["passed"]) == ("failed", 1, 1)
+    assert len([notice for notice in answer["notices"] if "did not exit" in notice]) == 1
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("_impatient")
+async def test_a_process_that_will_not_exit_after_its_session_is_a_result_with_a_notice(bench: Workbench) -> None:
+    bench.write({"conftest.py": LINGERS, "test_a.py": BEFORE})
+
+    answer = await bench.execute()
+
+    assert (answer["verdict"], answer["exit_code"], answer["summary"]["passed"]) == ("passed", 0, 1)
+    assert answer["notices"] == [
+        "pytest did not exit after its session had ended (a thread? an exit handler?) and was killed."
+    ]
+
+
+@pytest.mark.anyio
+async def test_processes_that_tests_leave_behind_are_ended_and_counted(bench: Workbench) -> None:
+    source = (
+        "import subprocess, sys\n"
+        "def test_leaves():\n"
+        "    for _ in range(2):\n"
+        "        subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True)\n"
+    )
+    bench.write({"test_a.py": source})
+
+    answer = await bench.execute()
+
+    assert answer["notices"] == [
+        "2 process(es) that the run had started were still running at its end and were killed."
+    ]
+    assert processes_in(bench.root) == []
+
+
+@pytest.mark.anyio
+async def test_a_report_without_end_is_ended(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "REPORT_LIMIT", 1_000_000)
+    source = """
+    import os
+
+    def test_floods():
+        links = [os.path.join("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
+        report = next(link for link in links if os.path.realpath(link).endswith("/report"))
+        with open(report, "a") as channel:
+            while True: channel.write("x" * 10_000)
+    """
+
+    kind, message, _ = await failed_run(bench, {"test_a.py": source})
+
+    assert kind == "crash"
+    assert "its report exceeded 512 MiB" in message
+
+
+@pytest.mark.anyio
+async def test_more_records_than_a_run_can_write_are_no_pass(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is read while the test runs, so that all of them are unread at its end."""
+    monkeypatch.setattr(report_file, "POLL_SECONDS", 3600)
+    monkeypatch.setattr(report_file, "BACKLOG", 1000)
+    monkeypatch.setattr(report_file, "CATCH_UP_SECONDS", -1)
+    source = """
+    import os
+
+    def test_forges():
+        links = [os.path.join("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
+        report = next(link for link in links if os.path.realpath(link).endswith("/report"))
+        with open(report, "a") as channel:
+            channel.write('{"k":"compared","n":1}\\n' * 20_000)
+    """
+
+    kind, message, data = await failed_run(bench, {"test_a.py": source})
+
+    assert (kind, data["exit_code"], data["partial"]["verdict"]) == ("crash", 0, "incomplete")
+    assert "its report has more records than a test run can write" in message
+
+
+@pytest.mark.anyio
+async def test_the_stack_of_a_stuck_test_is_in_the_message(every_bench: Workbench) -> None:
+    source = """
+    import pathlib, time
+    def wait():
+        pathlib.Path('reached').touch()
+        time.sleep(600)
+    def test_stuck(): wait()
+    """
+
+    for limit in limits_until(every_bench.root / "reached"):
+        _, message, _ = await failed_run(every_bench, {"tests/test_a.py": source}, timeout=limit)
+
+    assert message.splitlines()[-2:] == ["stack| tests/test_a.py:5: in test_stuck", "stack| tests/test_a.py:4: in wait"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("option", ["--help", "--markers"])
+async def test_addopts_that_keep_pytest_from_a_session_are_a_usage_error(bench: Workbench, option: str) -> None:
+    files = {"pytest.ini": f"[pytest]\naddopts = {option}\n", "test_a.py": BEFORE}
+
+    kind, message, _ = await failed_run(bench, files)
+
+    assert kind == "usage_error"
+    assert "addopts" in message
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("option", ["--fixtures", "--cache-show"])
+async def test_addopts_that_show_something_instead_of_running_are_named_in_a_notice(
+    bench: Workbench, option: str
+) -> None:
+    bench.write({"pytest.ini": f"[pytest]\naddopts = {option}\n", "test_a.py": BEFORE})
+
+    answer = await bench.execute()
+
+    assert answer["verdict"] == "incomplete"
+    assert [notice for notice in answer["notices"] if "addopts" in notice]
+
+
+@pytest.mark.anyio
+async def test_a_session_that_ended_before_the_deadline_is_a_result_though_its_process_hangs(bench: Workbench) -> None:
+    bench.write({"conftest.py": LINGERS, "test_a.py": BEFORE})
+
+    answer = await bench.execute(timeout=3)
+
+    assert (answer["verdict"], answer["exit_code"]) == ("passed", 0)
+    assert "did not exit" in answer["notices"][0]
+
+
+@pytest.mark.anyio
+async def test_helpers_of_multiprocessing_may_tidy_up(bench: Workbench) -> None:
+    source = """
+    from multiprocessing import shared_memory
+
+    def test_leaks():
+        shared_memory.SharedMemory(name="pytest_mcp_leak", create=True, size=16)
+    """
+    bench.write({"test_a.py": source})
+
+    first = await bench.execute()
+    second = await bench.execute()
+
+    assert (first["verdict"], second["verdict"]) == ("passed", "passed")
+    assert second["notices"] == []
+
+
+def test_who_interrupts_a_run_is_told_what_had_finished_and_what_was_running() -> None:
+    events = session(one_test("a.py::b", phase("a.py::b")), [Started("a.py::c")], selected=4)[:-1]
+
+    error = no_result.interrupted(execution(events, code=None), "SIGINT")
+
+    assert (error.code, error.error_type, error.data["exit_code"]) == (-32000, "interrupted", None)
+    assert (error.data["partial"]["summary"]["failed"], error.data["partial"]["not_run"]) == (1, 2)
+    assert error.data["partial"]["running"] == ["a.py::c"]
+    assert "running: a.py::c" in error.message

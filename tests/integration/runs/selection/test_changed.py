@@ -1,0 +1,179 @@
+"""`changed`: real repositories, real runs. What a change reaches is tested in `tests/unit/changes`."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.commands.terminals import piped
+from tests.support.git import git
+from tests.support.workbench import Workbench
+
+pytestmark = pytest.mark.anyio
+
+FILES = {
+    "low.py": "VALUE = 1\n",
+    "high.py": "from low import VALUE\n",
+    "test_a_high.py": "from high import VALUE\ndef test_high(): assert VALUE == 1\n",
+    "test_b_low.py": "from low import VALUE\ndef test_low(): assert VALUE == 1\ndef test_again(): assert VALUE == 1\n",
+    "test_c_alone.py": "def test_alone(): pass\n",
+}
+
+
+@pytest.fixture
+def repository(bench: Workbench) -> Workbench:
+    bench.write(FILES)
+    git("init", "--quiet", "--initial-branch=main", cwd=bench.root)
+    git("add", ".", cwd=bench.root)
+    git("commit", "--quiet", "-m", "first", cwd=bench.root)
+    return bench
+
+
+def ran(result: dict[str, Any]) -> list[str]:
+    return [test["node_id"] for test in result["tests"]]
+
+
+async def test_only_tests_that_the_change_can_reach_run_nearest_first(repository: Workbench) -> None:
+    repository.write({"low.py": "VALUE = 2\n"})
+
+    result = await repository.execute(changed="HEAD", detail="tests")
+
+    assert result["verdict"] == "failed"
+    assert result["summary"]["total"] == 3
+    assert ran(result) == ["test_b_low.py::test_low", "test_b_low.py::test_again", "test_a_high.py::test_high"]
+    assert result["notices"] == [
+        "changed since HEAD: 3 of 4 tests can be reached (1 file changed); not a run of the whole suite."
+    ]
+    assert "deselected" not in result["text_output"]
+
+
+async def test_workers_run_the_same_tests(repository: Workbench) -> None:
+    repository.write({"low.py": "VALUE = 2\n"})
+
+    result = await repository.execute(changed="HEAD", detail="tests", workers=2)
+
+    assert ran(result) == ["test_b_low.py::test_low", "test_b_low.py::test_again", "test_a_high.py::test_high"]
+    assert result["notices"] == [
+        "changed since HEAD: 3 of 4 tests can be reached (1 file changed); not a run of the whole suite.",
+        "Ran on 2 workers.",
+    ]
+
+
+async def test_failfast_stops_at_the_nearest_test(repository: Workbench) -> None:
+    repository.write({"low.py": "VALUE = 2\n"})
+
+    result = await repository.execute(changed="HEAD", failfast=True)
+
+    assert ran(result) == ["test_b_low.py::test_low"]
+
+
+async def test_without_a_change_nothing_runs(repository: Workbench) -> None:
+    result = await repository.execute(changed="HEAD")
+
+    assert (result["verdict"], result["exit_code"], result["summary"]["total"]) == ("no_tests", 5, 0)
+    assert result["notices"] == ["changed since HEAD: no file, so no test was selected."]
+    assert (await repository.discover(changed="HEAD"))["notices"] == result["notices"]
+
+
+async def test_a_change_that_no_test_imports_selects_no_test(repository: Workbench) -> None:
+    repository.write({"unused.py": ""})
+
+    result = await repository.execute(changed="HEAD")
+
+    assert result["verdict"] == "no_tests"
+    assert result["text_output"] == ""
+    assert result["notices"] == [
+        "changed since HEAD: 0 of 4 tests can be reached (1 file changed); not a run of the whole suite."
+    ]
+
+
+async def test_a_new_test_runs_and_a_deleted_module_reaches_what_imported_it(repository: Workbench) -> None:
+    repository.write({"test_d_new.py": "def test_new(): pass\n"})
+    (repository.root / "high.py").unlink()
+
+    result = await repository.execute(changed="HEAD")
+
+    assert result["verdict"] == "failed"
+    assert [error["file"] for error in result["collection_errors"]] == ["test_a_high.py"]
+    found = await repository.discover(changed="HEAD")
+    assert [test["node_id"] for test in found["tests"]] == ["test_d_new.py::test_new"]
+
+
+async def test_everything_runs_if_a_file_changed_that_any_test_may_read(repository: Workbench) -> None:
+    repository.write({"data.json": "{}", "high.py": "from low import VALUE  # as it is\n"})
+
+    result = await repository.execute(changed="HEAD")
+
+    assert result["verdict"] == "passed"
+    assert ran(result)[0] == "test_a_high.py::test_high"
+    assert result["summary"]["total"] == 4
+    assert result["notices"] == ["changed since HEAD: everything, because data.json changed, and any test may use it."]
+
+
+async def test_a_hub_is_named_if_it_leads_to_every_test(repository: Workbench) -> None:
+    repository.write({"low.py": "VALUE = 1  # as it was\n", "test_c_alone.py": "import low\ndef test_alone(): pass\n"})
+
+    result = await repository.execute(changed="HEAD")
+
+    assert result["notices"] == ["changed since HEAD: everything, because most files import low.py."]
+
+
+async def test_what_is_named_and_cannot_be_reached_makes_the_run_no_failure(repository: Workbench) -> None:
+    repository.write({"high.py": "from low import VALUE  # as it is\n"})
+
+    result = await repository.execute(changed="HEAD", node_ids=["test_a_high.py", "test_b_low.py::test_low"])
+
+    assert result["verdict"] == "passed"
+    assert ran(result) == ["test_a_high.py::test_high"]
+    assert result["notices"] == [
+        "changed since HEAD: 1 of 2 tests can be reached (1 file changed); not a run of the whole suite.",
+        "Named, but the change cannot reach it: test_b_low.py::test_low.",
+    ]
+
+
+async def test_a_discovery_lists_what_can_be_reached(repository: Workbench) -> None:
+    repository.write({"high.py": "from low import VALUE  # as it is\n"})
+
+    result = await repository.discover(changed="HEAD")
+
+    assert [test["node_id"] for test in result["tests"]] == ["test_a_high.py::test_high"]
+    assert result["notices"] == [
+        "changed since HEAD: 1 of 4 tests can be reached (1 file changed); not the whole suite."
+    ]
+
+
+async def test_tests_that_are_no_python_files_are_kept(repository: Workbench) -> None:
+    repository.write({"pytest.ini": "[pytest]\naddopts = --doctest-glob=*.txt\n", "test_text.txt": ">>> 1\n1\n"})
+    git("add", ".", cwd=repository.root)
+    git("commit", "--quiet", "-m", "doctest", cwd=repository.root)
+    repository.write({"high.py": "from low import VALUE  # as it is\n"})
+
+    result = await repository.execute(changed="HEAD")
+
+    assert ran(result) == ["test_a_high.py::test_high", "test_text.txt::test_text.txt"]
+
+
+@pytest.mark.parametrize("value", ["nowhere", "-x", "a b", "", 1])
+async def test_what_is_no_ref_is_refused(repository: Workbench, value: object) -> None:
+    failure = await repository.refused("execute_tests", changed=value)
+
+    assert failure.code == -32602
+    assert failure.data["field"] == "changed"
+
+
+async def test_outside_of_a_repository_it_is_refused(bench: Workbench) -> None:
+    bench.write({"test_a.py": "def test_a(): pass\n"})
+
+    failure = await bench.refused("discover_tests", changed=True)
+
+    assert (failure.code, failure.data["field"]) == (-32602, "changed")
+
+
+def test_on_the_command_line_the_ref_may_be_left_out(repository: Workbench) -> None:
+    repository.write({"high.py": "from low import VALUE  # as it is\n"})
+
+    listed = (
+        piped(repository, "discover", "--changed", "--path", "test_a_high.py").stdout
+        + piped(repository, "discover", "--changed=HEAD").stdout
+    )
+
+    assert listed.split() == ["test_a_high.py::test_high"] * 2

@@ -1,0 +1,62 @@
+"""A survey of a project and what lies around it, with everything a test does not speak of already filled in."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pytest_mcp.api.errors import CallError
+from pytest_mcp.api.requests import Survey
+from pytest_mcp.environments.host import Itself, Surroundings, TemporaryFolder
+from pytest_mcp.environments.interpreter import Candidate
+from pytest_mcp.events.model import Event, Hello, Portrait
+from pytest_mcp.events.run import Run
+from pytest_mcp.report.environment.attempt import Trial
+from tests.support.invented.records import ENVIRONMENT, exited, item, ledger, session
+
+ROOT = Path("/project")
+VENV = "/project/.venv"
+HELLO = Hello(python="3.12.1", executable=f"{VENV}/bin/python", pytest="9.2.0", error=None)
+CHOSEN = Candidate(Path(VENV, "bin", "python"), ".venv in the project root")
+TEMPORARY = TemporaryFolder(Path("/tmp"), writable=True, free_bytes=2**40, ignored=None)
+SURROUNDINGS = Surroundings(
+    root=ROOT,
+    checkout=None,
+    temporary=TEMPORARY,
+    looks_like_a_project=True,
+    in_src=frozenset(),
+    server=Itself("0.1.0", "3.13.0", "/server/bin/python", "/server"),
+)
+
+
+def around(**known: Any) -> Surroundings:
+    return replace(SURROUNDINGS, **known)
+
+
+def portrait(**told: Any) -> Portrait:
+    usual: dict[str, Any] = {
+        "prefix": VENV,
+        "rootdir": "/project",
+        "inifile": None,
+        "plugins": [],
+        "testpaths": [],
+        "addopts": [],
+        "python_files": ["test_*.py", "*_test.py"],
+        "markers": [],
+    }
+    return Portrait(**usual | told)
+
+
+def surveyed(*told: Event | list[Event], selected: int = 1) -> Run[Survey]:
+    """A survey that came to its end."""
+    return survey(HELLO, portrait(), *session(*told, selected=selected))
+
+
+def survey(*told: Event) -> Run[Survey]:
+    return Run(Survey(), ledger(*told), exited(), ("python", "-m", "pytest", "--collect-only"), 60, ENVIRONMENT)
+
+
+def trial(run: Run[Survey] | None, *rejected: Candidate, error: CallError | None = None) -> Trial[Survey]:
+    return Trial(None if run is None else CHOSEN, rejected, run, error)
+
+
+ONE_TEST = item("test_a.py::test_one")
