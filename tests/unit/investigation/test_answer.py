@@ -12,6 +12,7 @@ from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Effect, Order, Polluter
 from pytest_mcp.investigation.outcome import Letter, Outcome
 from pytest_mcp.report.tokens import estimate
+from tests.support.page.pages import investigated
 
 TEST = "tests/test_shop.py::test_price"
 LEAK = "tests/test_cart.py::test_leak"
@@ -170,3 +171,12 @@ def test_recorded_runs_are_the_last_line_of_evidence_and_never_change_the_kind()
 
     assert (told.kind, told.confidence) == (without.kind, without.confidence)
     assert told.evidence == [*without.evidence, "recorded runs: flaky: failed 4 of 37 times"]
+
+
+def test_the_failure_to_look_at_is_the_first_alone_or_else_the_one_after_other_tests() -> None:
+    failure = investigated().failure
+    in_order = replace(NEVER, order=replace(polluted("fails_after"), failure=failure))
+    shown = replace(seen("F"), failure=failure)
+    died = replace(ALWAYS, alone=replace(ALWAYS.alone, outcomes=(seen("F"), shown)))
+
+    assert [each.failure for each in (NEVER, ALWAYS, in_order, died)] == [None, None, failure, failure]
