@@ -105,4 +105,6 @@ if __name__ == "__main__":
 
     for name in COMMANDS:
         importlib.import_module(f"pytest_mcp.cli.commands.{name}")
+    # `run` and `call` load it themselves, after they have started their child.
+    importlib.import_module("pytest_mcp.cli.run_call")
     serve(socket.socket(fileno=int(sys.argv[1])))

@@ -5,7 +5,6 @@ In come the arguments and the environment; out comes an exit code. What a flag m
 """
 
 import argparse
-import gc
 import os
 import signal
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol, cast
 
 from pytest_mcp import __version__
+from pytest_mcp.cli.loading import loading
 from pytest_mcp.cli.output import MISUSE, USAGE_ERROR, open_closed_streams, print_message
 from pytest_mcp.config.endpoint import Endpoint
 from pytest_mcp.config.model import PREFIX, Config, ConfigError, home
@@ -153,12 +153,8 @@ class _CommandParser(_Parser):
 
 
 def _module(name: str) -> Command:
-    # While modules are imported there is no garbage, and looking for it takes a tenth of that time.
-    gc.disable()
-    try:
+    with loading():
         return cast("Command", import_module(f"pytest_mcp.cli.commands.{name}"))
-    finally:
-        gc.enable()
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:

@@ -20,11 +20,6 @@ from pytest_mcp.page.origin import Origin
 from pytest_mcp.text import in_line
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--html", metavar="FILE", help="write a page about the run: one file that needs nothing else")
-    parser.add_argument("--open", action="store_true", help="open the page of --html in a browser")
-
-
 def wanted(options: argparse.Namespace) -> "PageFile | None":
     """Raises ConfigError if the page cannot be written, before any test runs."""
     if options.html is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pytest_mcp.api.investigation import InvestigateResult
 from pytest_mcp.cli import exit_codes, local_call, render_investigation
-from pytest_mcp.cli.arguments import typed_paths
+from pytest_mcp.cli.arguments import tool_flags, typed_paths
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
 from pytest_mcp.cli.terminal import Screen
@@ -22,7 +22,7 @@ TOOL = BY_NAME["investigate_failure"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    local_call.add_arguments(parser, TOOL)
+    tool_flags.add_to(parser, TOOL.name, TOOL.input_schema)
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
