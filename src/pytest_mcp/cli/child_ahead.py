@@ -11,31 +11,37 @@ from pathlib import Path
 from typing import Any
 
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import interpreter
 from pytest_mcp.execution.start import early, launch
 from pytest_mcp.execution.start.early import Early
+
+_OWN = Path(sys.prefix)
 
 
 @contextmanager
 def started(config: Config, arguments: Mapping[str, Any]) -> Iterator[Early | None]:
     """End it after the block if it was not used."""
-    child = _start(config, arguments) if config.spare else None
+    child = early.start(launch.variables(config, own_prefix=_OWN)) if config.spare else None
+    if child is None:
+        yield None
+        return
     try:
-        yield child
+        yield child if _begin(child, config, arguments) else None
     finally:
-        if child is not None:
-            child.end()
+        child.end()
 
 
-def _start(config: Config, arguments: Mapping[str, Any]) -> Early | None:
+def _begin(child: Early, config: Config, arguments: Mapping[str, Any]) -> bool:
+    # Loaded while the supervisor starts.
+    from pytest_mcp.environments import interpreter  # noqa: PLC0415
+
     places = [config.root / word.partition("::")[0] for word in _words(arguments)]
     if not all(_is_inside(place, config.root) for place in places):
-        return None
+        return False
     folder = interpreter.pointed_at(places, config.root)
     usable = (each.python for each in interpreter.visible(config, folder) if each.problem is None)
     if (python := next(usable, None)) is None:
-        return None
-    return early.start(launch.of_child(python, config, own_prefix=Path(sys.prefix)), interpreter.state(python))
+        return False
+    return child.begin(launch.of_child(python, config, own_prefix=_OWN), interpreter.state(python))
 
 
 def _words(arguments: Mapping[str, Any]) -> list[str]:

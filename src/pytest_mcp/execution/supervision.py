@@ -90,6 +90,7 @@ async def start(launch: Launch) -> Started:
 
 def adopt(early: Early) -> Started:
     """A child that was started before there was an event loop. Whoever adopts it must end it."""
+    assert early.launch is not None
     early.is_adopted = True
     reaper.supervisors.add(early.supervisor.pid)
     return Started(Adopted(early.supervisor), early.folder, early.launch, waits=True)
@@ -157,7 +158,7 @@ async def _open(folder: Folder, launch: Launch) -> Process:
         stdin=PIPE,
         stdout=PIPE,
         stderr=None,
-        env=first_order.environment(launch),
+        env=first_order.variables(launch.env),
         start_new_session=True,
         # The folder's lock: held as long as the supervisor lives.
         pass_fds=(folder.descriptor,),

@@ -1,11 +1,12 @@
 """A child for a command, started before the modules that make its job are loaded. Standard library only.
 
-In comes a launch; out comes a supervisor whose child imports pytest, reads nothing of the project, and waits for its
-job. `supervision.adopt` makes it a spare of the event loop, which does not exist yet here. If nobody adopts it, it is
-ended here.
+In come its variables, and then its launch; out comes a supervisor whose child imports pytest, reads nothing of the
+project, and waits for its job. `supervision.adopt` makes it a spare of the event loop, which does not exist yet here.
+If nobody adopts it, it is ended here.
 """
 
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TypeAlias
 
@@ -20,24 +21,26 @@ Opened: TypeAlias = "subprocess.Popen[bytes]"
 
 
 class Early:
-    """`environment` is the state of the Python's environment before the start."""
+    """A supervisor, and from `begin` on its child."""
 
-    def __init__(self, launch: Launch, environment: object) -> None:
-        """Raises OSError or FolderError."""
-        self.launch = launch
-        self.environment = environment
+    def __init__(self, folder: Folder, supervisor: Opened) -> None:
+        self.folder = folder
+        self.supervisor = supervisor
+        self.launch: Launch | None = None
+        # The state of the Python's environment before its start.
+        self.environment: object = None
         self.is_adopted = False
-        self.folder = run_folder.make()
+
+    def begin(self, launch: Launch, environment: object) -> bool:
+        """False if the supervisor is gone: the run starts another one, or reports why it cannot."""
+        assert self.supervisor.stdin is not None
+        self.launch, self.environment = launch, environment
         try:
-            self.supervisor = _open(self.folder, launch)
-        except BaseException:
-            self.folder.remove()
-            raise
-        try:
-            self._order()
-        except BaseException:
-            self.end()
-            raise
+            self.supervisor.stdin.write(encode(first_order.for_a_job(launch, self.folder.path, time_limit=None)))
+            self.supervisor.stdin.flush()
+        except OSError:
+            return False
+        return True
 
     def end(self) -> None:
         """End it and every process below it, unless it was adopted."""
@@ -53,26 +56,26 @@ class Early:
             self.supervisor.wait()
         self.folder.remove()
 
-    def _order(self) -> None:
-        assert self.supervisor.stdin is not None
-        self.supervisor.stdin.write(encode(first_order.for_a_job(self.launch, self.folder.path, time_limit=None)))
-        self.supervisor.stdin.flush()
 
-
-def start(launch: Launch, environment: object) -> Early | None:
+def start(variables: Mapping[str, str]) -> Early | None:
     """None if it cannot be started: the run tries again, and reports why."""
     try:
-        return Early(launch, environment)
-    except (OSError, FolderError):
+        folder = run_folder.make()
+    except FolderError:
+        return None
+    try:
+        return Early(folder, _open(folder, variables))
+    except OSError:
+        folder.remove()
         return None
 
 
-def _open(folder: Folder, launch: Launch) -> Opened:
+def _open(folder: Folder, variables: Mapping[str, str]) -> Opened:
     return subprocess.Popen(
         first_order.supervisor(folder.path),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env=first_order.environment(launch),
+        env=first_order.variables(variables),
         start_new_session=True,
         # The folder's lock: held as long as the supervisor lives.
         pass_fds=(folder.descriptor,),

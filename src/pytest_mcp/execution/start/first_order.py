@@ -5,6 +5,7 @@ starts it is decided in `supervision`, for a command that loads its modules mean
 """
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_mcp.execution import linux
@@ -22,9 +23,9 @@ def supervisor(folder: Path) -> list[str]:
     return [sys.executable, "-I", "-S", str(_SUPERVISOR), str(folder)]
 
 
-def environment(launch: Launch) -> dict[str, str]:
-    """The child's, not the server's: a test can read the environment of its parent."""
-    return {**launch.env, **linux.HANDED_ON}
+def variables(of_child: Mapping[str, str]) -> dict[str, str]:
+    """The supervisor's are the child's, not the server's: a test can read the environment of its parent."""
+    return {**of_child, **linux.HANDED_ON}
 
 
 def for_a_job(launch: Launch, folder: Path, *, time_limit: float | None) -> Start:

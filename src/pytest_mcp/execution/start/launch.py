@@ -48,11 +48,11 @@ class Launch:
 
 def of_child(python: Path, config: Config, *, own_prefix: Path) -> Launch:
     """`own_prefix` is the server's environment: that it is active says nothing about the project."""
-    env = _environment(config.environment, own_prefix)
-    return Launch(argv=(str(python), str(LAUNCHER)), cwd=config.root, env=env)
+    return Launch((str(python), str(LAUNCHER)), config.root, variables(config, own_prefix=own_prefix))
 
 
-def _environment(inherited: Mapping[str, str], own_prefix: Path) -> dict[str, str]:
+def variables(config: Config, *, own_prefix: Path) -> dict[str, str]:
+    inherited = config.environment
     env = {name: value for name, value in inherited.items() if name not in _WITHHELD and not name.startswith(PREFIX)}
     if env.get("VIRTUAL_ENV") == str(own_prefix):
         del env["VIRTUAL_ENV"]
