@@ -33,6 +33,7 @@ COMMANDS = {
     "call": "call one tool and print the reply that an MCP client gets",
     "setup": "add the server to the settings of the MCP clients on this machine, or remove it",
     "hook": "answer an agent that types pytest into its shell with advice; Claude Code calls it",
+    "completion": "print a script with which bash, zsh or fish completes what you type",
     "doctor": "check whether the server works and the project's tests can run",
 }
 # The exit code of a usage error, for commands that do not use argparse's.
@@ -94,6 +95,11 @@ def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config
     if found is not None and found != Path.cwd():
         print_message(f"the project is {found}")
     return config
+
+
+def parser_of_every_command() -> argparse.ArgumentParser:
+    """For programs that read it; what is typed needs the arguments of one command only."""
+    return _parser([*COMMANDS], {})
 
 
 def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.ArgumentParser:
