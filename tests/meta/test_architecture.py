@@ -34,7 +34,14 @@ PURE += ["page.failures", "page.timing"]
 PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress.line"]
 PURE += ["api.history", "api.investigation", "cli.annotations", "cli.render", "cli.render_discovery"]
 PURE += ["cli.render_doctor", "cli.render_history", "cli.render_investigation"]
-PURE += ["cli.setup.client", "cli.setup.clients", "cli.setup.entries", "cli.setup.nested", "cli.setup.ownership"]
+PURE += [
+    "cli.setup.client",
+    "cli.setup.clients",
+    "cli.setup.entries",
+    "cli.setup.goose",
+    "cli.setup.nested",
+    "cli.setup.ownership",
+]
 PURE += ["cli.progress.log", "cli.setup.jsonc_edit", "cli.setup.toml_edit"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "cli.loading", "cli.output", "config", "execution.signals", "server.fast_start"]

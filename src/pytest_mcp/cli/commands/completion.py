@@ -12,6 +12,7 @@ import shtab
 
 from pytest_mcp.cli import main as command_line
 from pytest_mcp.cli.output import show
+from pytest_mcp.cli.setup import goose
 from pytest_mcp.cli.setup.client import TOOL_NAMES
 from pytest_mcp.cli.setup.clients import CLIENTS
 from pytest_mcp.config.options import LoadConfig
@@ -23,7 +24,7 @@ _PATHS = {
     "FOLDER": shtab.DIRECTORY,
 }
 # Words that a command checks itself: by the name of an argument, or as the metavar lists them.
-_WORDS = {"clients": [client.name for client in CLIENTS], "tool": [*TOOL_NAMES]}
+_WORDS = {"clients": [*(client.name for client in CLIENTS), goose.NAME], "tool": [*TOOL_NAMES]}
 _LISTED = re.compile(r"\{([a-z,_]+)\}")
 
 
