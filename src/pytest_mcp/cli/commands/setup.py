@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     writing.add_argument(
         "--print",
         action="store_true",
-        help="only show what would be written; `--print goose` and, for any other client, `--print json`: an entry to copy",
+        help="only show what would be written; `--print goose`, or `json` for any other client: an entry to copy",
     )
 
 
