@@ -15,8 +15,9 @@ from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, ExplainEnvironm
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult
 from pytest_mcp.config.model import Config, History
 from pytest_mcp.environments import host
+from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.run import Exit, Run
+from pytest_mcp.events.run import Run
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.report import budget, discovery, no_result, result

@@ -34,10 +34,17 @@ PURE += ["page.failures", "page.investigation", "page.past", "page.strip", "page
 PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress.line"]
 PURE += ["api.history", "api.investigation", "cli.annotations", "cli.render", "cli.render_discovery"]
 PURE += ["cli.render_doctor", "cli.render_history", "cli.render_investigation"]
-PURE += ["cli.setup.client", "cli.setup.clients", "cli.setup.entries", "cli.setup.nested", "cli.setup.ownership"]
+PURE += [
+    "cli.setup.client",
+    "cli.setup.clients",
+    "cli.setup.entries",
+    "cli.setup.goose",
+    "cli.setup.nested",
+    "cli.setup.ownership",
+]
 PURE += ["cli.progress.log", "cli.setup.jsonc_edit", "cli.setup.toml_edit"]
 # What runs before a client has its first answer.
-EARLY = ["__main__", "cli.main", "cli.output", "config", "execution.signals", "server.fast_start"]
+EARLY = ["__main__", "cli.main", "cli.loading", "cli.output", "config", "execution.signals", "server.fast_start"]
 SUPERVISOR = [
     "supervisor",
     "supervisor_input",
@@ -139,14 +146,16 @@ def test_the_token_is_read_in_one_place_and_compared_in_a_time_that_tells_nothin
     assert "compare_digest" in called(MODULES["server.http.guard"])
 
 
-def test_only_supervision_and_supervisor_start_processes_and_one_asks_ps() -> None:
+def test_only_supervision_supervisor_and_an_early_start_start_processes_and_one_asks_ps() -> None:
     starting = {
         name
         for name, path in MODULES.items()
         if packages(path) & {"subprocess", "multiprocessing"} or called(path) & PROCESS_CALLS
     }
 
-    assert starting == {f"execution.{name}" for name in ("supervision", "process_tree", "linux", "supervisor")}
+    assert starting == {
+        f"execution.{name}" for name in ("supervision", "start.early", "process_tree", "linux", "supervisor")
+    }
 
 
 def test_git_is_asked_in_one_module() -> None:

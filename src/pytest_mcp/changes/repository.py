@@ -19,7 +19,7 @@ from pytest_mcp.config.model import Config
 from pytest_mcp.environments import git
 from pytest_mcp.environments.managers import query
 from pytest_mcp.environments.managers.query import Question, Unanswered
-from pytest_mcp.events.run import Exit
+from pytest_mcp.events.exit import Exit
 from pytest_mcp.execution import process
 from pytest_mcp.execution.supervision import SpawnError
 

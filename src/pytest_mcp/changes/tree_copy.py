@@ -18,7 +18,7 @@ from pytest_mcp.changes.listings import LINK, SUBMODULE, Entry
 from pytest_mcp.changes.repository import CannotTell, Repository
 from pytest_mcp.execution import supervision
 from pytest_mcp.execution.background import in_thread
-from pytest_mcp.execution.command import Launch
+from pytest_mcp.execution.start.launch import Launch
 from pytest_mcp.execution.supervision import SpawnError
 
 # A larger tree is not copied.

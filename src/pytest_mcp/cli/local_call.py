@@ -34,6 +34,7 @@ from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.execution import process, supervision
 from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.spare import Spare
+from pytest_mcp.execution.start.early import Early
 from pytest_mcp.execution.time_budget import INTERRUPTION_SECONDS
 from pytest_mcp.report import serialize
 from pytest_mcp.report.shards import facts
@@ -54,11 +55,18 @@ class ToolCommand:
     after: Callable[[Any], int | None] = lambda _: None
     # Whether it runs the tests once: failures are printed as they happen, and fixtures are torn down after Ctrl-C.
     runs_tests: bool = False
+    # A child that waits for its job.
+    child: Early | None = None
 
 
-def add_arguments(parser: argparse.ArgumentParser, tool: Tool) -> None:
-    tool_flags.add_to(parser, tool)
-    parser.add_argument("--json", action="store_true", help=f"print the answer of {tool.name} as one line of JSON")
+@dataclass(frozen=True)
+class LocalCall:
+    tool: Tool
+    request: Asked
+    config: Config
+    child: Early | None
+    # Whether Ctrl-C is passed on to pytest first, which then has some time for its fixtures.
+    tears_down: bool = False
 
 
 def run(command: ToolCommand, options: argparse.Namespace, config: Config) -> int:
@@ -70,20 +78,23 @@ def run(command: ToolCommand, options: argparse.Namespace, config: Config) -> in
     return code
 
 
-def reply(name: str, arguments: Arguments, config: Config) -> tuple[Any, bool]:
+def reply(name: str, arguments: Arguments, config: Config, child: Early | None) -> tuple[Any, bool]:
     """What a client gets for this call, and whether it is an error."""
     with asyncio.Runner() as runner:
-        answer = _reply(name, arguments, config, runner)
+        answer = _reply(name, arguments, config, child, runner)
         if config.history:
             runner.run(engine.finish_recording(config))
     return answer
 
 
-def _reply(name: str, arguments: Arguments, config: Config, runner: asyncio.Runner) -> tuple[Any, bool]:
+def _reply(
+    name: str, arguments: Arguments, config: Config, child: Early | None, runner: asyncio.Runner
+) -> tuple[Any, bool]:
     try:
         tool = named(name, {tool.name: tool for tool in offered(config)})
         request = tool.accept(arguments, config.bounds)
-        result = _called(_call(tool, request, config, ProgressBar(terminal.screen({}), None)), runner)
+        bar = ProgressBar(terminal.screen({}), None)
+        result = _called(_call(LocalCall(tool, request, config, child), bar), runner)
     except CallError as error:
         return serialize.of_error(error, config.max_reply_bytes), True
     return serialize.safe(dump(result), colour=getattr(request, "color", False)), False
@@ -98,8 +109,8 @@ def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runn
     try:
         request = command.tool.accept(arguments, config.bounds)
         bar = _bar(command, options, screen)
-        call = _call(command.tool, request, config, bar, tears_down=command.runs_tests)
-        result = _called(call, runner)
+        call = LocalCall(command.tool, request, config, command.child, tears_down=command.runs_tests)
+        result = _called(_call(call, bar), runner)
     except CallError as error:
         if options.json:
             show(serialize.line(serialize.of_error(error) | _shard(config)))
@@ -140,20 +151,17 @@ def _called(call: Coroutine[Any, Any, Shape], runner: asyncio.Runner) -> Shape:
         raise InternalError(bug) from bug
 
 
-async def _call(tool: Tool, request: Asked, config: Config, bar: ProgressBar, *, tears_down: bool = False) -> Shape:
-    """The result of the tool. A signal cancels the call and raises the error `interrupted`.
-
-    If it `tears_down`, Ctrl-C is passed on to pytest first, which then has some time for its fixtures.
-    """
+async def _call(call: LocalCall, bar: ProgressBar) -> Shape:
+    """The result of the tool. A signal cancels the call and raises the error `interrupted`."""
     received: list[str] = []
     event = anyio.Event()
-    if tears_down:
+    if call.tears_down:
         supervision.interruption.set(event)
 
     async def interrupt_on_signal() -> None:
         async with _signals() as signals:
             received.append(await anext(signals))
-            if received == ["SIGINT"] and tears_down and bar.has_begun:
+            if received == ["SIGINT"] and call.tears_down and bar.has_begun:
                 bar.announce(TEARING_DOWN)
                 event.set()
                 with anyio.move_on_after(INTERRUPTION_SECONDS):
@@ -162,11 +170,20 @@ async def _call(tool: Tool, request: Asked, config: Config, bar: ProgressBar, *,
         scope.cancel()
 
     with anyio.CancelScope() as scope:
-        async with alongside(interrupt_on_signal()), alongside(bar.keep_drawn()):
-            return await tool.handler(request, config, Spare(wanted=False, fingerprint=interpreter.state), bar.update)
+        async with alongside(interrupt_on_signal()), alongside(bar.keep_drawn()), _spare(call.child) as spare:
+            return await call.tool.handler(call.request, call.config, spare, bar.update)
     made = bar.ledger if isinstance(bar.ledger, Ledger) else Ledger()
-    ran = request if isinstance(request, Request) else Survey()
-    raise engine.interrupted(ran, config, made, seconds=bar.seconds, by=received[-1])
+    ran = call.request if isinstance(call.request, Request) else Survey()
+    raise engine.interrupted(ran, call.config, made, seconds=bar.seconds, by=received[-1])
+
+
+@asynccontextmanager
+async def _spare(child: Early | None) -> AsyncIterator[Spare]:
+    spare = Spare(wanted=False, fingerprint=interpreter.state)
+    if child is not None:
+        spare.adopt(child)
+    async with spare.kept():
+        yield spare
 
 
 @asynccontextmanager

@@ -5,7 +5,6 @@ In come the arguments and the environment; out comes an exit code. What a flag m
 """
 
 import argparse
-import gc
 import os
 import signal
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol, cast
 
 from pytest_mcp import __version__
+from pytest_mcp.cli.loading import loading
 from pytest_mcp.cli.output import MISUSE, USAGE_ERROR, open_closed_streams, print_message
 from pytest_mcp.config.endpoint import Endpoint
 from pytest_mcp.config.model import PREFIX, Config, ConfigError, home
@@ -33,6 +33,7 @@ COMMANDS = {
     "call": "call one tool and print the reply that an MCP client gets",
     "setup": "add the server to the settings of the MCP clients on this machine, or remove it",
     "hook": "answer an agent that types pytest into its shell with advice; Claude Code calls it",
+    "completion": "print a script with which bash, zsh or fish completes what you type",
     "doctor": "check whether the server works and the project's tests can run",
 }
 # The exit code of a usage error, for commands that do not use argparse's.
@@ -96,6 +97,11 @@ def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config
     return config
 
 
+def parser_of_every_command() -> argparse.ArgumentParser:
+    """For programs that read it; what is typed needs the arguments of one command only."""
+    return _parser([*COMMANDS], {})
+
+
 def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="pytest-mcp",
@@ -153,12 +159,8 @@ class _CommandParser(_Parser):
 
 
 def _module(name: str) -> Command:
-    # While modules are imported there is no garbage, and looking for it takes a tenth of that time.
-    gc.disable()
-    try:
+    with loading():
         return cast("Command", import_module(f"pytest_mcp.cli.commands.{name}"))
-    finally:
-        gc.enable()
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:

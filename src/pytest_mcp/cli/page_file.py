@@ -30,11 +30,6 @@ if TYPE_CHECKING:
 Draw = Callable[[Any, Origin, str], str]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--html", metavar="FILE", help="write a page about it: one file that needs nothing else")
-    parser.add_argument("--open", action="store_true", help="open the page of --html in a browser")
-
-
 def wanted(options: argparse.Namespace) -> "PageFile | None":
     """Raises ConfigError if the page cannot be written, before any test runs."""
     if options.html is None:

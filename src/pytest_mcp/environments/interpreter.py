@@ -21,7 +21,6 @@ from pytest_mcp.environments.managers.cache import Stamp, stamped
 from pytest_mcp.environments.managers.protocol import Manager
 from pytest_mcp.environments.managers.registry import MANAGERS
 from pytest_mcp.environments.virtualenv import FOLDERS
-from pytest_mcp.execution.background import in_thread
 
 OPERATORS_CHOICE = "--python"
 # Trying one may cost a process.
@@ -59,6 +58,9 @@ def short(words: str) -> str:
 
 async def candidates(config: Config, folder: Path) -> AsyncIterator[Candidate]:
     """Lazily: the later ones may cost running a manager."""
+    # A command looks at the visible ones before it loads the event loop.
+    from pytest_mcp.execution.background import in_thread  # noqa: PLC0415
+
     for candidate in await in_thread(lambda: visible(config, folder)):
         yield candidate
     if config.python is None:

@@ -4,8 +4,6 @@ In come environment variables; out come folders, which need not exist. What is i
 `managers/`.
 """
 
-import base64
-import hashlib
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,5 +45,9 @@ def expanded(text: str, environment: Mapping[str, str]) -> Path:
 
 def mark(folder: str) -> str:
     """Eight characters in the names of environments that tell projects of one name apart."""
+    # Only two managers need them.
+    import base64  # noqa: PLC0415
+    import hashlib  # noqa: PLC0415
+
     digest = hashlib.sha256(folder.encode("utf-8", "surrogateescape")).digest()
     return base64.urlsafe_b64encode(digest).decode("ascii")[:8]

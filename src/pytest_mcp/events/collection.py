@@ -3,14 +3,13 @@
 Pure. The other kinds of events are in `model`.
 """
 
-from dataclasses import dataclass
 from types import NoneType
 from typing import Any, NamedTuple
 
-from pytest_mcp.events.model import Event
+from pytest_mcp.events.model import Event, event
 
 
-@dataclass(frozen=True)
+@event
 class Refused(Event):
     """Files that were named explicitly and that the project's own collection would not take."""
 
@@ -18,7 +17,7 @@ class Refused(Event):
     files: list[str]
 
 
-@dataclass(frozen=True)
+@event
 class DoctestsLeftOut(Event):
     """Modules that a call reached and the project's own collection does not: how many, None where it is not known."""
 
@@ -27,7 +26,7 @@ class DoctestsLeftOut(Event):
     first: str | None
 
 
-@dataclass(frozen=True)
+@event
 class Unreachable(Event):
     """Files with tests that no call can name: by a link they lie outside the root, or `::` stands in their path."""
 
@@ -35,7 +34,7 @@ class Unreachable(Event):
     files: list[str]
 
 
-@dataclass(frozen=True)
+@event
 class CollectionFailed(Event):
     kind = "collection_error"
     file: str
@@ -45,7 +44,7 @@ class CollectionFailed(Event):
     traceback: str
 
 
-@dataclass(frozen=True)
+@event
 class CollectionSkipped(Event):
     """A whole module that asked to be skipped; pytest counts it as one skipped test."""
 
@@ -54,7 +53,7 @@ class CollectionSkipped(Event):
     reason: str
 
 
-@dataclass(frozen=True)
+@event
 class Collected(Event):
     """One collector in the pytest-json-report plugin's shape; only with detail full."""
 
@@ -62,20 +61,20 @@ class Collected(Event):
     collector: dict[str, Any]
 
 
-@dataclass(frozen=True)
+@event
 class Deselected(Event):
     kind = "deselected"
     count: int
     ids: list[str] | None
 
 
-@dataclass(frozen=True)
+@event
 class Selected(Event):
     kind = "selected"
     count: int
 
 
-@dataclass(frozen=True)
+@event
 class Divided(Event):
     """The share of this shard: its tests, all tests and their files, and a digest of how many tests each file has."""
 
@@ -86,7 +85,7 @@ class Divided(Event):
     digest: str
 
 
-@dataclass(frozen=True)
+@event
 class Unreached(Event):
     """How many tests were deselected because the change cannot reach them."""
 
@@ -94,7 +93,7 @@ class Unreached(Event):
     count: int
 
 
-@dataclass(frozen=True)
+@event
 class LeftOut(Event):
     """A named target of which no test is left: how many were found, and the options or code that left them out."""
 
@@ -104,14 +103,14 @@ class LeftOut(Event):
     by: list[str]
 
 
-@dataclass(frozen=True)
+@event
 class Compared(Event):
     """All named targets were compared with the collected tests. Not known of xdist's workers without our plugin."""
 
     kind = "compared"
 
 
-@dataclass(frozen=True)
+@event
 class FromCache(Event):
     """Options that left tests out for what failed last time. Not `certain` if xdist's workers lack our plugin."""
 
@@ -120,7 +119,7 @@ class FromCache(Event):
     certain: bool
 
 
-@dataclass(frozen=True)
+@event
 class Marks(Event):
     """Which marks are registered, and which the tests have; only where marks were to choose the tests."""
 
@@ -129,7 +128,7 @@ class Marks(Event):
     used: list[str]
 
 
-@dataclass(frozen=True)
+@event
 class NothingSelected(Event):
     """Options that leave tests out, where pytest looked, for which names, and how many Python files (do not) match.
 
@@ -154,7 +153,7 @@ class Item(NamedTuple):
     line: int | None
 
 
-@dataclass(frozen=True)
+@event
 class Items(Event):
     """Some discovered tests, each a row in the order of an item's fields: there may be a hundred thousand."""
 

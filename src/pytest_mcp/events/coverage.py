@@ -5,14 +5,13 @@ Pure. A test can forge a record, so the ranges of lines are checked. What an ans
 """
 
 import re
-from dataclasses import dataclass
 
-from pytest_mcp.events.model import Event
+from pytest_mcp.events.model import Event, event
 
 _RANGES = re.compile(r"(?:\d{1,8}(?:-\d{1,8})?(?:,\d{1,8}(?:-\d{1,8})?)*)?")
 
 
-@dataclass(frozen=True)
+@event
 class NoCoverage(Event):
     """A call asks for coverage, but coverage.py cannot be imported."""
 
@@ -20,7 +19,7 @@ class NoCoverage(Event):
     error: str
 
 
-@dataclass(frozen=True)
+@event
 class CoveredFile(Event):
     """How many lines of a file count, how many of them did not run, and the first of those as ranges (`3-5,9`)."""
 
@@ -37,7 +36,7 @@ class CoveredFile(Event):
             raise ValueError("not lines")
 
 
-@dataclass(frozen=True)
+@event
 class Covered(Event):
     """All files together; `error` is why nothing is known. None: not measured, or only some lines were asked for."""
 

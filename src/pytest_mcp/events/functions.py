@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
 
-from pytest_mcp.events.model import Event
+from pytest_mcp.events.model import Event, event
 from pytest_mcp.events.spectrum import parse_ranges
 
 # The most functions of one process.
@@ -22,7 +22,7 @@ class Function(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True)
+@event
 class Told(Event):
     """What both kinds have: the process, its new functions with the number of the first, and ranges of numbers."""
 
@@ -37,7 +37,7 @@ class Told(Event):
         numbers(self.ran)
 
 
-@dataclass(frozen=True)
+@event
 class ExecutedFunctions(Told):
     """`opaque`: the test also started processes or read source files, which no recorder sees."""
 
@@ -46,7 +46,7 @@ class ExecutedFunctions(Told):
     opaque: bool
 
 
-@dataclass(frozen=True)
+@event
 class OutsideFunctions(Told):
     """The last record of a process: what ran outside of tests, and under functions that keep state.
 
@@ -105,8 +105,8 @@ class Executions:
 
 def executions(told: Iterable[Told]) -> Executions:
     processes: dict[int, list[Told]] = {}
-    for event in told:
-        processes.setdefault(event.process, []).append(event)
+    for each in told:
+        processes.setdefault(each.process, []).append(each)
     found = Executions()
     for events in processes.values():
         _add(found, events)
@@ -115,21 +115,21 @@ def executions(told: Iterable[Told]) -> Executions:
 
 def _add(found: Executions, events: list[Told]) -> None:
     table: list[Function] = []
-    for event in events:
-        if event.first != len(table):
+    for each in events:
+        if each.first != len(table):
             return
-        table += [Function(*pair) for pair in event.new]
+        table += [Function(*pair) for pair in each.new]
     last = events[-1]
     # A process that was killed has not told what ran outside of its tests.
     if not isinstance(last, OutsideFunctions) or len(table) > MOST_FUNCTIONS:
         return
     states = {key: numbers(under) for key, under in last.states}
-    tests = [event for event in events if isinstance(event, ExecutedFunctions)]
-    ran = [_with_states(numbers(event.ran), states) for event in tests]
+    tests = [each for each in events if isinstance(each, ExecutedFunctions)]
+    ran = [_with_states(numbers(each.ran), states) for each in tests]
     _share(ran, [(numbers(writers), numbers(readers)) for writers, readers in last.shared])
-    for event, each in zip(tests, ran, strict=True):
-        known = frozenset(table[number] for number in each if number < len(table))
-        found.tests[event.id] = TestFunctions(known, event.opaque)
+    for test, numbered in zip(tests, ran, strict=True):
+        known = frozenset(table[number] for number in numbered if number < len(table))
+        found.tests[test.id] = TestFunctions(known, test.opaque)
     found.outside.update(table[number] for number in numbers(last.ran) if number < len(table))
     found.unseen.update(last.unseen)
     found.whole = found.whole and last.whole

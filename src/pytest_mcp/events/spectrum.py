@@ -5,11 +5,10 @@ Pure. A test can forge a record, so the ranges of lines are checked, and a recor
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
-from pytest_mcp.events.model import Event
+from pytest_mcp.events.model import Event, event
 
 # The most lines of one record, and the largest number of a line.
 MOST_LINES = 100_000
@@ -25,7 +24,7 @@ class Line(NamedTuple):
     number: int
 
 
-@dataclass(frozen=True)
+@event
 class Executed(Event):
     """`code` has for each file the functions, as pairs of a qualified name and ranges of lines (`3-5,9`)."""
 

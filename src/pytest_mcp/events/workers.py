@@ -3,12 +3,10 @@
 Pure. The other kinds of events are in `model` and `collection`.
 """
 
-from dataclasses import dataclass
-
-from pytest_mcp.events.model import Event
+from pytest_mcp.events.model import Event, event
 
 
-@dataclass(frozen=True)
+@event
 class NoXdist(Event):
     """A call asks for workers, but pytest-xdist is not installed, or the project does not load it."""
 
@@ -16,7 +14,7 @@ class NoXdist(Event):
     installed: bool
 
 
-@dataclass(frozen=True)
+@event
 class Distributed(Event):
     """xdist has started: with how many workers."""
 
@@ -24,7 +22,7 @@ class Distributed(Event):
     workers: int
 
 
-@dataclass(frozen=True)
+@event
 class RanOn(Event):
     """The tests that one worker ran, by their places in the collection."""
 
@@ -33,7 +31,7 @@ class RanOn(Event):
     indexes: list[int]
 
 
-@dataclass(frozen=True)
+@event
 class WorkerDown(Event):
     """A worker process died; xdist may have replaced it."""
 
@@ -47,7 +45,7 @@ class WorkerDown(Event):
         return (self.error.strip().splitlines() or [""])[-1].strip()
 
 
-@dataclass(frozen=True)
+@event
 class WorkerStack(Event):
     """What a worker was doing when the run was interrupted: the test it ran, and the frames of its main thread."""
 
@@ -56,7 +54,7 @@ class WorkerStack(Event):
     stack: list[str]
 
 
-@dataclass(frozen=True)
+@event
 class Overrun(Event):
     """How many tests finished after the failure at which the run had to stop."""
 

@@ -5,60 +5,26 @@ caller begins a token: paths are absolute, options are joined to their values, a
 option of ours (an addopts that ends in `--cov` would take a path as its value).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import ExecuteTests, Flag, Request
 from pytest_mcp.api.targets import Target
-from pytest_mcp.config.model import CORES, PREFIX, Config
+from pytest_mcp.config.model import CORES, Config
 from pytest_mcp.execution.job import Job
+from pytest_mcp.execution.start import launch
+from pytest_mcp.execution.start.launch import Launch
 
-# The script that the project's Python runs.
-LAUNCHER = Path(__file__).parents[1] / "child" / "launcher.py"
 # The longest text of a test (message, traceback, captured stream) before its middle is cut: more than an answer of
 # that many tokens can show, whatever the language.
 CHARACTERS_PER_TOKEN = 5
 LEAST_TEXT = 20_000
 MOST_TEXT = 200_000
 
-# Variables that would change what pytest does or prints, or that belong to the server.
-_WITHHELD = frozenset(
-    {
-        "PYTEST_ADDOPTS",
-        "PYTEST_PLUGINS",
-        "PYTEST_DEBUG",
-        "PYTEST_CURRENT_TEST",
-        "PYTEST_VERSION",
-        "PYTEST_XDIST_WORKER",
-        "PYTEST_XDIST_WORKER_COUNT",
-        "PYTEST_XDIST_TESTRUNUID",
-        "PYTHONHOME",
-        "PYTHONSTARTUP",
-        "PYTHONINSPECT",
-        "PYTHONVERBOSE",
-        "PYTHONOPTIMIZE",
-        "PYTHONBREAKPOINT",
-        "PY_COLORS",
-        "FORCE_COLOR",
-        "CLICOLOR_FORCE",
-        "__PYVENV_LAUNCHER__",
-    }
-)
-
-
 # pytest cuts explanations of assertions by these, newer versions before `comparisons` can see them whole.
 _NO_TRUNCATION = ("--override-ini=truncation_limit_lines=0", "--override-ini=truncation_limit_chars=0")
-
-
-@dataclass(frozen=True)
-class Launch:
-    """What is known of a child before its job: calls with an equal launch can use the same spare."""
-
-    argv: tuple[str, ...]
-    cwd: Path
-    env: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -71,7 +37,6 @@ class Command:
 
 
 def build(request: Request, config: Config, python: Path, *, own_prefix: Path, collect_only: bool) -> Command:
-    """`own_prefix` is the server's environment: that it is active says nothing about the project."""
     asked = list(dict.fromkeys(target for _, target in request.targets))
     # pytest's versions disagree on what overlapping arguments run, so it gets none that overlap.
     targets = [target for target in asked if not any(other is not target and other.covers(target) for other in asked)]
@@ -79,11 +44,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
     typed = () if collect_only else config.pytest_options
     workers = _workers(request, config) if isinstance(request, ExecuteTests) and not collect_only else None
     return Command(
-        launch=Launch(
-            argv=(str(python), str(LAUNCHER)),
-            cwd=config.root,
-            env=_environment(config.environment, own_prefix),
-        ),
+        launch=launch.of_child(python, config, own_prefix=own_prefix),
         job={
             "collect_only": collect_only,
             "root": str(config.root),
@@ -186,10 +147,3 @@ def _flags(request: Request, *, only_set: bool = False) -> list[str]:
 def _is_covered(target: Target, targets: Sequence[Target]) -> bool:
     """A test that is not an argument because another target covers it. The child still checks that it exists."""
     return target not in targets and target.selector is not None
-
-
-def _environment(inherited: Mapping[str, str], own_prefix: Path) -> dict[str, str]:
-    env = {name: value for name, value in inherited.items() if name not in _WITHHELD and not name.startswith(PREFIX)}
-    if env.get("VIRTUAL_ENV") == str(own_prefix):
-        del env["VIRTUAL_ENV"]
-    return env

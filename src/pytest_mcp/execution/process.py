@@ -12,19 +12,19 @@ from dataclasses import replace
 import anyio
 from anyio.abc import Process
 
-from pytest_mcp.events.run import Exit, ReportState
+from pytest_mcp.events.exit import Exit, ReportState
 from pytest_mcp.execution import run_folder, supervision
 from pytest_mcp.execution.background import alongside
-from pytest_mcp.execution.command import Command, Launch
+from pytest_mcp.execution.command import Command
 from pytest_mcp.execution.messages import Go, NotStarted, Start, encode
 from pytest_mcp.execution.reaper import reaper
-from pytest_mcp.execution.report_file import REPORT_LIMIT, OnLine, output_of, report_of
+from pytest_mcp.execution.report_file import OnLine, output_of, report_of
 from pytest_mcp.execution.run_folder import FolderError
+from pytest_mcp.execution.start import first_order
+from pytest_mcp.execution.start.launch import Launch
 from pytest_mcp.execution.supervision import SpawnError, Started
 
-# How much of each output stream is kept from its beginning, and as much from its end.
-KEPT_OUTPUT = 256 * 1024
-# The same of a stderr that is read only when a program fails.
+# How much is kept of the beginning of a stderr that is read only when a program fails, and as much of its end.
 COMPLAINT = 4 * 1024
 # A child that has nothing more to do and does not exit is killed after this.
 LINGER_SECONDS = 10.0
@@ -61,8 +61,9 @@ async def start_ahead(launch: Launch) -> Started:
     """A child that imports what every run needs and waits for its job."""
     started = await supervision.start(launch)
     assert started.supervisor.stdin is not None
+    order = first_order.for_a_job(launch, started.folder.path, time_limit=None)
     try:
-        await started.supervisor.stdin.send(encode(_start_for_a_job(started, time_limit=None)))
+        await started.supervisor.stdin.send(encode(order))
     except BaseException:
         with anyio.CancelScope(shield=True):
             await supervision.end(started)
@@ -74,7 +75,7 @@ async def ask(launch: Launch, *, time_limit: float, kept_output: int) -> Exit:
     """Run a program that has no job and reports nothing: how it ended and what it printed."""
     started = await supervision.start(launch)
     try:
-        order = _start(launch, [*launch.argv], time_limit, kept_output)
+        order = first_order.of(launch, [*launch.argv], time_limit, kept_output)
         return _began(await supervision.answer(started, order, time_limit))
     finally:
         with anyio.CancelScope(shield=True):
@@ -89,7 +90,7 @@ async def ask_for_bytes(launch: Launch, given: bytes, *, time_limit: float, most
     started = await supervision.start(launch)
     try:
         with output_of(started.folder, given) as output:
-            order = _start(launch, [*launch.argv], time_limit, COMPLAINT)
+            order = first_order.of(launch, [*launch.argv], time_limit, COMPLAINT)
             answer = await supervision.answer(started, {**order, "report_limit": most, "redirected": True}, time_limit)
             ended, size = _began(answer), os.fstat(output).st_size
             if size > most:
@@ -150,22 +151,4 @@ async def _stop_when_overdue(supervisor: Process, finished: anyio.Event) -> None
 def _order(started: Started, time_limit: float) -> Start | Go:
     if started.waits:
         return {"kind": "go", "time_limit": time_limit}
-    return _start_for_a_job(started, time_limit=time_limit)
-
-
-def _start_for_a_job(started: Started, *, time_limit: float | None) -> Start:
-    """The child's last argument is the folder that its job is in."""
-    return _start(started.launch, [*started.launch.argv, str(started.folder.path)], time_limit, KEPT_OUTPUT)
-
-
-def _start(launch: Launch, argv: list[str], time_limit: float | None, kept_output: int) -> Start:
-    return {
-        "kind": "start",
-        "argv": argv,
-        "cwd": str(launch.cwd),
-        "env": dict(launch.env),
-        "time_limit": time_limit,
-        "kept_output": kept_output,
-        "report_limit": REPORT_LIMIT,
-        "redirected": False,
-    }
+    return first_order.for_a_job(started.launch, started.folder.path, time_limit=time_limit)

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from pytest_mcp.events.run import ReportState
+from pytest_mcp.events.exit import ReportState
 from pytest_mcp.execution.job import Job
 from pytest_mcp.execution.run_folder import Folder, FolderError
+from pytest_mcp.execution.start.first_order import REPORT_LIMIT
 
-# A run whose report exceeds this is ended, before it fills the disk.
-REPORT_LIMIT = 512 * 1024 * 1024
 # How often the report of a running child is read. This delays progress only, never the answer.
 POLL_SECONDS = 0.1
 # No record is longer; a longer line is ignored.

@@ -8,7 +8,6 @@ starts. The files in a folder are decided in `report_file`.
 import fcntl
 import os
 import re
-import secrets
 import shutil
 import stat
 import tempfile
@@ -48,7 +47,7 @@ class Folder:
 def make() -> Folder:
     try:
         for _ in range(_ATTEMPTS):
-            path = Path(tempfile.gettempdir(), f"{PREFIX}{secrets.token_hex(8)}")
+            path = Path(tempfile.gettempdir(), f"{PREFIX}{os.urandom(8).hex()}")
             path.mkdir(mode=0o700)
             # Again, because an umask may take the permission away.
             path.chmod(0o700)

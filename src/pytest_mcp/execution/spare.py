@@ -13,7 +13,8 @@ import anyio
 
 from pytest_mcp.execution import process, supervision
 from pytest_mcp.execution.background import alongside
-from pytest_mcp.execution.command import Launch
+from pytest_mcp.execution.start.early import Early
+from pytest_mcp.execution.start.launch import Launch
 from pytest_mcp.execution.supervision import SpawnError, Started
 
 # The answer of a call is still being sent when the call is over; the spare starts after it.
@@ -70,6 +71,10 @@ class Spare:
         if self.started is None or not self.started.is_alive or self.started.launch != launch:
             return False
         return self.environment == self.fingerprint(Path(launch.argv[0]))
+
+    def adopt(self, early: Early) -> None:
+        """Use this child for the first call."""
+        self.started, self.environment = supervision.adopt(early), early.environment
 
     def prefer(self, launch: Launch) -> None:
         """Start the next spare with this launch, which has worked."""

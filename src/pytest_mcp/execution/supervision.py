@@ -9,24 +9,25 @@ import asyncio
 import errno
 import os
 import signal
-import sys
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from pathlib import Path
 from subprocess import PIPE
 from typing import Literal
 
 import anyio
 from anyio.abc import Process
 
-from pytest_mcp.events.run import Exit
-from pytest_mcp.execution import linux, run_folder
+from pytest_mcp.events.exit import Exit
+from pytest_mcp.execution import run_folder
 from pytest_mcp.execution.background import alongside, to_the_end
-from pytest_mcp.execution.command import Launch
 from pytest_mcp.execution.messages import Answer, Go, Interrupt, NotStarted, Start, decode_answer, encode
 from pytest_mcp.execution.reaper import reaper
 from pytest_mcp.execution.run_folder import Folder, FolderError
+from pytest_mcp.execution.start import first_order
+from pytest_mcp.execution.start.adopted import Adopted
+from pytest_mcp.execution.start.early import Early
+from pytest_mcp.execution.start.launch import Launch
 from pytest_mcp.execution.time_budget import OVERTIME_SECONDS, STOP_SECONDS
 
 # Set by a command that can be interrupted: when this event comes, the child of its run gets SIGINT and some time to
@@ -34,7 +35,6 @@ from pytest_mcp.execution.time_budget import OVERTIME_SECONDS, STOP_SECONDS
 interruption: ContextVar[anyio.Event | None] = ContextVar("interruption", default=None)
 # A supervisor that is told to stop and does not exit within this time may have been stopped itself: it is continued.
 PROMPT_SECONDS = 0.2
-_SUPERVISOR = Path(__file__).with_name("supervisor.py")
 # The program itself is at fault, not the machine.
 _UNUSABLE = frozenset({errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.EISDIR, errno.EPERM})
 
@@ -86,6 +86,14 @@ async def start(launch: Launch) -> Started:
             await end(started)
         raise cancelled
     return started
+
+
+def adopt(early: Early) -> Started:
+    """A child that was started before there was an event loop. Whoever adopts it must end it."""
+    assert early.launch is not None
+    early.is_adopted = True
+    reaper.supervisors.add(early.supervisor.pid)
+    return Started(Adopted(early.supervisor), early.folder, early.launch, waits=True)
 
 
 def no_folder(error: FolderError) -> SpawnError:
@@ -146,12 +154,11 @@ async def _pass_on_interruption(supervisor: Process) -> None:
 
 async def _open(folder: Folder, launch: Launch) -> Process:
     return await anyio.open_process(
-        [sys.executable, "-I", "-S", str(_SUPERVISOR), str(folder.path)],
+        first_order.supervisor(folder.path),
         stdin=PIPE,
         stdout=PIPE,
         stderr=None,
-        # The child's, not the server's: a test can read the environment of its parent.
-        env={**launch.env, **linux.HANDED_ON},
+        env=first_order.variables(launch.env),
         start_new_session=True,
         # The folder's lock: held as long as the supervisor lives.
         pass_fds=(folder.descriptor,),

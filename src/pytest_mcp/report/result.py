@@ -23,9 +23,10 @@ from pytest_mcp.api.results import (
     TestResult,
     Verdict,
 )
+from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.outcomes import TestRecord
-from pytest_mcp.events.run import Exit, Run
+from pytest_mcp.events.run import Run
 from pytest_mcp.report import coverage, failures, grouping, json_report, rerun, targets_not_run
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group

@@ -19,8 +19,9 @@ from pytest_mcp.config.model import Config
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events import decode
 from pytest_mcp.events import model as events
+from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.run import Asked_co, Exit, Run, RunEnvironment
+from pytest_mcp.events.run import Asked_co, Run, RunEnvironment
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution import command, process
 from pytest_mcp.execution.spare import Spare

@@ -172,6 +172,12 @@ def extensions_in(params: Any) -> dict[str, Any]:
     return {}
 
 
+def input_schema(tool: str) -> Any:
+    """The arguments of a tool, for a command that need not load the models for it."""
+    version = next(iter(json.loads(SNAPSHOT.read_bytes())["stateless"].values()))
+    return next(each["inputSchema"] for each in version["tools/list"]["tools"] if each["name"] == tool)
+
+
 def _add_tool(snapshot: dict[str, Any], added: dict[str, Any]) -> None:
     for era, versions in added.items():
         for version, tool in versions.items():

@@ -10,9 +10,10 @@ from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.events import collection
 from pytest_mcp.events import model as events
 from pytest_mcp.events.decode import parse
+from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import Event
-from pytest_mcp.events.run import Exit, Run
+from pytest_mcp.events.run import Run
 from pytest_mcp.report import budget, no_result, result
 from pytest_mcp.tools import dump
 from tests.external.endurance.figures import Tally, part

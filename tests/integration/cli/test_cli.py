@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from pytest_mcp import __version__
-from pytest_mcp.cli.commands import call, discover, doctor, history, hook, investigate, merge, run, setup
+from pytest_mcp.cli.commands import call, completion, discover, doctor, history, hook, investigate, merge, run, setup
 from pytest_mcp.cli.main import COMMANDS, Command
 from pytest_mcp.config.options import SETTINGS, Setting, typed_flags
 from tests.support import workbench
@@ -210,6 +210,7 @@ def test_a_reader_that_has_seen_enough_is_no_mistake(project: Workbench) -> None
 def test_every_command_has_its_module_and_every_module_its_command() -> None:
     modules: dict[str, Command] = {
         "call": call,
+        "completion": completion,
         "discover": discover,
         "doctor": doctor,
         "history": history,

@@ -22,7 +22,7 @@ import pytest_mcp
 from tests.support.paths import ROOT
 from tests.support.waiting import PATIENCE
 
-COMMANDS = ("call", "discover", "doctor", "hook", "investigate", "merge", "run", "setup")
+COMMANDS = ("call", "completion", "discover", "doctor", "hook", "investigate", "merge", "run", "setup")
 _MAIN = str(Path(pytest_mcp.__file__).with_name("__main__.py"))
 _NUMBER = struct.Struct("!i")
 _LOCK = threading.Lock()
@@ -105,4 +105,6 @@ if __name__ == "__main__":
 
     for name in COMMANDS:
         importlib.import_module(f"pytest_mcp.cli.commands.{name}")
+    # `run` and `call` load it themselves, after they have started their child.
+    importlib.import_module("pytest_mcp.cli.run_call")
     serve(socket.socket(fileno=int(sys.argv[1])))

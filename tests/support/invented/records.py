@@ -6,9 +6,10 @@ from typing import Any
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests
 from pytest_mcp.config.model import Bounds
 from pytest_mcp.events.collection import CollectionFailed, CollectionSkipped, Item, Items, Selected
+from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import Event, Finished, Phase, SessionEnded, SessionStarted, Started
-from pytest_mcp.events.run import Exit, Run, RunEnvironment
+from pytest_mcp.events.run import Run, RunEnvironment
 
 ENVIRONMENT: RunEnvironment = {
     "root": "/project",

@@ -15,9 +15,11 @@ from typing import Any
 import anyio
 import pytest
 
-from pytest_mcp.events.run import Exit
+from pytest_mcp.events.exit import Exit
 from pytest_mcp.execution import process, supervision
-from pytest_mcp.execution.command import Command, Launch
+from pytest_mcp.execution.command import Command
+from pytest_mcp.execution.start import first_order
+from pytest_mcp.execution.start.launch import Launch
 from pytest_mcp.execution.supervision import SpawnError
 from tests.support.leftovers import children
 from tests.support.runs.children import JOB, STUBBORN, command, remains
@@ -166,10 +168,10 @@ async def test_floods_are_kept_as_head_and_tail_with_the_count_of_what_is_missin
 
     assert ended.stdout.startswith("first\n")
     assert ended.stdout.endswith("xlast\n")
-    left_out = 50_000_000 + len("first\nlast\n") - 2 * process.KEPT_OUTPUT
+    left_out = 50_000_000 + len("first\nlast\n") - 2 * first_order.KEPT_OUTPUT
     assert f"[... {left_out} bytes left out ...]" in ended.stdout
     assert ended.left_out == left_out
-    assert len(ended.stdout) < 2 * process.KEPT_OUTPUT + 100
+    assert len(ended.stdout) < 2 * first_order.KEPT_OUTPUT + 100
 
 
 @pytest.mark.anyio
@@ -218,7 +220,8 @@ import anyio, json, os, sys
 sys.path[:0] = json.loads(sys.argv[2])
 from pathlib import Path
 from pytest_mcp.execution import process, supervision
-from pytest_mcp.execution.command import Command, Launch
+from pytest_mcp.execution.command import Command
+from pytest_mcp.execution.start.launch import Launch
 launch = Launch(argv=(sys.executable, "-c", sys.argv[1]), cwd=Path.cwd(), env=dict(os.environ))
 child = Command(launch=launch, job={}, reproduction=())
 anyio.run(lambda: process.run(child, time_limit=600, on_line=lambda _: None))

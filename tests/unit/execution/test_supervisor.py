@@ -5,8 +5,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pytest_mcp.events.run import Exit
+from pytest_mcp.events.exit import Exit
 from pytest_mcp.execution import linux, process, supervision
+from pytest_mcp.execution.start import first_order
 from tests.support.runs.children import STUBBORN, command, remains
 from tests.support.waiting import processes_in
 
@@ -52,7 +53,7 @@ async def run_with(change: str, source: str, folder: Path, monkeypatch: pytest.M
     wrapper = folder.parent / "wrapper.py"
     text = WRAPPER.format(package=str(script.parents[2]), script=str(script), change=change)
     wrapper.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(supervision, "_SUPERVISOR", wrapper)
+    monkeypatch.setattr(first_order, "_SUPERVISOR", wrapper)
     return await process.run(command(folder, source), time_limit=limit, on_line=lambda _: None)
 
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from pytest_mcp.events.collection import CollectionFailed, CollectionSkipped, Selected
 from pytest_mcp.events.decode import Record
+from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import Event, Finished, Phase, SessionEnded, Started, Unreported
-from pytest_mcp.events.run import Exit
 from pytest_mcp.report.result import judge
 from tests.support.invented.records import (
     absent,

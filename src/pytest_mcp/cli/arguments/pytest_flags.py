@@ -10,7 +10,6 @@ import sys
 from itertools import islice
 from pathlib import Path
 
-from pytest_mcp.api.requests import MAX_NODE_IDS
 from pytest_mcp.cli.arguments.tool_flags import DEST_PREFIX, Arguments
 from pytest_mcp.config.model import ConfigError
 
@@ -86,6 +85,9 @@ def _pass_on(group: "argparse._ArgumentGroup", short: str, option: str, *, help:
 
 
 def _with_stdin(options: argparse.Namespace) -> list[str]:
+    # Loads the models of requests, and flags are parsed before those are loaded.
+    from pytest_mcp.api.requests import MAX_NODE_IDS  # noqa: PLC0415
+
     lines = (line.rstrip("\r\n") for line in sys.stdin)
     read = list(islice(filter(str.strip, lines), MAX_NODE_IDS + 1))
     if not read:

@@ -1,15 +1,14 @@
 """A tool's parameters as command-line flags, derived from the tool's schema.
 
-In come a tool and a parsed command line; out come the arguments of a call, as an agent sends them. They are not checked
-here: they are validated like an agent's arguments, with the same messages.
+In come a schema and a parsed command line; out come the arguments of a call, as an agent sends them. They are not
+checked here: they are validated like an agent's arguments, with the same messages. Standard library only: commands
+parse what is typed before they load anything else.
 """
 
 import argparse
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-from pytest_mcp.tools import Tool
 
 Arguments = dict[str, Any]
 Schema = Mapping[str, Any]
@@ -20,9 +19,10 @@ SHORT_FLAGS = {"markers": "-m", "keywords": "-k", "failfast": "-x"}
 DEST_PREFIX = "tool_"
 
 
-def add_to(parser: argparse.ArgumentParser, tool: Tool) -> None:
-    required = tool.input_schema.get("required", ())
-    for name, schema in tool.input_schema["properties"].items():
+def add_to(parser: argparse.ArgumentParser, tool: str, parameters: Schema) -> None:
+    """A flag for each parameter of this tool, and `--json`."""
+    required = parameters.get("required", ())
+    for name, schema in parameters["properties"].items():
         dest = DEST_PREFIX + name
         common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _help(schema)}
         if schema.get("type") == "array":
@@ -32,6 +32,7 @@ def add_to(parser: argparse.ArgumentParser, tool: Tool) -> None:
         else:
             flags = [SHORT_FLAGS[name]] if name in SHORT_FLAGS else []
             parser.add_argument(*flags, _flag(name), dest=dest, **common, **_kind(name, schema))
+    parser.add_argument("--json", action="store_true", help=f"print the answer of {tool} as one line of JSON")
 
 
 def arguments(options: argparse.Namespace) -> Arguments:

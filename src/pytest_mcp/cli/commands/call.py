@@ -6,10 +6,17 @@ usage error. The tool is called in this process: importing the SDK takes longer 
 
 import argparse
 import json
+from typing import Any
 
-from pytest_mcp.cli import local_call
+from pytest_mcp.cli import child_ahead
+from pytest_mcp.cli.loading import loading
 from pytest_mcp.cli.output import MISUSE, print_message, show
+from pytest_mcp.config.model import Config
 from pytest_mcp.config.options import LoadConfig
+from pytest_mcp.execution.start.early import Early
+
+# Tools that start one child for a call.
+_COLLECTING = ("discover_tests", "execute_tests", "explain_environment")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +36,16 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     if not isinstance(arguments, dict):
         print_message('the arguments must be a JSON object, e.g. \'{"path": "tests"}\'')
         return MISUSE
-    reply, failed = local_call.reply(options.tool, arguments, config)
+    if options.tool not in _COLLECTING:
+        return _call(options.tool, arguments, config, None)
+    with child_ahead.started(config, arguments) as child:
+        return _call(options.tool, arguments, config, child)
+
+
+def _call(tool: str, arguments: dict[str, Any], config: Config, child: Early | None) -> int:
+    with loading():
+        from pytest_mcp.cli import local_call  # noqa: PLC0415 - takes as long to load as pytest
+
+    reply, failed = local_call.reply(tool, arguments, config, child)
     show(json.dumps(reply, ensure_ascii=False, indent=2))
     return 1 if failed else 0

@@ -14,7 +14,7 @@ from pathlib import Path
 from pytest_mcp.api.requests import DiscoverTargets
 from pytest_mcp.api.results import DiscoverResult
 from pytest_mcp.cli import exit_codes, local_call, render_discovery
-from pytest_mcp.cli.arguments import typed_paths
+from pytest_mcp.cli.arguments import tool_flags, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show, show_on_stderr
@@ -28,7 +28,7 @@ TOOL = replace(BY_NAME["discover_tests"], request=DiscoverTargets)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Lists every test, unless --json, --detail or --max-tokens is given."
-    local_call.add_arguments(parser, TOOL)
+    tool_flags.add_to(parser, TOOL.name, TOOL.input_schema)
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:

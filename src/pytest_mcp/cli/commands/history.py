@@ -8,6 +8,7 @@ import argparse
 
 from pytest_mcp.api.history import HistoryResult
 from pytest_mcp.cli import exit_codes, local_call, render_history
+from pytest_mcp.cli.arguments import tool_flags
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import can_show, show
@@ -20,7 +21,7 @@ TOOL = test_history()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    local_call.add_arguments(parser, TOOL)
+    tool_flags.add_to(parser, TOOL.name, TOOL.input_schema)
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:

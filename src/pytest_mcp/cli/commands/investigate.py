@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pytest_mcp.api.investigation import InvestigateResult
 from pytest_mcp.cli import exit_codes, local_call, page_file, render_investigation
-from pytest_mcp.cli.arguments import tool_flags, typed_paths
+from pytest_mcp.cli.arguments import page_flags, tool_flags, typed_paths
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
 from pytest_mcp.cli.page_file import PageFile
@@ -24,8 +24,8 @@ TOOL = BY_NAME["investigate_failure"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    local_call.add_arguments(parser, TOOL)
-    page_file.add_arguments(parser)
+    tool_flags.add_to(parser, TOOL.name, TOOL.input_schema)
+    page_flags.add_to(parser)
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli import exit_codes, page_file, render, terminal
-from pytest_mcp.cli.arguments import tool_flags
+from pytest_mcp.cli.arguments import page_flags, tool_flags
 from pytest_mcp.cli.output import USAGE_ERROR, print_message, show
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.page.origin import Origin
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a file with what `pytest-mcp run --shard K/N --json` printed; - for stdin with one answer on each line",
     )
     parser.add_argument("--json", action="store_true", help="print one answer of execute_tests as one line of JSON")
-    page_file.add_arguments(parser)
+    page_flags.add_to(parser)
 
 
 def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:

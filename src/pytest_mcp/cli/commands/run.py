@@ -3,36 +3,26 @@
 In come the tool's parameters as flags, and node ids; out come a report and pytest's exit code. `--json` prints the
 tool's answer unchanged. For the report max_tokens is the largest that is allowed, unless another one is typed.
 `--shard` runs one part of the tests; its answer has the key `shard`, which `pytest-mcp merge` reads. `--html` writes
-a page about the whole run, whatever the answer has left out.
+a page about the whole run, whatever the answer has left out. The call itself is in `cli/run_call.py`, which is loaded
+while the child starts.
 """
 
 import argparse
-import os
 import re
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
 
-from pytest_mcp import engine
-from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import annotations, exit_codes, local_call, page_file, render
-from pytest_mcp.cli.arguments import pytest_flags, tool_flags, typed_paths
-from pytest_mcp.cli.arguments.tool_flags import Arguments
-from pytest_mcp.cli.local_call import ToolCommand
-from pytest_mcp.cli.output import show
-from pytest_mcp.cli.run_page import RunPage
-from pytest_mcp.cli.terminal import Screen
+from pytest_mcp.cli import child_ahead
+from pytest_mcp.cli.arguments import page_flags, pytest_flags, tool_flags, typed_paths
+from pytest_mcp.cli.loading import loading
 from pytest_mcp.config.model import MOST_SHARDS, Shard
-from pytest_mcp.config.options import LoadConfig, typed_flags
-from pytest_mcp.environments import git
-from pytest_mcp.tools import BY_NAME
+from pytest_mcp.config.options import LoadConfig
+from pytest_mcp.server import fast_start
 
-TOOL = BY_NAME["execute_tests"]
+_TOOL = "execute_tests"
 _PART = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    local_call.add_arguments(parser, TOOL)
+    tool_flags.add_to(parser, _TOOL, fast_start.input_schema(_TOOL))
     pytest_flags.add_to(parser)
     parser.add_argument(
         "--shard",
@@ -41,25 +31,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run only part K of N of the tests, whole files each; N machines with K from 1 to N run every test once,"
         " and `pytest-mcp merge` makes one answer of theirs",
     )
-    page_file.add_arguments(parser)
+    page_flags.add_to(parser)
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
-    config = load_config()._replace(pytest_options=pytest_flags.for_pytest(options))
-    tool_flags.add_typed(options, pytest_flags.translated(options))
-    if options.timeout is None:
-        config = config._replace(default_timeout=config.max_timeout)
-    if options.shard is not None:
-        config = config._replace(shard=options.shard._replace(commit=git.head_commit(config.root)))
-    print_result = partial(_print, options=options, root=config.root)
-    for_people = partial(_for_people, most_tokens=config.most_tokens)
-    command = ToolCommand(TOOL, for_people, print_result, exit_codes.of_execution, runs_tests=True)
-    if (file := page_file.wanted(options)) is not None:
-        page = RunPage(config)
-        tool = replace(TOOL, handler=partial(engine.execute, on_run=page.keep))
-        origin = page_file.origin("run", tool_flags.arguments(options), options, config.root)
-        command = replace(command, tool=tool, after=partial(file.write, origin=origin, draw=page.draw))
-    return local_call.run(command, options, config)
+    config = load_config()
+    arguments = typed_paths.from_root(tool_flags.arguments(options), config.root)
+    with child_ahead.started(config, arguments) as child:
+        with loading():
+            from pytest_mcp.cli import run_call  # noqa: PLC0415 - takes as long to load as pytest
+        return run_call.main(options, config, child)
 
 
 def _shard(typed: str) -> Shard:
@@ -69,27 +50,3 @@ def _shard(typed: str) -> Shard:
         rule = f"K/N with 1 <= K <= N <= {MOST_SHARDS}, such as 2/5 for the second of five parts"
         raise argparse.ArgumentTypeError(f"{typed!r} is not a part; write {rule}")
     return Shard(number, of, commit=None)
-
-
-def _for_people(typed: Arguments, screen: Screen, *, most_tokens: int) -> Arguments:
-    return {"max_tokens": most_tokens, "color": screen.out.has_colours, **typed}
-
-
-def _print(result: ExecuteResult, screen: Screen, *, options: argparse.Namespace, root: Path) -> None:
-    again = typed_paths.again(result.rerun, typed_flags(options, os.environ), root)
-    annotated = annotations.of_run(result, _prefix(root)) if os.environ.get("GITHUB_ACTIONS") else []
-    show("\n".join([*annotated, *render.of_run(_styled(result, options), screen.out, again=again)]))
-
-
-def _styled(result: ExecuteResult, options: argparse.Namespace) -> ExecuteResult:
-    if pytest_flags.has_no_tracebacks(options):
-        return render.without_tracebacks(result)
-    if pytest_flags.has_own_tracebacks(options):
-        return render.condensed(result)
-    return render.only_failures(result) if options.quieter > options.louder else result
-
-
-def _prefix(root: Path) -> str:
-    """From the top of the repository to the root."""
-    top = Path(os.environ.get("GITHUB_WORKSPACE") or root).resolve()
-    return f"{root.relative_to(top).as_posix()}/" if root != top and root.is_relative_to(top) else ""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_mcp.cli.output import MISUSE, ask, can_ask, print_message, show
-from pytest_mcp.cli.setup import config_file, extras, instructions, own_command, server_entry
+from pytest_mcp.cli.setup import config_file, extras, goose, instructions, own_command, server_entry
 from pytest_mcp.cli.setup.client import Client, Machine
 from pytest_mcp.cli.setup.clients import CLIENTS, OTHER
 from pytest_mcp.cli.setup.config_file import Change, ConfigFileError, real
@@ -62,13 +62,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     writing.add_argument(
         "--print",
         action="store_true",
-        help="only show what would be written; `--print json`: an entry for any other client",
+        help="only show what would be written; `--print goose`, or `json` for any other client: an entry to copy",
     )
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     if options.print and options.clients == [OTHER.name]:
         return _print_entry(options, load_config())
+    if goose.NAME in options.clients:
+        return _print_for_goose(options, load_config)
     unknown = [name for name in options.clients if name not in CLIENTS_BY_NAME]
     if unknown:
         print_message(f"unknown client: {', '.join(unknown)}; the known clients are {', '.join(CLIENTS_BY_NAME)}")
@@ -88,6 +90,14 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
 def _print_entry(options: argparse.Namespace, config: Config) -> int:
     """Only the JSON is printed, so that other programs can read it."""
     show(server_entry.sample(OTHER, _plan(options, config)))
+    return 0
+
+
+def _print_for_goose(options: argparse.Namespace, load_config: LoadConfig) -> int:
+    if not options.print or options.url or len(options.clients) > 1:
+        print_message(goose.HOW)
+        return MISUSE
+    show(goose.sample(_plan(options, _config(options, load_config))))
     return 0
 
 

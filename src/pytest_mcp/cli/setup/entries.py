@@ -77,8 +77,7 @@ def server_name(
     """The name of the entry. If the entries of several projects share a file, each project has its own name."""
     if level == "project" or not client.one_project or root is None:
         return "pytest"
-    word = re.sub(r"[^A-Za-z0-9_]+", "-", root.name).strip("-")[:LONGEST_PROJECT_NAME]
-    first = f"pytest-{word or 'project'}"
+    first = project_name(root)
     known = [
         name
         for name, old in taken.items()
@@ -86,6 +85,14 @@ def server_name(
     ]
     names = (first if number == 1 else f"{first}-{number}" for number in count(1))
     return known[0] if known else next(name for name in names if name not in taken)
+
+
+def project_name(root: PurePath | None) -> str:
+    """The name of the entry of this project; without a project, of all of them."""
+    if root is None:
+        return "pytest"
+    word = re.sub(r"[^A-Za-z0-9_]+", "-", root.name).strip("-")[:LONGEST_PROJECT_NAME]
+    return f"pytest-{word or 'project'}"
 
 
 def leads_to(entry: Any, url: str | None) -> bool:

@@ -15,7 +15,7 @@ from pytest_mcp.environments.managers.cache import Cache, Finding, stamped
 from pytest_mcp.environments.managers.protocol import Answers, Manager, Variables
 from pytest_mcp.environments.managers.query import Question, Unanswered
 from pytest_mcp.environments.project import Manifest
-from pytest_mcp.events.run import Exit
+from pytest_mcp.events.exit import Exit
 
 _cache: Cache[Answers] = Cache()
 

@@ -7,9 +7,10 @@ Concurrent calls with one key wait for one search. Which files an answer depends
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-import anyio
+if TYPE_CHECKING:
+    import anyio
 
 Answer = TypeVar("Answer")
 # Resolved path, modification time, size and inode; None if there is no such file.
@@ -24,11 +25,18 @@ class Finding(Generic[Answer]):
     stamps: Mapping[Path, Stamp] | None
 
 
+def _event() -> "anyio.Event":
+    # A command finds its interpreter before it loads the event loop.
+    import anyio  # noqa: PLC0415
+
+    return anyio.Event()
+
+
 @dataclass
 class _Search(Generic[Answer]):
     """A search in progress. It ends without a finding if the call that began it was cancelled."""
 
-    over: anyio.Event = field(default_factory=anyio.Event)
+    over: "anyio.Event" = field(default_factory=_event)
     finding: Finding[Answer] | None = None
 
 

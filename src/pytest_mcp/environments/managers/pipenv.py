@@ -9,7 +9,7 @@ from pytest_mcp.environments.managers.protocol import Project, Variables
 from pytest_mcp.environments.managers.query import Question, Unanswered, complaint
 from pytest_mcp.environments.project import toml
 from pytest_mcp.environments.requirements import Declaration
-from pytest_mcp.events.run import Exit
+from pytest_mcp.events.exit import Exit
 
 _SOURCES = ("Pipfile", "Pipfile.lock", ".venv")
 _SETTINGS = {

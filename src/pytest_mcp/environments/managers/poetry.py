@@ -15,7 +15,7 @@ from pytest_mcp.environments.managers.protocol import Project, Variables
 from pytest_mcp.environments.managers.query import Question, Unanswered, complaint
 from pytest_mcp.environments.project import table, toml
 from pytest_mcp.environments.requirements import Declaration
-from pytest_mcp.events.run import Exit
+from pytest_mcp.events.exit import Exit
 
 # Lists all environments and marks the one in use. `env info` lists none if PATH has another Python first.
 _ARGUMENTS = ("--no-plugins", "--no-interaction", "--no-ansi", "env", "list", "--full-path")

@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_mcp.environments import user_dirs
-from pytest_mcp.events.run import Exit
-from pytest_mcp.execution import process
-from pytest_mcp.execution.command import Launch
-from pytest_mcp.execution.supervision import SpawnError
+from pytest_mcp.events.exit import Exit
+from pytest_mcp.execution.start.launch import Launch
 from pytest_mcp.text import cut_middle
 
 # Managers take a second to start, on a busy machine several.
@@ -82,6 +80,10 @@ def launch(question: Question, program: Path) -> Launch:
 
 async def ask(question: Question, program: Path) -> Exit:
     """Whatever its exit code. All processes that it started have ended by then."""
+    # A command finds its interpreter before it loads the event loop.
+    from pytest_mcp.execution import process  # noqa: PLC0415
+    from pytest_mcp.execution.supervision import SpawnError  # noqa: PLC0415
+
     try:
         ended = await process.ask(launch(question, program), time_limit=QUESTION_SECONDS, kept_output=MOST_OUTPUT // 2)
     except SpawnError as error:

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pytest_mcp.cli.commands.setup import CLIENTS_BY_NAME
 from pytest_mcp.cli.setup.clients import CLIENTS
@@ -111,6 +112,24 @@ def test_print_json_is_an_entry_for_any_other_client_and_nothing_else(desk: Desk
     entry = {"url": options[1]} if len(options) > 1 else local
     assert json.loads(done.stdout) == {"mcpServers": {"pytest-shop": entry}}
     assert (done.returncode, desk.files()) == (0, {})
+
+
+def test_print_goose_is_an_entry_in_yaml_with_the_file_that_it_belongs_to(desk: Desk) -> None:
+    done = desk.typed("--print", "goose")
+
+    (name, entry), *others = yaml.safe_load(done.stdout)["extensions"].items()
+    assert (name, entry["name"], others) == ("pytest-shop", "pytest-shop", [])
+    assert (entry["cmd"], entry["args"]) == (SERVER, ["--root", str(desk.project)])
+    assert done.stdout.startswith(f"# In {desk.home}/.config/goose/config.yaml.")
+    assert (done.returncode, desk.files()) == (0, {})
+
+
+@pytest.mark.parametrize("words", [["goose"], ["goose", "cursor", "--print"], ["goose", "--remove"]])
+def test_goose_is_only_printed(desk: Desk, words: list[str]) -> None:
+    done = desk.typed(*words)
+
+    assert (done.returncode, done.stdout, desk.files()) == (2, "", {})
+    assert "pytest-mcp setup --print goose" in done.stderr
 
 
 def test_without_a_terminal_nothing_is_written_unasked(desk: Desk) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_mcp.events.model import Started
 from pytest_mcp.execution import process, report_file
+from pytest_mcp.execution.start import first_order
 from pytest_mcp.report import no_result
 from tests.support.invented.records import execution, one_test, phase, session
 from tests.support.waiting import limits_until, processes_in
@@ -254,7 +255,7 @@ async def test_processes_that_tests_leave_behind_are_ended_and_counted(bench: Wo
 
 @pytest.mark.anyio
 async def test_a_report_without_end_is_ended(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "REPORT_LIMIT", 1_000_000)
+    monkeypatch.setattr(first_order, "REPORT_LIMIT", 1_000_000)
     source = """
     import os
 

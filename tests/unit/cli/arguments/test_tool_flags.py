@@ -16,14 +16,14 @@ EXECUTE = BY_NAME["execute_tests"]
 
 def parsed(tool: Tool, *typed: str) -> tool_flags.Arguments:
     parser = argparse.ArgumentParser(allow_abbrev=False)
-    tool_flags.add_to(parser, tool)
+    tool_flags.add_to(parser, tool.name, tool.input_schema)
     return tool_flags.arguments(parser.parse_args(typed))
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_every_parameter_has_its_flag_with_its_description(tool: Tool) -> None:
     parser = argparse.ArgumentParser(formatter_class=lambda prog: argparse.HelpFormatter(prog, width=1000))
-    tool_flags.add_to(parser, tool)
+    tool_flags.add_to(parser, tool.name, tool.input_schema)
 
     said = parser.format_help()
 

@@ -14,7 +14,7 @@ from pytest_mcp.environments.managers.lookup import environments
 from pytest_mcp.environments.managers.poetry import Poetry
 from pytest_mcp.environments.managers.protocol import Answer
 from pytest_mcp.environments.managers.query import Unanswered
-from pytest_mcp.events.run import Exit
+from pytest_mcp.events.exit import Exit
 from tests.support.projects.disk import fix_line, lay
 from tests.support.projects.managed import BASE_PYTHON, Home, tree
 

@@ -1,0 +1,58 @@
+"""The child of a command starts while the command loads its modules, which takes as long.
+
+In come the settings and the arguments of a call, not validated yet; out comes a child that waits for its job, or None.
+It is a guess: a call that needs another Python, or none, does not use it, and it is ended.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pytest_mcp.config.model import Config
+from pytest_mcp.execution.start import early, launch
+from pytest_mcp.execution.start.early import Early
+
+_OWN = Path(sys.prefix)
+
+
+@contextmanager
+def started(config: Config, arguments: Mapping[str, Any]) -> Iterator[Early | None]:
+    """End it after the block if it was not used."""
+    child = early.start(launch.variables(config, own_prefix=_OWN)) if config.spare else None
+    if child is None:
+        yield None
+        return
+    try:
+        yield child if _begin(child, config, arguments) else None
+    finally:
+        child.end()
+
+
+def _begin(child: Early, config: Config, arguments: Mapping[str, Any]) -> bool:
+    # Loaded while the supervisor starts.
+    from pytest_mcp.environments import interpreter  # noqa: PLC0415
+
+    places = [config.root / word.partition("::")[0] for word in _words(arguments)]
+    if not all(_is_inside(place, config.root) for place in places):
+        return False
+    folder = interpreter.pointed_at(places, config.root)
+    usable = (each.python for each in interpreter.visible(config, folder) if each.problem is None)
+    if (python := next(usable, None)) is None:
+        return False
+    return child.begin(launch.of_child(python, config, own_prefix=_OWN), interpreter.state(python))
+
+
+def _words(arguments: Mapping[str, Any]) -> list[str]:
+    """The paths and node ids among them, of whatever shape they are."""
+    ids = arguments.get("node_ids")
+    words = [arguments.get("path"), *(ids if isinstance(ids, list) else [])]
+    return [word for word in words if isinstance(word, str)]
+
+
+def _is_inside(place: Path, root: Path) -> bool:
+    try:
+        return place.resolve().is_relative_to(root)
+    except (OSError, RuntimeError, ValueError):
+        return False

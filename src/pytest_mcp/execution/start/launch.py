@@ -1,0 +1,59 @@
+"""Which program a child is, before anything is known of its job. Standard library only.
+
+In come the project's Python and the settings; out comes the launch: arguments, folder and variables.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_mcp.config.model import PREFIX, Config
+
+# The script that the project's Python runs.
+LAUNCHER = Path(__file__).parents[2] / "child" / "launcher.py"
+
+# Variables that would change what pytest does or prints, or that belong to the server.
+_WITHHELD = frozenset(
+    {
+        "PYTEST_ADDOPTS",
+        "PYTEST_PLUGINS",
+        "PYTEST_DEBUG",
+        "PYTEST_CURRENT_TEST",
+        "PYTEST_VERSION",
+        "PYTEST_XDIST_WORKER",
+        "PYTEST_XDIST_WORKER_COUNT",
+        "PYTEST_XDIST_TESTRUNUID",
+        "PYTHONHOME",
+        "PYTHONSTARTUP",
+        "PYTHONINSPECT",
+        "PYTHONVERBOSE",
+        "PYTHONOPTIMIZE",
+        "PYTHONBREAKPOINT",
+        "PY_COLORS",
+        "FORCE_COLOR",
+        "CLICOLOR_FORCE",
+        "__PYVENV_LAUNCHER__",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What is known of a child before its job: calls with an equal launch can use the same spare."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str]
+
+
+def of_child(python: Path, config: Config, *, own_prefix: Path) -> Launch:
+    """`own_prefix` is the server's environment: that it is active says nothing about the project."""
+    return Launch((str(python), str(LAUNCHER)), config.root, variables(config, own_prefix=own_prefix))
+
+
+def variables(config: Config, *, own_prefix: Path) -> dict[str, str]:
+    inherited = config.environment
+    env = {name: value for name, value in inherited.items() if name not in _WITHHELD and not name.startswith(PREFIX)}
+    if env.get("VIRTUAL_ENV") == str(own_prefix):
+        del env["VIRTUAL_ENV"]
+    return env
