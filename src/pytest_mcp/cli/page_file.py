@@ -7,6 +7,7 @@ What the page shows is decided in `page`, which is loaded only when a page was a
 import argparse
 import os
 import webbrowser
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +19,10 @@ from pytest_mcp.config.model import ConfigError
 from pytest_mcp.events.run import Run
 from pytest_mcp.page.origin import Origin
 from pytest_mcp.text import in_line
+
+# A run, or what is known of one that was cut short.
+Part = Run[ExecuteTests] | ExecuteResult
+OnPart = Callable[[Part], None]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,11 +48,11 @@ class PageFile:
     def __init__(self, path: Path, *, opens: bool) -> None:
         self.path = path
         self.opens = opens
-        self.run: Run[ExecuteTests] | None = None
+        self.parts: list[Part] = []
 
-    def keep(self, run: Run[ExecuteTests]) -> None:
-        """For the page; without a run it shows what the answer has."""
-        self.run = run
+    def keep(self, part: Part) -> None:
+        """For the page; without any part it shows what the answer has."""
+        self.parts.append(part)
 
     def write(self, outcome: ExecuteResult | CallError, origin: Origin) -> int | None:
         """Returns an exit code if it could not be written."""
@@ -67,10 +72,12 @@ class PageFile:
 
         if isinstance(outcome, CallError):
             shown = content.of_error(outcome)
-        elif self.run is None:
+        elif not self.parts:
             shown = content.of_answer(outcome)
+        elif len(self.parts) == 1 and isinstance(self.parts[0], Run):
+            shown = content.of_run(self.parts[0], outcome)
         else:
-            shown = content.of_run(self.run, outcome)
+            shown = content.of_parts(self.parts, outcome)
         return document.render(shown, origin, created=f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}")
 
 

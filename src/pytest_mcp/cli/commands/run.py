@@ -3,7 +3,8 @@
 In come the tool's parameters as flags, and node ids; out come a report and pytest's exit code. `--json` prints the
 tool's answer unchanged. For the report max_tokens is the largest that is allowed, unless another one is typed.
 `--shard` runs one part of the tests; its answer has the key `shard`, which `pytest-mcp merge` reads. `--html` writes
-a page about the whole run, whatever the answer has left out.
+a page about the whole run, whatever the answer has left out. Targets with different environments are run in
+`cli/members.py`.
 """
 
 import argparse
@@ -12,20 +13,29 @@ import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_mcp import engine
+from pytest_mcp.api.errors import CallError
+from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli import annotations, exit_codes, local_call, page_file, render
 from pytest_mcp.cli.arguments import pytest_flags, tool_flags, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
+from pytest_mcp.cli.page_file import OnPart, PageFile
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.model import MOST_SHARDS, Config, Shard
 from pytest_mcp.config.options import LoadConfig, typed_flags
-from pytest_mcp.environments import git
+from pytest_mcp.environments import by_environment, git
+from pytest_mcp.execution.spare import Spare
 from pytest_mcp.page.origin import Origin
+from pytest_mcp.running.attempt import OnProgress
 from pytest_mcp.tools import BY_NAME
+
+if TYPE_CHECKING:
+    from pytest_mcp.cli.members import Members
 
 TOOL = BY_NAME["execute_tests"]
 _PART = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
@@ -53,11 +63,42 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
         config = config._replace(shard=options.shard._replace(commit=git.head_commit(config.root)))
     print_result = partial(_print, options=options, root=config.root)
     for_people = partial(_for_people, most_tokens=config.most_tokens)
-    command = ToolCommand(TOOL, for_people, print_result, exit_codes.of_execution, runs_tests=True)
-    if (page := page_file.wanted(options)) is not None:
-        tool = replace(TOOL, handler=partial(engine.execute, on_run=page.keep))
-        command = replace(command, tool=tool, after=partial(page.write, origin=_origin(options, config)))
+    page = page_file.wanted(options)
+    execution = _Execution(page)
+    tool = replace(TOOL, handler=execution.start)
+    command = ToolCommand(tool, for_people, print_result, exit_codes.of_execution, runs_tests=True)
+    command = replace(command, rescued=execution.rescued, after=execution.unwritten)
+    if page is not None:
+        write = partial(page.write, origin=_origin(options, config))
+        command = replace(command, after=lambda outcome: write(outcome) or execution.unwritten(outcome))
     return local_call.run(command, options, config)
+
+
+class _Execution:
+    """The run of the tests, or one run for each environment if the targets have several."""
+
+    def __init__(self, page: PageFile | None) -> None:
+        self.keep: OnPart = page.keep if page is not None else lambda _: None
+        self.members: Members | None = None
+
+    async def start(
+        self, request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress
+    ) -> ExecuteResult:
+        targets = [target for _, target in request.targets]
+        parts = by_environment.split(targets, config) if len(targets) > 1 else []
+        if len(parts) < 2:
+            return await engine.execute(request, config, spare, on_progress, on_run=self.keep)
+        # Few commands need it.
+        from pytest_mcp.cli.members import Members  # noqa: PLC0415
+
+        self.members = Members(request, config, parts, self.keep)
+        return await self.members.execute(spare, on_progress)
+
+    def rescued(self, error: CallError) -> ExecuteResult | None:
+        return self.members.rescued(error) if self.members is not None else None
+
+    def unwritten(self, _outcome: ExecuteResult | CallError) -> int | None:
+        return self.members.unwritten if self.members is not None else None
 
 
 def _origin(options: argparse.Namespace, config: Config) -> Origin:
