@@ -27,12 +27,13 @@ def of_folder(folder: Path, config: Config) -> Path:
     """The Python that a run of this folder tries first, or the folder whose manager is asked for one."""
     usable = [candidate.python for candidate in interpreter.visible(config, folder) if candidate.problem is None]
     if usable:
-        return next(filter(_sees_pytest, usable), usable[0])
+        return next(filter(sees_pytest, usable), usable[0])
     manifest = lookup.nearest(folder, config.root)
     shared = (manager.shared_home(folder) for manager in lookup.used(manifest))
     return next(filter(None, shared), manifest.folder)
 
 
-def _sees_pytest(python: Path) -> bool:
+def sees_pytest(python: Path) -> bool:
+    """Also if it sees the packages of the Python that it was made from."""
     prefix = virtualenv.of(python)
     return virtualenv.has(prefix, "pytest") or virtualenv.settings(prefix).get("include-system-site-packages") == "true"

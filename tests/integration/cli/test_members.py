@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -124,3 +125,22 @@ def test_all_members_together_have_one_time_limit(monorepo: Workbench) -> None:
 
     assert answer["exit_code"] == 2
     assert answer["notices"][1] == "packages/b was not run: the limit of 1 seconds had passed."
+
+
+def test_doctor_explains_the_environment_of_a_path_and_at_the_root_lists_the_members(monorepo: Workbench) -> None:
+    environment = environment_of(monorepo)
+
+    inside = typed("doctor", "b", "--json", cwd=monorepo.root / "packages", env=environment)
+    at_root = typed("doctor", cwd=monorepo.root, env=environment)
+    wrong = typed("doctor", "packages/c", cwd=monorepo.root, env=environment)
+
+    answer = json.loads(inside.stdout)
+    assert (inside.returncode, answer["pytest"]["version"][:3], answer["tests"]["count"]) == (0, "7.0", 2)
+    assert (answer["interpreter"]["source"], answer["config"]["file"]) == (
+        ".venv in packages/b",
+        "packages/b/pyproject.toml",
+    )
+    assert "members" not in answer
+    assert re.search(r"✓ packages/b +Python 3\.\d+\.\d+, pytest 7\.0", at_root.stdout)
+    assert at_root.stdout.splitlines()[-1] == "Next: pytest-mcp run packages/a packages/b"
+    assert (wrong.returncode, wrong.stdout) == (2, "")
