@@ -41,6 +41,8 @@ class Members:
     config: Config
     parts: Sequence[Sequence[Target]]
     keep: OnPart
+    # Whether the text that pytest printed is to be condensed although it is asked for in full.
+    condenses: bool
     answers: list[MemberAnswer] = field(default_factory=list)
     # Of the part that runs: whether its child has reported something.
     has_begun: bool = False
@@ -72,7 +74,7 @@ class Members:
                 if (result := await self._result(part, call)) is not None:
                     self._add_result(part, junit.cleaned(result), runs)
             self.unwritten = junit.write(self.answers)
-        return merged(self.answers, self.request)
+        return self._merged()
 
     def rescued(self, error: CallError) -> ExecuteResult | None:
         """The answer of a command that was ended at once, with all that ran until then."""
@@ -82,7 +84,11 @@ class Members:
             self._add_error(part, error)
         for part in self.parts[len(self.answers) :]:
             self._skip(part, INTERRUPTED)
-        return merged(self.answers, self.request)
+        return self._merged()
+
+    def _merged(self) -> ExecuteResult:
+        shown = {"detail": "tests"} if self.condenses else {}
+        return merged(self.answers, self.request.model_copy(update=shown))
 
     def _check(self) -> None:
         for name, given in {"coverage": self.request.coverage, "shard": self.config.shard}.items():

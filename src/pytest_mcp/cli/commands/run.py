@@ -64,7 +64,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     print_result = partial(_print, options=options, root=config.root)
     for_people = partial(_for_people, most_tokens=config.most_tokens)
     page = page_file.wanted(options)
-    execution = _Execution(page)
+    execution = _Execution(page, condenses=pytest_flags.has_own_tracebacks(options) and not options.json)
     tool = replace(TOOL, handler=execution.start)
     command = ToolCommand(tool, for_people, print_result, exit_codes.of_execution, runs_tests=True)
     command = replace(command, rescued=execution.rescued, after=execution.unwritten)
@@ -77,7 +77,8 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
 class _Execution:
     """The run of the tests, or one run for each environment if the targets have several."""
 
-    def __init__(self, page: PageFile | None) -> None:
+    def __init__(self, page: PageFile | None, *, condenses: bool) -> None:
+        self.condenses = condenses
         self.keep: OnPart = page.keep if page is not None else lambda _: None
         self.members: Members | None = None
 
@@ -91,7 +92,7 @@ class _Execution:
         # Few commands need it.
         from pytest_mcp.cli.members import Members  # noqa: PLC0415
 
-        self.members = Members(request, config, parts, self.keep)
+        self.members = Members(request, config, parts, self.keep, self.condenses)
         return await self.members.execute(spare, on_progress)
 
     def rescued(self, error: CallError) -> ExecuteResult | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult, Verdict
-from pytest_mcp.report import rerun
+from pytest_mcp.report import pytest_output, rerun
 from pytest_mcp.report.budget import BY_DETAIL, BY_TOKENS
 from pytest_mcp.report.shards.answers import Answer
 from pytest_mcp.report.shards.merge import first_notices, folded, has_failures, results_of
@@ -39,12 +39,14 @@ def merged(answers: Sequence[MemberAnswer], request: ExecuteTests) -> ExecuteRes
     notices = [*_unfinished(answers), *empty, *_environments(answers), *_notices(answers)]
     result = folded(answers, _verdict(answers, allows_empty=is_filtered), notices, request.detail)
     hint = BY_DETAIL if request.detail == "auto" else BY_TOKENS
+    printed = [each.text_output for each in results_of(answers)]
+    closing = pytest_output.common_closing_line(printed, result.summary.duration)
     codes = [answer.error_code for answer in answers if answer.error_code is not None]
     return result.model_copy(
         update={
             "exit_code": max(codes, default=result.exit_code),
             "rerun": _rerun(results_of(answers)),
-            "text_output": "\n\n".join(filter(None, [*_errors(answers), result.text_output])),
+            "text_output": "\n\n".join(filter(None, [*_errors(answers), result.text_output, closing])),
             "omitted": result.omitted and result.omitted.model_copy(update={"hint": hint}),
         }
     )

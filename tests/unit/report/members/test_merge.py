@@ -7,6 +7,7 @@ import pytest
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult, PartialResult
 from pytest_mcp.cli import exit_codes
+from pytest_mcp.report import pytest_output
 from pytest_mcp.report.members.merge import MemberAnswer, merged
 from tests.support.shards import facts, failed, result, summary
 
@@ -14,7 +15,8 @@ ALL = ExecuteTests()
 
 
 def answered(name: str, **told: Any) -> MemberAnswer:
-    return MemberAnswer(name, None, ExecuteResult.model_validate(result(facts(), notices=[], **told).model_dump()))
+    usual: dict[str, Any] = {"notices": [], "text_output": ""}
+    return MemberAnswer(name, None, ExecuteResult.model_validate(result(facts(), **usual | told).model_dump()))
 
 
 def red(name: str, *numbers: int) -> MemberAnswer:
@@ -33,7 +35,7 @@ def red(name: str, *numbers: int) -> MemberAnswer:
 
 
 def empty(name: str) -> MemberAnswer:
-    return answered(name, verdict="no_tests", exit_code=5, summary=summary(), text_output="")
+    return answered(name, verdict="no_tests", exit_code=5, summary=summary())
 
 
 def broken(name: str) -> MemberAnswer:
@@ -91,6 +93,15 @@ def test_what_runs_the_failures_again_never_names_a_folder_that_has_several_memb
     ]
 
     assert merged(covered, ALL).rerun == {"node_ids": ["packages/a/test_x.py", "packages/b/test_x.py"]}
+
+
+def test_counts_that_only_the_closing_lines_have_are_added_up() -> None:
+    lines = ["3 passed, 1 xfailed, 2 deselected in 0.10s", "1 passed, 4 xfailed in 1.00s", "3 passed in 0.20s"]
+
+    answer = merged([answered(name, text_output=line) for name, line in zip("abc", lines, strict=True)], ALL)
+
+    assert answer.text_output == "5 xfailed, 2 deselected in 6.00s"
+    assert pytest_output.expected(answer.text_output)["xfailed"] == 5
 
 
 def test_detail_tests_lists_every_test_of_every_member() -> None:
