@@ -102,11 +102,13 @@ def interrupted(request: Request, config: Config, ledger: Ledger, *, seconds: fl
     return no_result.interrupted(run, by)
 
 
-async def explain(_request: ExplainEnvironment, config: Config, spare: Spare, on_progress: OnProgress) -> ExplainResult:
+async def explain(request: ExplainEnvironment, config: Config, spare: Spare, on_progress: OnProgress) -> ExplainResult:
     """What keeps the tests from running is the answer here, not an error."""
-    trial = await interpreters.try_interpreters(Call(Survey(), config, spare, on_progress), config.default_timeout)
+    survey = Call(Survey.of(request), config, spare, on_progress)
+    trial = await interpreters.try_interpreters(survey, config.default_timeout)
     python = trial.chosen.python if trial.chosen else None
-    return await in_thread(lambda: environment.explained(trial, host.look(config, python)))
+    folder = None if request.path is None else request.path.path
+    return await in_thread(lambda: environment.explained(trial, host.look(config, python, folder)))
 
 
 async def _reach(request: Request, config: Config) -> Reach | None:

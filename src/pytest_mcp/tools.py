@@ -133,8 +133,8 @@ TOOLS = (
     Tool(
         name="explain_environment",
         title="Explain the environment",
-        description="Tell whether this project's tests can run, which Python and pytest run them and why, and the"
-        " one thing to do if they cannot (next_step). Collects the tests (their modules are imported) and runs none.",
+        description="Tell whether this project's tests can run, by which Python and pytest and why, and the one"
+        " thing to do if not (next_step). Collects the tests (their modules are imported), runs none.",
         request=ExplainEnvironment,
         result=ExplainResult,
         handler=engine.explain,

@@ -54,7 +54,7 @@ def test_the_parameters_are_those_that_were_promised() -> None:
 
     assert set(properties(BY_NAME["discover_tests"])) == shared
     assert set(properties(BY_NAME["execute_tests"])) == shared | running | {"coverage"}
-    assert properties(BY_NAME["explain_environment"]) == {}
+    assert set(properties(BY_NAME["explain_environment"])) == {"path"}
     assert set(properties(BY_NAME["investigate_failure"])) == {"node_id", "base", "runs", "timeout"}
 
 

@@ -133,7 +133,7 @@ class Arguments(BaseModel):
 
 
 class ExplainEnvironment(Arguments):
-    pass
+    path: Annotated[PathTarget | None, Field(description="Only for this folder or file.")] = None
 
 
 class Request(Arguments):
@@ -146,13 +146,13 @@ class Request(Arguments):
 
     path: Annotated[
         PathTarget | None,
-        Field(description="Only tests in this folder or file, relative to the project root. No :: and no wildcards."),
+        Field(description="Only tests in this folder or file, relative to the project root; no :: or wildcards."),
     ] = None
     pattern: Annotated[
         Annotated[StrictStr, Field(max_length=200, pattern=_PATTERN_CHARACTERS), AfterValidator(_check_pattern)] | None,
         Flag(lambda glob: f"--override-ini=python_files={glob}"),
         Field(
-            description="Test file names to look for instead of the project's own, e.g. 'check_*.py'."
+            description="Test file names instead of the project's own, e.g. 'check_*.py'."
             " Must contain test, spec or check."
         ),
     ] = None
@@ -169,16 +169,15 @@ class Request(Arguments):
     detail: Annotated[
         Detail,
         Field(
-            description="auto: each cause once, five of them whole; passing tests counted. tests: every test and"
-            " failure, up to max_tokens. full: pytest's own tracebacks, all it printed and, from execute_tests,"
-            " json_report."
+            description="auto: each cause once, five whole; passing tests counted. tests: every test and failure,"
+            " up to max_tokens. full: pytest's own tracebacks, all it printed; execute_tests adds json_report."
         ),
     ] = "auto"
     max_tokens: Annotated[
         Annotated[StrictInt, Field(ge=LEAST_TOKENS, le=MAX_TOKENS), AfterValidator(check_max_tokens)] | None,
         Field(
             description="Largest answer in tokens, except with detail full."
-            " Default: the operator's, 4000 to execute and 8000 to discover unless set."
+            " Default: the operator's, else 4000 to execute, 8000 to discover."
         ),
     ] = None
 
@@ -219,9 +218,13 @@ class DiscoverTests(Request):
 
 
 class Survey(DiscoverTests):
-    """The run of `explain_environment`: it discovers everything. It is not a tool of its own."""
+    """The run of `explain_environment`: it discovers all that this asks for. It is not a tool of its own."""
 
     wants_portrait: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, asked: ExplainEnvironment) -> "Survey":
+        return cls().model_copy(update={"path": asked.path})
 
 
 class Chosen(Request):
@@ -272,7 +275,7 @@ class ExecuteTests(Chosen):
         StrictBool | None,
         Field(
             description="Put what a failing test printed and logged behind its traceback."
-            " Default: yes, unless verbosity is negative."
+            " Default: unless verbosity is negative."
         ),
     ] = None
     locals: Annotated[
@@ -289,7 +292,7 @@ class ExecuteTests(Chosen):
         Seconds | None,
         Field(
             description="Seconds until the run is stopped and what had finished is reported."
-            " Default: the operator's, 240 unless set; at most the operator's limit, 3600 unless set."
+            " Default: the operator's, else 240; at most the operator's limit, else 3600."
         ),
     ] = None
 

@@ -244,6 +244,15 @@ class Server(Shape):
     executable: str
 
 
+class Member(Shape):
+    """A member of a monorepo, as files show it: versions, and what keeps its tests from running."""
+
+    folder: str
+    python: str | None
+    pytest: str | None
+    problem: str | None
+
+
 class OmittedEntries(Shape):
     """How many more there are."""
 
@@ -273,3 +282,5 @@ class ExplainResult(Shape):
     temporary_folder: TemporaryFolder
     server: Server
     omitted: OmittedEntries | None
+    # Only at the root of a monorepo, if no path was asked for; not announced, as `coverage`.
+    members: Annotated[SkipJsonSchema[list[Member] | None], Field(exclude_if=_is_absent)] = None

@@ -53,6 +53,8 @@ class ToolCommand:
     exit_code: Callable[[Any], int]
     # Called with the result or the error after it was printed; an exit code replaces that of the answer.
     after: Callable[[Any], int | None] = lambda _: None
+    # Called with an error: the answer that the command has nevertheless, if it has one.
+    rescued: Callable[[CallError], Shape | None] = lambda _: None
     # Whether it runs the tests once: failures are printed as they happen, and fixtures are torn down after Ctrl-C.
     runs_tests: bool = False
     # A child that waits for its job.
@@ -112,16 +114,23 @@ def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runn
         call = LocalCall(command.tool, request, config, command.child, tears_down=command.runs_tests)
         result = _called(_call(call, bar), runner)
     except CallError as error:
-        if options.json:
-            show(serialize.line(serialize.of_error(error) | _shard(config)))
-        else:
-            _print_error(error, command, screen)
-        return command.after(error) or exit_codes.of_error(error)
+        rescued = command.rescued(error)
+        if rescued is None:
+            return _failed(error, command, options, config, screen)
+        result = rescued
     if options.json:
         show(serialize.line(serialize.safe(dump(result), colour=getattr(request, "color", False))))
     else:
         command.print_result(result, screen)
     return command.after(result) or command.exit_code(result)
+
+
+def _failed(error: CallError, command: ToolCommand, options: argparse.Namespace, config: Config, screen: Screen) -> int:
+    if options.json:
+        show(serialize.line(serialize.of_error(error) | _shard(config)))
+    else:
+        _print_error(error, command, screen)
+    return command.after(error) or exit_codes.of_error(error)
 
 
 def _bar(command: ToolCommand, options: argparse.Namespace, screen: Screen) -> ProgressBar:

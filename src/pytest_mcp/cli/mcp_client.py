@@ -1,7 +1,7 @@
 """An MCP client that starts a server, or connects to one, and calls one tool, for `pytest-mcp doctor`.
 
-In comes a tool's name; out comes an examination: the handshake, or why it failed, the answer, and what the server wrote
-to stderr. How these are shown is decided by the command.
+In come a tool's name and its arguments; out comes an examination: the handshake, or why it failed, the answer, and what
+the server wrote to stderr. How these are shown is decided by the command.
 """
 
 import json
@@ -96,7 +96,7 @@ async def _http(url: str, token: str | None, refusals: list[int]) -> AsyncIterat
         yield streams
 
 
-async def examine(tool: str, target: Target, on_handshake: OnHandshake) -> Examination:
+async def examine(tool: str, arguments: dict[str, Any], target: Target, on_handshake: OnHandshake) -> Examination:
     """A handshake and one call, each with a time limit; `on_handshake` is called before the tool is."""
     found = Examination()
     with _kept_stderr() as log:
@@ -108,7 +108,7 @@ async def examine(tool: str, target: Target, on_handshake: OnHandshake) -> Exami
                     assert found.handshake is not None
                     on_handshake(found.handshake)
                     limit.deadline = anyio.current_time() + target.limit
-                    reply, failed = await _answer(client, tool)
+                    reply, failed = await _answer(client, tool, arguments)
             found = replace(found, problem=f"{tool}: {reply['message']}") if failed else replace(found, answer=reply)
         except* TimeoutError:
             found = replace(found, problem="the server did not answer in time")
@@ -145,9 +145,9 @@ async def _handshake(client: Client, started: float) -> Handshake:
     )
 
 
-async def _answer(client: Client, tool: str) -> tuple[Any, bool]:
+async def _answer(client: Client, tool: str, arguments: dict[str, Any]) -> tuple[Any, bool]:
     try:
-        result = await client.call_tool(tool, {})
+        result = await client.call_tool(tool, arguments)
     except MCPError as error:
         return {"code": error.code, "message": error.message, "data": error.data}, True
     if result.is_error:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_mcp.api.results import ExplainResult, Git, Settings
+from pytest_mcp.api.results import ExplainResult, Git, Member, Settings
 from pytest_mcp.cli.colours import Colour, Painter
 from pytest_mcp.cli.mcp_client import Handshake
 from pytest_mcp.report.environment.readiness import Standing
@@ -75,6 +75,7 @@ def of_environment(found: ExplainResult) -> list[Section]:
         Section("Project", tuple(_project(found))),
         Section("Python", tuple(_python(found))),
         Section("Tests", tuple(_tests(found))),
+        Section("Members", tuple(map(_member, found.members or ()))),
         *([] if found.problem is None else [of_problem(found.problem)]),
         Section("Notices", tuple(Line("warning", "", _wrapped(notice)) for notice in found.notices)),
     ]
@@ -158,6 +159,13 @@ def _tests(found: ExplainResult) -> Iterator[Line]:
         yield Line("bad", "not collected", broken)
     for foreign in found.imported_elsewhere:
         yield Line("bad", "imported", f"{foreign.name} from {foreign.file}, not from {foreign.own}")
+
+
+def _member(found: Member) -> Line:
+    known = {"Python": found.python, "pytest": found.pytest}
+    versions = _listed(f"{name} {version}" for name, version in known.items() if version)
+    text = "; ".join(filter(None, [versions, found.problem])) or "ready"
+    return Line("good" if found.problem is None else "warning", found.folder, text)
 
 
 def _wrapped(sentence: str) -> str:

@@ -1,7 +1,7 @@
 """`pytest-mcp run` after its flags were parsed: the call of execute_tests, and the report.
 
 In come the parsed command line, the settings and a child that waits for its job; out comes an exit code. Every import
-here is loaded while that child starts.
+here is loaded while that child starts. Targets with different environments are run in `cli/members.py`.
 """
 
 import argparse
@@ -9,21 +9,29 @@ import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_mcp import engine
+from pytest_mcp.api.errors import CallError
+from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli import annotations, exit_codes, local_call, page_file, render
 from pytest_mcp.cli.arguments import pytest_flags, tool_flags, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
-from pytest_mcp.cli.run_page import RunPage
+from pytest_mcp.cli.run_page import OnPart, RunPage
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.model import Config
 from pytest_mcp.config.options import typed_flags
-from pytest_mcp.environments import git
+from pytest_mcp.environments import by_environment, git
+from pytest_mcp.execution.spare import Spare
 from pytest_mcp.execution.start.early import Early
+from pytest_mcp.running.attempt import OnProgress
 from pytest_mcp.tools import BY_NAME
+
+if TYPE_CHECKING:
+    from pytest_mcp.cli.members import Members
 
 TOOL = BY_NAME["execute_tests"]
 
@@ -37,13 +45,45 @@ def main(options: argparse.Namespace, config: Config, child: Early | None) -> in
         config = config._replace(shard=options.shard._replace(commit=git.head_commit(config.root)))
     print_result = partial(_print, options=options, root=config.root)
     for_people = partial(_for_people, most_tokens=config.most_tokens)
-    command = ToolCommand(TOOL, for_people, print_result, exit_codes.of_execution, runs_tests=True, child=child)
-    if (file := page_file.wanted(options)) is not None:
-        page = RunPage(config)
-        tool = replace(TOOL, handler=partial(engine.execute, on_run=page.keep))
+    file = page_file.wanted(options)
+    page = RunPage(config) if file is not None else None
+    execution = _Execution(page, condenses=pytest_flags.has_own_tracebacks(options) and not options.json)
+    tool = replace(TOOL, handler=execution.start)
+    command = ToolCommand(tool, for_people, print_result, exit_codes.of_execution, runs_tests=True, child=child)
+    command = replace(command, rescued=execution.rescued, after=execution.unwritten)
+    if file is not None and page is not None:
         origin = page_file.origin("run", tool_flags.arguments(options), options, config.root)
-        command = replace(command, tool=tool, after=partial(file.write, origin=origin, draw=page.draw))
+        write = partial(file.write, origin=origin, draw=page.draw)
+        command = replace(command, after=lambda outcome: write(outcome) or execution.unwritten(outcome))
     return local_call.run(command, options, config)
+
+
+class _Execution:
+    """The run of the tests, or one run for each environment if the targets have several."""
+
+    def __init__(self, page: RunPage | None, *, condenses: bool) -> None:
+        self.condenses = condenses
+        self.keep: OnPart = page.keep if page is not None else lambda _: None
+        self.members: Members | None = None
+
+    async def start(
+        self, request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress
+    ) -> ExecuteResult:
+        targets = [target for _, target in request.targets]
+        parts = by_environment.split(targets, config) if len(targets) > 1 else []
+        if len(parts) < 2:
+            return await engine.execute(request, config, spare, on_progress, on_run=self.keep)
+        # Few commands need it.
+        from pytest_mcp.cli.members import Members  # noqa: PLC0415
+
+        self.members = Members(request, config, parts, self.keep, self.condenses)
+        return await self.members.execute(spare, on_progress)
+
+    def rescued(self, error: CallError) -> ExecuteResult | None:
+        return self.members.rescued(error) if self.members is not None else None
+
+    def unwritten(self, _outcome: ExecuteResult | CallError) -> int | None:
+        return self.members.unwritten if self.members is not None else None
 
 
 def _for_people(typed: Arguments, screen: Screen, *, most_tokens: int) -> Arguments:

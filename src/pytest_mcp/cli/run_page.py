@@ -1,10 +1,11 @@
 """The page of `run --html`: the whole run and, with `--history`, what is recorded of its tests.
 
-In come the run and its answer, or an error; out comes the text of the page. Where it is written is decided in
+In come the run, or those of several environments, and the answer, or an error; out comes the text of the page. Where
+it is written is decided in
 `page_file`, what it shows in `page`, which is loaded only when a page was asked for.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,23 +21,30 @@ if TYPE_CHECKING:
     from pytest_mcp.page.strip import Result
 
 
+# A run, or what is known of one that was cut short.
+Part = Run[ExecuteTests] | ExecuteResult
+OnPart = Callable[[Part], None]
+
+
 class RunPage:
     def __init__(self, config: Config) -> None:
         self.config = config
-        self.run: Run[ExecuteTests] | None = None
+        self.parts: list[Part] = []
 
-    def keep(self, run: Run[ExecuteTests]) -> None:
-        """For the page; without a run it shows what the answer has."""
-        self.run = run
+    def keep(self, part: Part) -> None:
+        """For the page; without any part it shows what the answer has."""
+        self.parts.append(part)
 
     def draw(self, outcome: ExecuteResult | CallError, origin: Origin, created: str) -> str:
         # No other command needs them.
         from pytest_mcp.page import content, document, past  # noqa: PLC0415
 
-        if self.run is None or isinstance(outcome, CallError):
+        if not self.parts or isinstance(outcome, CallError):
             shown = page_file.content_of(outcome)
+        elif len(self.parts) == 1 and isinstance(self.parts[0], Run):
+            shown = content.of_run(self.parts[0], outcome)
         else:
-            shown = content.of_run(self.run, outcome)
+            shown = content.of_parts(self.parts, outcome)
         recorded = self._recorded(past.shown_ids(shown))
         return document.render(replace(shown, past=recorded), origin, created=created)
 

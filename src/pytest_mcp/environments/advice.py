@@ -43,9 +43,9 @@ def addition(package: str, chosen: Candidate, root: Path, folder: Path) -> Fix:
     return fix if _is_usable(fix) else Fix(f"install {package} into the environment of the project's Python")
 
 
-def installation(root: Path, python: Path) -> str | None:
-    """The line that installs the project itself into the environment of this Python."""
-    line = PLAIN.project_line(Project(root, root, lookup.nearest(root, root), [python]))
+def installation(root: Path, python: Path, home: Path) -> str | None:
+    """The line that installs the project in the folder `home` itself into the environment of this Python."""
+    line = PLAIN.project_line(Project(root, home, lookup.nearest(home, root), [python]))
     return line if line is not None and _is_usable(Fix(line)) else None
 
 

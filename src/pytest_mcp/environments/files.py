@@ -42,6 +42,13 @@ def folders(path: Path) -> list[Path]:
         return []
 
 
+def matching(folder: Path, pattern: str) -> list[Path]:
+    try:
+        return sorted(islice(folder.glob(pattern), MOST_ENTRIES))
+    except (OSError, ValueError):
+        return []
+
+
 def upward(folder: Path, last: Path) -> Iterator[Path]:
     """The folder and its parents up to `last`."""
     for place in (folder, *folder.parents):

@@ -14,9 +14,11 @@ from pathlib import Path
 
 from pytest_mcp import __version__
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import advice, git, project
+from pytest_mcp.environments import advice, files, git, members, project
 from pytest_mcp.environments.git import Checkout
 from pytest_mcp.environments.managers import lookup
+from pytest_mcp.environments.members import Members
+from pytest_mcp.environments.project_root import is_package
 
 # A folder with one of these, a Python file or the files of a manager is a project.
 _SIGNS = (
@@ -58,19 +60,23 @@ class Surroundings:
     server: Itself
     # Installs the project itself into the Python that is used.
     installation: str | None = None
+    # Projects below the root, if it is a monorepo.
+    members: Members | None = None
 
 
-def look(config: Config, python: Path | None = None) -> Surroundings:
-    """`python` is the one that runs the tests."""
+def look(config: Config, python: Path | None = None, folder: Path | None = None) -> Surroundings:
+    """`python` is the one that runs the tests, `folder` what was asked for; None: everything."""
     root = config.root
+    home = root if folder is None else next(filter(is_package, files.upward(folder, root)), root)
     return Surroundings(
         root=root,
         checkout=git.find(root),
         temporary=_temporary_folder(config),
-        looks_like_a_project=_is_project(root),
-        in_src=_modules(root / "src") | _packages(root / "src"),
+        looks_like_a_project=_is_project(home),
+        in_src=_modules(home / "src") | _packages(home / "src"),
         server=Itself(__version__, platform.python_version(), sys.executable, sys.prefix),
-        installation=None if python is None else advice.installation(root, python),
+        installation=None if python is None else advice.installation(root, python, home),
+        members=members.find(config) if folder is None else None,
     )
 
 

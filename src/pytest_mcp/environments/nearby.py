@@ -24,7 +24,7 @@ _OF_TOOLS = (".tox", ".nox")
 # How deep services of a monorepo are nested.
 _DEPTH = 3
 # Takes a fraction of a second. In larger monorepos some folders are not searched.
-_MOST_FOLDERS = 2_000
+MOST_FOLDERS = 2_000
 _PATHS_NAMED = 3
 
 
@@ -110,10 +110,10 @@ def _above(root: Path) -> list[Path]:
 
 
 def _nested(folder: Path) -> list[Path]:
-    return [prefix for inner in islice(_below(folder), _MOST_FOLDERS) for prefix in _environments_of(inner)]
+    return [prefix for inner in islice(below(folder), MOST_FOLDERS) for prefix in _environments_of(inner)]
 
 
-def _below(folder: Path) -> Iterable[Path]:
+def below(folder: Path) -> Iterable[Path]:
     """Breadth first, without hidden folders, environments and installed packages."""
     level = [folder]
     for _ in range(_DEPTH):

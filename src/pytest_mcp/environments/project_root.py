@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pytest_mcp.environments import files, project, virtualenv
 from pytest_mcp.environments.managers import lookup
+from pytest_mcp.environments.project import Manifest
 
 _PACKAGE_FILES = ("setup.py", "setup.cfg")
 _PACKAGE_TABLES = ("project", "build-system")
@@ -29,7 +30,7 @@ def find(folder: Path, home: Path | None) -> Path | None:
     The search ends with the top of the git checkout, and before the home folder and the root of the file system.
     """
     places = list(_upward(folder, home))
-    return next(filter(_is_package, places), None) or next(filter(_has_settings, places), None)
+    return next(filter(is_package, places), None) or next(filter(_has_settings, places), None)
 
 
 def _upward(folder: Path, home: Path | None) -> Iterator[Path]:
@@ -41,13 +42,20 @@ def _upward(folder: Path, home: Path | None) -> Iterator[Path]:
             return
 
 
-def _is_package(folder: Path) -> bool:
+def is_package(folder: Path) -> bool:
+    """Whether it is a project of its own, or has an environment."""
     manifest = project.read(folder)
     return (
-        any(manifest.table(name) for name in _PACKAGE_TABLES)
-        or any(files.holds((folder / name).is_file) for name in _PACKAGE_FILES)
+        builds(manifest)
         or any(virtualenv.is_environment(folder / name) for name in virtualenv.FOLDERS)
         or bool(lookup.used(manifest))
+    )
+
+
+def builds(manifest: Manifest) -> bool:
+    """Whether a package can be built of it."""
+    return any(manifest.table(name) for name in _PACKAGE_TABLES) or any(
+        files.holds((manifest.folder / name).is_file) for name in _PACKAGE_FILES
     )
 
 

@@ -50,6 +50,16 @@ def has(prefix: Path, package: str) -> bool:
     return any(files.holds((folder / package).is_dir) for folder in packages(prefix))
 
 
+def version_of(prefix: Path, package: str) -> str | None:
+    """The version of an installed package, as its metadata is named."""
+    found = [path for folder in packages(prefix) for path in files.matching(folder, f"{package}-*.dist-info")]
+    return found[0].name.removeprefix(f"{package}-").removesuffix(".dist-info") if found else None
+
+
+def python_version(prefix: Path) -> str | None:
+    return ".".join(map(str, _version(prefix))) or None
+
+
 def newest_first(prefixes: Iterable[Path]) -> list[Path]:
     """By version of Python, then by name."""
     return sorted(sorted(prefixes), key=_version, reverse=True)

@@ -100,6 +100,18 @@ def of_run(run: Run[ExecuteTests], answer: ExecuteResult) -> Content:
     )
 
 
+def of_parts(parts: Sequence[Run[ExecuteTests] | ExecuteResult], answer: ExecuteResult) -> Content:
+    """Of several runs, or of what is known of a run that was cut short; `answer` is the one for all of them."""
+    each = [of_run(part, answer) if isinstance(part, Run) else of_answer(part) for part in parts]
+    return replace(
+        _frame(answer),
+        causes=[cause for content in each for cause in content.causes],
+        collection_errors=[error for content in each for error in content.collection_errors],
+        tests=[test for content in each for test in content.tests],
+        not_run=sum(content.not_run for content in each),
+    )
+
+
 def of_answer(answer: ExecuteResult) -> Content:
     grouped = [_known_cause(group, answer) for group in answer.failure_groups]
     named = {group.example for group in answer.failure_groups}

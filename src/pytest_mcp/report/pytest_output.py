@@ -6,6 +6,7 @@ and hooks say, and raw output of tests under `-s`.
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import partial
 
 # Where the closing line is looked for.
@@ -22,7 +23,7 @@ _HELD_ELSEWHERE = frozenset(
 # The last line of the warnings; what plugins say may follow it without a title.
 _END_OF_WARNINGS = "-- Docs: "
 # Counts that the summary of an answer does not have.
-_MORE_COUNTS = re.compile(r"\d (?:xfailed|xpassed|deselected|rerun)")
+_MORE_COUNTS = re.compile(r"(\d{1,9}) (xfailed|xpassed|deselected|rerun)")
 _EXPECTED = re.compile(r"(\d{1,9}) (xfailed|xpassed)")
 _DESELECTED = re.compile(r"(, |)\b(\d{1,15}) deselected(, |)")
 _HEADER = re.compile(
@@ -47,6 +48,16 @@ def missed_threshold(stdout: str) -> str | None:
         if found := _THRESHOLD.match(_COLOUR.sub("", line)):
             return found.group(1)
     return None
+
+
+def common_closing_line(outputs: Iterable[str], seconds: float) -> str:
+    """A closing line for several runs, with the counts that no other key of the answer has; empty without any."""
+    lines = [telling_closing_line(stdout) for stdout in outputs]
+    counts: Counter[str] = Counter()
+    for number, name in (found for line in lines for found in _MORE_COUNTS.findall(line)):
+        counts[name] += int(number)
+    listed = ", ".join(f"{number} {name}" for name, number in counts.items())
+    return f"{listed} in {seconds:.2f}s" if listed else ""
 
 
 def telling_closing_line(stdout: str, *, unreached: int = 0) -> str:

@@ -13,7 +13,8 @@ EVERYTHING: Arguments = {"path": "."}
 MOST_TESTS = 5
 MOST_FILES = 20
 
-# The parameters that choose the tests of a call, less those that name places.
+# The parameters that name places, and the others that choose the tests of a call.
+PLACES = ("path", "node_ids")
 _FILTERS = ("pattern", "markers", "keywords")
 
 
@@ -48,6 +49,12 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 def _holds(folder: str, other: str) -> bool:
     return folder != other and (folder == "." or other.startswith(f"{folder}/"))
+
+
+def names(arguments: Arguments) -> list[str]:
+    """The places that they name."""
+    ids = arguments.get("node_ids")
+    return [name for name in (arguments.get("path"), *(ids if isinstance(ids, list) else [])) if isinstance(name, str)]
 
 
 def same_selection(request: ExecuteTests) -> Arguments:

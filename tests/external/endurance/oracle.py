@@ -8,7 +8,7 @@ from typing import Any
 from _pytest.config import get_config
 from pydantic import ValidationError
 
-from pytest_mcp.api.requests import Request
+from pytest_mcp.api.requests import DiscoverTests, ExplainEnvironment, Request, Survey
 from pytest_mcp.config.model import Config
 from pytest_mcp.execution import command
 from pytest_mcp.tools import Tool
@@ -34,9 +34,11 @@ class Oracle:
             request = tool.request.model_validate(asked, context=config.bounds)
         except ValidationError:
             return False
+        if isinstance(request, ExplainEnvironment):
+            request = Survey.of(request)
         if not isinstance(request, Request):
             return True  # nothing of it can reach a command line
-        collect = tool.name == "discover_tests"
+        collect = isinstance(request, DiscoverTests)
         built = command.build(request, config, PYTHON, own_prefix=OWN_PREFIX, collect_only=collect)
         words = built.job["args"]
         if not words[0].startswith("--") or vars(self.read(words)) != self.wanted(asked, collect=collect):

@@ -252,11 +252,12 @@ async def test_no_variable_of_the_servers_is_told(bench: Workbench) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_parameter_is_refused(bench: Workbench) -> None:
-    refused = await bench.refused("explain_environment", path=".")
+async def test_a_path_outside_and_other_parameters_are_refused(bench: Workbench) -> None:
+    refused = await bench.refused("explain_environment", path="..", keywords="x")
 
     assert isinstance(refused, Failure)
-    assert (refused.code, refused.data["field"]) == (-32602, "path")
+    assert refused.code == -32602
+    assert [fault["field"] for fault in refused.data["validation_errors"]] == ["path", "keywords"]
 
 
 @pytest.mark.anyio

@@ -20,9 +20,11 @@ from pytest_mcp.cli.render_doctor import (
 )
 from pytest_mcp.environments.git import Checkout
 from pytest_mcp.environments.interpreter import Candidate
+from pytest_mcp.environments.members import Member, Members
 from pytest_mcp.events.model import ImportedElsewhere
 from pytest_mcp.report.environment.explain import explained
 from pytest_mcp.report.environment.readiness import Standing
+from pytest_mcp.tools import dump
 from tests.support.invented.records import item, session, uncollected
 from tests.support.invented.surveys import HELLO, ONE_TEST, SURROUNDINGS, around, portrait, survey, surveyed, trial
 
@@ -136,3 +138,29 @@ def test_broken_files_and_foreign_code_are_bad() -> None:
 
 def test_what_a_server_says_beside_the_protocol_cannot_move_the_cursor() -> None:
     assert "\x1b" not in rendered(of_stderr("a\x1b[2Jb\n"), PLAIN)
+
+
+def test_each_member_of_a_monorepo_has_a_line_and_only_a_monorepo_has_them() -> None:
+    members = Members(
+        (
+            Member("packages/a", "3.12.1", "9.2.0", None),
+            Member("packages/b", "3.12.1", None, "packages/b/.venv/bin/python has no pytest"),
+            Member("packages/c", None, None, "no environment"),
+        ),
+        more=0,
+        is_complete=True,
+    )
+    found = explained(trial(surveyed()), around(members=members))
+
+    assert lines(found, "Members") == [
+        Line("good", "packages/a", "Python 3.12.1, pytest 9.2.0"),
+        Line("warning", "packages/b", "Python 3.12.1; packages/b/.venv/bin/python has no pytest"),
+        Line("warning", "packages/c", "no environment"),
+    ]
+    assert dump(found)["members"][2] == {
+        "folder": "packages/c",
+        "python": None,
+        "pytest": None,
+        "problem": "no environment",
+    }
+    assert "members" not in dump(explained(trial(surveyed()), SURROUNDINGS))

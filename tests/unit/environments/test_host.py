@@ -75,3 +75,15 @@ def test_a_temporary_folder_that_is_gone_cannot_be_written_to(
     folder = look(bench.config).temporary
 
     assert (folder.writable, folder.free_bytes) == (False, None)
+
+
+def test_a_member_of_a_monorepo_is_looked_at_itself(bench: Workbench) -> None:
+    """Its sources, and the line that installs it, not those of the root."""
+    bench.write({"packages/a/setup.py": "", "packages/a/src/shop.py": "", "packages/a/tests/test_a.py": ""})
+    python = bench.root / "packages/a/.venv/bin/python"
+
+    around = look(bench.config, python, bench.root / "packages/a/tests")
+
+    assert around.in_src == {"shop"}
+    assert around.installation is not None
+    assert around.installation.endswith("-m pip install -e ./packages/a")

@@ -1,7 +1,8 @@
-"""`pytest-mcp doctor [--json] [--url URL]`: check whether the server works and the project's tests can run.
+"""`pytest-mcp doctor [PATH] [--json] [--url URL]`: check whether the server works and the project's tests can run.
 
-Starts a server and calls it over stdio, like a client, or calls the one at the URL. Out come a report and an exit
-code: 0 if everything is ready, 1 if not, 2 for a usage error.
+Starts a server and calls it over stdio, like a client, or calls the one at the URL. With a path, such as a member of a
+monorepo, it checks the environment of that. Out come a report and an exit code: 0 if everything is ready, 1 if not,
+2 for a usage error.
 """
 
 import argparse
@@ -10,20 +11,24 @@ import logging
 import os
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import anyio
 
+from pytest_mcp.api import targets
 from pytest_mcp.api.results import ExplainResult
 from pytest_mcp.cli import mcp_client, render_doctor, terminal
+from pytest_mcp.cli.arguments import typed_paths
 from pytest_mcp.cli.mcp_client import Examination, Handshake, Target, server_command
 from pytest_mcp.cli.output import can_show, show
 from pytest_mcp.cli.render_doctor import Style
 from pytest_mcp.cli.setup.url import checked_url
-from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE
+from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, ConfigError
 from pytest_mcp.config.options import LoadConfig, server_flags
 from pytest_mcp.report.environment.readiness import Standing
+from pytest_mcp.text import in_line
 
 TOOL = "explain_environment"
 
@@ -32,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--url", help="check the server on HTTP at this address; its token is taken from PYTEST_MCP_TOKEN"
     )
+    parser.add_argument("path", nargs="?", help="check only this folder or file, such as a member of a monorepo")
     parser.add_argument("--json", action="store_true", help="print everything as one JSON object")
 
 
@@ -43,7 +49,18 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     config = load_config()
     flags = server_flags(options, config)
     by_hand = f"Start the server by hand and read its output: {shlex.join(server_command(flags))} < /dev/null"
-    return _examine(Subject(mcp_client.local(flags, config), lambda _: by_hand), options, config.environment)
+    arguments = {} if options.path is None else {"path": _from_root(options.path, config.root)}
+    subject = Subject(mcp_client.local(flags, config), lambda _: by_hand, arguments)
+    return _examine(subject, options, config.environment)
+
+
+def _from_root(typed: str, root: Path) -> str:
+    """The path as the tool takes it; raises ConfigError if it does not."""
+    path = typed_paths.from_root({"path": typed}, root)["path"]
+    try:
+        return targets.parse_path(path, root).relative
+    except ValueError as error:
+        raise ConfigError(f"{in_line(typed)}: {error}.") from error
 
 
 @dataclass(frozen=True)
@@ -51,6 +68,7 @@ class Subject:
     target: Target
     # The next step if the server cannot be called, for the HTTP status that it answered with.
     next_step: Callable[[int | None], str]
+    arguments: dict[str, Any] = field(default_factory=dict)
 
 
 def _on_http(options: argparse.Namespace) -> Subject:
@@ -63,7 +81,10 @@ def _on_http(options: argparse.Namespace) -> Subject:
     }
     otherwise = "Check that the server is running and that the URL is the one that it printed."
     limit = options.timeout or DEFAULT_TIMEOUT
-    return Subject(mcp_client.remote(url, token, limit), lambda status: steps.get(status or 0, otherwise))
+    # A path counts from the root of that server.
+    arguments = {} if options.path is None else {"path": options.path}
+    target = mcp_client.remote(url, token, limit)
+    return Subject(target, lambda status: steps.get(status or 0, otherwise), arguments)
 
 
 def _examine(subject: Subject, options: argparse.Namespace, environment: Mapping[str, str]) -> int:
@@ -74,7 +95,7 @@ def _examine(subject: Subject, options: argparse.Namespace, environment: Mapping
         if not options.json:
             show(render_doctor.rendered(render_doctor.of_handshake(handshake), style))
 
-    found = anyio.run(mcp_client.examine, TOOL, subject.target, on_handshake)
+    found = anyio.run(mcp_client.examine, TOOL, subject.arguments, subject.target, on_handshake)
     standing = _standing(found, subject)
     show(_as_json(found, standing) if options.json else _report(found, standing, style))
     return 0 if standing.ready else 1
@@ -87,10 +108,19 @@ def _style(environment: Mapping[str, str]) -> Style:
 
 def _standing(found: Examination, subject: Subject) -> Standing:
     if found.answer is not None:
-        return Standing(found.answer["ready"], found.answer["summary"], found.answer["next_step"])
+        return Standing(found.answer["ready"], found.answer["summary"], _next_step(found.answer))
     refusals = subject.target.refusals
     problem = (found.problem or "").partition("\n")[0]
     return Standing(False, f"Not ready: {problem}", subject.next_step(refusals[-1] if refusals else None))
+
+
+def _next_step(answer: dict[str, Any]) -> str | None:
+    """At the root of a monorepo without an environment of its own: in the words of the command line."""
+    ready = [member["folder"] for member in answer.get("members") or [] if member["problem"] is None]
+    if answer["interpreter"] is not None or not ready:
+        step: str | None = answer["next_step"]
+        return step
+    return shlex.join(["pytest-mcp", "run", *ready])
 
 
 def _report(found: Examination, standing: Standing, style: Style) -> str:

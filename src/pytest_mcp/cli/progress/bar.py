@@ -43,6 +43,8 @@ class ProgressBar:
         return isinstance(self.ledger, Ledger) and self.ledger.hello is not None
 
     def update(self, ledger: Ledger | Steps) -> None:
+        if self.log is not None and ledger is not self.ledger:
+            self.log = Log(self.log.painter)  # another run begins
         self.ledger = ledger
         if self.log is not None and isinstance(ledger, Ledger):
             self.announce(*self.log.bad_news(ledger), *(() if self.screen.can_redraw else self.log.files(ledger)))

@@ -21,6 +21,8 @@ _cache: Cache[Answers] = Cache()
 
 
 class AskedManager(Manager):
+    keeps_elsewhere = True
+
     @abstractmethod
     def question(self, folder: Path, variables: Variables) -> Question:
         """Raises `Unanswered` where the program would write something or answer for another project."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_mcp.environments import files, requirements, shell, user_dirs, virtualenv
+from pytest_mcp.environments.managers import uv
 from pytest_mcp.environments.managers.protocol import Answers, Manager, Project, Variables
 from pytest_mcp.environments.project import Manifest, strings, table, toml
 from pytest_mcp.environments.requirements import Declaration, Names
@@ -31,6 +32,7 @@ _CASE_MATTERS = sys.platform not in ("darwin", "win32")
 class Hatch(Manager):
     name = "hatch"
     can_add = False
+    keeps_elsewhere = True
     files = ("hatch.toml",)
     # `tool.hatch` alone does not count: it may be settings of hatchling.
     table = ("tool", "hatch", "envs")
@@ -44,6 +46,17 @@ class Hatch(Manager):
         return tuple(self.answer(self.python(prefix), name) for name, prefix in found) or (
             self.no_answer() if self.is_used(manifest) else ()
         )
+
+    def has_member(self, manifest: Manifest, inside: Path) -> bool:
+        """Each environment has its own members: a pattern, or a table with one."""
+        for name in (options := _options(manifest)):
+            found = table(options, name, "workspace")
+            listed = found.get("members")
+            members = listed if isinstance(listed, list) else []
+            patterns = [each.get("path") if isinstance(each, Mapping) else each for each in members]
+            if uv.matches(inside, patterns) and not uv.matches(inside, found.get("exclude")):
+                return True
+        return False
 
     def declared(self, project: Project) -> Declaration | None:
         """Only environments in which tests are looked for count."""

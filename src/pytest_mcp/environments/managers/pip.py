@@ -52,7 +52,7 @@ class Pip(Manager):
 
     def project_line(self, project: Project) -> str | None:
         """Install the project itself and its requirements into the first environment; None if it has neither."""
-        options = _of_project(project, None)
+        options = _of_project(project, Declaration((), frozenset(), folder=project.folder))
         return shell.line(_steps_into(project, Declaration(tuple(options), frozenset()))) if options else None
 
 

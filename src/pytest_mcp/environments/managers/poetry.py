@@ -13,7 +13,7 @@ from pytest_mcp.environments import files, requirements, shell, user_dirs, virtu
 from pytest_mcp.environments.managers.asked import AskedManager
 from pytest_mcp.environments.managers.protocol import Project, Variables
 from pytest_mcp.environments.managers.query import Question, Unanswered, complaint
-from pytest_mcp.environments.project import table, toml
+from pytest_mcp.environments.project import Manifest, table, toml
 from pytest_mcp.environments.requirements import Declaration
 from pytest_mcp.events.exit import Exit
 
@@ -36,6 +36,14 @@ class Poetry(AskedManager):
     table = ("tool", "poetry")
     lock = "poetry.lock"
     needs_pyproject = True
+
+    def has_member(self, manifest: Manifest, inside: Path) -> bool:
+        """poetry has no workspaces: a root depends on its members by their paths."""
+        poetry = manifest.table("tool", "poetry")
+        lists = [poetry, *(table(poetry, "group", name) for name in table(poetry, "group"))]
+        tables = [table(each, "dependencies") for each in lists]
+        needs = [need for each in tables for need in each.values() if isinstance(need, Mapping)]
+        return any(isinstance(need.get("path"), str) and Path(need["path"]) == inside for need in needs)
 
     def question(self, folder: Path, variables: Variables) -> Question:
         settings = _settings(variables)

@@ -70,6 +70,8 @@ class Manager(ABC):
     needs_pyproject: ClassVar[bool] = False
     # Whether it has a command that adds a package to a project.
     can_add: ClassVar[bool] = True
+    # Whether it keeps environments outside of the project.
+    keeps_elsewhere: ClassVar[bool] = False
     # The environment variable that names its active environment.
     variable: ClassVar[str | None] = None
 
@@ -83,6 +85,10 @@ class Manager(ABC):
     def shared_home(self, _folder: Path) -> Path | None:
         """The folder whose environment the project in this folder shares, such as a workspace."""
         return None
+
+    def has_member(self, _manifest: Manifest, _inside: Path) -> bool:
+        """Whether the project declares that its workspace has a member in this folder, as seen from its own."""
+        return False
 
     # Environments
 

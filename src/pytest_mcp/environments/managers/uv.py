@@ -28,6 +28,10 @@ class Uv(Manager):
         found = workspace(folder)
         return None if found is None else found.folder
 
+    def has_member(self, manifest: Manifest, inside: Path) -> bool:
+        found = manifest.table("tool", "uv", "workspace")
+        return matches(inside, found.get("members")) and not matches(inside, found.get("exclude"))
+
     def declared(self, project: Project) -> Declaration | None:
         """In a workspace, the nearest folder that declares it."""
         shared = _workspace_inside(project)
@@ -70,8 +74,8 @@ def workspace(start: Path) -> Manifest | None:
     for manifest in map(read, upward):
         if found := manifest.table("tool", "uv", "workspace"):
             inside = upward[0].relative_to(manifest.folder)
-            is_member = upward[0] == manifest.folder or _matches(inside, found.get("members"))
-            return manifest if is_member and not _matches(inside, found.get("exclude")) else None
+            is_member = upward[0] == manifest.folder or matches(inside, found.get("members"))
+            return manifest if is_member and not matches(inside, found.get("exclude")) else None
     return None
 
 
@@ -81,7 +85,7 @@ def _workspace_inside(project: Project) -> Manifest | None:
     return found if found is not None and found.folder.is_relative_to(project.root) else None
 
 
-def _matches(path: Path, patterns: object) -> bool:
+def matches(path: Path, patterns: object) -> bool:
     """A star stands for one folder, two stars for any number of them."""
     for pattern in map(PurePosixPath, strings(patterns)):
         pairs = zip(path.parts, pattern.parts, strict=False)

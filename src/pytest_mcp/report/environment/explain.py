@@ -18,6 +18,7 @@ from pytest_mcp.api.results import (
     ForeignPackage,
     Git,
     Interpreter,
+    Member,
     OmittedEntries,
     PassedOver,
     Pytest,
@@ -77,6 +78,7 @@ def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
         temporary_folder=_temporary_folder(around),
         server=_server(around),
         omitted=_omitted(trial, ledger),
+        members=around.members and [Member(**vars(member)) for member in around.members.listed],
     )
 
 

@@ -4,6 +4,7 @@ Pure: facts in, sentences out. Notices about the run itself are in `notices`.
 """
 
 from pytest_mcp.environments.host import Surroundings, TemporaryFolder
+from pytest_mcp.environments.members import Members
 from pytest_mcp.events.model import Portrait
 
 # A run keeps its records and its output there.
@@ -16,6 +17,7 @@ def of_surroundings(around: Surroundings, portrait: Portrait | None, tests: int)
         *_below_the_top(around),
         *_shared_environment(around, portrait),
         *_temporary_folder(around.temporary),
+        *_members(around.members),
     ]
 
 
@@ -36,6 +38,13 @@ def _shared_environment(around: Surroundings, portrait: Portrait | None) -> list
         return []
     shared = f"The server runs in the project's own environment, {portrait.prefix}"
     return [f"{shared}: packages of one may break the other. Install the server in an environment of its own."]
+
+
+def _members(found: Members | None) -> list[str]:
+    if found is None:
+        return []
+    more = [f"{found.more} more members are not listed; path tells of one."] if found.more else []
+    return more if found.is_complete else [*more, "Not every folder was searched for members of this monorepo."]
 
 
 def _temporary_folder(folder: TemporaryFolder) -> list[str]:

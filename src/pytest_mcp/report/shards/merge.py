@@ -2,11 +2,13 @@
 
 Pure. It is `passed` only if nothing is wrong with the answers (`completeness`) and each shard passed or is empty by
 division. Every answer counts, except a second one of the same shard. Which failures have one cause is decided in
-`causes`.
+`causes`. `folded` is the part that does not depend on why there are several answers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 
+from pytest_mcp.api.requests import Detail
 from pytest_mcp.api.results import (
     LISTED_WITHOUT_FAILURE,
     CollectionError,
@@ -34,30 +36,45 @@ NO_TESTS = 5
 def merged(answers: Sequence[Answer]) -> ExecuteResult:
     counted = completeness.once_each(answers)
     problems = completeness.problems(answers)
-    results = [answer.result for answer in counted if answer.result is not None]
+    verdict = _verdict(results_of(counted), problems)
+    return folded(counted, verdict, [*problems, *_durations(counted), *_notices(counted)])
+
+
+def folded(counted: Sequence[Answer], verdict: Verdict, notices: list[str], detail: Detail = "auto") -> ExecuteResult:
+    """One answer for all. Unless `detail` is auto, every test that one of them lists is listed."""
+    results = results_of(counted)
     errors = _collection_errors(results)
     summary = _summary(results, errors)
     groups, failed = causes.told(results)
-    text = _text(counted)
-    verdict = _verdict(results, summary, problems)
+    text = _text(counted, whole=detail == "full")
+    most = len(text) if detail == "full" else TEXT_CHARACTERS
+    others = _without_failure(results, summary) if detail == "auto" else _others(results, failed)
     return ExecuteResult(
         verdict=verdict,
         exit_code=NO_TESTS if verdict == "no_tests" else _exit_code(results),
         summary=summary,
-        notices=[*problems, *_durations(counted), *_notices(counted)],
+        notices=notices,
         collection_errors=errors,
         failure_groups=groups,
-        tests=[*failed, *_without_failure(results, summary)],
+        tests=[*failed, *others],
         rerun=_rerun(results),
-        text_output=cut_middle(text, TEXT_CHARACTERS),
+        text_output=cut_middle(text, most),
         json_report=None,
-        omitted=_omitted(results, groups, text),
+        omitted=_omitted(results, groups, max(0, len(text) - most)),
     )
 
 
-def _verdict(results: Sequence[ExecuteResult], summary: Summary, problems: Sequence[str]) -> Verdict:
+def results_of(answers: Sequence[Answer]) -> list[ExecuteResult]:
+    return [answer.result for answer in answers if answer.result is not None]
+
+
+def has_failures(results: Sequence[ExecuteResult]) -> bool:
+    return any(result.summary.failed or result.summary.errors or result.verdict == "failed" for result in results)
+
+
+def _verdict(results: Sequence[ExecuteResult], problems: Sequence[str]) -> Verdict:
     verdicts = {result.verdict for result in results if not _is_empty(result)}
-    if summary.failed or summary.errors or "failed" in verdicts:
+    if has_failures(results):
         return "failed"
     if problems or "incomplete" in verdicts:
         return "incomplete"
@@ -119,9 +136,14 @@ def _notices(counted: Sequence[Answer]) -> list[str]:
         for notice in answer.result.notices if answer.result is not None else ():
             if answer.facts is None or not notice.startswith(f"shard {answer.facts.index} of {answer.facts.count}: "):
                 shards.setdefault(notice, []).append(answer.label if answer.facts is None else str(answer.facts.index))
-    told = [f"Shard {few(numbers)}: {notice}" for notice, numbers in shards.items()]
-    more = len(told) - MOST_NOTICES
-    return [*told[:MOST_NOTICES], *([f"{more} more notices are in the answers of the shards."] if more > 0 else [])]
+    told = first_notices({notice: [f"Shard {few(numbers)}"] for notice, numbers in shards.items()})
+    more = len(shards) - MOST_NOTICES
+    return [*told, *([f"{more} more notices are in the answers of the shards."] if more > 0 else [])]
+
+
+def first_notices(said: Mapping[str, Sequence[str]]) -> list[str]:
+    """Notices, each with who said it."""
+    return [f"{few(labels)}: {notice}" for notice, labels in islice(said.items(), MOST_NOTICES)]
 
 
 def _without_failure(results: Sequence[ExecuteResult], summary: Summary) -> list[TestResult]:
@@ -132,11 +154,18 @@ def _without_failure(results: Sequence[ExecuteResult], summary: Summary) -> list
     return list(listed.values()) if summary.passed + summary.skipped <= LISTED_WITHOUT_FAILURE else []
 
 
-def _text(counted: Sequence[Answer]) -> str:
-    """What pytest printed, each text once, without the closing lines: they count one shard each."""
+def _others(results: Sequence[ExecuteResult], failed: Sequence[TestResult]) -> list[TestResult]:
+    """The tests that the answers list, without these."""
+    shown = {test.node_id for test in failed}
+    return [test for result in results for test in result.tests if test.node_id not in shown]
+
+
+def _text(counted: Sequence[Answer], *, whole: bool) -> str:
+    """What pytest printed, each text once; unless whole, without the closing lines: they count one answer each."""
     texts: dict[str, list[str]] = {}
     for answer in counted:
-        if answer.result is not None and (text := pytest_output.condense(answer.result.text_output)):
+        printed = answer.result.text_output if answer.result is not None else ""
+        if text := printed if whole else pytest_output.condense(printed):
             texts.setdefault(text, []).append(answer.label)
     return "\n\n".join(f"{few(labels)}:\n{text}" for text, labels in texts.items())
 
@@ -144,21 +173,16 @@ def _text(counted: Sequence[Answer]) -> str:
 def _rerun(results: Sequence[ExecuteResult]) -> rerun.Arguments | None:
     """What covers the failures of all shards; the same selection again if one of them cannot name its failures."""
     asked = [result.rerun for result in results if result.rerun is not None]
-    named = [_names(each) for each in asked]
+    named = [rerun.names(each) for each in asked]
     for arguments, names in zip(asked, named, strict=True):
         if not names:
             return arguments
     return rerun.covering([name for names in named for name in names], asked[0].get("pattern")) if asked else None
 
 
-def _names(arguments: rerun.Arguments) -> list[str]:
-    ids = arguments.get("node_ids")
-    return [name for name in (arguments.get("path"), *(ids if isinstance(ids, list) else [])) if isinstance(name, str)]
-
-
-def _omitted(results: Sequence[ExecuteResult], groups: Sequence[FailureGroup], text: str) -> Omitted | None:
+def _omitted(results: Sequence[ExecuteResult], groups: Sequence[FailureGroup], characters: int) -> Omitted | None:
+    """`characters` of the text are cut."""
     cut = [result.omitted for result in results if result.omitted is not None]
-    characters = max(0, len(text) - TEXT_CHARACTERS)
     unshown = sum(group.count for group in groups if group.example is None)
     if not cut and not characters and not unshown:
         return None

@@ -7,6 +7,7 @@ import pytest
 
 from pytest_mcp.environments.git import Checkout
 from pytest_mcp.environments.host import Surroundings, TemporaryFolder
+from pytest_mcp.environments.members import Members
 from pytest_mcp.report.environment.hints import LITTLE_SPACE, of_surroundings
 from tests.support.invented.surveys import SURROUNDINGS, TEMPORARY, around, portrait
 
@@ -60,3 +61,13 @@ def test_a_server_in_the_projects_own_environment_is_told() -> None:
     (sentence,) = of_surroundings(SURROUNDINGS, portrait(prefix="/server"), 1)
 
     assert "/server" in sentence
+
+
+def test_members_that_were_not_looked_at_are_counted() -> None:
+    seen = Members((), more=3, is_complete=False)
+
+    assert of_surroundings(around(members=seen), portrait(), 1) == [
+        "3 more members are not listed; path tells of one.",
+        "Not every folder was searched for members of this monorepo.",
+    ]
+    assert of_surroundings(around(members=Members((), 0, is_complete=True)), portrait(), 1) == []

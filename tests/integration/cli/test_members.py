@@ -1,0 +1,146 @@
+"""`pytest-mcp run` with folders that have environments of their own: each runs in its own, and there is one answer."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from scripts.environments import ENVIRONMENTS
+from tests.support.commands.preloaded import typed
+from tests.support.commands.terminals import environment_of, remains
+from tests.support.waiting import PATIENCE, until
+from tests.support.workbench import Workbench
+
+PROJECT = "[project]\nname = 'member'\nversion = '1'\n[tool.pytest.ini_options]\naddopts = '-p no:cacheprovider'\n"
+# Passes only in the environment that it is meant for.
+MEANT = "import pytest\ndef test_meant(): assert pytest.__version__.startswith('{}')\n"
+BAD = "def test_bad(): assert 1 == 2\n"
+ENDLESS = "import time\ndef test_endless():\n    open('ready', 'w').close()\n    time.sleep(600)\n"
+
+
+def member(bench: Workbench, name: str, environment: str | None, source: str) -> None:
+    bench.write({f"packages/{name}/pyproject.toml": PROJECT, f"packages/{name}/tests/test_x.py": source})
+    if environment is not None:
+        prefix = ENVIRONMENTS[environment].python.parents[1]
+        (bench.root / "packages" / name / ".venv").symlink_to(prefix)
+
+
+@pytest.fixture
+def monorepo(bench: Workbench) -> Workbench:
+    (bench.root / ".git").mkdir()
+    member(bench, "a", "pytest-9", MEANT.format("9") + BAD)
+    member(bench, "b", "pytest-7.0", MEANT.format("7") + BAD)
+    return bench
+
+
+def run(bench: Workbench, *words: str, folder: str = ".") -> "subprocess.CompletedProcess[str]":
+    return typed("run", *words, cwd=bench.root / folder, env=environment_of(bench))
+
+
+def test_each_runs_in_its_own_environment_and_the_printed_command_runs_the_failures_again(monorepo: Workbench) -> None:
+    done = run(monorepo, "a", "b", folder="packages")
+
+    again = next(line for line in done.stdout.splitlines() if line.startswith("To run the failures again: "))
+    words = shlex.split(again.partition(": ")[2])
+    second = typed(*words[1:], cwd=monorepo.root / "packages", env=environment_of(monorepo))
+
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1].startswith("failed: 2 failed, 2 passed in ")
+    assert "packages/b/tests/test_x.py: 1 failed, 1 passed (2/2)" in done.stderr
+    assert second.stdout.splitlines()[-1].startswith("failed: 2 failed in ")
+
+
+def test_a_member_that_cannot_run_makes_an_error_of_the_exit_code_and_every_format_has_the_others(
+    monorepo: Workbench,
+) -> None:
+    member(monorepo, "c", None, BAD)
+    files = ["--junitxml=out.xml", "--html=page.html"]
+
+    done = run(monorepo, "packages/a", "packages/b", "packages/c", "--json", *files)
+
+    answer = json.loads(done.stdout)
+    suites = [(suite.get("name"), suite.get("tests")) for suite in ET.parse(monorepo.root / "out.xml").getroot()]
+    page = (monorepo.root / "page.html").read_text("utf-8")
+    assert (done.returncode, answer["verdict"], answer["exit_code"]) == (4, "failed", 4)
+    assert answer["notices"][0].startswith("packages/c did not finish: pytest execution failed: no usable Python ")
+    assert answer["summary"]["passed"] == answer["summary"]["failed"] == 2
+    assert answer["text_output"].startswith("packages/c:\n")
+    assert "out.xml" not in answer["text_output"]
+    assert suites == [("pytest packages/a", "2"), ("pytest packages/b", "2"), ("pytest packages/c", "1")]
+    assert all(f"packages/{name}/tests/test_x.py::test_meant" in page for name in "ab")
+    assert remains(monorepo) == []
+
+
+def test_after_a_failure_with_failfast_the_next_member_is_not_run(monorepo: Workbench) -> None:
+    answer = run(monorepo, "packages/a", "packages/b", "-x", "--json")
+
+    assert answer.returncode == 1
+    assert json.loads(answer.stdout)["notices"][0] == "packages/b was not run: 1 failed before."
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_an_interruption_keeps_what_ran_before_and_starts_nothing_more(
+    monorepo: Workbench, number: signal.Signals
+) -> None:
+    member(monorepo, "endless", "pytest-9", ENDLESS)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest_mcp", "run", *(f"packages/{name}" for name in ("a", "endless", "b")), "--json"],
+        cwd=monorepo.root,
+        env=environment_of(monorepo),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    await until((monorepo.root / "ready").exists)
+
+    os.kill(process.pid, number)
+    answer = json.loads(process.communicate(timeout=PATIENCE)[0])
+
+    assert process.returncode == 2
+    assert (answer["summary"]["passed"], answer["summary"]["failed"]) == (1, 1)
+    assert [notice.partition(":")[0] for notice in answer["notices"][:2]] == [
+        "packages/endless did not finish",
+        "packages/b was not run",
+    ]
+    assert remains(monorepo) == []
+
+
+@pytest.mark.parametrize("flag", ["--coverage=all", "--shard=1/2"])
+def test_what_cannot_be_merged_is_refused_before_anything_runs(monorepo: Workbench, flag: str) -> None:
+    done = run(monorepo, "packages/a", "packages/b", flag)
+
+    assert done.returncode == 4
+    assert "is for one environment, but packages/a and packages/b have their own; run each alone" in done.stderr
+
+
+def test_all_members_together_have_one_time_limit(monorepo: Workbench) -> None:
+    member(monorepo, "endless", "pytest-9", ENDLESS)
+
+    answer = json.loads(run(monorepo, "packages/endless", "packages/b", "--timeout=1", "--json").stdout)
+
+    assert answer["exit_code"] == 2
+    assert answer["notices"][1] == "packages/b was not run: the limit of 1 seconds had passed."
+
+
+def test_doctor_explains_the_environment_of_a_path_and_at_the_root_lists_the_members(monorepo: Workbench) -> None:
+    environment = environment_of(monorepo)
+
+    inside = typed("doctor", "b", "--json", cwd=monorepo.root / "packages", env=environment)
+    at_root = typed("doctor", cwd=monorepo.root, env=environment)
+    wrong = typed("doctor", "packages/c", cwd=monorepo.root, env=environment)
+
+    answer = json.loads(inside.stdout)
+    assert (inside.returncode, answer["pytest"]["version"][:3], answer["tests"]["count"]) == (0, "7.0", 2)
+    assert (answer["interpreter"]["source"], answer["config"]["file"]) == (
+        ".venv in packages/b",
+        "packages/b/pyproject.toml",
+    )
+    assert "members" not in answer
+    assert re.search(r"✓ packages/b +Python 3\.\d+\.\d+, pytest 7\.0", at_root.stdout)
+    assert at_root.stdout.splitlines()[-1] == "Next: pytest-mcp run packages/a packages/b"
+    assert (wrong.returncode, wrong.stdout) == (2, "")

@@ -1,0 +1,135 @@
+"""The members of a monorepo, as files show them."""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_mcp.environments import members
+from pytest_mcp.environments.members import MOST, Member, Members
+from tests.support.projects.disk import configured, environment, lay
+
+PACKAGE = "[project]\nname = 'x'\n"
+
+
+def found(root: Path) -> list[str]:
+    result = members.find(configured(root))
+    return [] if result is None else [member.folder for member in result.listed]
+
+
+WORKSPACES = {
+    "uv": "[project]\nname = 'x'\n[tool.uv.workspace]\nmembers = ['packages/*']\nexclude = ['packages/old']\n",
+    "hatch": "[project]\nname = 'x'\n[tool.hatch.envs.default]\n"
+    "workspace.members = [{path = 'packages/a'}, 'packages/b']\n",
+    "poetry": "[tool.poetry]\nname = 'x'\n[tool.poetry.dependencies]\na = {path = 'packages/a', develop = true}\n"
+    "[tool.poetry.group.dev.dependencies]\nb = {path = 'packages/b'}\nrequests = '^2'\n",
+}
+
+
+@pytest.mark.parametrize("manager", WORKSPACES)
+def test_a_workspace_declares_its_members(manager: str, tmp_path: Path) -> None:
+    projects = {f"{folder}/pyproject.toml": PACKAGE for folder in ("packages/a", "packages/b", "packages/old", "tool")}
+    lay(tmp_path, {"pyproject.toml": WORKSPACES[manager], **projects})
+
+    assert found(tmp_path) == ["packages/a", "packages/b"]
+
+
+def test_projects_below_a_root_that_is_none_are_members(tmp_path: Path) -> None:
+    lay(
+        tmp_path,
+        {
+            "pyproject.toml": "[tool.ruff]\n",
+            "api/pyproject.toml": PACKAGE,
+            "api/plugins/one/setup.py": "",
+            "jobs/worker/setup.py": "",
+            "web/pyproject.toml": "[tool.ruff]\n",
+        },
+    )
+
+    assert found(tmp_path) == ["api", "jobs/worker"]
+
+
+def test_folders_with_environments_of_their_own_are_members_of_any_root(tmp_path: Path) -> None:
+    lay(tmp_path, {"pyproject.toml": PACKAGE})
+    for name in ("api", "web"):
+        environment(tmp_path / name / ".venv", "pytest")
+
+    assert found(tmp_path) == ["api", "web"]
+
+
+NO_MONOREPOS: dict[str, dict[str, str]] = {
+    "nothing": {},
+    "a package with material for its tests": {
+        "pyproject.toml": PACKAGE,
+        "tests/data/one/pyproject.toml": PACKAGE,
+        "tests/data/two/setup.py": "",
+        "examples/shop/pyproject.toml": PACKAGE,
+        "tools/gen/pyproject.toml": PACKAGE,
+    },
+    "one project below the root": {"backend/pyproject.toml": PACKAGE, "README.md": ""},
+    "settings only": {"a/pyproject.toml": "[tool.black]\n", "b/pyproject.toml": "[tool.black]\n"},
+}
+
+
+@pytest.mark.parametrize("kind", NO_MONOREPOS)
+def test_other_projects_have_no_members(kind: str, tmp_path: Path) -> None:
+    lay(tmp_path, NO_MONOREPOS[kind])
+
+    assert members.find(configured(tmp_path)) is None
+
+
+def test_with_the_operators_python_there_is_nothing_to_tell_of_members(tmp_path: Path) -> None:
+    prefix = environment(tmp_path / "a/.venv", "pytest")
+    environment(tmp_path / "b/.venv", "pytest")
+
+    assert members.find(configured(tmp_path, python=prefix / "bin/python")) is None
+
+
+def test_each_is_told_with_its_versions_or_with_what_is_missing(tmp_path: Path) -> None:
+    lay(tmp_path, {f"{name}/setup.py": "" for name in ("bare", "broken", "lacking", "ready")})
+    lay(tmp_path, {"asked/pyproject.toml": "[tool.poetry]\nname = 'x'\n"})
+    environment(tmp_path / "ready/.venv", "pytest", "pytest-9.2.0.dist-info")
+    environment(tmp_path / "lacking/.venv", settings="version_info = 3.12.1.final.0\n")
+    (environment(tmp_path / "broken/.venv", "pytest") / "bin/python").unlink()
+
+    assert members.find(configured(tmp_path)) == Members(
+        (
+            Member("asked", None, None, "not looked at: poetry keeps its environment elsewhere"),
+            Member("bare", None, None, "no environment"),
+            Member("broken", None, None, "broken/.venv/bin/python does not exist"),
+            Member("lacking", "3.12.1", None, "lacking/.venv/bin/python has no pytest"),
+            Member("ready", "3.11.7", "9.2.0", None),
+        ),
+        more=0,
+        is_complete=True,
+    )
+
+
+def test_members_without_an_environment_have_that_of_the_root(tmp_path: Path) -> None:
+    lay(tmp_path, {"a/setup.py": "", "b/setup.py": ""})
+    environment(tmp_path / ".venv", "pytest")
+
+    result = members.find(configured(tmp_path))
+
+    assert result is not None
+    assert [member.problem for member in result.listed] == [None, None]
+
+
+def test_of_many_the_first_are_looked_at(tmp_path: Path) -> None:
+    lay(tmp_path, {f"service{number:02}/setup.py": "" for number in range(MOST + 3)})
+
+    result = members.find(configured(tmp_path))
+
+    assert result is not None
+    assert (len(result.listed), result.more) == (MOST, 3)
+
+
+def test_a_search_that_takes_too_long_ends_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lay(tmp_path, {f"{name}/setup.py": "" for name in "abc"})
+    seconds = iter(range(100))
+    monkeypatch.setattr(members, "LONGEST_SECONDS", 2.5)
+    monkeypatch.setattr("pytest_mcp.environments.members.time.monotonic", lambda: float(next(seconds)))
+
+    result = members.find(configured(tmp_path))
+
+    assert result is not None
+    assert ([member.folder for member in result.listed], result.is_complete) == (["a", "b"], False)
