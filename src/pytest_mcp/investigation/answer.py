@@ -15,7 +15,7 @@ from pytest_mcp.investigation.alone import Alone
 from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Order, Polluter
 from pytest_mcp.investigation.outcome import Outcome
-from pytest_mcp.investigation.suspects import Suspect
+from pytest_mcp.investigation.suspects import Suspected
 
 # With so many runs of one outcome, only a rate below a tenth is left open.
 MANY_RUNS = 29
@@ -30,7 +30,7 @@ class Findings:
     alone: Alone
     order: Order | None = None
     base: AtBase | None = None
-    suspects: tuple[Suspect, ...] = ()
+    suspects: Suspected | None = None
     # Whether the time was over before every step was done.
     is_cut_short: bool = False
     notices: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ def of(findings: Findings) -> InvestigateResult:
         kind=kind,
         confidence=confidence,
         evidence=evidence(findings),
-        suspects=[api.Suspect.model_validate(vars(each)) for each in findings.suspects],
+        suspects=_suspects(findings.suspects),
         polluter=None if polluter is None else _polluter(polluter, findings.node_id),
         notices=[*findings.notices, *_notices(findings, polluter)],
         rerun=_rerun(kind, polluter, findings.node_id),
@@ -136,6 +136,8 @@ def evidence(findings: Findings) -> list[str]:
     found += [] if findings.alone.reproduction is None else [findings.alone.reproduction]
     found += [] if findings.order is None else findings.order.evidence
     found += [] if findings.base is None else [f"at {findings.base.name}: {_of_base(findings, findings.base)}"]
+    if findings.suspects is not None and findings.suspects.problem is not None:
+        found.append(f"suspects: {findings.suspects.problem}")
     return [*found, *findings.past]
 
 
@@ -168,6 +170,10 @@ def _of_base(findings: Findings, base: AtBase) -> str:
     if there := next((each for each in base.outcomes if each.failed), None):
         return f"fails with another cause: {there.words}"
     return f"passes ({len(base.outcomes)} {_runs(len(base.outcomes))})"
+
+
+def _suspects(found: Suspected | None) -> list[api.Suspect]:
+    return [api.Suspect.model_validate(vars(each)) for each in (found.functions if found else ())]
 
 
 def _polluter(polluter: Polluter, node_id: str) -> api.Polluter:

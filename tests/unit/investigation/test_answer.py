@@ -11,6 +11,7 @@ from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Effect, Order, Polluter
 from pytest_mcp.investigation.outcome import Letter, Outcome
+from pytest_mcp.investigation.suspects import Suspected
 from pytest_mcp.report.tokens import estimate
 
 TEST = "tests/test_shop.py::test_price"
@@ -170,3 +171,9 @@ def test_recorded_runs_are_the_last_line_of_evidence_and_never_change_the_kind()
 
     assert (told.kind, told.confidence) == (without.kind, without.confidence)
     assert told.evidence == [*without.evidence, "recorded runs: flaky: failed 4 of 37 times"]
+
+
+def test_suspects_that_could_not_be_found_are_evidence_with_the_reason() -> None:
+    found = answer.of(replace(ALWAYS, suspects=Suspected(problem="it did not fail when it was traced")))
+
+    assert (found.suspects, found.evidence[-1]) == ([], "suspects: it did not fail when it was traced")
