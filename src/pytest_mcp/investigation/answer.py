@@ -16,12 +16,14 @@ from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Order, Polluter
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.suspects import Suspected
+from pytest_mcp.text import few, label
 
 # With so many runs of one outcome, only a rate below a tenth is left open.
 MANY_RUNS = 29
 FEW_RUNS = 3
-# A larger set of polluting tests is only counted.
+# A larger set of polluting tests is only counted, and one with longer names.
 MOST_LISTED = 20
+MOST_CHARACTERS = 4_000
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Judgement(NamedTuple):
 def of(findings: Findings) -> InvestigateResult:
     kind, confidence = judge(findings)
     polluter = None if findings.order is None or kind != "order_dependent" else findings.order.polluter
-    if polluter is not None and len(polluter.node_ids) > MOST_LISTED:
+    if polluter is not None and not _can_be_listed(polluter):
         polluter = None
     return InvestigateResult(
         kind=kind,
@@ -76,6 +78,10 @@ def of(findings: Findings) -> InvestigateResult:
         notices=[*findings.notices, *_notices(findings, polluter)],
         rerun=_rerun(kind, polluter, findings.node_id),
     )
+
+
+def _can_be_listed(polluter: Polluter) -> bool:
+    return len(polluter.node_ids) <= MOST_LISTED and sum(map(len, polluter.node_ids)) <= MOST_CHARACTERS
 
 
 def judge(findings: Findings) -> Judgement:
@@ -107,6 +113,7 @@ def _of_failures(findings: Findings) -> Judgement:
     level = "low" if len(findings.failed) == 1 else level
     base = findings.base
     if base is not None and base.fails_the_same(findings.causes):
+        level = "medium" if level == "high" and base.left_out else level
         return Judgement("pre_existing", f"{level}: {findings.alone_words}, and the same way at {base.name}")
     passes_there = base is not None and base.problem is None and all(each.passed for each in base.outcomes)
     since = f"; passes at {base.name}" if base is not None and passes_there else ""
@@ -117,7 +124,7 @@ def _of_passes(findings: Findings) -> Judgement:
     if all(each.letter == "S" for each in findings.known):
         return Judgement("passes", f"high: it is skipped ({findings.known[0].words})")
     if findings.order is None or not findings.order.is_complete:
-        return Judgement("inconclusive", f"low: {findings.alone_words}; the suite's order could not be tried in time")
+        return Judgement("inconclusive", f"low: {findings.alone_words}; the suite's order could not be tried")
     level = "high" if len(findings.known) >= MANY_RUNS else "medium"
     doubt = rates.words(0, len(findings.known))
     orders = " and in the suite's order" if findings.order.evidence else ""
@@ -165,10 +172,11 @@ def _of_causes(failed: Sequence[Outcome]) -> list[str]:
 def _of_base(findings: Findings, base: AtBase) -> str:
     if base.problem is not None:
         return base.problem
+    without = f", in a copy without {few(map(label, base.left_out))}" if base.left_out else ""
     if base.fails_the_same(findings.causes):
-        return "fails the same way"
+        return f"fails the same way{without}"
     if there := next((each for each in base.outcomes if each.failed), None):
-        return f"fails with another cause: {there.words}"
+        return f"fails with another cause: {there.words}{without}"
     return f"passes ({len(base.outcomes)} {_runs(len(base.outcomes))})"
 
 

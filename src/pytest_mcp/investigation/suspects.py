@@ -27,6 +27,7 @@ from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.investigation.spectrum import Clues, Compared, Ranked
 from pytest_mcp.report import failures, grouping, places
 from pytest_mcp.report.failures import Failure
+from pytest_mcp.text import in_line
 
 MOST_SUSPECTS = 5
 # How many failing tests are traced, and how many others.
@@ -143,7 +144,7 @@ def failures_of(ledger: Ledger) -> dict[str, Failure]:
 
 def _shown(found: Iterable[Ranked]) -> list[Suspect]:
     best = islice(found, MOST_SUSPECTS)
-    return [Suspect(each.file, each.line, each.function, round(each.score, 2)) for each in best]
+    return [Suspect(in_line(each.file), each.line, in_line(each.function), round(each.score, 2)) for each in best]
 
 
 def _of_failure(ledger: Ledger, found: Mapping[str, Failure], node_id: str, changed: Lines) -> list[Ranked]:
