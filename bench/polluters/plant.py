@@ -25,7 +25,11 @@ class Leak:
 
 # State of the process that any library may depend on.
 PROCESS = [
-    Leak("process", "environment", "import os, time\nos.environ.update(TZ='Asia/Kathmandu', LANG='C')\ntime.tzset()"),
+    Leak(
+        "process",
+        "environment",
+        "import os, time\nos.environ.update(TZ='Asia/Kathmandu', LANGUAGE='de', LC_ALL='de')\ntime.tzset()",
+    ),
     Leak("process", "working directory", "import os, tempfile\nos.chdir(tempfile.mkdtemp())"),
     Leak("process", "decimal context", "import decimal\ndecimal.getcontext().prec = 2"),
     Leak("process", "logging", "import logging\nlogging.disable(logging.CRITICAL)"),
