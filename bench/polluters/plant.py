@@ -11,7 +11,7 @@ from textwrap import indent
 from typing import Literal
 
 PLANTED = "test_planted_leak"
-Kind = Literal["attribute", "global", "process"]
+Kind = Literal["attribute", "global", "environment", "process"]
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,20 @@ class Leak:
     body: str
 
 
-# State of the process that any library may depend on.
+def variables(**values: str) -> Leak:
+    """Environment variables stay set."""
+    body = f"import os, time\nos.environ.update({values!r})\ntime.tzset()"
+    return Leak("environment", ", ".join(values), body)
+
+
+ENVIRONMENT = [
+    variables(TZ="Asia/Kathmandu", LANGUAGE="de", LC_ALL="de_DE.UTF-8"),
+    variables(HOME="/nowhere", TMPDIR="/nowhere"),
+    # Every Python that a test starts fails.
+    variables(PYTHONHOME="/nowhere"),
+]
+# Other state of the process that any library may depend on.
 PROCESS = [
-    Leak(
-        "process",
-        "environment",
-        "import os, time\nos.environ.update(TZ='Asia/Kathmandu', LANGUAGE='de', LC_ALL='de')\ntime.tzset()",
-    ),
     Leak("process", "working directory", "import os, tempfile\nos.chdir(tempfile.mkdtemp())"),
     Leak("process", "decimal context", "import decimal\ndecimal.getcontext().prec = 2"),
     Leak("process", "logging", "import logging\nlogging.disable(logging.CRITICAL)"),

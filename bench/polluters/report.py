@@ -19,8 +19,9 @@ METHOD = """\
 
 - The libraries are those of `make tokens`. The leak, the file, the place in it and the test that is investigated are
   chosen by chance with a fixed seed. A leak of an *attribute* replaces a function or a method of the library by one
-  that does nothing, one of a *global* empties a list, a dict or a set of a module, one of the *process* changes an
-  environment variable, the working directory, the decimal context or the level of logging.
+  that does nothing, one of a *global* empties a list, a dict or a set of a module, one of the *environment* sets
+  environment variables, one of the *process* changes the working directory, the decimal context or the level of
+  logging.
 - Plain pytest decides what is true: the test passes in the suite as it is and alone, it fails in the suite with the
   planted test, and it fails behind the planted test alone. A leak that breaks no such test is replaced by another one;
   a kind that breaks none in twelve tries is left out.

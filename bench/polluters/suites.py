@@ -9,8 +9,8 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bench.polluters.plant import PROCESS, Kind, Leak, attribute, container
-from bench.shell import ENVIRONMENT
+from bench import shell
+from bench.polluters.plant import ENVIRONMENT, PROCESS, Kind, Leak, attribute, container
 from bench.tokens.real.checkouts import Checkout
 
 # For one run of a suite, in seconds. A leak that makes it hang is not used.
@@ -58,7 +58,7 @@ def run(checkout: Checkout, ids: Sequence[str] = ()) -> Outcomes | None:
         done = subprocess.run(
             [*command, *(ids or [checkout.library.tests])],
             cwd=checkout.project,
-            env=ENVIRONMENT,
+            env=shell.ENVIRONMENT,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -73,13 +73,13 @@ def run(checkout: Checkout, ids: Sequence[str] = ()) -> Outcomes | None:
 
 
 def leaks(checkout: Checkout, kind: Kind) -> list[Leak]:
-    if kind == "process":
-        return PROCESS
+    if kind in ("environment", "process"):
+        return ENVIRONMENT if kind == "environment" else PROCESS
     package = checkout.library.source.rpartition("/")[2]
     done = subprocess.run(
         [checkout.python, "-c", INSPECT, package],
         cwd=checkout.project,
-        env=ENVIRONMENT,
+        env=shell.ENVIRONMENT,
         capture_output=True,
         check=True,
         timeout=LONGEST,

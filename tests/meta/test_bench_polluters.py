@@ -5,7 +5,7 @@ from dataclasses import replace
 from random import Random
 
 from bench.polluters import report, results
-from bench.polluters.plant import PLANTED, PROCESS, attribute, container, places, planted
+from bench.polluters.plant import ENVIRONMENT, PLANTED, PROCESS, attribute, container, places, planted
 from bench.polluters.results import Entry
 
 SOURCE = """\
@@ -37,7 +37,7 @@ def test_a_test_is_planted_between_functions_and_classes_which_stay_as_they_are(
 
 
 def test_leaks_are_python_and_name_what_they_change() -> None:
-    found = [attribute("json.decoder", "JSONDecoder", "decode"), attribute("json", "", "loads"), *PROCESS]
+    found = [attribute("json.decoder", "JSONDecoder", "decode"), attribute("json", "", "loads"), *ENVIRONMENT, *PROCESS]
     for leak in [*found, container("keyword", "kwlist")]:
         compile(leak.body, leak.target, "exec")
 
