@@ -70,6 +70,8 @@ class Suite:
 
     ids: tuple[str, ...]
     is_shuffled: bool = False
+    # How many tests have names that no call can contain. They are not tried.
+    unnamed: int = 0
 
     def arrangements(self, node_id: str) -> list[Arrangement]:
         """Its file, then everything before it; none twice."""
@@ -113,6 +115,8 @@ class OrderSearch:
             if self._has_effect(seen):
                 return await self._narrowed(replace(found, is_different=True), arrangement)
             found = replace(found, is_complete=found.is_complete and seen.is_known)
+        if suite.unnamed:
+            return found.and_then(f"after tests with names that no call can contain: not tried ({suite.unnamed})")
         return found
 
     async def _after(
@@ -225,7 +229,7 @@ async def suite_of(runner: Runner, *, is_shuffled: bool) -> Suite:
     run = await runner.collect()
     unaskable = set(run.ledger.unaskable)
     ids = dict.fromkeys(item.id for item in run.ledger.items if item.id not in unaskable)
-    return Suite(tuple(ids), is_shuffled)
+    return Suite(tuple(ids), is_shuffled, len(unaskable))
 
 
 def _ruled_out(search: Search[str]) -> str:

@@ -1,7 +1,7 @@
 """What is concluded from runs in different orders. The runs are made up here, so that chance and time are too."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +63,9 @@ class MadeUp(Runner):
 
 async def look(tmp_path: Path, rule: Rule, effect: Effect = "fails_after", **settings: Any) -> tuple[Order, MadeUp]:
     config = configure(Options(root=str(tmp_path)), {})
+    suite = settings.pop("suite", SUITE)
     runner = MadeUp(config, Candidate(Path("python"), ""), Deadline.after(60), rule=rule, **settings)
-    return await OrderSearch(runner, TEST, effect, lambda _: None).look(SUITE), runner
+    return await OrderSearch(runner, TEST, effect, lambda _: None).look(suite), runner
 
 
 async def test_one_test_of_many_is_found_and_confirmed(tmp_path: Path) -> None:
@@ -127,6 +128,12 @@ async def test_no_outcome_where_one_was_to_confirm_is_not_called_chance(tmp_path
     assert found.polluter is not None
     assert (found.polluter.node_ids, found.is_complete, found.is_contradicted) == ((LEAK,), False, False)
     assert found.evidence[-1].startswith("the tests that were found are not confirmed: ")
+
+
+async def test_tests_that_could_not_be_tried_are_counted(tmp_path: Path) -> None:
+    found, _ = await look(tmp_path, _never, suite=replace(SUITE, unnamed=2))
+
+    assert found.evidence[-1] == "after tests with names that no call can contain: not tried (2)"
 
 
 async def test_a_run_in_another_order_than_asked_says_nothing(tmp_path: Path) -> None:
