@@ -22,25 +22,26 @@ INSPECT = """
 import importlib, json, pkgutil, sys
 package = importlib.import_module(sys.argv[1])
 functions, containers = [], []
-for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-    if "test" in found.name or found.name.endswith("__main__"):
+inner = [found.name for found in pkgutil.walk_packages(package.__path__, package.__name__ + ".")]
+for module_name in [package.__name__, *inner]:
+    if "test" in module_name or module_name.endswith("__main__"):
         continue
     try:
-        module = importlib.import_module(found.name)
+        module = importlib.import_module(module_name)
     except ImportError:
         continue
     for name, value in sorted(vars(module).items()):
         if name.startswith("__"):
             continue
         if type(value) in (dict, list, set) and value:
-            containers.append([found.name, name])
-        if getattr(value, "__module__", None) != found.name:
+            containers.append([module_name, name])
+        if getattr(value, "__module__", None) != module_name:
             continue
         if type(value).__name__ == "function":
-            functions.append([found.name, "", name])
+            functions.append([module_name, "", name])
         elif isinstance(value, type):
-            methods = (each for each, inner in sorted(vars(value).items()) if type(inner).__name__ == "function")
-            functions += [[found.name, name, each] for each in methods if not each.startswith("__")]
+            methods = (each for each, code in sorted(vars(value).items()) if type(code).__name__ == "function")
+            functions += [[module_name, name, each] for each in methods if not each.startswith("__")]
 print(json.dumps([functions, containers]))
 """
 
