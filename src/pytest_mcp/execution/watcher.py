@@ -68,9 +68,11 @@ def _lift(top: int, name: str) -> list[str]:
         with os.scandir(inside) as entries:
             folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
         for each in folders:
-            os.chmod(each, 0o700, dir_fd=inside)
-            lifted.append(os.urandom(8).hex())
-            os.rename(each, lifted[-1], src_dir_fd=inside, dst_dir_fd=top)
+            with suppress(OSError):
+                os.chmod(each, 0o700, dir_fd=inside)
+                new = os.urandom(8).hex()
+                os.rename(each, new, src_dir_fd=inside, dst_dir_fd=top)
+                lifted.append(new)
     finally:
         os.close(inside)
     return lifted

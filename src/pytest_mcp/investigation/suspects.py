@@ -13,6 +13,8 @@ from functools import partial
 from itertools import islice
 from typing import Protocol
 
+import anyio
+
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.changes import changed_lines
 from pytest_mcp.changes.changed_lines import Before, Lines
@@ -90,9 +92,16 @@ async def suspects(investigation: Investigated, failing: Sequence[str], before: 
     target = run.ledger.executed.get(failing[0])
     changed: Lines = {}
     if before is not None and target is not None:
-        changed = await changed_lines.since(before, runner.config.root, [*filter(places.is_source, target.code)])
+        changed = await lines_changed(runner, before, [*filter(places.is_source, target.code)])
     found = await in_thread(partial(of_run, run, failing[0], changed))
     return Suspected(tuple(found), None if found else _NOTHING_RAN)
+
+
+async def lines_changed(runner: Runner, before: Before, files: Sequence[str]) -> Lines:
+    """Empty if the time is over first: git can take longer than what is left."""
+    with anyio.move_on_after(runner.deadline.left):
+        return await changed_lines.since(before, runner.config.root, files)
+    return {}
 
 
 def _problem(run: Run[ExecuteTests], node_id: str, expected: Outcome) -> str | None:
@@ -112,7 +121,8 @@ def _problem(run: Run[ExecuteTests], node_id: str, expected: Outcome) -> str | N
 
 def _is_whole(ledger: Ledger, test: Executed) -> bool:
     """Python removes a trace function if there is no stack left to call it; by then enough has been seen."""
-    return test.complete or failures_of(ledger)[test.id].type == "RecursionError"
+    failure = failures_of(ledger).get(test.id)
+    return test.complete or (failure is not None and failure.type == "RecursionError")
 
 
 async def traced(runner: Runner, failing: Sequence[str], *, everything: bool) -> Run[ExecuteTests]:
