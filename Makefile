@@ -12,7 +12,7 @@ WORKERS ?= 3
 # Neighbours stay with one worker, so the tests of a module share its one server; who is done early takes from the rest.
 SHARED := -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz histories load proxy page scale bench tokens suspects
+.PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz histories load proxy page scale bench tokens suspects polluters
 .PHONY: docs recording picture package clean investigations
 
 demo: $(INSTALLED)
@@ -154,6 +154,12 @@ tokens: $(INSTALLED)
 suspects: $(INSTALLED)
 	@echo "== suspects"
 	@$(BIN)/python -m bench.suspects $(LIBRARIES)
+
+# Whether a test that leaks is found in the suites of real libraries: half an hour. Needs pip. LIBRARIES="toolz" plants
+# in some of them.
+polluters: $(INSTALLED)
+	@echo "== polluters"
+	@$(BIN)/python -m bench.polluters $(LIBRARIES)
 
 docs: $(INSTALLED)
 	@$(BIN)/python scripts/generate_docs.py

@@ -6,7 +6,7 @@
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,12 +103,17 @@ class Checkout:
 
     @contextmanager
     def changed(self, mutants: Sequence[Mutant]) -> Iterator[None]:
-        """The project with these bugs in it. Their files are noted first, for the next run if this one is killed."""
+        """The project with these bugs in it."""
+        with self.replaced(self.broken(mutants)):
+            yield
+
+    @contextmanager
+    def replaced(self, files: Mapping[str, str]) -> Iterator[None]:
+        """With other text in these files. They are noted first, for the next run if this one is killed."""
         self.restore()
-        broken = self.broken(mutants)
-        self.note.write_text("\n".join(broken), encoding="utf-8")
+        self.note.write_text("\n".join(files), encoding="utf-8")
         try:
-            for file, source in broken.items():
+            for file, source in files.items():
                 self.write(file, source)
             yield
         finally:

@@ -2,14 +2,16 @@
 
 In come a repository and a commit; out comes a folder that is gone when the block ends. Nothing of the repository is
 written to, and no hook and no filter runs. The folder is that of a supervisor without a child, which removes it also
-if this process is killed. Submodules and links that lead out of the tree are left out.
+if this process is killed. Submodules, large files and links that may lead out of the tree are left out, and told.
 """
 
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from itertools import dropwhile
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 
@@ -23,15 +25,23 @@ from pytest_mcp.execution.supervision import SpawnError
 
 # A larger tree is not copied.
 MOST_BYTES = 512 * 1024 * 1024
-# What git is asked for at once. A larger file is left out.
+# What git is asked for and written at once, which cannot be interrupted. A larger file is left out.
 BATCH_BYTES = 32 * 1024 * 1024
+BATCH_FILES = 2_000
 _EXECUTABLE = b"100755"
 
 Sized = Mapping[bytes, tuple[Entry, int]]
 
 
+class Copy(NamedTuple):
+    """`left_out` has the paths that are in the commit and not in the copy."""
+
+    tree: Path
+    left_out: tuple[str, ...]
+
+
 @asynccontextmanager
-async def copy_of(repository: Repository, commit: str) -> AsyncIterator[Path]:
+async def copy_of(repository: Repository, commit: str) -> AsyncIterator[Copy]:
     """Raises CannotTell if the tree cannot be read, is too large or cannot be written."""
     try:
         started = await supervision.start(Launch((), repository.top, repository.environment))
@@ -39,8 +49,7 @@ async def copy_of(repository: Repository, commit: str) -> AsyncIterator[Path]:
         raise CannotTell(f"there is no place for a copy: {error}") from error
     try:
         tree = started.folder.path / "tree"
-        await _write(repository, commit, tree)
-        yield tree
+        yield Copy(tree, await _write(repository, commit, tree))
     finally:
         with anyio.CancelScope(shield=True):
             await supervision.end(started)
@@ -66,16 +75,23 @@ async def _listed(repository: Repository, commit: str) -> Sized:
         raise CannotTell("git gave an answer that could not be read") from error
 
 
-async def _write(repository: Repository, commit: str, tree: Path) -> None:
+async def _write(repository: Repository, commit: str, tree: Path) -> tuple[str, ...]:
+    """What is left out."""
     found = await _listed(repository, commit)
     if sum(size for _, size in found.values()) > MOST_BYTES:
         raise CannotTell(f"its tree is larger than {MOST_BYTES // 1024**2} MiB")
+    left_out = [path for path in found if not _can_be_read(found[path])]
     for batch in _batches(found):
         output = await repository.contents([found[path][0].hash for path in batch])
         contents = zip(batch, _contents(output), strict=True)
         # Shielded: a thread that still writes would leave files behind when the folder is removed.
         with anyio.CancelScope(shield=True):
-            await in_thread(partial(_write_files, os.fsencode(tree), found, list(contents)))
+            left_out += await in_thread(partial(_write_files, os.fsencode(tree), found, list(contents)))
+    return tuple(map(os.fsdecode, left_out))
+
+
+def _can_be_read(sized: tuple[Entry, int]) -> bool:
+    return sized[0].mode != SUBMODULE and sized[1] <= BATCH_BYTES
 
 
 def _batches(found: Sized) -> Iterator[list[bytes]]:
@@ -83,10 +99,10 @@ def _batches(found: Sized) -> Iterator[list[bytes]]:
     batch: list[bytes] = []
     bytes_in_batch = 0
     for path in sorted(found, key=lambda each: (found[each][0].mode == LINK, each)):
-        entry, size = found[path]
-        if entry.mode == SUBMODULE or size > BATCH_BYTES:
+        if not _can_be_read(found[path]):
             continue
-        if bytes_in_batch + size > BATCH_BYTES:
+        size = found[path][1]
+        if bytes_in_batch + size > BATCH_BYTES or len(batch) == BATCH_FILES:
             yield batch
             batch, bytes_in_batch = [], 0
         batch.append(path)
@@ -108,20 +124,25 @@ def _contents(output: bytes) -> Iterator[bytes]:
         start += 1
 
 
-def _write_files(tree: bytes, found: Sized, contents: Sequence[tuple[bytes, bytes]]) -> None:
+def _write_files(tree: bytes, found: Sized, contents: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
+    """The paths of links that are left out."""
+    left_out = []
     try:
         for path, content in contents:
+            if found[path][0].mode == LINK and not _stays_inside(path, content):
+                left_out.append(path)
+                continue
             full = tree + b"/" + path
             os.makedirs(os.path.dirname(full), exist_ok=True)  # noqa: PTH103, PTH120 - pathlib knows no bytes
-            _write_file(full, path, content, found[path][0].mode)
+            _write_file(full, content, found[path][0].mode)
     except OSError as error:
         raise CannotTell(f"the copy could not be written: {error.strerror}") from error
+    return left_out
 
 
-def _write_file(full: bytes, path: bytes, content: bytes, mode: bytes) -> None:
+def _write_file(full: bytes, content: bytes, mode: bytes) -> None:
     if mode == LINK:
-        if _stays_inside(path, content):
-            os.symlink(content, full)  # noqa: PTH211 - pathlib knows no bytes
+        os.symlink(content, full)  # noqa: PTH211 - pathlib knows no bytes
         return
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(full, flags, 0o755 if mode == _EXECUTABLE else 0o644), "wb") as opened:
@@ -129,5 +150,12 @@ def _write_file(full: bytes, path: bytes, content: bytes, mode: bytes) -> None:
 
 
 def _stays_inside(path: bytes, target: bytes) -> bool:
-    end = os.path.normpath(os.path.join(os.path.dirname(path), target))  # noqa: PTH118, PTH120 - bytes
-    return not end.startswith(b"/") and end.split(b"/")[0] != b".." and b"\0" not in target
+    """Behind another name, `..` may start from where a link leads to, so it is allowed only in front."""
+    parts = [part for part in target.split(b"/") if part not in (b"", b".")]
+    upwards = len(parts) - len(list(dropwhile(lambda part: part == b"..", parts)))
+    return (
+        not target.startswith(b"/")
+        and b"\0" not in target
+        and upwards <= path.count(b"/")
+        and b".." not in parts[upwards:]
+    )

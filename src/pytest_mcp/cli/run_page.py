@@ -1,8 +1,7 @@
 """The page of `run --html`: the whole run and, with `--history`, what is recorded of its tests.
 
 In come the run, or those of several environments, and the answer, or an error; out comes the text of the page. Where
-it is written is decided in
-`page_file`, what it shows in `page`, which is loaded only when a page was asked for.
+it is written is decided in `page_file`, what it shows in `page`, which is loaded only when a page was asked for.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -8,13 +8,14 @@ starts. The files in a folder are decided in `report_file`.
 import fcntl
 import os
 import re
-import shutil
 import stat
 import tempfile
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from pytest_mcp.execution.watcher import remove_folder
 
 PREFIX = "pytest-mcp-run-"
 # Nobody names a folder like this by accident.
@@ -40,7 +41,7 @@ class Folder:
         return descriptor
 
     def remove(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
+        remove_folder(str(self.path))
         os.close(self.descriptor)
 
 

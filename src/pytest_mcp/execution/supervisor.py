@@ -18,7 +18,6 @@ continued when its parent dies.
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -246,7 +245,7 @@ def supervise(folder: str) -> int:
         if order is not None:
             answer, is_clean = carry_out(order, control, folder, adopts=adopts)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        watcher.remove_folder(folder)
     with contextlib.suppress(BrokenPipeError), open(1, "wb") as server:
         if answer is not None:
             server.write(encode(answer))

@@ -15,14 +15,16 @@ from pytest_mcp.investigation.alone import Alone
 from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Order, Polluter
 from pytest_mcp.investigation.outcome import Outcome
-from pytest_mcp.investigation.suspects import Suspect
+from pytest_mcp.investigation.suspects import Suspected
 from pytest_mcp.report.failures import Failure
+from pytest_mcp.text import few, label
 
 # With so many runs of one outcome, only a rate below a tenth is left open.
 MANY_RUNS = 29
 FEW_RUNS = 3
-# A larger set of polluting tests is only counted.
+# A larger set of polluting tests is only counted, and one with longer names.
 MOST_LISTED = 20
+MOST_CHARACTERS = 4_000
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Findings:
     alone: Alone
     order: Order | None = None
     base: AtBase | None = None
-    suspects: tuple[Suspect, ...] = ()
+    suspects: Suspected | None = None
     # Whether the time was over before every step was done.
     is_cut_short: bool = False
     notices: tuple[str, ...] = ()
@@ -72,17 +74,21 @@ class Judgement(NamedTuple):
 def of(findings: Findings) -> InvestigateResult:
     kind, confidence = judge(findings)
     polluter = None if findings.order is None or kind != "order_dependent" else findings.order.polluter
-    if polluter is not None and len(polluter.node_ids) > MOST_LISTED:
+    if polluter is not None and not _can_be_listed(polluter):
         polluter = None
     return InvestigateResult(
         kind=kind,
         confidence=confidence,
         evidence=evidence(findings),
-        suspects=[api.Suspect.model_validate(vars(each)) for each in findings.suspects],
+        suspects=_suspects(findings.suspects),
         polluter=None if polluter is None else _polluter(polluter, findings.node_id),
         notices=[*findings.notices, *_notices(findings, polluter)],
         rerun=_rerun(kind, polluter, findings.node_id),
     )
+
+
+def _can_be_listed(polluter: Polluter) -> bool:
+    return len(polluter.node_ids) <= MOST_LISTED and sum(map(len, polluter.node_ids)) <= MOST_CHARACTERS
 
 
 def judge(findings: Findings) -> Judgement:
@@ -114,6 +120,7 @@ def _of_failures(findings: Findings) -> Judgement:
     level = "low" if len(findings.failed) == 1 else level
     base = findings.base
     if base is not None and base.fails_the_same(findings.causes):
+        level = "medium" if level == "high" and base.left_out else level
         return Judgement("pre_existing", f"{level}: {findings.alone_words}, and the same way at {base.name}")
     passes_there = base is not None and base.problem is None and all(each.passed for each in base.outcomes)
     since = f"; passes at {base.name}" if base is not None and passes_there else ""
@@ -124,7 +131,7 @@ def _of_passes(findings: Findings) -> Judgement:
     if all(each.letter == "S" for each in findings.known):
         return Judgement("passes", f"high: it is skipped ({findings.known[0].words})")
     if findings.order is None or not findings.order.is_complete:
-        return Judgement("inconclusive", f"low: {findings.alone_words}; the suite's order could not be tried in time")
+        return Judgement("inconclusive", f"low: {findings.alone_words}; the suite's order could not be tried")
     level = "high" if len(findings.known) >= MANY_RUNS else "medium"
     doubt = rates.words(0, len(findings.known))
     orders = " and in the suite's order" if findings.order.evidence else ""
@@ -143,6 +150,8 @@ def evidence(findings: Findings) -> list[str]:
     found += [] if findings.alone.reproduction is None else [findings.alone.reproduction]
     found += [] if findings.order is None else findings.order.evidence
     found += [] if findings.base is None else [f"at {findings.base.name}: {_of_base(findings, findings.base)}"]
+    if findings.suspects is not None and findings.suspects.problem is not None:
+        found.append(f"suspects: {findings.suspects.problem}")
     return [*found, *findings.past]
 
 
@@ -170,11 +179,16 @@ def _of_causes(failed: Sequence[Outcome]) -> list[str]:
 def _of_base(findings: Findings, base: AtBase) -> str:
     if base.problem is not None:
         return base.problem
+    without = f", in a copy without {few(map(label, base.left_out))}" if base.left_out else ""
     if base.fails_the_same(findings.causes):
-        return "fails the same way"
+        return f"fails the same way{without}"
     if there := next((each for each in base.outcomes if each.failed), None):
-        return f"fails with another cause: {there.words}"
+        return f"fails with another cause: {there.words}{without}"
     return f"passes ({len(base.outcomes)} {_runs(len(base.outcomes))})"
+
+
+def _suspects(found: Suspected | None) -> list[api.Suspect]:
+    return [api.Suspect.model_validate(vars(each)) for each in (found.functions if found else ())]
 
 
 def _polluter(polluter: Polluter, node_id: str) -> api.Polluter:

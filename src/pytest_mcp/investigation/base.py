@@ -6,7 +6,7 @@ tested other code than the copy's has no outcome: the reason is told. How the co
 
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
@@ -29,11 +29,12 @@ _NO_TIME = "not tried, the time was over"
 
 @dataclass(frozen=True)
 class AtBase:
-    """`problem` says why nothing follows from the outcomes."""
+    """`problem` says why nothing follows from the outcomes. `left_out` has paths that the copy lacks."""
 
     name: str
     outcomes: tuple[Outcome, ...] = ()
     problem: str | None = None
+    left_out: tuple[str, ...] = ()
 
     def fails_the_same(self, causes: set[Hashable]) -> bool:
         return self.problem is None and any(each.failed and each.cause in causes for each in self.outcomes)
@@ -78,8 +79,9 @@ async def look(runner: Runner, node_id: str, found: Found, seeds: list[Seeds], s
         async with AsyncExitStack() as stack:
             with anyio.fail_after(runner.deadline.left):
                 copy = await stack.enter_async_context(copy_of(found.repository, found.base.commit))
-            moved = runner.at(copy, instead_of=found.repository.top)
-            return await _look_in_copy(moved, node_id, AtBase(found.name), seeds, say)
+            moved = runner.at(copy.tree, instead_of=found.repository.top)
+            there = AtBase(found.name, left_out=copy.left_out)
+            return await _look_in_copy(moved, node_id, there, seeds, say)
     except CannotTell as error:
         return AtBase(found.name, problem=f"not tried: {error}")
     except TimeoutError:
@@ -87,21 +89,25 @@ async def look(runner: Runner, node_id: str, found: Found, seeds: list[Seeds], s
 
 
 async def _look_in_copy(runner: Runner, node_id: str, there: AtBase, seeds: list[Seeds], say: Say) -> AtBase:
-    if not (runner.config.root / node_id.partition("::")[0]).is_file():
-        return AtBase(there.name, problem="its file is not there")
-    outcomes: tuple[Outcome, ...] = ()
-    for each in seeds:
-        say(f"at {there.name} {len(outcomes) + 1}/{len(seeds)}")
+    for number, each in enumerate(seeds, start=1):
+        if not _has_file(runner.config.root, node_id):
+            # The runs before this one may have removed it.
+            return there if there.outcomes else replace(there, problem="its file is not there")
+        say(f"at {there.name} {number}/{len(seeds)}")
         try:
             seen = await alone.once(each.apply(runner), node_id)
         except OutOfTime:
             break
-        outcomes = (*outcomes, seen)
-        if problem := _problem(seen):
-            return AtBase(there.name, outcomes, problem)
-        if seen.failed:
-            break
-    return AtBase(there.name, outcomes, None if outcomes else _NO_TIME)
+        there = replace(there, outcomes=(*there.outcomes, seen), problem=_problem(seen))
+        if seen.failed or there.problem is not None:
+            return there
+    return there if there.outcomes else replace(there, problem=_NO_TIME)
+
+
+def _has_file(root: Path, node_id: str) -> bool:
+    """False if a link leads out of the project there, which is refused wherever it comes from."""
+    file = root / node_id.partition("::")[0]
+    return file.is_file() and file.resolve().is_relative_to(root.resolve())
 
 
 def texts(found: Found, root: Path) -> Before | None:

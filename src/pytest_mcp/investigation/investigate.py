@@ -22,7 +22,7 @@ from pytest_mcp.investigation.base import AtBase, Found
 from pytest_mcp.investigation.context import Investigation
 from pytest_mcp.investigation.order import Effect, Order, OrderSearch, Suite
 from pytest_mcp.investigation.runner import OutOfTime, Runner
-from pytest_mcp.investigation.suspects import Suspect, suspects
+from pytest_mcp.investigation.suspects import Suspected, suspects
 from pytest_mcp.report.environment.attempt import Trial
 from pytest_mcp.running.attempt import Call, Deadline, OnProgress
 from pytest_mcp.running.interpreters import try_interpreters
@@ -134,7 +134,9 @@ class Case:
         return replace(findings, alone=seen, base=await self._at_base([failing, *others]))
 
     async def _failing(self, findings: Findings) -> Findings:
-        seeds = findings.alone.seeds[0]
+        seen = findings.alone
+        place = next(number for number, each in enumerate(seen.outcomes) if each.failed or each.letter == "C")
+        seeds = seen.seeds[place]
         findings = replace(findings, base=await self._at_base([seeds]))
         runner = seeds.apply(self.runner)
         suite = await self._suite(runner)
@@ -143,7 +145,7 @@ class Case:
             findings = replace(findings, order=await self._order(runner, suite, "fails_without", most))
         if findings.order is not None and findings.order.is_different:
             return findings
-        context = Investigation(runner, self.node_id, findings.alone.outcomes[0], suite, self.base)
+        context = Investigation(runner, self.node_id, seen.outcomes[place], suite, self.base)
         return replace(findings, suspects=await self._suspects(context))
 
     async def _passing(self, findings: Findings) -> Findings:
@@ -166,9 +168,9 @@ class Case:
             return Order(("the suite's order: not tried, the time was over",), is_complete=False)
         return await OrderSearch(runner, self.node_id, effect, self.say).look(suite, most_seconds=most)
 
-    async def _suspects(self, context: Investigation) -> tuple[Suspect, ...]:
+    async def _suspects(self, context: Investigation) -> Suspected:
         self.say("looking for suspects")
         try:
-            return tuple(await suspects(context, [self.node_id], base.texts(self.base, self.runner.config.root)))
+            return await suspects(context, [self.node_id], base.texts(self.base, self.runner.config.root))
         except OutOfTime:
-            return ()
+            return Suspected(problem="not looked for, the time was over")

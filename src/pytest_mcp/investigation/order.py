@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.investigation import alone, outcome
 from pytest_mcp.investigation.alone import Say
 from pytest_mcp.investigation.bisection import Search
@@ -23,6 +24,11 @@ Effect = Literal["fails_after", "fails_without"]
 CONFIRMATIONS = 2
 _SAID: Mapping[Letter, str] = {"P": "passes", "F": "fails", "S": "is skipped", "R": "passes when repeated"}
 _NO_TIME = "not tried, the time was over"
+_REORDERED = "the project changes the order of the tests"
+
+
+class Unconfirmed(Exception):
+    """A run that was to confirm what was found has no outcome; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,8 @@ class Suite:
 
     ids: tuple[str, ...]
     is_shuffled: bool = False
+    # How many tests have names that no call can contain. They are not tried.
+    unnamed: int = 0
 
     def arrangements(self, node_id: str) -> list[Arrangement]:
         """Its file, then everything before it; none twice."""
@@ -110,13 +118,17 @@ class OrderSearch:
             if self._has_effect(seen):
                 return await self._narrowed(replace(found, is_different=True, failure=seen.failure), arrangement)
             found = replace(found, is_complete=found.is_complete and seen.is_known)
+        if suite.unnamed:
+            return found.and_then(f"after tests with names that no call can contain: not tried ({suite.unnamed})")
         return found
 
     async def _after(
         self, before: Sequence[str], files: Sequence[str] | None = None, runner: Runner | None = None
     ) -> Outcome:
-        run = await (runner or self.runner).run([*before, self.node_id], paths=files or ())
-        return outcome.of(run, self.node_id)
+        asked = [*before, self.node_id]
+        run = await (runner or self.runner).run(asked, paths=files or ())
+        seen = outcome.of(run, self.node_id)
+        return seen if _ran_in_order(run.ledger, asked) else replace(seen, letter="?", words=_REORDERED)
 
     def _told(self, seen: Outcome) -> str:
         """With the cause, unless it is the same as alone."""
@@ -139,9 +151,10 @@ class OrderSearch:
             return cut_short.and_then(_ruled_out(search))
         try:
             return await self._confirmed(found, smallest)
-        except OutOfTime:
+        except (OutOfTime, Unconfirmed) as error:
             polluter = Polluter(smallest, self.effect, can_be_shown=True)
-            return replace(cut_short.and_then("no time to confirm the tests that were found"), polluter=polluter)
+            why = str(error) or "no time"
+            return replace(cut_short.and_then(f"the tests that were found are not confirmed: {why}"), polluter=polluter)
 
     async def _search(self, arrangement: Arrangement) -> Search[str]:
         """Over files, if collecting them is enough; else over tests."""
@@ -169,7 +182,7 @@ class OrderSearch:
             if not await self._repeats(smallest, as_asked=False):
                 return replace(found.and_then("the same tests again: another outcome"), is_contradicted=True)
             polluter = replace(polluter, can_be_shown=False)
-        if self._has_effect(await alone.once(self.runner, self.node_id)):
+        if self._has_effect(await self._alone()):
             return await self._changed_for_good(found)
         names = ", ".join(map(label, smallest[:2])) + (f" and {len(smallest) - 2} more" if len(smallest) > 2 else "")
         done = "failed" if self.effect == "fails_after" else "passed"
@@ -179,7 +192,7 @@ class OrderSearch:
     async def _changed_for_good(self, found: Order) -> Order:
         """Alone it has the other outcome now: by chance, or because something outlives the processes."""
         for _ in range(CONFIRMATIONS):
-            if not self._has_effect(await alone.once(self.runner, self.node_id)):
+            if not self._has_effect(await self._alone()):
                 return replace(found.and_then("alone again: both outcomes"), is_contradicted=True)
         done = "fails" if self.effect == "fails_after" else "passes"
         return found.and_then(f"now {done} alone too: a test left something behind, such as a file or a database row")
@@ -189,12 +202,28 @@ class OrderSearch:
             if as_asked:
                 seen = outcome.of(await self.runner.run_as_asked([*before, self.node_id]), self.node_id)
             elif "::" in before[0]:
-                seen = await self._after(before)
+                seen = _known(await self._after(before))
             else:
-                seen = await self._after((), [*before, self.node_id.partition("::")[0]])
+                seen = _known(await self._after((), [*before, self.node_id.partition("::")[0]]))
             if not self._has_effect(seen):
                 return False
         return True
+
+    async def _alone(self) -> Outcome:
+        return _known(await alone.once(self.runner, self.node_id))
+
+
+def _known(seen: Outcome) -> Outcome:
+    """No outcome is not another outcome. Raises Unconfirmed."""
+    if not seen.is_known:
+        raise Unconfirmed(seen.words)
+    return seen
+
+
+def _ran_in_order(ledger: Ledger, asked: Sequence[str]) -> bool:
+    """A conftest can reorder tests after everything else has."""
+    wanted = set(asked)
+    return [each for each in ledger.tests if each in wanted] == [each for each in asked if each in ledger.tests]
 
 
 async def suite_of(runner: Runner, *, is_shuffled: bool) -> Suite:
@@ -203,7 +232,7 @@ async def suite_of(runner: Runner, *, is_shuffled: bool) -> Suite:
     run = await runner.collect()
     unaskable = set(run.ledger.unaskable)
     ids = dict.fromkeys(item.id for item in run.ledger.items if item.id not in unaskable)
-    return Suite(tuple(ids), is_shuffled)
+    return Suite(tuple(ids), is_shuffled, len(unaskable))
 
 
 def _ruled_out(search: Search[str]) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+from pydantic import ValidationError
 
 from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTests, ExecuteTests
 from pytest_mcp.config.model import Config
@@ -95,7 +96,14 @@ class Runner:
         return await plain._attempt(self.request(*node_ids), {})
 
     def request(self, *targets: str) -> ExecuteTests:
-        """More targets than a call may name stand for everything."""
+        """More targets than a call may name stand for everything. Those that a test has removed are left out."""
+        try:
+            return self._checked(targets)
+        except ValidationError as error:
+            gone = {fault["loc"][-1] for fault in error.errors()}
+            return self._checked([target for place, target in enumerate(targets) if place not in gone])
+
+    def _checked(self, targets: Sequence[str]) -> ExecuteTests:
         named = {"node_ids": list(targets)} if 0 < len(targets) <= MAX_NODE_IDS else {}
         return ExecuteTests.model_validate({**named, "show_capture": False}, context=self.config.bounds)
 

@@ -1,8 +1,9 @@
 """Which functions of the project are most likely to contain the bug.
 
-In come the context of an investigation and the failing tests; out come up to five functions. The failing tests and
-the tests nearest to them run once more in one process that records what they run; the child chooses which are near.
-How functions are scored is decided in `spectrum`. A test that cannot be imported has the chain of imports instead.
+In come the context of an investigation and the failing tests; out come up to five functions, or why there are none.
+The failing tests and the tests nearest to them run once more in one process that records what they run; the child
+chooses which are near. How functions are scored is decided in `spectrum`. A test that cannot be imported has the chain
+of imports instead.
 """
 
 import re
@@ -12,6 +13,8 @@ from functools import partial
 from itertools import islice
 from typing import Protocol
 
+import anyio
+
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.changes import changed_lines
 from pytest_mcp.changes.changed_lines import Before, Lines
@@ -20,11 +23,13 @@ from pytest_mcp.events.run import Run
 from pytest_mcp.events.spectrum import Executed, Line
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.job import Trace
-from pytest_mcp.investigation import spectrum
+from pytest_mcp.investigation import outcome, spectrum
+from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.investigation.spectrum import Clues, Compared, Ranked
 from pytest_mcp.report import failures, grouping, places
 from pytest_mcp.report.failures import Failure
+from pytest_mcp.text import in_line
 
 MOST_SUSPECTS = 5
 # How many failing tests are traced, and how many others.
@@ -36,6 +41,8 @@ SHARE_OF_TIME = 0.4
 # Code that ran while the test's file was imported is less suspicious than what the test itself ran.
 AT_IMPORT = 0.5
 MODULE = "<module>"
+_UNTRACED = "it could not be traced: the test, the project, coverage or a debugger traces by itself"
+_NOTHING_RAN = "it ran no Python code of the project but tests; native code and other processes are not traced"
 
 # A frame of pytest's short style: path, line and function.
 _FRAME = re.compile(r"^(?=\S)(.*?):(\d{1,9}): in (.+)$", re.MULTILINE)
@@ -51,6 +58,14 @@ class Suspect:
     score: float
 
 
+@dataclass(frozen=True)
+class Suspected:
+    """`problem` says why there are none."""
+
+    functions: tuple[Suspect, ...] = ()
+    problem: str | None = None
+
+
 class Investigated(Protocol):
     """What is needed of an investigation. `suite` is None if the suite could not be collected in time."""
 
@@ -60,19 +75,54 @@ class Investigated(Protocol):
     @property
     def suite(self) -> object | None: ...
 
+    @property
+    def outcome(self) -> Outcome:
+        """Of the test under investigation, without tracing."""
 
-async def suspects(investigation: Investigated, failing: Sequence[str], before: Before | None = None) -> list[Suspect]:
+
+async def suspects(investigation: Investigated, failing: Sequence[str], before: Before | None = None) -> Suspected:
     """The first of `failing` is under investigation. `before` gets the text of files at the base, if there is one.
 
-    Empty if it does not fail when it is traced. Raises OutOfTime.
+    Raises OutOfTime.
     """
     runner = investigation.runner
     run = await traced(runner, failing, everything=investigation.suite is not None)
+    if problem := _problem(run, failing[0], investigation.outcome):
+        return Suspected(problem=problem)
     target = run.ledger.executed.get(failing[0])
     changed: Lines = {}
     if before is not None and target is not None:
-        changed = await changed_lines.since(before, runner.config.root, [*filter(places.is_source, target.code)])
-    return await in_thread(partial(of_run, run, failing[0], changed))
+        changed = await lines_changed(runner, before, [*filter(places.is_source, target.code)])
+    found = await in_thread(partial(of_run, run, failing[0], changed))
+    return Suspected(tuple(found), None if found else _NOTHING_RAN)
+
+
+async def lines_changed(runner: Runner, before: Before, files: Sequence[str]) -> Lines:
+    """Empty if the time is over first: git can take longer than what is left."""
+    with anyio.move_on_after(runner.deadline.left):
+        return await changed_lines.since(before, runner.config.root, files)
+    return {}
+
+
+def _problem(run: Run[ExecuteTests], node_id: str, expected: Outcome) -> str | None:
+    """Why what was recorded does not tell anything about the failure."""
+    seen = outcome.of(run, node_id)
+    if seen.passed:
+        return "it did not fail when it was traced"
+    if seen.letter != expected.letter or seen.cause != expected.cause:
+        return f"when it was traced, something else happened: {seen.words}"
+    if seen.letter == "C":
+        return None
+    target = run.ledger.executed.get(node_id)
+    if target is None:
+        return f"nothing was recorded: {seen.words}"
+    return None if _is_whole(run.ledger, target) else _UNTRACED
+
+
+def _is_whole(ledger: Ledger, test: Executed) -> bool:
+    """Python removes a trace function if there is no stack left to call it; by then enough has been seen."""
+    failure = failures_of(ledger).get(test.id)
+    return test.complete or (failure is not None and failure.type == "RecursionError")
 
 
 async def traced(runner: Runner, failing: Sequence[str], *, everything: bool) -> Run[ExecuteTests]:
@@ -104,7 +154,7 @@ def failures_of(ledger: Ledger) -> dict[str, Failure]:
 
 def _shown(found: Iterable[Ranked]) -> list[Suspect]:
     best = islice(found, MOST_SUSPECTS)
-    return [Suspect(each.file, each.line, each.function, round(each.score, 2)) for each in best]
+    return [Suspect(in_line(each.file), each.line, in_line(each.function), round(each.score, 2)) for each in best]
 
 
 def _of_failure(ledger: Ledger, found: Mapping[str, Failure], node_id: str, changed: Lines) -> list[Ranked]:
@@ -120,7 +170,7 @@ def _of_failure(ledger: Ledger, found: Mapping[str, Failure], node_id: str, chan
 def _compared(ledger: Ledger, found: Mapping[str, Failure], target: Executed) -> Compared:
     groups = grouping.group([*found.values()])
     alike = next({each.node_id for each in cause.members} for cause in groups if _has(cause, target.id))
-    executed = ledger.executed
+    executed = {name: each for name, each in ledger.executed.items() if each.complete}
     passed = [record.node_id for record in ledger.completed if record.outcome == "passed"]
     return Compared(
         target,

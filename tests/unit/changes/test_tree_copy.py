@@ -25,7 +25,7 @@ def files(top: Path) -> dict[str, bytes]:
 
 async def copied(checkout: Checkout, commit: str) -> dict[str, bytes]:
     async with copy_of(await repository.find(checkout.config()), commit) as copy:
-        return files(copy)
+        return files(copy.tree)
 
 
 async def test_a_copy_has_every_file_of_the_commit_and_nothing_that_came_later(checkout: Checkout) -> None:
@@ -43,26 +43,45 @@ async def test_a_copy_is_private_and_gone_when_the_block_ends(checkout: Checkout
     commit = checkout.commit(a="a = 2\n")
 
     async with copy_of(await repository.find(checkout.config()), commit) as copy:
-        folder = copy.parent
+        folder = copy.tree.parent
         assert folder.name.startswith(PREFIX)
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
     assert not folder.exists()
 
 
+LINKS = {"inside": "a.py", "sub/up": "../a.py", "sub/top": "..", "sub/again": "top/sub/.//up"}
+# The last one: its name alone leads back to the top, but the links on the way are there already.
+LINKS_OUT = {"up": "../other", "absolute": "/etc/passwd", "sub/far": "../../a.py", "sub/out": "top/sub/top/../../.."}
+
+
 async def test_modes_and_links_are_kept_but_no_link_leads_out(checkout: Checkout) -> None:
     (checkout.top / "run.sh").write_text("#!/bin/sh\n", encoding="utf-8")
     (checkout.top / "run.sh").chmod(0o755)
-    for name, target in {"inside": "a.py", "up": "../other", "absolute": "/etc/passwd", "sub/up": "../a.py"}.items():
-        (checkout.top / name).parent.mkdir(exist_ok=True)
+    (checkout.top / "sub").mkdir()
+    for name, target in (LINKS | LINKS_OUT).items():
         (checkout.top / name).symlink_to(target)
     commit = checkout.commit()
 
     async with copy_of(await repository.find(checkout.config()), commit) as copy:
-        assert os.access(copy / "run.sh", os.X_OK)
-        assert not os.access(copy / "a.py", os.X_OK)
-        assert {path.name for path in copy.rglob("*") if path.is_symlink()} == {"inside", "up"}
-        assert (copy / "sub" / "up").read_bytes() == (copy / "inside").read_bytes() == b"a = 1\n"
+        tree = copy.tree
+        assert os.access(tree / "run.sh", os.X_OK)
+        assert not os.access(tree / "a.py", os.X_OK)
+        assert {name for name in LINKS | LINKS_OUT if (tree / name).is_symlink()} == {*LINKS}
+        assert (tree / "sub" / "up").read_bytes() == (tree / "inside").read_bytes() == b"a = 1\n"
+        assert {*copy.left_out} == {*LINKS_OUT}
+
+
+async def test_what_is_left_out_is_told(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    (checkout.top / "large").write_bytes(bytes(100))
+    checkout.commit(a="a = 2\n")
+    checkout.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},vendor")
+    checkout.git("commit", "--quiet", "-m", "submodule")
+    monkeypatch.setattr(tree_copy, "BATCH_BYTES", 99)
+
+    async with copy_of(await repository.find(checkout.config()), checkout.git("rev-parse", "HEAD").strip()) as copy:
+        assert {*copy.left_out} == {"large", "vendor"}
+        assert {*files(copy.tree)} == {*files(checkout.top)} - {"large"}
 
 
 async def test_no_filter_and_no_hook_runs_and_nothing_of_the_checkout_changes(checkout: Checkout) -> None:
@@ -83,6 +102,7 @@ async def test_no_filter_and_no_hook_runs_and_nothing_of_the_checkout_changes(ch
 async def test_a_large_tree_is_read_in_parts(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = checkout.commit(**{f"module_{number}": f"number = {number}\n" for number in range(20)})
     monkeypatch.setattr(tree_copy, "BATCH_BYTES", 40)
+    monkeypatch.setattr(tree_copy, "BATCH_FILES", 2)
 
     assert await copied(checkout, commit) == files(checkout.top)
 

@@ -1,7 +1,9 @@
 """The private folder of a run: nobody else's, and never left for long."""
 
+import inspect
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -79,3 +81,45 @@ def test_a_temporary_folder_that_is_not_there_is_one_clear_error(
 
     with pytest.raises(FolderError, match="No such file or directory"):
         run_folder.make()
+
+
+@contextmanager
+def recursion(depth: int) -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + depth)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def test_a_folder_that_is_too_deep_for_recursion_is_removed(tmp_path: Path) -> None:
+    folder = run_folder.make()
+    place = os.open(folder.path, os.O_RDONLY)
+    for _ in range(200):
+        os.mkdir("d", dir_fd=place)
+        inside = os.open("d", os.O_RDONLY, dir_fd=place)
+        os.close(place)
+        place = inside
+    os.close(os.open("file", os.O_CREAT, dir_fd=place))
+    os.close(place)
+    (tmp_path / "kept").mkdir()
+    (folder.path / "link").symlink_to(tmp_path)
+
+    with recursion(100):
+        folder.remove()
+
+    assert not folder.path.exists()
+    assert (tmp_path / "kept").is_dir()
+
+
+def test_a_link_in_place_of_a_folder_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "theirs" / "inner").mkdir(parents=True)
+    folder = run_folder.make()
+    folder.path.rmdir()
+    folder.path.symlink_to(tmp_path)
+
+    folder.remove()
+
+    assert (tmp_path / "theirs" / "inner").is_dir()
+    folder.path.unlink()

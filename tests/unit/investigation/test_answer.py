@@ -11,6 +11,7 @@ from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Effect, Order, Polluter
 from pytest_mcp.investigation.outcome import Letter, Outcome
+from pytest_mcp.investigation.suspects import Suspected
 from pytest_mcp.report.tokens import estimate
 from tests.support.page.pages import investigated
 
@@ -51,7 +52,7 @@ CASES: dict[str, tuple[Findings, Kind, str]] = {
     "never, but its order was not tried": (
         replace(NEVER, order=UNFINISHED),
         "inconclusive",
-        "low: passed in 5 of 5 runs alone; the suite's order could not be tried in time",
+        "low: passed in 5 of 5 runs alone; the suite's order could not be tried",
     ),
     "after another": (
         replace(NEVER, order=polluted("fails_after")),
@@ -180,3 +181,9 @@ def test_the_failure_to_look_at_is_the_first_alone_or_else_the_one_after_other_t
     died = replace(ALWAYS, alone=replace(ALWAYS.alone, outcomes=(seen("F"), shown)))
 
     assert [each.failure for each in (NEVER, ALWAYS, in_order, died)] == [None, None, failure, failure]
+
+
+def test_suspects_that_could_not_be_found_are_evidence_with_the_reason() -> None:
+    found = answer.of(replace(ALWAYS, suspects=Suspected(problem="it did not fail when it was traced")))
+
+    assert (found.suspects, found.evidence[-1]) == ([], "suspects: it did not fail when it was traced")

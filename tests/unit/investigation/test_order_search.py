@@ -1,7 +1,7 @@
 """What is concluded from runs in different orders. The runs are made up here, so that chance and time are too."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,11 @@ class MadeUp(Runner):
 
     rule: Rule = field(default=_never)
     most: int = 1000
-    # Whether `execute_tests` keeps the order of its ids.
+    # From this run on, the test has no outcome.
+    dies_at: int = 1000
+    # Whether `execute_tests` keeps the order of its ids, and a run does.
     keeps_order: bool = True
+    is_reordered: bool = False
     runs: list[Sequence[str]] = field(default_factory=list)
 
     async def run(
@@ -51,7 +54,8 @@ class MadeUp(Runner):
         self.runs.append(ids)
         files = {each.partition("::")[0] for each in ids} if not paths else set(paths)
         failed = self.rule(set(ids[:-1]), files, len(self.runs))
-        return execution(session(one_test(TEST, *([phase(TEST)] if failed else [])), selected=1))
+        records = [] if len(self.runs) >= self.dies_at else [*one_test(TEST, *([phase(TEST)] if failed else []))]
+        return execution(session([*records, *(one_test(ids[0]) if self.is_reordered else [])], selected=1))
 
     async def run_as_asked(self, node_ids: Sequence[str]) -> Run[ExecuteTests]:
         return await self.run(node_ids if self.keeps_order else [TEST])
@@ -59,8 +63,9 @@ class MadeUp(Runner):
 
 async def look(tmp_path: Path, rule: Rule, effect: Effect = "fails_after", **settings: Any) -> tuple[Order, MadeUp]:
     config = configure(Options(root=str(tmp_path)), {})
+    suite = settings.pop("suite", SUITE)
     runner = MadeUp(config, Candidate(Path("python"), ""), Deadline.after(60), rule=rule, **settings)
-    return await OrderSearch(runner, TEST, effect, lambda _: None).look(SUITE), runner
+    return await OrderSearch(runner, TEST, effect, lambda _: None).look(suite), runner
 
 
 async def test_one_test_of_many_is_found_and_confirmed(tmp_path: Path) -> None:
@@ -114,6 +119,30 @@ async def test_an_order_that_a_call_does_not_keep_is_told(tmp_path: Path) -> Non
 
     assert found.polluter is not None
     assert (found.polluter.node_ids, found.polluter.can_be_shown) == ((LEAK,), False)
+
+
+@pytest.mark.parametrize("number", range(TRIES - 2, TRIES + 1))
+async def test_no_outcome_where_one_was_to_confirm_is_not_called_chance(tmp_path: Path, number: int) -> None:
+    found, _ = await look(tmp_path, lambda before, _files, _number: LEAK in before, dies_at=number)
+
+    assert found.polluter is not None
+    assert (found.polluter.node_ids, found.is_complete, found.is_contradicted) == ((LEAK,), False, False)
+    assert found.evidence[-1].startswith("the tests that were found are not confirmed: ")
+
+
+async def test_tests_that_could_not_be_tried_are_counted(tmp_path: Path) -> None:
+    found, _ = await look(tmp_path, _never, suite=replace(SUITE, unnamed=2))
+
+    assert found.evidence[-1] == "after tests with names that no call can contain: not tried (2)"
+
+
+async def test_a_run_in_another_order_than_asked_says_nothing(tmp_path: Path) -> None:
+    found, runner = await look(tmp_path, lambda before, _files, _number: LEAK in before, is_reordered=True)
+
+    assert (found.is_different, found.is_complete, len(runner.runs)) == (False, False, 1)
+    assert found.evidence == (
+        "after all 32 earlier tests in the suite: unknown (the project changes the order of the tests)",
+    )
 
 
 @pytest.mark.parametrize("most", range(TRIES + 1))

@@ -73,14 +73,18 @@ class Recorder(ABC):
 
     @abstractmethod
     def resume(self) -> bool:
-        """False if somebody else's trace function is in the way."""
+        """False if something else is in the way: another trace function, or another tool with our id."""
 
     @abstractmethod
-    def pause(self) -> None:
-        """Record nothing until it is resumed."""
+    def pause(self) -> bool:
+        """Record nothing until it is resumed. False if something was in the way meanwhile."""
 
     def remove(self) -> None:
         """Give back what `install` has taken, if it has."""
+        return
+
+    def watch(self, _event: str, _arguments: Any) -> None:
+        """An audit hook."""
         return
 
 
@@ -99,20 +103,38 @@ class TraceFunction(Recorder):
         # The object is kept, so that its id stays its own.
         self.sizes: dict[int, tuple[CodeType, int]] = {}
         self.function = self.trace_function()
+        self.thread = threading.get_ident()
+        self.is_setting = self.was_replaced = False
 
     def resume(self) -> bool:
         if sys.gettrace() is not None:
             return False
         threading.settrace(self.function)
-        sys.settrace(self.function)
+        self.was_replaced = False
+        self.set(self.function)
         return True
 
-    def pause(self) -> None:
-        if sys.gettrace() is self.function:
-            sys.settrace(None)
+    def pause(self) -> bool:
+        is_ours = sys.gettrace() is self.function
+        if is_ours:
+            self.set(None)
         # Only since Python 3.10 can one ask for it.
         if getattr(threading, "gettrace", lambda: self.function)() is self.function:
             threading.settrace(None)
+        return is_ours and not self.was_replaced
+
+    def set(self, function: Any) -> None:
+        self.is_setting = True
+        sys.settrace(function)
+        self.is_setting = False
+
+    def watch(self, event: str, _arguments: Any) -> None:
+        """Notice another trace function even if ours is set again behind it. Each thread has its own.
+
+        Python itself removes ours if there is no stack left to call it.
+        """
+        if event == "sys.settrace" and not self.is_setting and threading.get_ident() == self.thread:
+            self.was_replaced = True
 
     def rearm(self, _codes: Iterable[CodeType]) -> None:
         self.local.clear()
@@ -201,23 +223,32 @@ class Monitoring(Recorder):
         events = self.events
         return {events.PY_START: self.on_start, events.PY_RETURN: self.on_return, events.LINE: self.on_line}
 
+    def is_in_place(self) -> bool:
+        """Code that runs can free any tool id, use it for itself and turn its events off."""
+        monitoring = self.monitoring
+        return bool(
+            monitoring.get_tool(self.tool) == TOOL_NAME and monitoring.get_events(self.tool) == self.events.PY_START
+        )
+
     def remove(self) -> None:
-        self.pause()
+        if not self.pause():
+            return
         self.monitoring.set_events(self.tool, 0)
         for event in self.callbacks():
             self.monitoring.register_callback(self.tool, event, None)
         self.monitoring.free_tool_id(self.tool)
 
     def resume(self) -> bool:
-        self.is_recording = True
-        return True
+        self.is_recording = self.is_in_place()
+        return self.is_recording
 
-    def pause(self) -> None:
+    def pause(self) -> bool:
         self.is_recording = False
+        return self.is_in_place()
 
     def rearm(self, codes: Iterable[CodeType]) -> None:
         """`restart_events` would do this for all code of the process, and for all tools."""
-        for code in codes:
+        for code in codes if self.is_in_place() else ():
             self.monitoring.set_local_events(self.tool, code, 0)
             self.monitoring.set_local_events(self.tool, code, self.events.LINE)
 
@@ -235,6 +266,9 @@ class Monitoring(Recorder):
             return self.disable
         known = self.one_liners.get(id(code))
         if known is None:
+            # The events of an id that was freed go on, and setting others would raise.
+            if not self.is_in_place():
+                return None
             known = self.one_liners[id(code)] = (code, begins_in_first_line(code))
             self.monitoring.set_local_events(self.tool, code, self.events.LINE)
         if not self.is_recording or self.depth:

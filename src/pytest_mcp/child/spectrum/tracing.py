@@ -51,6 +51,8 @@ class Tracing:
         self.files = SourceFiles(job["root"])
         self.names = CodeNames()
         self.recorder = recorder(self.files.has, explaining_code())
+        # It cannot be removed.
+        sys.addaudithook(self.recorder.watch)
         self.clock = time.monotonic
         self.started = 0.0
         self.ran: dict[int, CodeType] = {}
@@ -191,7 +193,7 @@ class Tracing:
         try:
             yield
         finally:
-            self.recorder.pause()
+            self.is_traced = self.recorder.pause() and self.is_traced
             self.is_recording = False
 
     def pytest_unconfigure(self) -> None:

@@ -1,6 +1,7 @@
 """`investigate_failure` on real projects. The whole corpus runs with `make investigations`."""
 
 import subprocess
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -122,13 +123,13 @@ async def test_a_hash_seed_that_decides_is_named(bench: Workbench, monkeypatch: 
     )
 
 
-async def at_the_base(bench: Workbench, node_id: str = VICTIM, **environment: str) -> InvestigateResult:
+async def at_the_base(bench: Workbench, node_id: str = VICTIM, runs: int = 1, **environment: str) -> InvestigateResult:
     """The steps that run the test alone and at the base, without a search for an order and for suspects."""
     config = bench.config._replace(environment={**bench.config.environment, **environment})
     runner = Runner(config, Candidate(bench.python, ""), Deadline.after(PATIENCE))
     found = await base.find(config, None, runner.deadline)
     seen = Alone((await alone.once(runner, node_id),), (Seeds(None),), 1)
-    there = await base.look(runner, node_id, found, [Seeds(None)], lambda _: None)
+    there = await base.look(runner, node_id, found, [Seeds(None)] * runs, lambda _: None)
     return answer.of(Findings(node_id, seen, base=there))
 
 
@@ -188,6 +189,50 @@ async def test_a_package_that_the_environment_has_from_the_checkout_is_the_copys
     found = await at_the_base(bench, PYTHONPATH=str(bench.root / "lib"))
 
     assert (found.kind, found.evidence[-1].partition(": ")[2]) == ("deterministic", "passes (1 run)")
+
+
+async def test_a_test_that_removes_the_copy_at_the_base_runs_there_once(bench: Workbench) -> None:
+    bench.write({"test_victim.py": "import os, shutil\ndef test_it(): shutil.rmtree(os.getcwd())\n"})
+    commit(bench)
+    bench.write({"test_victim.py": "def test_it(): assert 0\n"})
+
+    found = await at_the_base(bench, runs=3)
+
+    assert found.evidence[-1].partition(": ")[2] == "passes (1 run)"
+    assert bench.root.exists()
+
+
+async def test_a_file_that_is_a_link_out_of_the_project_at_the_base_is_not_there(bench: Workbench) -> None:
+    bench.write({"shared/test_victim.py": "def test_it(): assert 0\n", "sub/pytest.ini": "[pytest]\n"})
+    (bench.root / "sub" / "tests").symlink_to("../shared")
+    commit(bench)
+    (bench.root / "sub" / "tests").unlink()
+    bench.write({"sub/tests/test_victim.py": "def test_it(): assert 0\n"})
+
+    found = await at_the_base(replace(bench, root=bench.root / "sub"), "tests/test_victim.py::test_it")
+
+    assert (found.kind, found.evidence[-1].partition(": ")[2]) == ("deterministic", "its file is not there")
+
+
+async def test_what_the_copy_of_the_base_lacks_is_told_and_makes_the_answer_less_sure(bench: Workbench) -> None:
+    bench.write({"test_victim.py": "def test_it(): assert 0\n"})
+    (bench.root / "data").symlink_to("/nowhere")
+    commit(bench)
+
+    found = await at_the_base(bench)
+
+    assert found.kind == "pre_existing"
+    assert found.evidence[-1].partition(": ")[2] == "fails the same way, in a copy without data"
+
+
+async def test_files_that_a_test_has_removed_are_no_targets_any_more(bench: Workbench) -> None:
+    bench.write({"test_a.py": "", "test_victim.py": ""})
+    (bench.root / "test_link.py").symlink_to("/etc/hostname")
+    runner = Runner(bench.config, Candidate(bench.python, ""), Deadline.after(PATIENCE))
+
+    request = runner.request("test_gone.py", "test_a.py", "test_link.py", "test_victim.py::test_it")
+
+    assert [target.node_id for _, target in request.targets] == ["test_a.py", "test_victim.py::test_it"]
 
 
 async def test_a_file_that_cannot_be_imported_is_a_failure_with_its_reason(bench: Workbench) -> None:

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 import pytest
 
 from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.changes.changed_lines import Before
 from pytest_mcp.environments import interpreter
 from pytest_mcp.events.run import Run
 from pytest_mcp.execution.job import Trace
+from pytest_mcp.investigation import alone
+from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import Runner
-from pytest_mcp.investigation.suspects import Suspect, of_run, suspects, traced
+from pytest_mcp.investigation.suspects import Suspect, Suspected, of_run, suspects, traced
 from pytest_mcp.running.attempt import Deadline
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import Workbench
@@ -58,12 +61,19 @@ TESTS = """
 @dataclass(frozen=True)
 class Investigated:
     runner: Runner
+    outcome: Outcome
     suite: object | None = ()
 
 
-async def investigated(bench: Workbench) -> Investigated:
+async def investigated(bench: Workbench, node_id: str = "") -> Investigated:
+    """With the outcome of the test, if one is named."""
     chosen, *_ = [candidate async for candidate in interpreter.candidates(bench.config, bench.root)]
-    return Investigated(Runner(bench.config, chosen, Deadline.after(PATIENCE)))
+    runner = Runner(bench.config, chosen, Deadline.after(PATIENCE))
+    return Investigated(runner, await alone.once(runner, node_id) if node_id else Outcome("?"))
+
+
+async def suspected(bench: Workbench, node_id: str, before: Before | None = None) -> Suspected:
+    return await suspects(await investigated(bench, node_id), [node_id], before)
 
 
 def lines_of(run: Run[ExecuteTests]) -> dict[str, dict[str, str]]:
@@ -109,13 +119,13 @@ async def test_a_test_that_cannot_be_imported_has_the_chain_of_imports(every_ben
         }
     )
 
-    found = await suspects(await investigated(every_bench), ["test_shop.py::test_a"])
+    found = await suspected(every_bench, "test_shop.py::test_a")
 
-    assert found == [
+    assert found.functions == (
         Suspect("prices.py", 2, "load", 1.0),
         Suspect("prices.py", 3, "<module>", 0.5),
         Suspect("shop.py", 1, "<module>", 0.33),
-    ]
+    )
 
 
 @pytest.mark.anyio
@@ -123,7 +133,7 @@ async def test_functions_that_ran_while_the_test_file_was_imported_are_suspects_
     made = "import shop\nMADE = shop.made(1)\ndef test_a(): assert MADE == 2\ndef test_b(): pass\n"
     bench.write({"shop.py": "def made(n):\n    return n\n", "test_shop.py": made})
 
-    (found,) = await suspects(await investigated(bench), ["test_shop.py::test_a"])
+    (found,) = (await suspected(bench, "test_shop.py::test_a")).functions
 
     assert (found.file, found.line, found.function) == ("shop.py", 2, "made")
 
@@ -139,21 +149,56 @@ async def test_of_equals_the_changed_function_is_first(bench: Workbench) -> None
         asked.extend(files)
         return {"shop.py": source.replace("    n += 0\n", "    n += 1\n", 1)}
 
-    without = await suspects(await investigated(bench), ["test_shop.py::test_a"])
-    found = await suspects(await investigated(bench), ["test_shop.py::test_a"], before)
+    context = await investigated(bench, "test_shop.py::test_a")
+    without = await suspects(context, ["test_shop.py::test_a"])
+    found = await suspects(context, ["test_shop.py::test_a"], before)
 
     assert asked == ["shop.py"]
-    assert [(each.function, each.line) for each in without] == [("two", 6), ("one", 2)]
-    assert [(each.function, each.line) for each in found] == [("one", 2), ("two", 6)]
+    assert [(each.function, each.line) for each in without.functions] == [("two", 6), ("one", 2)]
+    assert [(each.function, each.line) for each in found.functions] == [("one", 2), ("two", 6)]
+
+
+CALLS = "assert shop.discounted(shop.total([4]), 2) == 0"
+# What a failing test does, and what is told instead of suspects.
+UNTRACED = {
+    "replaces the trace function": ("sys.settrace(lambda *_: None)\n    " + CALLS, "traces by itself"),
+    "runs native code only": ("assert sorted([2, 1]) == [2, 1]", "no Python code of the project"),
+    "passes when it is traced": ("assert sys.gettrace() or hasattr(sys, 'monitoring')", "did not fail when"),
+    "fails otherwise when it is traced": (
+        "assert not sys.gettrace(), 'traced'\n    assert 0",
+        "something else happened: AssertionError: traced",
+    ),
+    "dies": ("os._exit(3)", "nothing was recorded: the process ended while it ran (exit code 3)"),
+}
+
+
+@pytest.mark.parametrize("name", UNTRACED)
+@pytest.mark.anyio
+async def test_a_failing_test_that_cannot_be_traced_has_no_suspects_and_a_reason(bench: Workbench, name: str) -> None:
+    body, reason = UNTRACED[name]
+    passing = "def test_before(): shop.total([1])\ndef test_behind(): shop.discounted(1, 1)\n"
+    tests = f"import os, sys, shop\ndef test_bad():\n    {body}\n{passing}"
+    bench.write({"shop.py": SHOP.partition("class ")[0], "test_shop.py": tests})
+
+    found = await suspected(bench, "test_shop.py::test_bad")
+
+    assert found.functions == ()
+    assert reason in (found.problem or "")
 
 
 @pytest.mark.anyio
-async def test_a_test_that_passes_and_one_that_is_not_there_have_no_suspects(bench: Workbench) -> None:
-    bench.write({"shop.py": SHOP, "test_shop.py": "import shop\ndef test_a(): shop.total([])\n"})
-    context = await investigated(bench)
+async def test_a_recursion_without_end_has_suspects_and_tests_that_could_not_be_traced_do_not_count(
+    bench: Workbench,
+) -> None:
+    source = "def deep(n):\n    return deeper(n)\ndef deeper(n):\n    return deep(n + 1)\ndef unrelated():\n    pass\n"
+    traces = "    import sys\n    sys.settrace(lambda *_: None)\n    shop.unrelated()\n"
+    tests = f"def test_0(): pass\ndef test_1(): pass\ndef test_2():\n{traces}"
+    bench.write({"shop.py": source, "test_shop.py": f"import shop\ndef test_bad(): shop.deep(1)\n{tests}"})
 
-    assert await suspects(context, ["test_shop.py::test_a"]) == []
-    assert await suspects(context, ["test_shop.py::test_gone"]) == []
+    run = await traced((await investigated(bench)).runner, ["test_shop.py::test_bad"], everything=False)
+
+    assert {each.function for each in of_run(run, "test_shop.py::test_bad", {})} == {"deep", "deeper"}
+    assert not run.ledger.executed["test_shop.py::test_2"].complete
 
 
 @pytest.mark.anyio
@@ -162,9 +207,9 @@ async def test_a_project_that_measures_its_coverage_is_traced_without_it(bench: 
     ini = "[pytest]\naddopts = --cov=shop --cov-fail-under=99 -p no:randomly\n"
     bench.write({"shop.py": SHOP, "test_shop.py": TESTS, "pytest.ini": ini})
 
-    found = await suspects(await investigated(bench), ["test_shop.py::test_price"])
+    run = await traced((await investigated(bench)).runner, ["test_shop.py::test_price"], everything=True)
 
-    assert found[0].function == "discounted"
+    assert of_run(run, "test_shop.py::test_price", {})[0].function == "discounted"
     assert not (bench.root / ".coverage").exists()
 
 
