@@ -44,6 +44,7 @@ def run(library: str, number: int) -> None:
             entry = anyio.run(measure, LIBRARIES[library], kind, seed)
             kept = {name: each for name, each in results.load().items() if name != f"{library}-{kind}-{seed}"}
             results.save(kept if entry is None else {**kept, f"{library}-{kind}-{seed}": entry})
+            report.write(results.load())
 
 
 if __name__ == "__main__":
