@@ -50,6 +50,7 @@ class ExecutedFunctions(Told):
 class OutsideFunctions(Told):
     """The last record of a process: what ran outside of tests, and state that tests left to each other.
 
+    `imports` are pairs of a module's file and what ran while it was imported, before the first test.
     Each of `states` has the tests that changed it, by their place among the records of tests; the functions that
     count, if it is a counter; those that can use it; and, if it belongs to a class, those with a way to that class.
     `given` are tests that get objects by parameters, so they have a way to every class. `unseen` are files that were
@@ -57,6 +58,7 @@ class OutsideFunctions(Told):
     """
 
     kind = "outside_functions"
+    imports: list[list[str]]
     states: list[list[str]]
     given: str
     unseen: list[str]
@@ -66,7 +68,9 @@ class OutsideFunctions(Told):
         super().__post_init__()
         if any(len(state) != 4 for state in self.states):
             raise ValueError("not tests and three lists of functions")
-        for text in chain([self.given], *self.states):
+        if any(len(pair) != 2 for pair in self.imports):
+            raise ValueError("not a file and functions")
+        for text in chain([self.given], *self.states, (ran for _, ran in self.imports)):
             numbers(text)
 
 
@@ -96,6 +100,8 @@ class Executions:
 
     tests: dict[str, TestFunctions] = field(default_factory=dict)
     outside: set[Function] = field(default_factory=set)
+    # By the file of a module.
+    imports: dict[str, set[Function]] = field(default_factory=dict)
     unseen: set[str] = field(default_factory=set)
     whole: bool = True
 
@@ -121,11 +127,14 @@ def _add(found: Executions, events: list[Told]) -> None:
     if not isinstance(last, OutsideFunctions) or len(table) > MOST_FUNCTIONS:
         return
     tests = [event for event in events if isinstance(event, ExecutedFunctions)]
-    ran = _with_states([numbers(event.ran) for event in tests], last)
-    for event, each in zip(tests, ran, strict=True):
-        known = frozenset(table[number] for number in each if number < len(table))
-        found.tests[event.id] = TestFunctions(known, event.opaque)
+    executed = _with_states([numbers(event.ran) for event in tests], last)
+    for event, each in zip(tests, executed, strict=True):
+        functions = frozenset(table[number] for number in each if number < len(table))
+        found.tests[event.id] = TestFunctions(functions, event.opaque)
     found.outside.update(table[number] for number in numbers(last.ran) if number < len(table))
+    for file, ran in last.imports:
+        known = {table[number] for number in numbers(ran) if number < len(table)}
+        found.imports.setdefault(file, set()).update(known)
     found.unseen.update(last.unseen)
     found.whole = found.whole and last.whole
 

@@ -108,7 +108,7 @@ def called(name, function):
     changed[name] = sorted(name.name for name in names)
     left.add(len(found) - 1, names)
 registry = sample.Registry()
-recorder.take()
+recorder.end_imports()
 long_lived.changed([sample])
 for name in ("plain", "local", "count", "know", "typed", "cached", "add_to_closure", "attribute", "next_number",
              "restore", "slot", "inner", "temporary"):

@@ -12,7 +12,15 @@ def executed(name: str, ran: str, first: int = 3) -> ExecutedFunctions:
 
 def outside(*states: list[str], given: str = "") -> OutsideFunctions:
     return OutsideFunctions(
-        process=1, first=3, new=[], ran="0", states=list(states), given=given, unseen=[], whole=True
+        process=1,
+        first=3,
+        new=[],
+        ran="0",
+        imports=[["b.py", "2"]],
+        states=list(states),
+        given=given,
+        unseen=[],
+        whole=True,
     )
 
 
@@ -26,6 +34,7 @@ def test_what_ran_outside_of_tests_is_known() -> None:
     found = executions([executed("one", "1-2", first=0), outside()])
 
     assert found.outside == {Function("a.py", "f")}
+    assert found.imports == {"b.py": {Function("a.py", "g")}}
 
 
 def test_of_a_process_with_a_lost_record_or_without_an_end_nothing_is_known() -> None:

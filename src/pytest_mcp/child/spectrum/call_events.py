@@ -28,6 +28,9 @@ class CallRecorder(ABC):
         self.wanted: dict[str, bool] = {}
         self.current: Codes = {}
         self.known: Codes = {}
+        # Until `end_imports`: by the file of the module that was being imported, what ran; "" if there was none.
+        self.is_importing = True
+        self.imported: dict[str, Codes] = {}
 
     def is_ours(self, code: CodeType) -> bool:
         name = code.co_filename
@@ -45,6 +48,21 @@ class CallRecorder(ABC):
 
     def seen(self, code: CodeType) -> None:
         self.current[id(code)] = self.known[id(code)] = code
+
+    def imports(self, code: CodeType, frame: Any) -> None:
+        self.known[id(code)] = code
+        self.imported.setdefault(self.importing_file(frame), {})[id(code)] = code
+
+    def importing_file(self, frame: Any) -> str:
+        while frame is not None:
+            code = frame.f_code
+            if code.co_name == "<module>" and self.is_ours(code):
+                return str(code.co_filename)
+            frame = frame.f_back
+        return ""
+
+    def end_imports(self) -> None:
+        self.is_importing = False
 
     @abstractmethod
     def rearm(self, codes: Iterable[CodeType]) -> None:
@@ -68,7 +86,19 @@ class CallTracing(CallRecorder):
     def __init__(self, is_wanted: Callable[[str], bool]) -> None:
         super().__init__(is_wanted)
         self.skipped: set[str] = set()
+        self.function: Any = self.on_import
+
+    def end_imports(self) -> None:
+        super().end_imports()
         self.function = self.trace_function()
+
+    def on_import(self, frame: Any, _event: str, _argument: Any) -> None:
+        if frame.f_code.co_filename not in self.skipped:
+            with suppress(Exception):
+                if self.is_ours(frame.f_code):
+                    self.imports(frame.f_code, frame)
+                else:
+                    self.skipped.add(frame.f_code.co_filename)
 
     def trace_function(self) -> Any:
         """Called for every call of every function, so it looks up as little as possible."""
@@ -161,10 +191,14 @@ class CallMonitoring(CallRecorder):
         with suppress(Exception):
             if self.is_ours(code) and id(code) not in self.known:
                 self.monitoring.set_local_events(self.tool, code, self.own)
-                self.seen(code)
+                self.imports(code, sys._getframe(1)) if self.is_importing else self.seen(code)
         return self.disable
 
     def on_call(self, code: CodeType, _offset: int) -> Any:
+        if self.is_importing:
+            with suppress(Exception):
+                self.imports(code, sys._getframe(1))
+            return None
         self.seen(code)
         return self.disable
 

@@ -98,8 +98,8 @@ class FunctionMap:
     # The trace function costs time in pytest's own code, so it is set only while tests run.
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self) -> None:
-        self.outside.update(self.recorder.take())
         self.recorder.pause()
+        self.recorder.end_imports()
         with suppress(Exception):
             self.long_lived.changed(self.project_modules())
 
@@ -121,8 +121,13 @@ class FunctionMap:
 
     def tell_outside(self) -> None:
         self.outside.update(self.recorder.take())
+        imported = dict(self.recorder.imported)
+        self.outside.update(imported.pop("", {}))
         known = len(self.codes)
         ran = ranges(self.numbered(self.outside.values()))
+        imports = [
+            [self.files.relative(file), ranges(self.numbered(codes.values()))] for file, codes in imported.items()
+        ]
         states = [
             [ranges(set(state.tests)), *(ranges(self.numbered(codes)) for codes in state[1:])]
             for state in self.left.states(self.long_lived, self.modules(), list(self.recorder.known.values()))
@@ -133,6 +138,7 @@ class FunctionMap:
             first=known,
             new=self.described(known),
             ran=ran,
+            imports=imports,
             states=states,
             given=ranges(self.given),
             unseen=self.unseen,
