@@ -2,14 +2,14 @@
 
 In come modules; out come the names of the state that has changed: a name in a module, or an attribute of a class. State
 is all that these lead to, a few levels deep: containers, instances, default values and closures of functions, what
-`lru_cache` keeps. Values are compared by address, so no code of the project runs, and none of its objects is kept
-alive. Standard library only; Python 3.8 and newer.
+`lru_cache` keeps. Values are compared by address, so no code of the project runs, and of its objects only modules and
+classes are kept alive. Standard library only; Python 3.8 and newer.
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any, Iterable, Iterator, Mapping, NamedTuple
-from weakref import ref
 
 from object_graph import is_class, is_state, marks_of, reached, shape_of
 
@@ -33,24 +33,31 @@ ALL = "*"
 class LongLived:
     def __init__(self) -> None:
         self.spaces: dict[int, Namespace] = {}
-        # Of all names together that rarely change: most tests change none of them.
+        # Of all names together: most tests change nothing.
+        self.addresses: list[int] = []
         self.marks: list[Any] = []
         self.always: set[Name] = set()
 
     def changed(self, modules: Iterable[Any]) -> set[Name]:
         """Since the last look. Of a module that is new, all names have changed."""
-        found = {name for space in self.spaces.values() for name in [*space.rebound(), *space.differing(space.often)]}
         new = [module for module in modules if id(module) not in self.spaces]
         for module in new:
             self.add(module, module.__file__)
-        if found or new or self.stable_marks() != self.marks:
+        found = {Name(module.__file__, "", ALL) for module in new}
+        if self.all_addresses() != self.addresses:
+            found.update(name for space in self.spaces.values() for name in space.rebound())
+        found.update(name for space in self.spaces.values() if space.often for name in space.differing(space.often))
+        if found or self.stable_marks() != self.marks:
             found.update(name for space in self.spaces.values() for name in space.differing(space.marks))
-            self.marks = self.stable_marks()
-        self.always.update(name for space in self.spaces.values() for name in space.take_always())
-        return found.union(self.always, (Name(module.__file__, "", ALL) for module in new))
+            self.always.update(name for space in self.spaces.values() for name in space.take_always())
+            self.addresses, self.marks = self.all_addresses(), self.stable_marks()
+        return found | self.always
+
+    def all_addresses(self) -> list[int]:
+        return list(map(id, chain.from_iterable([space.values.values() for space in self.spaces.values()])))
 
     def stable_marks(self) -> list[Any]:
-        return marks_of([value for space in self.spaces.values() for value in space.stable()])
+        return marks_of([value for space in self.spaces.values() if space.marks for value in space.stable()])
 
     def add(self, owner: Any, file: str) -> None:
         """With the classes that it defines."""
@@ -100,20 +107,14 @@ class Namespace:
     """The names of a module or of a class, as they were at the last look."""
 
     def __init__(self, owner: Any, file: str) -> None:
-        self.owner = ref(owner)
+        self.values: Mapping[str, Any] = vars(owner)
         self.place = (file, class_name(owner) if is_class(owner) else "")
-        self.addresses: tuple[int, ...] = ()
         self.bound: dict[str, int] = {}
         # For each name that leads to state, what that was.
         self.marks: dict[str, list[Any]] = {}
         self.shapes: dict[str, list[Any]] = {}
         self.changes: dict[str, int] = {}
         self.often: set[str] = set()
-
-    @property
-    def values(self) -> Mapping[str, Any]:
-        owner = self.owner()
-        return {} if owner is None else vars(owner)
 
     def stable(self) -> list[Any]:
         values = self.values
@@ -126,11 +127,9 @@ class Namespace:
 
     def rebound(self) -> Iterator[Name]:
         """The names that have another value."""
-        values = self.values
-        addresses = tuple(map(id, list(values.values())))
-        if addresses != self.addresses:
-            before, now = self.bound, dict(zip(list(values), addresses))
-            self.addresses, self.bound = addresses, now
+        before, now = self.bound, {name: id(value) for name, value in list(self.values.items())}
+        if before != now:
+            self.bound = now
             changed = [name for name in {**now, **before} if now.get(name) != before.get(name)]
             yield from self.note([name for name in changed if not name.startswith(("__", "@"))])
 

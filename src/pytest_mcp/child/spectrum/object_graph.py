@@ -52,9 +52,10 @@ def is_class(value: Any) -> bool:
 
 
 def is_state(value: Any) -> bool:
-    kind = type(value)
-    if kind is FunctionType:
-        return function_has_state(value)
+    return function_has_state(value) if type(value) is FunctionType else may_hold_state(type(value))
+
+
+def may_hold_state(kind: type) -> bool:
     return kind not in PLAIN and not issubclass(kind, type) and kind.__name__ not in PLAIN_NAMES
 
 
@@ -81,7 +82,8 @@ def levels(values: list[Any], deepest: int) -> Iterator[tuple[list[Any], list[An
         found += chain.from_iterable(parts_of_function(each) for each in level if type(each) is FunctionType)
         yield level, found
         new = {id(each): each for each in found if type(each) not in PLAIN and id(each) not in seen}
-        level = [each for each in new.values() if is_state(each)]
+        kinds = {kind for kind in set(map(type, new.values())) if may_hold_state(kind)}
+        level = [each for each in new.values() if type(each) in kinds]
         seen.update(new)
         total += len(found)
         if not level or total > MOST_VALUES:
