@@ -95,7 +95,7 @@ def closure(classes: Iterable[str], held: Mapping[str, set[str]]) -> set[str]:
 
 def is_defined_in(owner: Any, value: type) -> bool:
     if not is_class(owner):
-        return value.__module__ == owner.__name__
+        return bool(value.__module__ == owner.__name__)
     return value.__qualname__.startswith(f"{owner.__qualname__}.")
 
 
