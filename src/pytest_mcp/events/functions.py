@@ -7,7 +7,7 @@ not continue the numbers of its process shows that one was lost: then nothing of
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pytest_mcp.events.model import Event, event
 from pytest_mcp.events.spectrum import parse_ranges
@@ -48,28 +48,29 @@ class ExecutedFunctions(Told):
 
 @event
 class OutsideFunctions(Told):
-    """The last record of a process: what ran outside of tests, and under functions that keep state.
+    """The last record of a process: what ran outside of tests, and state that tests left to each other.
 
-    `states` are pairs of such a function and what ran under it; `shared` are, for each state that can outlive a test,
-    the functions that change it and those that mention it; `unseen` are files that were imported before the
-    recorder began; `whole` says whether all that ran outside of tests is known.
+    `imports` are pairs of a module's file and what ran while it was imported, before the first test.
+    Each of `states` has the tests that changed it, by their place among the records of tests; the functions that
+    count, if it is a counter; those that can use it; and, if it belongs to a class, those with a way to that class.
+    `given` are tests that get objects by parameters, so they have a way to every class. `unseen` are files that were
+    imported before the recorder began; `whole` says whether all that ran outside of tests is known.
     """
 
     kind = "outside_functions"
-    states: list[Any]
-    shared: list[list[str]]
+    imports: list[list[str]]
+    states: list[list[str]]
+    given: str
     unseen: list[str]
     whole: bool
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for pair in self.states:
-            if type(pair) is not list or [type(each) for each in pair] != [int, str]:
-                raise ValueError("not a function and what ran under it")
-            numbers(pair[1])
-        if any(len(pair) != 2 for pair in self.shared):
-            raise ValueError("not writers and readers")
-        for text in chain.from_iterable(self.shared):
+        if any(len(state) != 4 for state in self.states):
+            raise ValueError("not tests and three lists of functions")
+        if any(len(pair) != 2 for pair in self.imports):
+            raise ValueError("not a file and functions")
+        for text in chain([self.given], *self.states, (ran for _, ran in self.imports)):
             numbers(text)
 
 
@@ -99,6 +100,8 @@ class Executions:
 
     tests: dict[str, TestFunctions] = field(default_factory=dict)
     outside: set[Function] = field(default_factory=set)
+    # By the file of a module.
+    imports: dict[str, set[Function]] = field(default_factory=dict)
     unseen: set[str] = field(default_factory=set)
     whole: bool = True
 
@@ -123,36 +126,41 @@ def _add(found: Executions, events: list[Told]) -> None:
     # A process that was killed has not told what ran outside of its tests.
     if not isinstance(last, OutsideFunctions) or len(table) > MOST_FUNCTIONS:
         return
-    states = {key: numbers(under) for key, under in last.states}
     tests = [each for each in events if isinstance(each, ExecutedFunctions)]
-    ran = [_with_states(numbers(each.ran), states) for each in tests]
-    _share(ran, [(numbers(writers), numbers(readers)) for writers, readers in last.shared])
-    for test, numbered in zip(tests, ran, strict=True):
-        known = frozenset(table[number] for number in numbered if number < len(table))
-        found.tests[test.id] = TestFunctions(known, test.opaque)
+    executed = _with_states([numbers(test.ran) for test in tests], last)
+    for test, numbered in zip(tests, executed, strict=True):
+        functions = frozenset(table[number] for number in numbered if number < len(table))
+        found.tests[test.id] = TestFunctions(functions, test.opaque)
     found.outside.update(table[number] for number in numbers(last.ran) if number < len(table))
+    for file, ran in last.imports:
+        known = {table[number] for number in numbers(ran) if number < len(table)}
+        found.imports.setdefault(file, set()).update(known)
     found.unseen.update(last.unseen)
     found.whole = found.whole and last.whole
 
 
-def _with_states(ran: set[int], states: dict[int, set[int]]) -> set[int]:
-    """With all that ran under a function whose state this test may have used."""
-    todo = list(ran & states.keys())
-    done: set[int] = set()
-    while todo:
-        key = todo.pop()
-        if key not in done:
-            done.add(key)
-            ran |= states[key]
-            todo += states[key] & states.keys()
-    return ran
+def _with_states(own: list[set[int]], last: OutsideFunctions) -> list[set[int]]:
+    """A test that uses state may use what other tests have made of it, by all that they executed or used."""
+    given = numbers(last.given)
+    states = [_State(*map(numbers, state)) for state in last.states]
+    users = [[test for test, ran in enumerate(own) if state.is_used(ran, test in given)] for state in states]
+    found = [set(ran) for ran in own]
+    size = -1
+    while size != (size := sum(map(len, found))):
+        for state, using in zip(states, users, strict=True):
+            made = state.counting.union(*(found[test] for test in state.tests if test < len(found)))
+            for test in using:
+                found[test] |= made
+    return found
 
 
-def _share(tests: list[set[int]], shared: list[tuple[set[int], set[int]]]) -> None:
-    """A test that uses state which it has not changed itself may use what any other test has made of it."""
-    own = [frozenset(ran) for ran in tests]
-    for writers, readers in shared:
-        made = frozenset[int]().union(*(ran for ran in own if not ran.isdisjoint(writers)))
-        for ran, all_of_it in zip(own, tests, strict=True):
-            if ran.isdisjoint(writers) and not ran.isdisjoint(readers):
-                all_of_it.update(made)
+class _State(NamedTuple):
+    tests: set[int]
+    counting: set[int]
+    using: set[int]
+    leading: set[int]
+
+    def is_used(self, ran: set[int], is_given: bool) -> bool:
+        if ran.isdisjoint(self.using):
+            return False
+        return is_given or not self.leading or not ran.isdisjoint(self.leading)

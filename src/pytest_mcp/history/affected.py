@@ -2,8 +2,9 @@
 
 In come what the imports say that a change can reach, the content of changed files at the base, and what tests executed
 when they last ran. Out comes the same reach with tests that need not run: they executed no function that differs now,
-neither from the base nor from the code that they were recorded with. A change of code that runs at import counts for
-every test whose file can import it, as without recorded runs. What is not known counts as changed.
+neither from the base nor from the code that they were recorded with. A change of a function that ran while a module was
+imported counts for every test whose file can import that module; a change of module-level code for every test whose
+file can import it, as without recorded runs. What is not known counts as changed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +21,7 @@ from pytest_mcp.changes.repository import CannotTell, NoRepository
 from pytest_mcp.config.model import Config
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.history import maps, project_name, units
-from pytest_mcp.history.executed import ALL
+from pytest_mcp.history.executed import ALL, IMPORTS, imported
 from pytest_mcp.history.maps import Stored, StoredRun, Unit
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.store import Unavailable
@@ -163,6 +164,8 @@ class _Comparison:
                     (wide.add(user.file) if user.name == MODULE else changed.add(user))
                 wide.update([file] if any(user.name == MODULE for user in self.users_of(difference.names)) else [])
         wide.update(unit.file for unit in changed if unit in outside or Unit(unit.file, ALL) in outside)
+        importing = {unit.file for unit in outside if unit.name.startswith(IMPORTS)}
+        wide.update(file for file in importing for unit in changed if imported(file, unit) in outside)
         ids = frozenset(key for key, unit in functions.items() if unit in changed)
         files = self.closure_of(frozenset(wide))
         return _Verdict(ids, files, everything=not files.isdisjoint(self.graph.everywhere))

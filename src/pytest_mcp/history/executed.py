@@ -20,6 +20,8 @@ from pytest_mcp.history.units import HEADER, MODULE
 UNKNOWN = ""
 # The name of a unit that stands for all functions of a file.
 ALL = "*"
+# Begins the name of a unit that stands for another one, which ran while this file was imported.
+IMPORTS = "@"
 
 
 def of_run(told: Iterable[Told], root: Path, started: float, code: CodeState) -> RunMap | None:
@@ -59,10 +61,16 @@ def _mapped(found: Executions, sources: Mapping[str, Source], code: CodeState) -
         return Unit(function.file, _name(function.name, source.units if source else {}))
 
     outside = frozenset(map(unit, found.outside)) | {Unit(file, ALL) for file in found.unseen}
+    for file, functions in found.imports.items():
+        outside |= {imported(file, each) for each in map(unit, functions) if each.name != MODULE}
     tests = {
         node_id: TestMap(frozenset(map(unit, test.functions)), test.opaque) for node_id, test in found.tests.items()
     }
     return RunMap(code.commit, code.dirty, found.whole, sources, outside, tests)
+
+
+def imported(file: str, unit: Unit) -> Unit:
+    return Unit(file, f"{IMPORTS}{unit.file}:{unit.name}")
 
 
 def _name(qualified: str, known: Mapping[str, str]) -> str:

@@ -83,8 +83,9 @@ OF_NAME: dict[str, st.SearchStrategy[Any]] = {
     "ranges": st.sampled_from(["", "1", "3-5,9"]),
     "code": st.dictionaries(words, executed, max_size=2),
     "ran": st.sampled_from(["", "0", "0-2,5"]),
-    "shared": st.lists(st.lists(st.sampled_from(["", "0", "0-2,5"]), min_size=2, max_size=2), max_size=2),
-    "states": st.lists(st.tuples(whole, st.sampled_from(["", "0-2"])).map(list), max_size=2),
+    "given": st.sampled_from(["", "0", "0-2,5"]),
+    "imports": st.lists(st.tuples(words, st.sampled_from(["", "0-2"])).map(list), max_size=2),
+    "states": st.lists(st.lists(st.sampled_from(["", "0", "0-2,5"]), min_size=4, max_size=4), max_size=2),
 }
 
 

@@ -14,15 +14,22 @@ from scripts.environments import NoInterpreter, find_interpreter
 line_events = import_module("pytest_mcp.child.spectrum.line_events")
 
 SAMPLE = """
-import functools
+import functools, itertools
 
 COUNT = 0
 KNOWN = {}
+NUMBERS = itertools.count()
+NAMES = ["a"]
 
 class Registry:
     names = []
+    setting = created = 0
+    class Inner:
+        found = {}
     def __init__(self):
         self.entries = {}
+        Registry.created += 1
+        self.created = Registry.created
     def add(self, key):
         self.entries[key] = make(key)
     def change(self):
@@ -33,10 +40,13 @@ class Registry:
     def configure(cls):
         value = make(3)
         cls.setting = value
-    def reset(self):
-        type(self).setting = 1
+    def look(self):
+        return self.created
 
-REGISTRY = Registry()
+class Slotted:
+    __slots__ = ("value",)
+
+REGISTRY, SLOTTED = Registry(), Slotted()
 
 def make(key): return key
 def plain(): return make(1)
@@ -45,6 +55,10 @@ def count():
     global COUNT
     COUNT += 1
 def know(): KNOWN["a"] = make("a")
+def register(name, value):
+    if name not in KNOWN:
+        KNOWN[name] = [value]
+    KNOWN[name].append(value)
 def default(key, known={}):
     known[key] = make(key)
 def typed(
@@ -53,41 +67,70 @@ def typed(
     return make(key)
 @functools.lru_cache(maxsize=None)
 def cached(): return make(2)
+def closing():
+    found = []
+    def add(): found.append(make(1))
+    return add
+add_to_closure = closing()
+def attribute():
+    if not hasattr(attribute, "known"):
+        attribute.known = make(1)
 def generate():
     yield make(1)
+def next_number(): return next(NUMBERS)
+def restore():
+    global NAMES
+    NAMES = ["b"]
+    NAMES = [make("a")]
+def slot(): SLOTTED.value = make([])
+def inner(): Registry.Inner.found["a"] = 1
+def temporary():
+    KNOWN["x"] = 1
+    del KNOWN["x"]
 """
-# Prints what each function calls, the kind of its state and the names of that.
+# Prints what each function calls, and the names of the state that it changes.
 SCRIPT = """
 import json, sys
 sys.path[:0] = sys.argv[1:3]
 import call_events, sample
+from long_lived import LongLived
+from state_uses import Left
 recorder = call_events.recorder(lambda name: name == sample.__file__)
-recorder.keepers.long_lived.survey([sample])
-found = {}
+long_lived, left = LongLived(), Left()
+long_lived.changed([sample])
+found, changed = {}, {}
 def called(name, function):
-    for _ in range(2):
-        recorder.keepers.new_test()
-        assert recorder.resume()
-        result = function()
-        recorder.pause()
-        ran = sorted({code.co_name for code in recorder.take().values()} - {"<module>"})
-    found[name] = ran
-for name in ("plain", "local", "count", "know", "typed", "cached"):
+    assert recorder.resume()
+    function()
+    recorder.pause()
+    found[name] = sorted({code.co_name for code in recorder.take().values()} - {"<module>"})
+    names = long_lived.changed([sample])
+    changed[name] = sorted(name.name for name in names)
+    left.add(len(found) - 1, names)
+registry = sample.Registry()
+recorder.end_imports()
+long_lived.changed([sample])
+for name in ("plain", "local", "count", "know", "typed", "cached", "add_to_closure", "attribute", "next_number",
+             "restore", "slot", "inner", "temporary"):
     called(name, getattr(sample, name))
+called("again", sample.cached)
 called("default", lambda: sample.default(1))
+called("register", lambda: sample.register("b", 1))
 called("generate", lambda: list(sample.generate()))
-called("init", sample.Registry)
-called("other", lambda: sample.Registry().change())
+called("other", lambda: registry.change())
+called("init", lambda: sample.Registry())
 called("add", lambda: sample.REGISTRY.add(1))
-called("share", lambda: sample.Registry().share(1))
+called("share", lambda: registry.share(1))
 called("configure", sample.Registry.configure)
-called("reset", lambda: sample.Registry().reset())
-keepers, known = recorder.keepers, recorder.known
-kinds = {known[key].co_name: kind for key, kind in keepers.kinds.items()}
-names = {known[key].co_name: sorted(name for _, name in each) for key, each in keepers.names.items() if each}
-under = {known[key].co_name: sorted(code.co_name for code in each.values()) for key, each in keepers.under.items()}
+called("look", lambda: sample.REGISTRY.look())
+tests = list(found)
+names = lambda codes: sorted({code.co_name for code in codes} - {"<module>", "Registry"})
+states = [
+    [[tests[test] for test in state.tests], names(state.counting), names(state.using)]
+    for state in left.states(long_lived, [sample], list(recorder.known.values()))
+]
 recorder.remove()
-print(json.dumps([type(recorder).__name__, found, kinds, names, under]))
+print(json.dumps([type(recorder).__name__, found, changed, states]))
 """
 OWN = "{}.{}".format(*sys.version_info)
 
@@ -118,23 +161,38 @@ def test_each_test_has_all_functions_that_it_called(recorded: Any, version: str)
     assert found["plain"] == ["make", "plain"]
     assert found["generate"] == ["generate", "make"]
     assert found["typed"] == ["make", "typed"]
-    assert found["other"] == ["__init__", "change", "make"]
+    assert found["other"] == ["change", "make"]
     # The second time, the cache has it.
-    assert found["cached"] == []
+    assert found["again"] == []
 
 
-def test_functions_that_keep_state_are_known_with_its_names_and_what_ran_under_them(recorded: Any) -> None:
-    *_, kinds, names, under = recorded
+def test_state_that_a_call_has_changed_is_known_by_its_names(recorded: Any) -> None:
+    changed = recorded[2]
 
-    assert kinds == {"cached": "cache"} | dict.fromkeys(
-        ["count", "know", "default", "add", "share", "configure", "reset"], "state"
-    )
-    assert names == {
+    assert {call: names for call, names in changed.items() if names} == {
         "count": ["COUNT"],
         "know": ["KNOWN"],
+        "cached": ["cached"],
+        "add_to_closure": ["add_to_closure"],
+        "attribute": ["attribute"],
+        "next_number": ["NUMBERS"],
+        "slot": ["SLOTTED"],
+        "inner": ["found"],
+        "default": ["default"],
+        "register": ["KNOWN"],
+        "init": ["created"],
         "add": ["REGISTRY"],
         "share": ["names"],
         "configure": ["setting"],
-        "reset": ["setting"],
     }
-    assert {name for name, each in under.items() if each == ["make"]} == kinds.keys() - {"count", "reset"}
+
+
+def test_functions_that_can_use_such_state_are_known(recorded: Any) -> None:
+    states = recorded[3]
+
+    assert [["share"], [], ["share"]] in states
+    # Of a counter only the functions that count matter.
+    assert [[], ["count"], ["count"]] in states
+    assert [[], ["__init__"], ["__init__", "look"]] in states
+    # A function that only adds, and returns nothing, does not use what others have added.
+    assert [["know", "register"], [], ["know"]] in states

@@ -26,7 +26,8 @@ def usual(kind: str) -> dict[str, Any]:
     }
     told |= {"ranges": "3-5,9"} if kind == "covered_file" else {}
     told |= {"ran": "0-2"} if "ran" in told else {}
-    told |= {"shared": [["0", "1-2"]]} if "shared" in told else {}
+    if kind == "outside_functions":
+        told |= {"given": "0", "imports": [["a.py", "0-2"]], "states": [["0", "", "1-2", ""]]}
     return told | ({"settings": ["../tox.ini"], "conftests": []} if kind == "above_root" else {})
 
 

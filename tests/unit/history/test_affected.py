@@ -71,7 +71,7 @@ def recorded(root: Path, *, started: float | None = None, unseen: list[str] | No
         for number, (name, ran) in enumerate(RAN.items())
     ]
     last = OutsideFunctions(
-        process=1, first=11, new=[], ran="9-10", states=[], shared=[], unseen=unseen or [], whole=True
+        process=1, first=11, new=[], ran="9-10", imports=[], states=[], given="", unseen=unseen or [], whole=True
     )
     found = executed.of_run([*told, last], root, started or time.time() + 60, CodeState("c" * 40, "s", dirty=False))
     assert found is not None

@@ -1,9 +1,7 @@
 """Records which functions of chosen files are called: `sys.monitoring` or, before Python 3.12, `sys.settrace`.
 
-In comes a rule for file names; out come the code objects that have run since the last `take`. Functions that keep state
-for later calls are told with what ran under them, because later tests may use the result without running it again.
-Nothing here may raise: an exception of a callback ends up in the code that runs. Standard library only; Python 3.8 and
-newer.
+In comes a rule for file names; out come the code objects that have run since the last `take`. Nothing
+here may raise: an exception of a callback ends up in the code that runs. Standard library only; Python 3.8 and newer.
 """
 
 from __future__ import annotations
@@ -11,11 +9,11 @@ from __future__ import annotations
 import sys
 import threading
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from types import CodeType
 from typing import Any, Callable, Dict, Iterable
 
 from line_events import TOOL_IDS, TOOL_NAME
-from state_keepers import Keepers
 
 # By id, because the hash of a code object is slow. The object is kept, so that its id stays its own.
 Codes = Dict[int, CodeType]
@@ -30,9 +28,9 @@ class CallRecorder(ABC):
         self.wanted: dict[str, bool] = {}
         self.current: Codes = {}
         self.known: Codes = {}
-        self.keepers = Keepers()
-        self.ident = threading.get_ident
-        self.frame = sys._getframe
+        # Until `end_imports`: by the file of the module that was being imported, what ran; "" if there was none.
+        self.is_importing = True
+        self.imported: dict[str, Codes] = {}
 
     def is_ours(self, code: CodeType) -> bool:
         name = code.co_filename
@@ -43,34 +41,28 @@ class CallRecorder(ABC):
 
     def take(self) -> Codes:
         """What has run since the last time."""
-        taken, self.current = self.current, {}
+        taken = self.current.copy()
+        self.current.clear()
         self.rearm(taken.values())
         return taken
 
-    def seen(self, code: CodeType, frame: Any) -> bool:
-        try:
-            return self.keep(code, frame)
-        except Exception:  # noqa: BLE001 - it must never raise into the code that runs
-            return False
+    def seen(self, code: CodeType) -> None:
+        self.current[id(code)] = self.known[id(code)] = code
 
-    def keep(self, code: CodeType, frame: Any) -> bool:
-        """True if every further call of it must be seen too."""
-        key = id(code)
-        self.current[key] = code
-        keepers = self.keepers
-        if key not in self.known:
-            self.known[key] = code
-            keepers.look_at(code, frame)
-        thread = self.ident()
-        if keepers.running.get(thread):
-            keepers.add(code, frame, thread)
-        is_watched = key in keepers.methods and keepers.watch(code, frame)
-        if key not in keepers.kinds:
-            return is_watched
-        if keepers.begin(code, frame, thread):
-            # What already ran in this test may run again as a part of it.
-            self.rearm(list(self.current.values()))
-        return True
+    def imports(self, code: CodeType, frame: Any) -> None:
+        self.known[id(code)] = code
+        self.imported.setdefault(self.importing_file(frame), {})[id(code)] = code
+
+    def importing_file(self, frame: Any) -> str:
+        while frame is not None:
+            code = frame.f_code
+            if code.co_name == "<module>" and self.is_ours(code):
+                return str(code.co_filename)
+            frame = frame.f_back
+        return ""
+
+    def end_imports(self) -> None:
+        self.is_importing = False
 
     @abstractmethod
     def rearm(self, codes: Iterable[CodeType]) -> None:
@@ -94,29 +86,41 @@ class CallTracing(CallRecorder):
     def __init__(self, is_wanted: Callable[[str], bool]) -> None:
         super().__init__(is_wanted)
         self.skipped: set[str] = set()
-        # Functions that have been called since the last `take`.
-        self.done: set[int] = set()
+        self.function: Any = self.on_import
+
+    def end_imports(self) -> None:
+        super().end_imports()
         self.function = self.trace_function()
+
+    def on_import(self, frame: Any, _event: str, _argument: Any) -> None:
+        if frame.f_code.co_filename not in self.skipped:
+            with suppress(Exception):
+                if self.is_ours(frame.f_code):
+                    self.imports(frame.f_code, frame)
+                else:
+                    self.skipped.add(frame.f_code.co_filename)
 
     def trace_function(self) -> Any:
         """Called for every call of every function, so it looks up as little as possible."""
-        done, skipped, on_call = self.done, self.skipped, self.on_call
+        current, skipped, on_call = self.current, self.skipped, self.on_call
 
         def function(frame: Any, _event: str, _argument: Any) -> None:
             code = frame.f_code
-            if id(code) not in done and code.co_filename not in skipped:
-                on_call(frame, code)
+            if id(code) not in current and code.co_filename not in skipped:
+                on_call(code)
 
         return function
 
-    def on_call(self, frame: Any, code: CodeType) -> None:
-        if not self.is_ours(code):
-            self.skipped.add(code.co_filename)
-        elif not self.seen(code, frame):
-            self.done.add(id(code))
+    def on_call(self, code: CodeType) -> None:
+        # It must never raise into the code that runs.
+        with suppress(Exception):
+            if self.is_ours(code):
+                self.seen(code)
+            else:
+                self.skipped.add(code.co_filename)
 
     def rearm(self, _codes: Iterable[CodeType]) -> None:
-        self.done.clear()
+        """Nothing to do: every call is seen."""
 
     def resume(self) -> bool:
         if sys.gettrace() not in (None, self.function):
@@ -184,13 +188,19 @@ class CallMonitoring(CallRecorder):
             self.monitoring.set_local_events(self.tool, code, self.own)
 
     def on_new(self, code: CodeType, _offset: int) -> Any:
-        if self.is_ours(code) and id(code) not in self.known:
-            self.monitoring.set_local_events(self.tool, code, self.own)
-            self.seen(code, self.frame(1))
+        with suppress(Exception):
+            if self.is_ours(code) and id(code) not in self.known:
+                self.monitoring.set_local_events(self.tool, code, self.own)
+                self.imports(code, sys._getframe(1)) if self.is_importing else self.seen(code)
         return self.disable
 
     def on_call(self, code: CodeType, _offset: int) -> Any:
-        return None if self.seen(code, self.frame(1)) else self.disable
+        if self.is_importing:
+            with suppress(Exception):
+                self.imports(code, sys._getframe(1))
+            return None
+        self.seen(code)
+        return self.disable
 
 
 def recorder(is_wanted: Callable[[str], bool]) -> CallRecorder:

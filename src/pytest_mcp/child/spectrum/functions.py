@@ -1,9 +1,9 @@
 """The pytest plugin that records which functions of the project each test executes.
 
 In come a job with `map` and the calls of the run; out comes one record for each test, and one at the end for what ran
-outside of tests: at import, in hooks, in functions that cache. A test also executes what fixtures that it shares with
-others have run. A function is told once by file and qualified name, then by its number. What follows from it is decided
-in the server. Standard library and pytest's public names only; pytest 7.0 and newer.
+outside of tests, as at import, and for state that tests have left to each other. A test also executes what fixtures
+that it shares with others have run. A function is told once by file and qualified name, then by its number. What
+follows from it is decided in the server. Standard library and pytest's public names only; pytest 7.0 and newer.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Generator, Iterable, Iterator
 import pytest
 from call_events import Codes, recorder
 from code_names import CodeNames
-from long_lived import Name
+from long_lived import LongLived
 from number_ranges import ranges
+from object_graph import is_class, is_state
 from project_files import ProjectFiles
-from state_keepers import CACHE
-from state_uses import Uses
+from state_uses import Left
 
 if TYPE_CHECKING:
     from launcher import Job
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 # What a test does that no recorder sees: other processes, and reading the project's own source.
 STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "os.exec"}
 LISTS = {"os.listdir", "os.scandir", "glob.glob"}
-# How often it is looked for objects that live longer than a test.
-MOST_SURVEYS = 20
 # The most functions in one record.
 MOST_FUNCTIONS = 20_000
 
@@ -55,7 +53,12 @@ class FunctionMap:
         self.used: Codes = {}
         self.is_complete = self.is_opaque = False
         self.in_test = False
-        self.surveyed = self.surveys = 0
+        self.long_lived = LongLived()
+        self.left = Left()
+        # Tests that get objects by parameters.
+        self.given: set[int] = set()
+        self.imported: list[Any] = []
+        self.modules_seen = self.told = 0
         self.watch()
         self.recorder.resume()
 
@@ -95,17 +98,16 @@ class FunctionMap:
     # The trace function costs time in pytest's own code, so it is set only while tests run.
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self) -> None:
-        self.outside.update(self.recorder.take())
         self.recorder.pause()
-        self.survey()
-
-    def survey(self) -> None:
-        """Tests can import more modules."""
-        if len(sys.modules) == self.surveyed or self.surveys == MOST_SURVEYS:
-            return
-        self.surveyed, self.surveys = len(sys.modules), self.surveys + 1
+        self.recorder.end_imports()
         with suppress(Exception):
-            self.recorder.keepers.long_lived.survey(self.modules())
+            self.long_lived.changed(self.project_modules())
+
+    def project_modules(self) -> list[Any]:
+        """Looked for again if there are more."""
+        if len(sys.modules) != self.modules_seen:
+            self.modules_seen, self.imported = len(sys.modules), list(self.modules())
+        return self.imported
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_sessionfinish(self) -> Generator[None, None, None]:
@@ -119,56 +121,56 @@ class FunctionMap:
 
     def tell_outside(self) -> None:
         self.outside.update(self.recorder.take())
-        keepers = self.recorder.keepers
-        kept = []
-        for key, kind in keepers.kinds.items():
-            if kind == CACHE:
-                self.outside.update(keepers.under[key])
-                self.outside[key] = self.recorder.known[key]
-            else:
-                kept.append((self.recorder.known[key], keepers.under[key]))
+        imported = dict(self.recorder.imported)
+        self.outside.update(imported.pop("", {}))
         known = len(self.codes)
         ran = ranges(self.numbered(self.outside.values()))
-        states = [[self.number(code), ranges(self.numbered(under.values()))] for code, under in kept if under]
-        shared = [[ranges(self.numbered(each)) for each in pair] for pair in self.shared_state()]
+        imports = [
+            [self.files.relative(file), ranges(self.numbered(codes.values()))] for file, codes in imported.items()
+        ]
+        states = [
+            [ranges(set(state.tests)), *(ranges(self.numbered(codes)) for codes in state[1:])]
+            for state in self.left.states(self.long_lived, self.modules(), list(self.recorder.known.values()))
+        ]
         self.reporter.emit(
             "outside_functions",
             process=self.process,
             first=known,
             new=self.described(known),
             ran=ran,
+            imports=imports,
             states=states,
-            shared=shared,
+            given=ranges(self.given),
             unseen=self.unseen,
             whole=self.recorder.sees_all,
         )
-
-    def shared_state(self) -> Iterator[tuple[list[CodeType], list[CodeType]]]:
-        """For each name of state the functions that change it, and those that can use it."""
-        known = self.recorder.known
-        writers: dict[Name, list[CodeType]] = {}
-        for key, names in self.recorder.keepers.names.items():
-            for name in names:
-                writers.setdefault(name, []).append(known[key])
-        uses = Uses(self.modules())
-        for name, changing in sorted(writers.items(), key=lambda pair: pair[0]):
-            yield changing, [code for code in known.values() if uses.may_use(code, name)]
 
     # --- tests ---------------------------------------------------------------------------------
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: Any) -> Generator[None, None, None]:
         self.outside.update(self.recorder.take())
-        self.recorder.keepers.new_test()
-        self.survey()
         self.used, self.is_complete, self.is_opaque, self.in_test = {}, True, False, True
         yield
         self.in_test = False
         ran = self.recorder.take()
         # It only informs, and must never raise into pytest.
         with suppress(Exception):
-            if self.is_complete and isinstance(item, pytest.Function) and self.getpid() == self.process:
-                self.tell(item, {**ran, **self.used})
+            self.finish(item, {**ran, **self.used})
+
+    def finish(self, item: Any, ran: Codes) -> None:
+        if self.getpid() != self.process:
+            return
+        changed = self.long_lived.changed(self.project_modules())
+        if self.is_complete and isinstance(item, pytest.Function):
+            self.left.add(self.told, changed)
+            if any(is_state(value) or is_class(value) for value in parameters(item)):
+                self.given.add(self.told)
+            self.told += 1
+            self.tell(item, ran)
+        elif changed:
+            # Of no test that is told, so of every one.
+            self.outside.update(ran)
 
     def tell(self, item: Any, ran: Codes) -> None:
         own = getattr(inspect.unwrap(item.obj), "__code__", None)
@@ -219,7 +221,8 @@ class FunctionMap:
         yield
         own = self.recorder.take()
         self.shared[id(fixturedef)] = (fixturedef, own)
-        self.recorder.current = {**before, **own}
+        self.recorder.current.update(before)
+        self.recorder.current.update(own)
 
     def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
         self.shared.pop(id(fixturedef), None)
@@ -251,3 +254,8 @@ class FunctionMap:
 
     def qualified(self, code: CodeType) -> str:
         return getattr(code, "co_qualname", None) or self.names.looked_up(code)
+
+
+def parameters(item: Any) -> Iterable[Any]:
+    callspec = getattr(item, "callspec", None)
+    return () if callspec is None else callspec.params.values()

@@ -49,6 +49,9 @@ def known(key, cache={}):
 
 def compute(key):
     return key * 2
+
+def label():
+    return "a label"
 """,
     "conftest.py": """
 import pytest, shop
@@ -59,6 +62,8 @@ def shop_name():
 """,
     "test_shop.py": """
 import shop
+
+LABEL = shop.label()
 
 def test_total(): assert shop.total([1, 2]) == 6
 def test_taxed(): assert shop.taxed(1) == 2
@@ -143,6 +148,8 @@ async def test_tests_that_executed_what_changed_are_selected_and_no_others(repos
     assert await selected(repository, "return 1", "return 2 - 1") == of_state("count", "counted")
     assert await selected(repository, "return key\n", "return key * 1\n") == of_state("remember", "remembered")
     assert await selected(repository, "key * 2", "2 * key") == of_state("known", "known_again")
+    # It ran while one file was imported.
+    assert await selected(repository, "a label", "the label") == NAMES | TAXED
     # What runs at import can affect every test that imports it.
     assert await selected(repository, "RATE = 2", "RATE = 1 + 1") == by_one.keys()
 
