@@ -18,8 +18,8 @@ from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult, PartialResult
 from pytest_mcp.api.targets import Target
 from pytest_mcp.cli import exit_codes
-from pytest_mcp.cli.junit_file import JUnitFile
-from pytest_mcp.cli.run_page import OnPart
+from pytest_mcp.cli.files.junit_file import JUnitFile
+from pytest_mcp.cli.files.run_page import OnPart
 from pytest_mcp.config.model import LEAST_REPLY_BYTES, LEAST_TOKENS, Config
 from pytest_mcp.environments import interpreter
 from pytest_mcp.events.ledger import Ledger

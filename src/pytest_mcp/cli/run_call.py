@@ -15,12 +15,13 @@ from pytest_mcp import engine
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import annotations, exit_codes, local_call, page_file, render
+from pytest_mcp.cli import annotations, exit_codes, local_call, render
 from pytest_mcp.cli.arguments import pytest_flags, tool_flags, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
+from pytest_mcp.cli.files import page_file
+from pytest_mcp.cli.files.run_page import OnPart, RunPage
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
-from pytest_mcp.cli.run_page import OnPart, RunPage
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.model import Config
 from pytest_mcp.config.options import typed_flags

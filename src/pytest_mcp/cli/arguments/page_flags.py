@@ -1,4 +1,4 @@
-"""`--html` and `--open`, which three commands have. What they do is in `cli/page_file.py`."""
+"""`--html` and `--open`, which three commands have. What they do is in `cli/files/page_file.py`."""
 
 import argparse
 

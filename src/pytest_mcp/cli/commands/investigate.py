@@ -11,11 +11,12 @@ from functools import partial
 from pathlib import Path
 
 from pytest_mcp.api.investigation import InvestigateResult
-from pytest_mcp.cli import exit_codes, local_call, page_file, render_investigation
+from pytest_mcp.cli import exit_codes, local_call, render_investigation
 from pytest_mcp.cli.arguments import page_flags, tool_flags, typed_paths
+from pytest_mcp.cli.files import page_file
+from pytest_mcp.cli.files.page_file import PageFile
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show
-from pytest_mcp.cli.page_file import PageFile
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.options import LoadConfig, typed_flags
 from pytest_mcp.tools import BY_NAME
@@ -39,7 +40,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
 
 def _with_page(command: ToolCommand, file: PageFile, options: argparse.Namespace, root: Path) -> ToolCommand:
     # No other call needs them.
-    from pytest_mcp.cli.investigation_page import InvestigationPage  # noqa: PLC0415
+    from pytest_mcp.cli.files.investigation_page import InvestigationPage  # noqa: PLC0415
     from pytest_mcp.investigation.investigate import investigate  # noqa: PLC0415
 
     page, typed = InvestigationPage(), tool_flags.arguments(options)

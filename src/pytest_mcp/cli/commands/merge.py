@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import exit_codes, page_file, render, terminal
+from pytest_mcp.cli import exit_codes, render, terminal
 from pytest_mcp.cli.arguments import page_flags, tool_flags
+from pytest_mcp.cli.files import page_file
 from pytest_mcp.cli.output import USAGE_ERROR, print_message, show
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.page.origin import Origin

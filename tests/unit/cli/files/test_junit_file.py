@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_mcp.cli.junit_file import JUnitFile
+from pytest_mcp.cli.files.junit_file import JUnitFile
 from pytest_mcp.cli.output import UNWRITTEN
 from pytest_mcp.report.members.merge import MemberAnswer
 

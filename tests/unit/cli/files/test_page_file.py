@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
+from pytest_mcp.cli.files.page_file import PageFile
 from pytest_mcp.cli.output import UNWRITTEN
-from pytest_mcp.cli.page_file import PageFile
 from tests.support.page.pages import ORIGIN
 
 ERROR = ExecutionFailed("environment", "no usable Python was found", RunFacts())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import page_file
+from pytest_mcp.cli.files import page_file
 from pytest_mcp.config.model import Config
 from pytest_mcp.events.run import Run
 from pytest_mcp.page.origin import Origin

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.investigation import InvestigateResult, OneTest
-from pytest_mcp.cli import page_file
+from pytest_mcp.cli.files import page_file
 from pytest_mcp.events.run import Run
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.outcome import Outcome
