@@ -117,7 +117,7 @@ async def _reach(request: Request, config: Config) -> Reach | None:
         return None
     # No other call needs them, and they take time to load.
     from pytest_mcp.changes import differences, reach  # noqa: PLC0415
-    from pytest_mcp.changes.repository import CannotTell, Refused  # noqa: PLC0415
+    from pytest_mcp.changes.git_commands import CannotTell, Refused  # noqa: PLC0415
 
     ref = request.changed if isinstance(request.changed, str) else None
     try:
@@ -139,7 +139,7 @@ async def _changed_lines(request: ExecuteTests, config: Config) -> ChangedLines 
     if request.coverage != "changed":
         return None
     from pytest_mcp.changes import changed_lines  # noqa: PLC0415 - as above
-    from pytest_mcp.changes.repository import CannotTell, Refused  # noqa: PLC0415
+    from pytest_mcp.changes.git_commands import CannotTell, Refused  # noqa: PLC0415
 
     ref = request.changed if isinstance(request.changed, str) else None
     try:

@@ -8,8 +8,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pytest_mcp.changes import repository
-from pytest_mcp.changes.repository import CannotTell, NoRepository
+from pytest_mcp.changes import git_commands
+from pytest_mcp.changes.git_commands import CannotTell, NoRepository
 from tests.support.projects.checkouts import new_checkout, without_supervisor
 from tests.support.projects.managed import Home, empty_home
 from tests.support.waiting import PATIENCE, processes_in
@@ -316,8 +316,8 @@ ODD: list[tuple[Callable[[Trap], None], type[Exception]]] = [
 async def test_a_repository_that_cannot_be_compared_is_an_error_in_time(
     plant: Callable[[Trap], None], expected: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repository, "GIT_SECONDS", 1 if plant is piped_index else PATIENCE)
-    monkeypatch.setattr(repository, "MOST_OUTPUT", 1024 * 1024)
+    monkeypatch.setattr(git_commands, "GIT_SECONDS", 1 if plant is piped_index else PATIENCE)
+    monkeypatch.setattr(git_commands, "MOST_OUTPUT", 1024 * 1024)
     trap = Trap(tmp_path)
     plant(trap)
     trap.canary.unlink(missing_ok=True)
@@ -332,7 +332,7 @@ async def test_a_repository_that_cannot_be_compared_is_an_error_in_time(
 
 @pytest.mark.anyio
 async def test_a_git_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repository, "GIT_SECONDS", 1)
+    monkeypatch.setattr(git_commands, "GIT_SECONDS", 1)
     home, checkout = empty_home(tmp_path / "home"), new_checkout(tmp_path / "project")
     home.program("git", "exec sleep 600")
 

@@ -52,7 +52,7 @@ SUPERVISOR = [
     "watcher",
     "process_tree",
     "linux",
-    "time_budget",
+    "stop_timeouts",
     "signals",
 ]
 
@@ -154,13 +154,13 @@ def test_only_supervision_supervisor_and_an_early_start_start_processes_and_one_
     }
 
     assert starting == {
-        f"execution.{name}" for name in ("supervision", "start.early", "process_tree", "linux", "supervisor")
+        f"execution.{name}" for name in ("supervisor_client", "start.early", "process_tree", "linux", "supervisor")
     }
 
 
 def test_git_is_asked_in_one_module() -> None:
     """So that no other command is given to it than those that start nothing of a repository's."""
-    assert {name for name, path in MODULES.items() if "ask_for_bytes" in called(path)} == {"changes.repository"}
+    assert {name for name, path in MODULES.items() if "ask_for_bytes" in called(path)} == {"changes.git_commands"}
 
 
 def test_nothing_imports_the_child_or_the_supervisor_because_they_are_run_elsewhere() -> None:

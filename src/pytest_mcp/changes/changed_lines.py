@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from pytest_mcp.api.reach import ChangedLines
-from pytest_mcp.changes import differences, repository, tree_copy
+from pytest_mcp.changes import differences, git_commands, tree_copy
 from pytest_mcp.config.model import Config
 from pytest_mcp.execution.background import in_thread
 
@@ -42,7 +42,7 @@ async def since(before: Before, root: Path, files: Collection[str]) -> Lines:
 async def of_change(config: Config, ref: str | None) -> ChangedLines:
     """Every line that was added or replaced since a ref. Raises as `differences.since` does."""
     changes = await differences.since(config, ref)
-    found = await repository.find(config)
+    found = await git_commands.find(config)
     place = config.root.relative_to(found.top)
     files = sorted(changes.files, key=lambda file: (not file.endswith(".py"), file))
     ranges: dict[str, str] = {}

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import anyio
 
-from pytest_mcp.changes import listings, references, repository
+from pytest_mcp.changes import git_commands, listings, references
+from pytest_mcp.changes.git_commands import CannotTell, Listings, NoRepository, Repository
 from pytest_mcp.changes.listings import SUBMODULE, Entry, Index
-from pytest_mcp.changes.repository import CannotTell, Listings, NoRepository, Repository
 from pytest_mcp.changes.working_tree import WorkingTree
 from pytest_mcp.config.model import Config
 from pytest_mcp.execution.background import in_thread
@@ -44,7 +44,7 @@ class Changes:
 async def since(config: Config, ref: str | None) -> Changes:
     """Raises NoRepository or UnknownRef, which refuse the request, or CannotTell. `references` has the default."""
     with anyio.move_on_after(MOST_SECONDS):
-        found = await repository.find(config)
+        found = await git_commands.find(config)
         base = await references.resolve(found, ref)
         compared = await _compare(found, base.commit)
         ours = {os.fsencode(path.relative_to(found.top)) for path in _written_by_us(config, found.top)}
@@ -110,7 +110,7 @@ def _compare_files(top: Path, listed: Listings) -> _Compared:
     return _Compared(comparison.changed(), index.tracked.keys() | tree.keys(), comparison.submodules)
 
 
-def _with_attributes(listed: Listings, index: Index) -> repository.Settings:
+def _with_attributes(listed: Listings, index: Index) -> git_commands.Settings:
     """`.gitattributes` can have line ends converted too."""
     if any(path.rpartition(b"/")[2] == _ATTRIBUTES for path in index.tracked):
         return replace(listed.settings, converts_line_ends=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pytest_mcp.changes.repository import CannotTell
+from pytest_mcp.changes.git_commands import CannotTell
 
 # In one listing. Comparing 200,000 takes several seconds and 300 MB.
 MOST_ENTRIES = 300_000

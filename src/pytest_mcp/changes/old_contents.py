@@ -6,14 +6,14 @@ In come a repository, a commit and paths below the root; out come contents, with
 import os
 from collections.abc import Sequence
 
-from pytest_mcp.changes import repository
-from pytest_mcp.changes.repository import CannotTell
+from pytest_mcp.changes import git_commands
+from pytest_mcp.changes.git_commands import CannotTell
 from pytest_mcp.config.model import Config
 
 
 async def read(config: Config, commit: str, files: Sequence[str]) -> dict[str, bytes]:
     """Raises CannotTell if git cannot be asked."""
-    found = await repository.find(config)
+    found = await git_commands.find(config)
     root = config.root.relative_to(found.top)
     asked = [file for file in files if "\n" not in file]
     names = [f"{commit}:".encode() + os.fsencode(root / file) for file in asked]

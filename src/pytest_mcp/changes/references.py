@@ -6,7 +6,7 @@ argument, and only the commit's hash is used afterwards. What changed since then
 
 from dataclasses import dataclass
 
-from pytest_mcp.changes.repository import CannotTell, GitFailed, Repository, UnknownRef
+from pytest_mcp.changes.git_commands import CannotTell, GitFailed, Repository, UnknownRef
 
 LONGEST_REF = 256
 # Characters that no ref has, and syntax for ranges, paths and searches in messages. A search can take any time.

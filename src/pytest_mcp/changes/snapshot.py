@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_mcp.changes.relevance import CACHES
-from pytest_mcp.environments import git
+from pytest_mcp.environments import git_files
 
 # Beyond this, looking takes about as long as asking git.
 MOST_FILES = 20_000
@@ -20,7 +20,7 @@ _ENVIRONMENT = frozenset({"pyvenv.cfg", "conda-meta"})
 
 def take(top: Path, written: Path | None = None) -> bytes | None:
     """None if there are too many files. `written` is what we write ourselves, with everything that begins so."""
-    digest = hashlib.blake2b(repr(git.head_commit(top)).encode())
+    digest = hashlib.blake2b(repr(git_files.head_commit(top)).encode())
     own = os.fspath(written) if written else None
     for number, entry in enumerate(_files(os.fspath(top))):
         if number > MOST_FILES:
@@ -66,7 +66,7 @@ def _facts(entry: "os.DirEntry[str]") -> bytes:
 def _index(top: Path) -> bytes:
     """What is staged counts too."""
     try:
-        found = git.index(top).stat()
+        found = git_files.index(top).stat()
     except OSError:
         return b""
     return b"%d %d" % (found.st_mtime_ns, found.st_size)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from pytest_mcp.changes import differences, relevance, snapshot
 from pytest_mcp.changes.differences import Changes
-from pytest_mcp.changes.repository import CannotTell, Refused, Settings
+from pytest_mcp.changes.git_commands import CannotTell, Refused, Settings
 from pytest_mcp.changes.working_tree import WorkingTree
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import git
+from pytest_mcp.environments import git_files
 from pytest_mcp.execution.background import in_thread
 
 
@@ -41,7 +41,7 @@ class CodeWatch:
         self._state = CodeState()
 
     async def look(self) -> CodeState:
-        checkout = git.find(self._config.root)
+        checkout = git_files.find(self._config.root)
         if checkout is None:
             return CodeState()
         # Taken first: what changes while git is asked is noticed the next time.
@@ -56,11 +56,11 @@ class CodeWatch:
             changes = relevance.without_caches(await differences.since(self._config, "HEAD"))
             return await in_thread(partial(_of_changes, changes, self._config.root, self._written))
         except (Refused, CannotTell):
-            return CodeState(git.head_commit(self._config.root))
+            return CodeState(git_files.head_commit(self._config.root))
 
 
 def _of_changes(changes: Changes, root: Path, written: Path | None) -> CodeState:
-    checkout = git.find(root)
+    checkout = git_files.find(root)
     assert checkout is not None
     below = {root / path for path in changes.files}
     outside = {checkout.top / path for path in changes.outside}

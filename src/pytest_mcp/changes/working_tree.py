@@ -13,8 +13,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from pytest_mcp.changes.git_commands import CannotTell, Settings
 from pytest_mcp.changes.listings import LINK, Entry
-from pytest_mcp.changes.repository import CannotTell, Settings
 
 # For all files together.
 HASH_SECONDS = 30

@@ -31,11 +31,11 @@ from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import interpreter
 from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.execution import process, supervision
+from pytest_mcp.execution import process, supervisor_client
 from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.execution.start.early import Early
-from pytest_mcp.execution.time_budget import INTERRUPTION_SECONDS
+from pytest_mcp.execution.stop_timeouts import INTERRUPTION_SECONDS
 from pytest_mcp.report import serialize
 from pytest_mcp.report.shards import facts
 from pytest_mcp.tools import Tool, dump, named, offered
@@ -165,7 +165,7 @@ async def _call(call: LocalCall, bar: ProgressBar) -> Shape:
     received: list[str] = []
     event = anyio.Event()
     if call.tears_down:
-        supervision.interruption.set(event)
+        supervisor_client.interruption.set(event)
 
     async def interrupt_on_signal() -> None:
         async with _signals() as signals:

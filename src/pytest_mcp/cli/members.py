@@ -25,7 +25,7 @@ from pytest_mcp.environments import interpreter
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.events.steps import Steps
-from pytest_mcp.execution import supervision
+from pytest_mcp.execution import supervisor_client
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.report.members.merge import MemberAnswer, merged
 from pytest_mcp.running.attempt import OnProgress
@@ -135,7 +135,7 @@ class Members:
 
     def _is_over(self, part: Sequence[Target]) -> bool:
         """Whether nothing more is to run; then this part is skipped."""
-        event = supervision.interruption.get()
+        event = supervisor_client.interruption.get()
         most = 1 if self.request.failfast else self.request.maxfail
         if event is not None and event.is_set():
             self._skip(part, INTERRUPTED)

@@ -25,7 +25,7 @@ from pytest_mcp.cli.output import show
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.model import Config
 from pytest_mcp.config.options import typed_flags
-from pytest_mcp.environments import by_environment, git
+from pytest_mcp.environments import by_environment, git_files
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.execution.start.early import Early
 from pytest_mcp.running.attempt import OnProgress
@@ -43,7 +43,7 @@ def main(options: argparse.Namespace, config: Config, child: Early | None) -> in
     if options.timeout is None:
         config = config._replace(default_timeout=config.max_timeout)
     if options.shard is not None:
-        config = config._replace(shard=options.shard._replace(commit=git.head_commit(config.root)))
+        config = config._replace(shard=options.shard._replace(commit=git_files.head_commit(config.root)))
     print_result = partial(_print, options=options, root=config.root)
     for_people = partial(_for_people, most_tokens=config.most_tokens)
     file = page_file.wanted(options)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from pytest_mcp import __version__
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import advice, files, git, members, project
-from pytest_mcp.environments.git import Checkout
+from pytest_mcp.environments import advice, files, git_files, members, project
+from pytest_mcp.environments.git_files import Checkout
 from pytest_mcp.environments.managers import lookup
 from pytest_mcp.environments.members import Members
 from pytest_mcp.environments.project_root import is_package
@@ -70,7 +70,7 @@ def look(config: Config, python: Path | None = None, folder: Path | None = None)
     home = root if folder is None else next(filter(is_package, files.upward(folder, root)), root)
     return Surroundings(
         root=root,
-        checkout=git.find(root),
+        checkout=git_files.find(root),
         temporary=_temporary_folder(config),
         looks_like_a_project=_is_project(home),
         in_src=_modules(home / "src") | _packages(home / "src"),

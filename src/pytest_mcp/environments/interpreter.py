@@ -15,7 +15,7 @@ from typing import Any
 
 from pytest_mcp import text
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import files, git, virtualenv
+from pytest_mcp.environments import files, git_files, virtualenv
 from pytest_mcp.environments.managers import lookup
 from pytest_mcp.environments.managers.cache import Stamp, stamped
 from pytest_mcp.environments.managers.protocol import Manager
@@ -134,7 +134,7 @@ def _kept_in(root: Path, folder: Path) -> Iterator[Candidate]:
 
 def _of_main_checkout(root: Path, folder: Path) -> Iterator[Candidate]:
     """A linked worktree seldom has an environment of its own, so that of its main checkout is used."""
-    found = git.find(root)
+    found = git_files.find(root)
     if found is not None and found.main is not None:
         mirrored = found.main / root.relative_to(found.top)
         yield from _of_folders(mirrored, mirrored / folder.relative_to(root), whose="the main checkout")

@@ -1,8 +1,8 @@
 """Kills what a killed supervisor leaves behind.
 
 On Linux these are orphans that become children of the server, their subreaper. Elsewhere they are found by the folder
-of the run on their command line. Any other supervisor leaves nothing. `supervision` starts supervisors and registers
-them here.
+of the run on their command line. Any other supervisor leaves nothing. `supervisor_client` starts supervisors and
+registers them here.
 """
 
 import os
@@ -56,5 +56,5 @@ class Reaper:
             await anyio.sleep(ORPHAN_PAUSE_SECONDS)
 
 
-# The state of this process, which is one subreaper for all runs: changed by `supervision` and `process.prepare` only.
+# The state of this process, one subreaper for all runs: changed by `supervisor_client` and `process.prepare` only.
 reaper = Reaper()

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import anyio
 
-from pytest_mcp.execution import process, supervision
+from pytest_mcp.execution import process, supervisor_client
 from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.start.early import Early
 from pytest_mcp.execution.start.launch import Launch
-from pytest_mcp.execution.supervision import SpawnError, Started
+from pytest_mcp.execution.supervisor_client import SpawnError, Started
 
 # The answer of a call is still being sent when the call is over; the spare starts after it.
 SETTLE_SECONDS = 0.05
@@ -74,7 +74,7 @@ class Spare:
 
     def adopt(self, early: Early) -> None:
         """Use this child for the first call."""
-        self.started, self.environment = supervision.adopt(early), early.environment
+        self.started, self.environment = supervisor_client.adopt(early), early.environment
 
     def prefer(self, launch: Launch) -> None:
         """Start the next spare with this launch, which has worked."""
@@ -102,4 +102,4 @@ class Spare:
         dropped, self.started = self.started, None
         if dropped is not None:
             with anyio.CancelScope(shield=True):
-                await supervision.end(dropped)
+                await supervisor_client.end(dropped)

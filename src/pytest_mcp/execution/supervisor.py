@@ -29,8 +29,7 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(
 
 from pytest_mcp.execution import linux, process_tree, signals, watcher
 from pytest_mcp.execution.messages import Answer, Ended, Reason, Start, encode
-from pytest_mcp.execution.supervisor_input import Control, Input
-from pytest_mcp.execution.time_budget import (
+from pytest_mcp.execution.stop_timeouts import (
     ABORT_SECONDS,
     DRAIN_SECONDS,
     GRACE_SECONDS,
@@ -39,6 +38,7 @@ from pytest_mcp.execution.time_budget import (
     SWEEP_SECONDS,
     end_of_killing,
 )
+from pytest_mcp.execution.supervisor_input import Control, Input
 
 # How often a growing report is measured against its limit.
 MEASURE_SECONDS = 0.2

@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import FrameType
 
 from pytest_mcp.execution import linux, process_tree
-from pytest_mcp.execution.time_budget import SWEEP_SECONDS
+from pytest_mcp.execution.stop_timeouts import SWEEP_SECONDS
 
 # Between two rounds of killing.
 PAUSE_SECONDS = 0.005

@@ -15,17 +15,17 @@ from pytest_mcp.api.reach import Reach
 from pytest_mcp.changes import old_contents, tree
 from pytest_mcp.changes import reach as imports
 from pytest_mcp.changes.differences import Changes
+from pytest_mcp.changes.git_commands import CannotTell, NoRepository
 from pytest_mcp.changes.imports.graph import Graph
 from pytest_mcp.changes.reach import Examined
-from pytest_mcp.changes.repository import CannotTell, NoRepository
 from pytest_mcp.config.model import Config
 from pytest_mcp.execution.background import in_thread
-from pytest_mcp.history import maps, project_name, units
+from pytest_mcp.history import fingerprints, maps, project_name
 from pytest_mcp.history.executed import ALL, IMPORTS, imported
+from pytest_mcp.history.fingerprints import MODULE, Difference, Units
 from pytest_mcp.history.maps import Stored, StoredRun, Unit
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.store import Unavailable
-from pytest_mcp.history.units import MODULE, Difference, Units
 
 # Of a commit, in a notice.
 _SHORT = 7
@@ -44,7 +44,7 @@ class Now:
 def now(graph: Graph, changed: Iterable[str], before: Mapping[str, bytes]) -> Now:
     found = tree.contents(graph.tree, graph.tree.python)
     contents = {file: content for file, content in found if content is not None}
-    hashes = {file: units.digest(content) for file, content in contents.items()}
+    hashes = {file: fingerprints.digest(content) for file, content in contents.items()}
     sources = frozenset(file for file in changed if file.endswith(".py"))
     return Now(contents, hashes, sources, before)
 
@@ -179,17 +179,17 @@ class _Comparison:
     def _differences(self, file: str, run: StoredRun) -> Iterator[Difference]:
         source = run.sources.get(file)
         if source is None or source.hash != self.now.hashes.get(file):
-            yield units.compare(source.units if source and source.hash else None, self.units_of(file))
+            yield fingerprints.compare(source.units if source and source.hash else None, self.units_of(file))
         if file in self.now.changed:
-            yield units.compare(self.base_of(file), self.units_of(file))
+            yield fingerprints.compare(self.base_of(file), self.units_of(file))
 
     def _units_of(self, file: str) -> Units | None:
         content = self.now.contents.get(file)
-        return None if content is None else units.units(content)
+        return None if content is None else fingerprints.units(content)
 
     def _base_of(self, file: str) -> Units | None:
         content = self.now.before.get(file)
-        return None if content is None else units.units(content)
+        return None if content is None else fingerprints.units(content)
 
     def _users_of(self, names: frozenset[str]) -> set[Unit]:
         """The functions that mention one of these names."""
@@ -197,7 +197,7 @@ class _Comparison:
         found: set[Unit] = set()
         for file, content in self.now.contents.items():
             if any(name in content for name in encoded) or (names and b"_" in content and _is_computed(content)):
-                found.update(Unit(file, name) for name in units.mentions(content, names))
+                found.update(Unit(file, name) for name in fingerprints.mentions(content, names))
         return found
 
     def _closure_of(self, files: frozenset[str]) -> frozenset[str]:

@@ -12,9 +12,9 @@ from pytest_mcp.changes import tree
 from pytest_mcp.changes.state import CodeState
 from pytest_mcp.changes.tree import Unreadable
 from pytest_mcp.events.functions import Executions, Function, Told, executions
-from pytest_mcp.history import units
+from pytest_mcp.history import fingerprints
+from pytest_mcp.history.fingerprints import HEADER, MODULE
 from pytest_mcp.history.maps import RunMap, Source, TestMap, Unit
-from pytest_mcp.history.units import HEADER, MODULE
 
 # The hash of a file whose content during the run is not known.
 UNKNOWN = ""
@@ -39,11 +39,11 @@ def of_run(told: Iterable[Told], root: Path, started: float, code: CodeState) ->
 def _sources(root: Path, started: float) -> Iterable[tuple[str, Source]]:
     project = tree.look(root)
     for file, content in tree.contents(project, project.python):
-        fingerprints = None if content is None else units.units(content)
-        if content is None or fingerprints is None or _is_newer(root / file, started):
+        units = None if content is None else fingerprints.units(content)
+        if content is None or units is None or _is_newer(root / file, started):
             yield file, Source(UNKNOWN, {})
         else:
-            yield file, Source(units.digest(content), fingerprints)
+            yield file, Source(fingerprints.digest(content), units)
 
 
 def _is_newer(path: Path, started: float) -> bool:

@@ -12,10 +12,10 @@ from pathlib import Path
 import anyio
 
 from pytest_mcp.api.errors import Fault, InvalidParams
-from pytest_mcp.changes import references, repository, tree_copy
+from pytest_mcp.changes import git_commands, references, tree_copy
 from pytest_mcp.changes.changed_lines import Before
+from pytest_mcp.changes.git_commands import CannotTell, Refused, Repository
 from pytest_mcp.changes.references import Base
-from pytest_mcp.changes.repository import CannotTell, Refused, Repository
 from pytest_mcp.changes.tree_copy import copy_of
 from pytest_mcp.config.model import Config
 from pytest_mcp.investigation import alone
@@ -60,7 +60,7 @@ async def find(config: Config, ref: str | None, deadline: Deadline) -> Found:
     """Raises InvalidParams if a ref was given and cannot be used."""
     try:
         with anyio.fail_after(deadline.left):
-            found = await repository.find(config)
+            found = await git_commands.find(config)
             return Found(await references.resolve(found, ref), found)
     except TimeoutError:
         return Found(None, None, _NO_TIME)

@@ -2,7 +2,7 @@
 
 In come the context of an investigation and the failing tests; out come up to five functions, or why there are none.
 The failing tests and the tests nearest to them run once more in one process that records what they run; the child
-chooses which are near. How functions are scored is decided in `spectrum`. A test that cannot be imported has the chain
+chooses which are near. How functions are scored is decided in `ranking`. A test that cannot be imported has the chain
 of imports instead.
 """
 
@@ -23,10 +23,10 @@ from pytest_mcp.events.run import Run
 from pytest_mcp.events.spectrum import Executed, Line
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.job import Trace
-from pytest_mcp.investigation import outcome, spectrum
+from pytest_mcp.investigation import outcome, ranking
 from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.ranking import Clues, Compared, Ranked
 from pytest_mcp.investigation.runner import Runner
-from pytest_mcp.investigation.spectrum import Clues, Compared, Ranked
 from pytest_mcp.report import failures, grouping, places
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.text import in_line
@@ -163,7 +163,7 @@ def _of_failure(ledger: Ledger, found: Mapping[str, Failure], node_id: str, chan
         return []
     clues = _clues(found[node_id], target, changed)
     compared = _compared(ledger, found, target)
-    ran = spectrum.ranked(spectrum.scores(compared, filter(_is_source, target.lines())), clues)
+    ran = ranking.ranked(ranking.scores(compared, filter(_is_source, target.lines())), clues)
     return [*ran, *_at_import(ledger, compared, clues)][: 2 * MOST_SUSPECTS] if len(ran) < MOST_SUSPECTS else ran
 
 
@@ -204,8 +204,8 @@ def _at_import(ledger: Ledger, compared: Compared, clues: Clues) -> list[Ranked]
     own = {(line.file, line.function) for line in compared.target.lines()}
     lines = [line for line in imported.lines() if _is_source(line) and line.function != MODULE]
     dependent = sum(test.id.startswith(f"{file}::") for test in compared.passed)
-    scored = {line: AT_IMPORT * spectrum.ochiai(1, dependent, 1) for line in lines if line[:2] not in own}
-    return spectrum.ranked(scored, clues)
+    scored = {line: AT_IMPORT * ranking.ochiai(1, dependent, 1) for line in lines if line[:2] not in own}
+    return ranking.ranked(scored, clues)
 
 
 def _import_error(ledger: Ledger, file: str) -> str | None:

@@ -25,7 +25,7 @@ from pytest_mcp.events.run import Asked_co, Run, RunEnvironment
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution import command, process
 from pytest_mcp.execution.spare import Spare
-from pytest_mcp.execution.supervision import SpawnError
+from pytest_mcp.execution.supervisor_client import SpawnError
 
 Asked = TypeVar("Asked", bound=Request)
 OnProgress = Callable[[Ledger | Steps], None]

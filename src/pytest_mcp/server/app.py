@@ -34,13 +34,13 @@ from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.background import alongside, in_thread
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.report import serialize
-from pytest_mcp.server import incoming, progress, stdio, telemetry, view
+from pytest_mcp.server import incoming, mcp_app, progress, stdio, telemetry
 from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.fast_start import APPS, Handover
 from pytest_mcp.server.log_format import FIELDS
+from pytest_mcp.server.mcp_app import View
 from pytest_mcp.server.stdio import Outlet
 from pytest_mcp.server.telemetry import Entry, Observer
-from pytest_mcp.server.view import View
 from pytest_mcp.tools import INSTRUCTIONS, Handler, Tool, dump, named, offered
 
 # At most a few progress notifications per second: a client shows them to a person.
@@ -109,21 +109,21 @@ def _add_page(server: Server[Any], page: View) -> None:
     """Serve the page as a resource, and hide that from clients that do not get it."""
 
     async def list_resources(_context: Context, _params: types.PaginatedRequestParams) -> types.ListResourcesResult:
-        return types.ListResourcesResult.model_validate({"resources": [view.resource()]})
+        return types.ListResourcesResult.model_validate({"resources": [mcp_app.resource()]})
 
     async def read_resource(_context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        if params.uri != view.URI:
-            unknown = Fault("uri", f"there is no such resource; read {view.URI}", "unknown_resource", params.uri)
+        if params.uri != mcp_app.URI:
+            unknown = Fault("uri", f"there is no such resource; read {mcp_app.URI}", "unknown_resource", params.uri)
             raise MCPError(**serialize.of_error(InvalidParams([unknown])))
-        return types.ReadResourceResult.model_validate({"contents": [view.contents()]})
+        return types.ReadResourceResult.model_validate({"contents": [mcp_app.contents()]})
 
     async def hidden(ctx: Context, call_next: CallNext) -> HandlerResult:
         if page.is_offered_to(ctx):
             return await call_next(ctx)
-        if ctx.method in view.METHODS:
+        if ctx.method in mcp_app.METHODS:
             raise MCPError(types.METHOD_NOT_FOUND, "Method not found", data=ctx.method)
         result = await call_next(ctx)
-        return view.without_capabilities(result) if ctx.method in ("initialize", "server/discover") else result
+        return mcp_app.without_capabilities(result) if ctx.method in ("initialize", "server/discover") else result
 
     server.add_request_handler("resources/list", types.PaginatedRequestParams, list_resources)
     server.add_request_handler("resources/read", types.ReadResourceRequestParams, read_resource)
@@ -250,7 +250,7 @@ class ToolCalls:
         request = tool.accept(params.arguments or {}, self.config.bounds)
         notes = Progress()
         runs: list[Run[ExecuteTests]] = []
-        has_page = tool.name == view.TOOL and self.page.is_offered_to(context)
+        has_page = tool.name == mcp_app.TOOL and self.page.is_offered_to(context)
         handler: Handler = partial(engine.execute, on_run=runs.append) if has_page else tool.handler
         async with self.turns.one(), alongside(notes.report(context)):
             with self.spare.during_a_call():
@@ -289,7 +289,7 @@ def _advertised(tool: Tool, *, has_page: bool) -> types.Tool:
             open_world_hint=tool.open_world,
         ),
         # Claude Code hides tools without this until the model searches for them.
-        _meta={"anthropic/alwaysLoad": True} | (view.of_tool(tool.name) if has_page else {}),
+        _meta={"anthropic/alwaysLoad": True} | (mcp_app.of_tool(tool.name) if has_page else {}),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_mcp.page import embedded
-from pytest_mcp.server import view
+from pytest_mcp.server import mcp_app
 from tests.support.page.browser import Opened
 from tests.support.page.pages import CREATED, ORIGIN, content_of, hostile_run, mixed_run
 from tests.support.protocol import servers
@@ -82,8 +82,8 @@ def server(bench: Workbench) -> Iterator[RawClient]:
 
 
 def result_of(content: Any) -> dict[str, Any]:
-    page = embedded.of_content(content, ORIGIN, created=CREATED, most=view.MOST_BYTES)
-    return {"content": [], "_meta": {view.META_KEY: page}}
+    page = embedded.of_content(content, ORIGIN, created=CREATED, most=mcp_app.MOST_BYTES)
+    return {"content": [], "_meta": {mcp_app.META_KEY: page}}
 
 
 def test_the_page_speaks_the_protocol_and_shows_what_the_run_has(host: NewHost) -> None:

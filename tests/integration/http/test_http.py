@@ -15,7 +15,7 @@ import pytest
 from mcp import Client
 from mcp.client.extension import advertise
 
-from pytest_mcp.server import view
+from pytest_mcp.server import mcp_app
 from pytest_mcp.server.fast_start import APPS
 from pytest_mcp.tools import TOOLS
 from scripts.environments import ENVIRONMENTS
@@ -110,7 +110,7 @@ def test_text_that_is_none_is_a_fault_of_its_parameter(web: HostileWeb, what: st
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_the_page_is_offered_to_clients_that_announce_it_with_every_request(web: HostileWeb, mode: str) -> None:
     """Without sessions, what a handshake announces is not known any more when the tools are listed."""
-    announced = [advertise(APPS, {"mimeTypes": [view.MIME_TYPE]})]
+    announced = [advertise(APPS, {"mimeTypes": [mcp_app.MIME_TYPE]})]
     async with Client(url(web), mode=mode, extensions=announced) as client:
         has_resources = client.server_capabilities.resources is not None
         tools = (await client.list_tools()).tools

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.changes import differences
 from pytest_mcp.changes.differences import Changes
-from pytest_mcp.changes.repository import CannotTell
+from pytest_mcp.changes.git_commands import CannotTell
 from pytest_mcp.config.model import History
 from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
 

@@ -3,8 +3,8 @@
 import pytest
 
 from pytest_mcp.changes import listings
+from pytest_mcp.changes.git_commands import CannotTell
 from pytest_mcp.changes.listings import DEEPEST_PATH, LONGEST_PATH, Entry, Index
-from pytest_mcp.changes.repository import CannotTell
 
 SHA1, SHA256 = b"a" * 40, b"b" * 64
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_mcp.changes.git_commands import CannotTell, UnknownRef
 from pytest_mcp.changes.references import LONGEST_REF
-from pytest_mcp.changes.repository import CannotTell, UnknownRef
 from tests.support.projects.checkouts import Checkout, without_supervisor
 
 NO_COMMITS = [

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.changes import working_tree
+from pytest_mcp.changes.git_commands import CannotTell, Settings
 from pytest_mcp.changes.listings import LINK, Entry
-from pytest_mcp.changes.repository import CannotTell, Settings
 from pytest_mcp.changes.working_tree import WorkingTree
 
 

@@ -18,7 +18,7 @@ from pytest_mcp.cli.render_doctor import (
     of_stderr,
     rendered,
 )
-from pytest_mcp.environments.git import Checkout
+from pytest_mcp.environments.git_files import Checkout
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.environments.members import Member, Members
 from pytest_mcp.events.model import ImportedElsewhere

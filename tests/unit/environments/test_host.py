@@ -8,7 +8,7 @@ import pytest
 
 from pytest_mcp import __version__
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments.git import Checkout
+from pytest_mcp.environments.git_files import Checkout
 from pytest_mcp.environments.host import look
 from tests.support.workbench import Workbench
 

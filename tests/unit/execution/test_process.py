@@ -16,11 +16,11 @@ import anyio
 import pytest
 
 from pytest_mcp.events.exit import Exit
-from pytest_mcp.execution import process, supervision
+from pytest_mcp.execution import process, supervisor_client
 from pytest_mcp.execution.command import Command
 from pytest_mcp.execution.start import first_order
 from pytest_mcp.execution.start.launch import Launch
-from pytest_mcp.execution.supervision import SpawnError
+from pytest_mcp.execution.supervisor_client import SpawnError
 from tests.support.leftovers import children
 from tests.support.runs.children import JOB, STUBBORN, command, remains
 from tests.support.waiting import PATIENCE, processes_in, until
@@ -87,7 +87,7 @@ time.sleep(600)
 """
     ended: list[Exit] = []
     event = anyio.Event()
-    supervision.interruption.set(event)
+    supervisor_client.interruption.set(event)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(lambda: _append(ended, run(folder, source)))
@@ -219,7 +219,7 @@ SERVER = """
 import anyio, json, os, sys
 sys.path[:0] = json.loads(sys.argv[2])
 from pathlib import Path
-from pytest_mcp.execution import process, supervision
+from pytest_mcp.execution import process, supervisor_client
 from pytest_mcp.execution.command import Command
 from pytest_mcp.execution.start.launch import Launch
 launch = Launch(argv=(sys.executable, "-c", sys.argv[1]), cwd=Path.cwd(), env=dict(os.environ))

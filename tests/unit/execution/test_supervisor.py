@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from pytest_mcp.events.exit import Exit
-from pytest_mcp.execution import linux, process, supervision
+from pytest_mcp.execution import linux, process, supervisor_client
 from pytest_mcp.execution.start import first_order
 from tests.support.runs.children import STUBBORN, command, remains
 from tests.support.waiting import processes_in
@@ -30,7 +30,7 @@ def note(self, note=process_tree.Listed.note):
 process_tree.Listed.note = note
 """
 WITHOUT_PS = "linux.IS_USED = False\nprocess_tree._listed = dict"
-SHORT_GRACE = "from pytest_mcp.execution import time_budget; time_budget.INTERRUPT_SECONDS = 0.1"
+SHORT_GRACE = "from pytest_mcp.execution import stop_timeouts; stop_timeouts.INTERRUPT_SECONDS = 0.1"
 HIDDEN_PROC = "linux.PROC = '/nowhere'"
 SLEEPER = "[sys.executable, '-c', 'import time; time.sleep(600)']"
 # One in its own group and one in another session, and an end when both have been seen.
@@ -97,7 +97,7 @@ async def test_one_that_ignores_its_interruption_is_killed_with_all_it_started(
     """The interruption is there before the child is: it comes with the first order, and is not lost."""
     event = anyio.Event()
     event.set()
-    supervision.interruption.set(event)
+    supervisor_client.interruption.set(event)
 
     ended = await run_with(SHORT_GRACE, f"{STUBBORN}\ntime.sleep(600)", folder, monkeypatch)
 

@@ -24,7 +24,7 @@ from pytest_mcp.cli.setup.server_entry import NoRemoteError, NotOurEntryError
 from pytest_mcp.cli.setup.url import checked_url
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, ConfigError, NoProject
 from pytest_mcp.config.options import LoadConfig, changed_flags
-from pytest_mcp.environments import git
+from pytest_mcp.environments import git_files
 from pytest_mcp.text import safe
 
 EXTRAS = ("instructions", "allow", "hook")
@@ -231,7 +231,7 @@ def _set_up(client: Client, plan: Plan) -> Outcome:
 
 def _apply(change: Change, client: Client, plan: Plan) -> Outcome:
     show(_without_token(config_file.difference(change, server_entry.shown_keys(client, change)), plan))
-    if _writes_a_path(plan) and plan.level(client) == "project" and git.is_tracked(change.path):
+    if _writes_a_path(plan) and plan.level(client) == "project" and git_files.is_tracked(change.path):
         show("git tracks this file, and the command is a path on this machine: --portable writes one for everybody.")
     outcome = _confirmed(change, plan)
     if outcome == "written":

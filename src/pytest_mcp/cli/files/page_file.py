@@ -19,7 +19,7 @@ from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.output import UNWRITTEN, print_message
 from pytest_mcp.config.model import ConfigError
 from pytest_mcp.config.options import typed_flags
-from pytest_mcp.environments import git
+from pytest_mcp.environments import git_files
 from pytest_mcp.page.origin import Origin
 from pytest_mcp.text import in_line
 
@@ -51,7 +51,7 @@ def origin(command: str, given: Arguments, options: argparse.Namespace, root: Pa
         project=root.name,
         command=tool_flags.command(command, given, settings),
         again=tool_flags.command("run", {}, settings),
-        commit=git.head_commit(root),
+        commit=git_files.head_commit(root),
     )
 
 

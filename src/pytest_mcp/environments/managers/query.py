@@ -82,7 +82,7 @@ async def ask(question: Question, program: Path) -> Exit:
     """Whatever its exit code. All processes that it started have ended by then."""
     # A command finds its interpreter before it loads the event loop.
     from pytest_mcp.execution import process  # noqa: PLC0415
-    from pytest_mcp.execution.supervision import SpawnError  # noqa: PLC0415
+    from pytest_mcp.execution.supervisor_client import SpawnError  # noqa: PLC0415
 
     try:
         ended = await process.ask(launch(question, program), time_limit=QUESTION_SECONDS, kept_output=MOST_OUTPUT // 2)

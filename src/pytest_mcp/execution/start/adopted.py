@@ -1,4 +1,4 @@
-"""A process that was started without the event loop, as one of anyio's: what `supervision` needs of it.
+"""A process that was started without the event loop, as one of anyio's: what `supervisor_client` needs of it.
 
 In comes a `Popen` with pipes for stdin and stdout; out comes a `Process`.
 """

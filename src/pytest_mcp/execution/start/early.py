@@ -1,8 +1,8 @@
 """A child for a command, started before the modules that make its job are loaded. Standard library only.
 
 In come its variables, and then its launch; out comes a supervisor whose child imports pytest, reads nothing of the
-project, and waits for its job. `supervision.adopt` makes it a spare of the event loop, which does not exist yet here.
-If nobody adopts it, it is ended here.
+project, and waits for its job. `supervisor_client.adopt` makes it a spare of the event loop, which does not exist yet
+here. If nobody adopts it, it is ended here.
 """
 
 import subprocess
@@ -15,7 +15,7 @@ from pytest_mcp.execution.messages import encode
 from pytest_mcp.execution.run_folder import Folder, FolderError
 from pytest_mcp.execution.start import first_order
 from pytest_mcp.execution.start.launch import Launch
-from pytest_mcp.execution.time_budget import STOP_SECONDS
+from pytest_mcp.execution.stop_timeouts import STOP_SECONDS
 
 Opened: TypeAlias = "subprocess.Popen[bytes]"
 

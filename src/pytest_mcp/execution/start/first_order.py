@@ -1,7 +1,7 @@
 """How a supervisor is started, and the order that it starts a child by. Standard library only.
 
 In come a launch and the run's folder; out come the supervisor's arguments and variables, and its first order. Who
-starts it is decided in `supervision`, for a command that loads its modules meanwhile in `early`.
+starts it is decided in `supervisor_client`, for a command that loads its modules meanwhile in `early`.
 """
 
 import sys

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pytest_mcp.history.questions import flaky, slow
-from pytest_mcp.history.questions.changes import Change
+from pytest_mcp.history.questions.change_points import Change
 from pytest_mcp.history.questions.flaky import Flaky, Result
 from pytest_mcp.history.questions.runs import PastRun, Runs, Scope, recent
 from pytest_mcp.history.questions.statistics import median, quartiles

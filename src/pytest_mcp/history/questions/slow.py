@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
 
-from pytest_mcp.history.questions import changes
-from pytest_mcp.history.questions.changes import Change
+from pytest_mcp.history.questions import change_points
+from pytest_mcp.history.questions.change_points import Change
 from pytest_mcp.history.questions.durations import (
     LEAST_SECONDS,
     LEAST_TESTS,
@@ -65,13 +65,13 @@ def ask(scope: Scope, place: str = "", runs: Runs | None = None) -> Slow:
     machines = {run.id: (runs.machines[run.id], run.python) for run in chosen}
     wanted = set(subjects)
     series = {test: points for test, points in known.tests.items() if test in wanted}
-    found = {test: changes.find(points, machines, len(series)) for test, points in series.items()}
+    found = {test: change_points.find(points, machines, len(series)) for test, points in series.items()}
     suites = {} if below is not None else _suites(chosen, known)
     return Slow(
         tests={test: change for test, change in found.items() if change is not None},
         suites=_changed_suites(suites, machines),
         slowest=_ranked({test: timings[test] for test in timings.keys() & wanted}),
-        overall=changes.find(_overall(known, order), machines, 1),
+        overall=change_points.find(_overall(known, order), machines, 1),
         runs=runs,
         compared=len(series),
         is_cut=len(subjects) >= COMPARED_TESTS,
@@ -124,7 +124,7 @@ def _suites(chosen: Sequence[PastRun], known: Normalised) -> dict[str, list[Poin
 
 
 def _changed_suites(suites: dict[str, list[Point]], machines: dict[int, tuple[str, str]]) -> dict[str, Change]:
-    found = {selection: changes.find(points, machines, len(suites)) for selection, points in suites.items()}
+    found = {selection: change_points.find(points, machines, len(suites)) for selection, points in suites.items()}
     return {selection: change for selection, change in found.items() if change is not None}
 
 

@@ -18,7 +18,7 @@ from pytest_mcp.api.history import (
 )
 from pytest_mcp.api.results import OmittedTests
 from pytest_mcp.history.questions import failing, flaky, one_test, slow
-from pytest_mcp.history.questions.changes import Change
+from pytest_mcp.history.questions.change_points import Change
 from pytest_mcp.history.questions.flaky import Result
 from pytest_mcp.history.questions.runs import EVERYTHING, PastRun, Runs
 from pytest_mcp.report import serialize, tokens

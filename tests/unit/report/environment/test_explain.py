@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.api.errors import ExecutionFailed, Fix, RunFacts
 from pytest_mcp.api.results import ExplainResult
-from pytest_mcp.environments.git import Checkout
+from pytest_mcp.environments.git_files import Checkout
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.collection import Deselected
 from pytest_mcp.events.model import AboveRoot, Event, ImportedElsewhere

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.environments.git import Checkout
+from pytest_mcp.environments.git_files import Checkout
 from pytest_mcp.environments.host import Surroundings, TemporaryFolder
 from pytest_mcp.environments.members import Members
 from pytest_mcp.report.environment.hints import LITTLE_SPACE, of_surroundings

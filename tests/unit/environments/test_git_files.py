@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.environments.git import Checkout, find, head_commit, is_tracked
+from pytest_mcp.environments.git_files import Checkout, find, head_commit, is_tracked
 from tests.support.git import git, output
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_mcp.history.units import Difference, compare, mentions, units
+from pytest_mcp.history.fingerprints import Difference, compare, mentions, units
 
 SOURCE = b'''import os
 # a comment

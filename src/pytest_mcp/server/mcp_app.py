@@ -14,7 +14,7 @@ from typing import Any
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import git
+from pytest_mcp.environments import git_files
 from pytest_mcp.events.run import Run
 from pytest_mcp.page.origin import Origin
 from pytest_mcp.report import serialize
@@ -57,7 +57,7 @@ class View:
 
         shown = content.of_run(runs[-1], result) if runs else content.of_answer(result)
         root = self.config.root
-        origin = Origin(root.name, command="", again="pytest-mcp run", commit=git.head_commit(root))
+        origin = Origin(root.name, command="", again="pytest-mcp run", commit=git_files.head_commit(root))
         created = f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
         page = embedded.of_content(shown, origin, created=created, most=self._room(result))
         return {} if page is None else {META_KEY: page}

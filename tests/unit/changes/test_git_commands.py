@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.changes import differences, repository
-from pytest_mcp.changes.repository import CannotTell, NoRepository
+from pytest_mcp.changes import differences, git_commands
+from pytest_mcp.changes.git_commands import CannotTell, NoRepository
 from pytest_mcp.config.model import Options, configure
 from tests.support.projects.checkouts import Checkout, new_checkout
 from tests.support.projects.managed import Home
@@ -54,7 +54,7 @@ async def test_a_git_that_gives_no_answer_tells_nothing(
     tmp_path: Path, home: Home, script: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checkout = new_checkout(tmp_path / "project")
-    monkeypatch.setattr(repository, "MOST_OUTPUT", 1000)
+    monkeypatch.setattr(git_commands, "MOST_OUTPUT", 1000)
     home.program("git", script)
 
     with pytest.raises(CannotTell, match=reason):

@@ -28,7 +28,7 @@ from pytest_mcp.execution.start import first_order
 from pytest_mcp.execution.start.adopted import Adopted
 from pytest_mcp.execution.start.early import Early
 from pytest_mcp.execution.start.launch import Launch
-from pytest_mcp.execution.time_budget import OVERTIME_SECONDS, STOP_SECONDS
+from pytest_mcp.execution.stop_timeouts import OVERTIME_SECONDS, STOP_SECONDS
 
 # Set by a command that can be interrupted: when this event comes, the child of its run gets SIGINT and some time to
 # clean up. A client's call has none, it is cancelled.

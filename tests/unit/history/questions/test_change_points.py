@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from pytest_mcp.history.questions import changes, durations
-from pytest_mcp.history.questions.changes import Change
+from pytest_mcp.history.questions import change_points, durations
+from pytest_mcp.history.questions.change_points import Change
 from pytest_mcp.history.questions.durations import Timing
 
 TESTS = 40
@@ -61,7 +61,7 @@ class World:
         ]
         known = durations.normalise(durations.by_test(timings, range(self.runs)))
         machines = {run: self.host(run) for run in range(self.runs)}
-        found = {test: changes.find(points, machines, len(known.tests)) for test, points in known.tests.items()}
+        found = {test: change_points.find(points, machines, len(known.tests)) for test, points in known.tests.items()}
         return {test: change for test, change in found.items() if change is not None}
 
 
@@ -138,7 +138,7 @@ def test_a_difference_of_a_millisecond_does_not_matter() -> None:
     timings = [(run, test, 0.002 if test == 0 and run > 30 else 0.001) for run in range(50) for test in range(TESTS)]
     known = durations.normalise(durations.by_test(timings, range(50)))
 
-    assert changes.find(known.tests[0], dict.fromkeys(range(50), "desk"), TESTS) is None
+    assert change_points.find(known.tests[0], dict.fromkeys(range(50), "desk"), TESTS) is None
 
 
 def test_one_test_alone_cannot_tell_itself_from_its_machine() -> None:

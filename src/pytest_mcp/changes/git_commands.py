@@ -16,12 +16,12 @@ from pathlib import Path
 import anyio
 
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import git
+from pytest_mcp.environments import git_files
 from pytest_mcp.environments.managers import query
 from pytest_mcp.environments.managers.query import Question, Unanswered
 from pytest_mcp.events.exit import Exit
 from pytest_mcp.execution import process
-from pytest_mcp.execution.supervision import SpawnError
+from pytest_mcp.execution.supervisor_client import SpawnError
 
 # For one command. A repository can make git hang, by a pipe in place of a file for example.
 GIT_SECONDS = 20
@@ -162,7 +162,7 @@ class Repository:
 
 async def find(config: Config) -> Repository:
     """The checkout that the root belongs to. Raises NoRepository if git does not read it."""
-    checkout = git.find(config.root)
+    checkout = git_files.find(config.root)
     if checkout is None:
         raise NoRepository(f"needs a git repository, and {config.root} is not in one")
     top = checkout.top
