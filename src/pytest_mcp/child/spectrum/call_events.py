@@ -14,6 +14,7 @@ from types import CodeType
 from typing import Any, Callable, Dict, Iterable
 
 from line_events import TOOL_IDS, TOOL_NAME
+from object_graph import identity
 
 # By id, because the hash of a code object is slow. The object is kept, so that its id stays its own.
 Codes = Dict[int, CodeType]
@@ -47,11 +48,11 @@ class CallRecorder(ABC):
         return taken
 
     def seen(self, code: CodeType) -> None:
-        self.current[id(code)] = self.known[id(code)] = code
+        self.current[identity(code)] = self.known[identity(code)] = code
 
     def imports(self, code: CodeType, frame: Any) -> None:
-        self.known[id(code)] = code
-        self.imported.setdefault(self.importing_file(frame), {})[id(code)] = code
+        self.known[identity(code)] = code
+        self.imported.setdefault(self.importing_file(frame), {})[identity(code)] = code
 
     def importing_file(self, frame: Any) -> str:
         while frame is not None:
@@ -106,7 +107,7 @@ class CallTracing(CallRecorder):
 
         def function(frame: Any, _event: str, _argument: Any) -> None:
             code = frame.f_code
-            if id(code) not in current and code.co_filename not in skipped:
+            if identity(code) not in current and code.co_filename not in skipped:
                 on_call(code)
 
         return function
@@ -189,7 +190,7 @@ class CallMonitoring(CallRecorder):
 
     def on_new(self, code: CodeType, _offset: int) -> Any:
         with suppress(Exception):
-            if self.is_ours(code) and id(code) not in self.known:
+            if self.is_ours(code) and identity(code) not in self.known:
                 self.monitoring.set_local_events(self.tool, code, self.own)
                 self.imports(code, sys._getframe(1)) if self.is_importing else self.seen(code)
         return self.disable

@@ -20,7 +20,7 @@ from call_events import Codes, recorder
 from code_names import CodeNames
 from long_lived import LongLived
 from number_ranges import ranges
-from object_graph import is_class, is_state
+from object_graph import identity, is_class, is_state
 from project_files import ProjectFiles
 from state_uses import Left
 
@@ -175,8 +175,8 @@ class FunctionMap:
     def tell(self, item: Any, ran: Codes) -> None:
         own = getattr(inspect.unwrap(item.obj), "__code__", None)
         if isinstance(own, CodeType) and self.recorder.is_ours(own):
-            ran[id(own)] = own
-            self.recorder.known.setdefault(id(own), own)
+            ran[identity(own)] = own
+            self.recorder.known.setdefault(identity(own), own)
         known = len(self.codes)
         numbers = ranges(self.numbered(ran.values()))
         self.reporter.emit(
@@ -220,12 +220,12 @@ class FunctionMap:
         before = self.recorder.take()
         yield
         own = self.recorder.take()
-        self.shared[id(fixturedef)] = (fixturedef, own)
+        self.shared[identity(fixturedef)] = (fixturedef, own)
         self.recorder.current.update(before)
         self.recorder.current.update(own)
 
     def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
-        self.shared.pop(id(fixturedef), None)
+        self.shared.pop(identity(fixturedef), None)
 
     def note_fixtures(self, item: Any) -> None:
         with suppress(Exception):
@@ -241,9 +241,9 @@ class FunctionMap:
         return {self.number(code) for code in codes}
 
     def number(self, code: CodeType) -> int:
-        found = self.numbers.get(id(code))
+        found = self.numbers.get(identity(code))
         if found is None:
-            found = self.numbers[id(code)] = len(self.codes)
+            found = self.numbers[identity(code)] = len(self.codes)
             self.codes.append(code)
         return found
 

@@ -83,10 +83,6 @@ class Recorder(ABC):
         """Give back what `install` has taken, if it has."""
         return
 
-    def watch(self, _event: str, _arguments: Any) -> None:
-        """An audit hook."""
-        return
-
 
 class TraceFunction(Recorder):
     """`sys.settrace`, in this thread and in those that are started while it records."""
@@ -104,37 +100,35 @@ class TraceFunction(Recorder):
         self.sizes: dict[int, tuple[CodeType, int]] = {}
         self.function = self.trace_function()
         self.thread = threading.get_ident()
-        self.is_setting = self.was_replaced = False
+        self.was_replaced = False
+        self.set_trace, self.noticed = sys.settrace, self.notice
 
     def resume(self) -> bool:
         if sys.gettrace() is not None:
             return False
         threading.settrace(self.function)
         self.was_replaced = False
-        self.set(self.function)
+        self.set_trace(self.function)
+        # An audit hook would notice it everywhere, and doubles the time of a traced test.
+        sys.settrace = self.noticed
         return True
 
     def pause(self) -> bool:
+        if sys.settrace is self.noticed:
+            sys.settrace = self.set_trace
         is_ours = sys.gettrace() is self.function
         if is_ours:
-            self.set(None)
+            self.set_trace(None)
         # Only since Python 3.10 can one ask for it.
         if getattr(threading, "gettrace", lambda: self.function)() is self.function:
             threading.settrace(None)
         return is_ours and not self.was_replaced
 
-    def set(self, function: Any) -> None:
-        self.is_setting = True
-        sys.settrace(function)
-        self.is_setting = False
-
-    def watch(self, event: str, _arguments: Any) -> None:
-        """Notice another trace function even if ours is set again behind it. Each thread has its own.
-
-        Python itself removes ours if there is no stack left to call it.
-        """
-        if event == "sys.settrace" and not self.is_setting and threading.get_ident() == self.thread:
+    def notice(self, function: Any) -> None:
+        """In the place of `sys.settrace`: a test may set ours again behind another one. Each thread has its own."""
+        if threading.get_ident() == self.thread:
             self.was_replaced = True
+        self.set_trace(function)
 
     def rearm(self, _codes: Iterable[CodeType]) -> None:
         self.local.clear()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any, Iterable, Iterator, Mapping, NamedTuple
 
-from object_graph import is_class, is_state, marks_of, reached, shape_of
+from object_graph import identity, is_class, is_state, marks_of, reached, shape_of
 
 # Names that change more often than this are looked at one by one, and then count as changed by every test.
 OFTEN = 2
@@ -40,7 +40,7 @@ class LongLived:
 
     def changed(self, modules: Iterable[Any]) -> set[Name]:
         """Since the last look. Of a module that is new, all names have changed."""
-        new = [module for module in modules if id(module) not in self.spaces]
+        new = [module for module in modules if identity(module) not in self.spaces]
         for module in new:
             self.add(module, module.__file__)
         found = {Name(module.__file__, "", ALL) for module in new}
@@ -54,17 +54,17 @@ class LongLived:
         return found | self.always
 
     def all_addresses(self) -> list[int]:
-        return list(map(id, chain.from_iterable([space.values.values() for space in self.spaces.values()])))
+        return list(map(identity, chain.from_iterable([space.values.values() for space in self.spaces.values()])))
 
     def stable_marks(self) -> list[Any]:
         return marks_of([value for space in self.spaces.values() if space.marks for value in space.stable()])
 
     def add(self, owner: Any, file: str) -> None:
         """With the classes that it defines."""
-        self.spaces[id(owner)] = space = Namespace(owner, file)
+        self.spaces[identity(owner)] = space = Namespace(owner, file)
         list(space.rebound())
         for value in list(vars(owner).values()):
-            if is_class(value) and is_defined_in(owner, value) and id(value) not in self.spaces:
+            if is_class(value) and is_defined_in(owner, value) and identity(value) not in self.spaces:
                 self.add(value, "")
 
     def ways_to(self, owners: set[str]) -> dict[str, set[Name]]:
@@ -127,7 +127,7 @@ class Namespace:
 
     def rebound(self) -> Iterator[Name]:
         """The names that have another value."""
-        before, now = self.bound, {name: id(value) for name, value in list(self.values.items())}
+        before, now = self.bound, {name: identity(value) for name, value in list(self.values.items())}
         if before != now:
             self.bound = now
             changed = [name for name in {**now, **before} if now.get(name) != before.get(name)]

@@ -51,8 +51,6 @@ class Tracing:
         self.files = SourceFiles(job["root"])
         self.names = CodeNames()
         self.recorder = recorder(self.files.has, explaining_code())
-        # It cannot be removed.
-        sys.addaudithook(self.recorder.watch)
         self.clock = time.monotonic
         self.started = 0.0
         self.ran: dict[int, CodeType] = {}
