@@ -6,8 +6,8 @@ languages. So do `setup.py`, modules that Python imports at its start, Python fi
 (they may be data) and files outside of the root.
 
 Only documentation does not matter: `.md` and `.rst` files that are neither in a package nor among tests, pictures in
-`docs`, licences, `.github` and the settings of git and editors. It does matter if a Python file or a setting of pytest
-mentions its ending or its name: then a test may read it, or run the examples in it.
+`docs`, licences, `.github` and the settings of git, editors and agents. It does matter if a Python file or a setting of
+pytest mentions its ending or its name: then a test may read it, or run the examples in it.
 """
 
 from collections.abc import Iterable
@@ -28,6 +28,13 @@ _PICTURES = frozenset({".png", ".svg", ".gif", ".jpg", ".jpeg"})
 _DOCS = frozenset({"doc", "docs"})
 _LEGAL = frozenset({"LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "CONTRIBUTORS", "CODEOWNERS"})
 _OF_EDITORS = frozenset({".gitignore", ".editorconfig", ".pre-commit-config.yaml", ".mailmap"})
+# What `setup` and the clients themselves write, and the workflows of CI: files or folders at the top.
+_OF_TOOLS = frozenset(
+    {
+        *(".github", ".vscode", ".zed", ".mcp.json", "opencode.json", "opencode.jsonc"),
+        *(".amp", ".claude", ".codex", ".cursor", ".gemini", ".kiro", ".opencode", ".roo"),
+    }
+)
 
 
 def without_caches(changes: Changes) -> Changes:
@@ -70,8 +77,8 @@ def _why(path: str, graph: Graph) -> str | None:
 def _as_document(path: str, *, in_package: bool) -> bytes | None:
     """The word by which a test would mention it, if it is documentation."""
     whole = PurePosixPath(path)
-    if whole.parts[0] == ".github":
-        return b".github"
+    if whole.parts[0] in _OF_TOOLS:
+        return whole.parts[0].encode()
     if whole.name in _OF_EDITORS or whole.stem in _LEGAL:
         return whole.name.encode("utf-8", "surrogateescape")
     is_prose = whole.suffix in _PROSE and (not in_package or whole.parts[0] in _DOCS)

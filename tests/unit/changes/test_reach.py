@@ -10,6 +10,7 @@ from pytest_mcp.api.reach import Reach
 from pytest_mcp.changes import reach, tree
 from pytest_mcp.changes.differences import Changes
 from pytest_mcp.changes.imports import graph as graphs
+from pytest_mcp.cli.setup.clients import CLIENTS
 from tests.support.projects.project_files import write_files
 
 FILES = {
@@ -90,6 +91,7 @@ def test_a_file_that_any_test_may_use_reaches_everything(project: Path, file: st
     [
         *("README.md", "docs/use.rst", "docs/deep/use.md", "docs/picture.png", "LICENSE", "LICENSE.txt", "AUTHORS"),
         *(".gitignore", ".github/workflows/test.yml", ".github/script.py", "CHANGES.rst"),
+        *(path for client in CLIENTS for path in client.project),
     ],
 )
 def test_documentation_reaches_nothing(project: Path, file: str) -> None:
@@ -107,6 +109,7 @@ def test_documentation_reaches_nothing(project: Path, file: str) -> None:
         ("docs/use.rst", {"pyproject.toml": '[tool.pytest.ini_options]\naddopts = ["--doctest-glob", "*.rst"]\n'}),
         ("LICENSE", {"tests/test_legal.py": "open('LICENSE')"}),
         (".github/workflows/test.yml", {"tests/test_ci.py": "Path('.github')"}),
+        (".mcp.json", {"tests/test_settings.py": "open('.mcp.json')"}),
     ],
 )
 def test_documentation_that_is_mentioned_reaches_everything(

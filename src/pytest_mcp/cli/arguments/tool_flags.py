@@ -77,9 +77,22 @@ def _kind(name: str, schema: Schema) -> dict[str, Any]:
         return {"action": argparse.BooleanOptionalAction}
     choices = schema.get("anyOf", [schema])
     if any(choice["type"] == "boolean" for choice in choices):
-        return {"nargs": "?", "const": True, "type": lambda word: word or True, "metavar": "REF"}
+        return {"action": Once, "nargs": "?", "const": True, "type": lambda word: word or True, "metavar": "REF"}
     has_number = any(choice["type"] == "integer" for choice in choices)
-    return {"metavar": "|".join(_metavar(name, choice) for choice in choices), "type": _number if has_number else str}
+    metavar = "|".join(_metavar(name, choice) for choice in choices)
+    return {"action": Once, "metavar": metavar, "type": _number if has_number else str}
+
+
+class Once(argparse.Action):
+    """Refuses a flag that was given before: to take the last one would leave out what the first one selects."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        if hasattr(namespace, self.dest):
+            advice = "; write several paths without it" if self.dest == f"{DEST_PREFIX}path" else ""
+            parser.error(f"{option} was given twice{advice}")
+        setattr(namespace, self.dest, values)
 
 
 def _metavar(name: str, schema: Schema) -> str:

@@ -65,6 +65,22 @@ def test_what_is_typed_is_what_an_agent_would_send(typed: str, arguments: dict[s
     assert parsed(EXECUTE, *typed.split(" ")) == arguments
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("--path a --path b", "--path was given twice; write several paths without it"),
+        ("-k a --keywords b", "--keywords was given twice"),
+        ("--changed --changed=main", "--changed was given twice"),
+    ],
+)
+def test_a_flag_that_is_given_twice_is_refused(typed: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The last one alone would be a smaller run than was asked for."""
+    with pytest.raises(SystemExit):
+        parsed(EXECUTE, *typed.split(" "))
+
+    assert said in capsys.readouterr().err
+
+
 WORDS = st.text(min_size=1).filter(lambda word: not word.startswith("-"))
 
 
