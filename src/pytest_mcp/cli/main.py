@@ -140,8 +140,17 @@ class _Parser(argparse.ArgumentParser):
     misuse = MISUSE
 
     def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(self.misuse, f"{self.prog}: error: {message}\n")
+        """Without the usage, which has a dozen lines."""
+        self.exit(self.misuse, f"{self.prog}: error: {message}{self._near(message)}\nSee {self.prog} --help.\n")
+
+    def _near(self, message: str) -> str:
+        # Only for mistakes.
+        from difflib import get_close_matches
+
+        unknown = message.removeprefix("unrecognized arguments: ").partition(" ")[0].partition("=")[0]
+        flags = [flag for flag in self._option_string_actions if flag.startswith("--") and unknown.startswith("--")]
+        near = get_close_matches(unknown, flags, n=1, cutoff=0.65)
+        return f"; did you mean {near[0]}?" if near else ""
 
 
 class _CommandParser(_Parser):

@@ -85,7 +85,7 @@ def test_p_is_refused_in_one_sentence_and_other_refusals_use_the_words_of_the_co
     plugin, path = run(suite, "-p", "no:cacheprovider"), run(suite, "tests/nowhere/test_x.py", "--maxfail=0")
 
     assert (plugin.returncode, path.returncode) == (4, 4)
-    assert plugin.stderr.splitlines()[-1].endswith(
+    assert plugin.stderr.splitlines()[0].endswith(
         "plugins are the project's own choice; set `-p` in addopts of its settings"
     )
     assert path.stderr.splitlines() == [
@@ -97,6 +97,19 @@ def test_p_is_refused_in_one_sentence_and_other_refusals_use_the_words_of_the_co
 @pytest.mark.parametrize("words", [["-n", "x"], ["--durations", "-1"], ["--tb=fancy"]])
 def test_a_value_that_pytest_would_refuse_is_a_usage_error(suite: Workbench, words: list[str]) -> None:
     assert run(suite, *words).returncode == 4
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [("--fialfast", "; did you mean --failfast?"), ("--cov=src", "; did you mean --coverage?"), ("--ghost", "")],
+)
+def test_an_unknown_flag_is_answered_with_the_nearest_and_without_the_usage(
+    suite: Workbench, word: str, near: str
+) -> None:
+    done = run(suite, word)
+
+    assert done.returncode == 4
+    assert done.stderr == (f"pytest-mcp run: error: unrecognized arguments: {word}{near}\nSee pytest-mcp run --help.\n")
 
 
 def test_no_file_is_written_for_a_discovery(suite: Workbench) -> None:
