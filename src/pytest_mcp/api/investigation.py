@@ -3,7 +3,7 @@
 How a request is checked is said in `requests`. What the values of an answer are is decided in `investigation`.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, StrictInt, StrictStr, ValidationInfo, field_validator
 
@@ -65,6 +65,9 @@ class InvestigateFailure(Arguments):
 
 class OneTest(DiscoverTests):
     """The first run of an investigation: it collects the test. It is not a tool of its own."""
+
+    # Its settings show which tests are its suite.
+    wants_portrait: ClassVar[bool] = True
 
     node_id: NodeTarget
 
