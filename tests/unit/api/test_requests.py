@@ -288,9 +288,9 @@ def test_a_name_without_a_file_cannot_be_investigated_and_the_tool_that_finds_it
 
 
 def test_other_faults_of_the_test_to_investigate_are_told_as_for_any_target(bounds: Bounds) -> None:
-    for given in ("tests/test_b.py::test_it", "tests/test_a.py", "../x::y", 3):
+    for node_id in ("tests/test_b.py::test_it", "tests/test_a.py", "../x::y", 3):
         with pytest.raises(ValidationError) as refused:
-            InvestigateFailure.model_validate({"node_id": given}, context=bounds)
+            InvestigateFailure.model_validate({"node_id": node_id}, context=bounds)
         (fault,) = refused.value.errors()
         assert fault["loc"] == ("node_id",)
         assert "FILE::NAME" not in fault["msg"]
