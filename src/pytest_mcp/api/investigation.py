@@ -3,13 +3,23 @@
 How a request is checked is said in `requests`. What the values of an answer are is decided in `investigation`.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, StrictInt, StrictStr, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+)
 
 from pytest_mcp.api.requests import Arguments, DiscoverTests, NodeTarget, Seconds
 from pytest_mcp.api.results import Shape
-from pytest_mcp.api.targets import Target
+from pytest_mcp.api.targets import NAME_ALONE, Target
 
 DEFAULT_RUNS = 5
 LEAST_RUNS = 2
@@ -28,6 +38,17 @@ KINDS_IN_WORDS: dict[Kind, str] = {
 }
 
 
+def _explain_name(given: Any, parse: ValidatorFunctionWrapHandler) -> Any:
+    """This tool has no keywords, so it says which tool finds the file of a name."""
+    try:
+        return parse(given)
+    except ValidationError as error:
+        if NAME_ALONE not in str(error):
+            raise
+        name = given.partition("::")[0]
+        raise ValueError(f"name one test as FILE::NAME; discover_tests with keywords {name} lists it") from error
+
+
 def _check_one_test(target: Target) -> Target:
     if target.selector is None:
         raise ValueError("must name one test, as in tests/test_user.py::test_login, not a file or a folder")
@@ -42,7 +63,7 @@ def _check_ref(ref: str) -> str:
 
 class InvestigateFailure(Arguments):
     node_id: Annotated[
-        Annotated[NodeTarget, AfterValidator(_check_one_test)],
+        Annotated[NodeTarget, WrapValidator(_explain_name), AfterValidator(_check_one_test)],
         Field(description="One test, e.g. 'tests/test_user.py::test_login'."),
     ]
     base: Annotated[
@@ -65,6 +86,9 @@ class InvestigateFailure(Arguments):
 
 class OneTest(DiscoverTests):
     """The first run of an investigation: it collects the test. It is not a tool of its own."""
+
+    # Its settings show which tests are its suite.
+    wants_portrait: ClassVar[bool] = True
 
     node_id: NodeTarget
 

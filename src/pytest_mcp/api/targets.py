@@ -14,6 +14,7 @@ from pytest_mcp import text
 from pytest_mcp.api import near_matches
 
 MAX_LENGTH = 4096
+NAME_ALONE = "does not exist; to select tests by a name alone, use keywords"
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
@@ -171,7 +172,7 @@ def _why_missing(relative: str, root: Path) -> str:
     if "*" in relative or "?" in relative:
         return "does not exist; wildcards are not expanded: name a folder or file, or use pattern or keywords"
     if relative.isidentifier():
-        return "does not exist; to select tests by a name alone, use keywords"
+        return NAME_ALONE
     return f"does not exist in the project root {root}"
 
 

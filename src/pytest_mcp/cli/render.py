@@ -37,6 +37,7 @@ _TYPED_WORDS = {
     "use pattern or keywords": "use --pattern or -k",
     "use keywords": "use -k",
     "pass a pattern": "pass a --pattern",
+    "discover_tests with keywords": "pytest-mcp discover -k",
     "discover_tests lists": "`pytest-mcp discover` lists",
     "must have 1 to 2000 entries; leave it out to run everything": "at most 2000 are taken",
 }

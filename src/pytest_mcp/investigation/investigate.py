@@ -15,7 +15,7 @@ from pytest_mcp.events.run import Run
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
-from pytest_mcp.investigation import alone, answer, base, order
+from pytest_mcp.investigation import alone, answer, base, order, suite_places
 from pytest_mcp.investigation.alone import Alone, Say, Seeds
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase, Found
@@ -62,7 +62,9 @@ async def investigate(
         return answer.of(findings)
     ledger = trial.run.ledger
     node_id = _the_one([item.id for item in ledger.items], asked)
-    case = Case(Runner(config, trial.chosen, deadline), node_id, found, say, is_shuffled=ledger.seeded is not None)
+    suite = suite_places.of(collect.node_id.path, config.root, ledger.portrait, trial.chosen.python)
+    runner = Runner(config, trial.chosen, deadline, suite)
+    case = Case(runner, node_id, found, say, is_shuffled=ledger.seeded is not None)
     findings = replace(await case.look_into(request.runs), notices=trial.run.doubts)
     if config.history is not None:
         findings = replace(findings, past=tuple(await _past(config, node_id)))

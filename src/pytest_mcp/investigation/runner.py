@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 from pydantic import ValidationError
 
-from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTests, ExecuteTests
+from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTargets, DiscoverTests, ExecuteTests
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import interpreter
 from pytest_mcp.environments.interpreter import Candidate
@@ -44,6 +44,8 @@ class Runner:
     config: Config
     chosen: Candidate
     deadline: Deadline
+    # What pytest collects for the whole suite: targets, or everything.
+    suite: tuple[str, ...] = ()
     # Set in the environment of every run, over what the operator's has.
     variables: Mapping[str, str] = field(default_factory=dict)
     # Further options for pytest. Only options that the project's plugins are known to have.
@@ -78,7 +80,8 @@ class Runner:
     ) -> Run[ExecuteTests]:
         """Run exactly these tests in this order, in one process. None: all tests that pytest finds.
 
-        `paths` are the files and folders that pytest collects (and imports); without any, the files of the ids.
+        `paths` are the files and folders that pytest collects (and imports); without any, the files of the ids, or
+        the suite.
         Raises OutOfTime, or ExecutionFailed if the machine cannot start processes.
         """
         if ids is not None and not paths:
@@ -86,9 +89,9 @@ class Runner:
         request = self.request(*paths)
         return await self._attempt(request, {"ids": None if ids is None else [*ids], "trace": trace})
 
-    async def collect(self) -> Run[DiscoverTests]:
-        """All tests of the project, in the order in which pytest would run them."""
-        return await self._attempt(DiscoverTests.model_validate({}, context=self.config.bounds), {})
+    async def collect(self) -> Run[DiscoverTargets]:
+        """All tests of the suite, in the order in which pytest would run them."""
+        return await self._attempt(DiscoverTargets.model_validate(_named(self.suite), context=self.config.bounds), {})
 
     async def run_as_asked(self, node_ids: Sequence[str]) -> Run[ExecuteTests]:
         """As `execute_tests` would run these `node_ids`: without seeds and options of an investigation."""
@@ -96,7 +99,7 @@ class Runner:
         return await plain._attempt(self.request(*node_ids), {})
 
     def request(self, *targets: str) -> ExecuteTests:
-        """More targets than a call may name stand for everything. Those that a test has removed are left out."""
+        """No targets, or more than a call may name, stand for the suite. Those that a test has removed are left out."""
         try:
             return self._checked(targets)
         except ValidationError as error:
@@ -104,7 +107,7 @@ class Runner:
             return self._checked([target for place, target in enumerate(targets) if place not in gone])
 
     def _checked(self, targets: Sequence[str]) -> ExecuteTests:
-        named = {"node_ids": list(targets)} if 0 < len(targets) <= MAX_NODE_IDS else {}
+        named = _named(targets if 0 < len(targets) <= MAX_NODE_IDS else self.suite)
         return ExecuteTests.model_validate({**named, "show_capture": False}, context=self.config.bounds)
 
     async def _attempt(self, request: Asked, job: Mapping[str, Any]) -> Run[Asked]:
@@ -122,6 +125,10 @@ class Runner:
         moved = None if self.moved is None else [str(folder) for folder in self.moved]
         merged: Any = {**command.job, **job, "moved": moved, "args": [*self.options, *command.job["args"]]}
         return replace(command, job=merged)
+
+
+def _named(targets: Sequence[str]) -> dict[str, list[str]]:
+    return {"node_ids": list(targets)} if targets else {}
 
 
 def _below(place: str, copy: Path, checkout: Path) -> str:

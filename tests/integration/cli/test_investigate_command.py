@@ -41,8 +41,11 @@ def test_what_is_not_one_test_is_a_usage_error(bench: Workbench) -> None:
     page = bench.root / "page.html"
 
     nothing, a_file = piped(bench, "investigate"), piped(bench, "investigate", "test_victim.py", f"--html={page}")
+    a_name = piped(bench, "investigate", "test_withdraw")
 
-    assert (nothing.returncode, a_file.returncode) == (4, 4)
+    assert (nothing.returncode, a_file.returncode, a_name.returncode) == (4, 4, 4)
+    advice = "name one test as FILE::NAME; pytest-mcp discover -k test_withdraw lists it"
+    assert f"test_withdraw: {advice}" in a_name.stderr
     assert "must name one test" in page.read_text(encoding="utf-8")
     assert "NODE_ID" in nothing.stderr
     assert "must name one test" in a_file.stderr

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from pytest_mcp.api.investigation import InvestigateFailure
 from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTests, ExecuteTests, Request
 from pytest_mcp.config.model import Bounds
 
@@ -272,3 +273,24 @@ def test_a_call_that_names_no_size_has_the_operators_for_its_tool(bounds: Bounds
 def test_a_call_above_the_operators_ceiling_is_told_the_ceiling(bounds: Bounds) -> None:
     with pytest.raises(ValidationError, match="above the operator's limit of 50000"):
         ExecuteTests.model_validate({"max_tokens": 50_001}, context=bounds)
+
+
+@pytest.mark.parametrize("given", ["test_withdraw", "test_withdraw::test_it\x1b"])
+def test_a_name_without_a_file_cannot_be_investigated_and_the_tool_that_finds_it_is_told(
+    given: str, bounds: Bounds
+) -> None:
+    with pytest.raises(ValidationError) as refused:
+        InvestigateFailure.model_validate({"node_id": given}, context=bounds)
+
+    (fault,) = refused.value.errors()
+    advice = "name one test as FILE::NAME; discover_tests with keywords test_withdraw lists it"
+    assert (fault["loc"], fault["type"], fault["msg"]) == (("node_id",), "value_error", f"Value error, {advice}")
+
+
+def test_other_faults_of_the_test_to_investigate_are_told_as_for_any_target(bounds: Bounds) -> None:
+    for node_id in ("tests/test_b.py::test_it", "tests/test_a.py", "../x::y", 3):
+        with pytest.raises(ValidationError) as refused:
+            InvestigateFailure.model_validate({"node_id": node_id}, context=bounds)
+        (fault,) = refused.value.errors()
+        assert fault["loc"] == ("node_id",)
+        assert "FILE::NAME" not in fault["msg"]
