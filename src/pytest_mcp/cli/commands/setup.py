@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_mcp.cli.output import MISUSE, ask, can_ask, print_message, show
-from pytest_mcp.cli.setup import config_file, extras, goose, instructions, own_command, server_entry
+from pytest_mcp.cli.setup import config_file, extras, goose, instructions, own_command, server_entry, server_options
 from pytest_mcp.cli.setup.client import Client, Machine
 from pytest_mcp.cli.setup.clients import CLIENTS, OTHER
 from pytest_mcp.cli.setup.config_file import Change, ConfigFileError, real
 from pytest_mcp.cli.setup.extras import Extra
+from pytest_mcp.cli.setup.ownership import server_arguments
 from pytest_mcp.cli.setup.plan import Plan, exists
 from pytest_mcp.cli.setup.server_entry import NoRemoteError, NotOurEntryError
 from pytest_mcp.cli.setup.url import checked_url
@@ -216,7 +217,7 @@ def _set_up(client: Client, plan: Plan) -> Outcome:
     try:
         change = server_entry.change(client, plan)
         if not change.is_needed:
-            show("There is nothing to remove." if plan.remove else "It is already set up.")
+            show("There is nothing to remove." if plan.remove else _already(change))
             return "in place"
         return _apply(change, client, plan)
     except ConfigFileError as error:
@@ -227,6 +228,11 @@ def _set_up(client: Client, plan: Plan) -> Outcome:
         if not (plan.remove or isinstance(error, NoRemoteError)):
             show(f"Add this to it yourself:\n{_without_token(server_entry.sample(client, plan), plan)}")
         return "failed"
+
+
+def _already(change: Change) -> str:
+    options = server_options.shown(server_arguments(change.old) or [])
+    return safe(f"It is already set up, with {options}." if options else "It is already set up.")
 
 
 def _apply(change: Change, client: Client, plan: Plan) -> Outcome:
