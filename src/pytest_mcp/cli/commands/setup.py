@@ -30,6 +30,11 @@ from pytest_mcp.text import safe
 
 EXTRAS = ("instructions", "allow", "hook")
 CLIENTS_BY_NAME = {client.name: client for client in CLIENTS}
+NONE_FOUND = (
+    f"No client was found. Name one: {', '.join(CLIENTS_BY_NAME)}.\n"
+    f"`pytest-mcp setup --print {OTHER.name}` prints an entry for any other client,"
+    f" `pytest-mcp setup --print {goose.NAME}` one for goose."
+)
 # The result for one client. `unconfirmed`: there is no terminal to ask for confirmation.
 Outcome = Literal["in place", "written", "unconfirmed", "failed"]
 
@@ -79,7 +84,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     plan = _plan(options, _config(options, load_config))
     clients = [CLIENTS_BY_NAME[name] for name in dict.fromkeys(options.clients)] or _default_clients(plan)
     if not (clients or plan.remove):
-        show(f"Name a client: {', '.join(CLIENTS_BY_NAME)}.")
+        show(NONE_FOUND)
         return 1
     outcomes = {client: _set_up_all(client, plan) for client in clients}
     told = _instruct(outcomes if options.clients or not plan.remove else dict.fromkeys(CLIENTS, "in place"), plan)
@@ -160,7 +165,8 @@ def _default_clients(plan: Plan) -> list[Client]:
         return [client for client in CLIENTS if _has_entry(client, plan) or _has_extra(client, plan)]
     found = [client for client in CLIENTS if _is_installed(client, plan)]
     missing = [client.title for client in CLIENTS if client not in found]
-    show(f"Found: {', '.join(client.title for client in found) or 'none'}. Not found: {', '.join(missing) or 'none'}.")
+    if found:
+        show(f"Found: {', '.join(client.title for client in found)}. Not found: {', '.join(missing) or 'none'}.")
     return found
 
 

@@ -1,6 +1,7 @@
 """`pytest-mcp setup` as a person types it: in a home and a project of their own, at a terminal and without one."""
 
 import json
+import re
 import signal
 import subprocess
 import tomllib
@@ -88,11 +89,16 @@ def test_without_names_those_are_meant_that_are_found(desk: Desk) -> None:
     assert {Path(name).name for name in desk.files()} == {"codex", "config.toml", "settings.json", "mcp.json"}
 
 
-def test_when_no_client_is_found_the_names_are_told(desk: Desk) -> None:
-    done = desk.typed("--yes")
+@pytest.mark.parametrize("option", ["--yes", "--print"])
+def test_when_no_client_is_found_each_name_is_told_once_and_how_to_print_an_entry(desk: Desk, option: str) -> None:
+    done = desk.typed(option)
 
+    words = re.findall(r"[\w-]+", done.stdout)
     assert done.returncode == 1
-    assert all(client.name in done.stdout for client in CLIENTS)
+    assert {client.name: words.count(client.name) for client in CLIENTS} == dict.fromkeys(CLIENTS_BY_NAME, 1)
+    assert "Claude Code" not in done.stdout
+    assert "`pytest-mcp setup --print json`" in done.stdout
+    assert "`pytest-mcp setup --print goose`" in done.stdout
 
 
 def test_print_shows_the_difference_and_writes_nothing(desk: Desk) -> None:
