@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from pytest_mcp.api import near_matches
 from pytest_mcp.cli.output import MISUSE, ask, can_ask, print_message, show
 from pytest_mcp.cli.setup import config_file, extras, goose, instructions, own_command, server_entry, server_options
 from pytest_mcp.cli.setup.client import Client, Machine
@@ -79,7 +80,8 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
         return _print_for_goose(options, load_config)
     unknown = [name for name in options.clients if name not in CLIENTS_BY_NAME]
     if unknown:
-        print_message(f"unknown client: {', '.join(unknown)}; the known clients are {', '.join(CLIENTS_BY_NAME)}")
+        named = ", ".join(map(_with_suggestion, unknown))
+        print_message(f"unknown client: {named}; the known clients are {', '.join(CLIENTS_BY_NAME)}")
         return MISUSE
     plan = _plan(options, _config(options, load_config))
     clients = [CLIENTS_BY_NAME[name] for name in dict.fromkeys(options.clients)] or _default_clients(plan)
@@ -91,6 +93,11 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     if not (clients or told):
         show("No client has an entry.")
     return _exit_code(outcomes, told, plan)
+
+
+def _with_suggestion(name: str) -> str:
+    near = near_matches.nearest(name.lower(), [*CLIENTS_BY_NAME, goose.NAME])
+    return f"{name} (did you mean {near}?)" if near else name
 
 
 def _print_entry(options: argparse.Namespace, config: Config) -> int:

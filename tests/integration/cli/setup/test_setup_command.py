@@ -245,3 +245,21 @@ def test_misuse_is_one_sentence_and_two(desk: Desk, options: list[str], argument
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert desk.files() == {}
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (
+            ["cluade-code"],
+            "unknown client: cluade-code (did you mean claude-code?); the known clients are claude-code,",
+        ),
+        (["VS-Code", "emacs"], "unknown client: VS-Code (did you mean vscode?), emacs; the known clients are"),
+        (["gose"], "unknown client: gose (did you mean goose?);"),
+    ],
+)
+def test_the_nearest_client_is_suggested_for_a_misspelt_one(desk: Desk, typed: list[str], said: str) -> None:
+    done = desk.typed(*typed, "--yes")
+
+    assert (done.returncode, desk.files()) == (2, {})
+    assert said in done.stderr
