@@ -93,3 +93,16 @@ def test_remove_and_setup_again_takes_the_options_out(desk: Desk) -> None:
     desk.typed("claude-code", "--yes")
 
     assert desk.servers()["pytest"]["args"] == []
+
+
+def test_an_entry_that_names_its_project_in_one_word_is_that_projects_entry(desk: Desk) -> None:
+    path = desk.home / ".codeium" / "windsurf" / "mcp_config.json"
+    path.parent.mkdir(parents=True)
+    entry = {"command": SERVER, "args": [f"--root={desk.project}", "--timeout=900"]}
+    path.write_text(json.dumps({"mcpServers": {"pytest-mine": entry}}), encoding="utf-8")
+    before = path.read_bytes()
+
+    done = desk.typed("windsurf", "--yes")
+
+    assert (done.returncode, path.read_bytes()) == (0, before)
+    assert "already set up, with --timeout=900." in done.stdout
