@@ -41,6 +41,7 @@ PURE += [
     "cli.setup.goose",
     "cli.setup.nested",
     "cli.setup.ownership",
+    "cli.setup.server_options",
 ]
 PURE += ["cli.progress.log", "cli.setup.jsonc_edit", "cli.setup.toml_edit"]
 # What runs before a client has its first answer.

@@ -1,4 +1,4 @@
-"""What a caller may have meant by a name that does not exist: of a path, a test or a parameter.
+"""What a caller may have meant by a name that does not exist: of a path, a test, a parameter or a client.
 
 In come the root and what was asked for; out comes the nearest name that exists, or None. Lists folders and reads one
 test file, both up to a limit, and imports nothing.

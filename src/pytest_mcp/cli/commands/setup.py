@@ -13,12 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from pytest_mcp.api import near_matches
 from pytest_mcp.cli.output import MISUSE, ask, can_ask, print_message, show
-from pytest_mcp.cli.setup import config_file, extras, goose, instructions, own_command, server_entry
+from pytest_mcp.cli.setup import config_file, extras, goose, instructions, own_command, server_entry, server_options
 from pytest_mcp.cli.setup.client import Client, Machine
 from pytest_mcp.cli.setup.clients import CLIENTS, OTHER
 from pytest_mcp.cli.setup.config_file import Change, ConfigFileError, real
 from pytest_mcp.cli.setup.extras import Extra
+from pytest_mcp.cli.setup.ownership import server_arguments
 from pytest_mcp.cli.setup.plan import Plan, exists
 from pytest_mcp.cli.setup.server_entry import NoRemoteError, NotOurEntryError
 from pytest_mcp.cli.setup.url import checked_url
@@ -29,6 +31,11 @@ from pytest_mcp.text import safe
 
 EXTRAS = ("instructions", "allow", "hook")
 CLIENTS_BY_NAME = {client.name: client for client in CLIENTS}
+NONE_FOUND = (
+    f"No client was found. Name one: {', '.join(CLIENTS_BY_NAME)}.\n"
+    f"`pytest-mcp setup --print {OTHER.name}` prints an entry for any other client,"
+    f" `pytest-mcp setup --print {goose.NAME}` one for goose."
+)
 # The result for one client. `unconfirmed`: there is no terminal to ask for confirmation.
 Outcome = Literal["in place", "written", "unconfirmed", "failed"]
 
@@ -73,18 +80,24 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
         return _print_for_goose(options, load_config)
     unknown = [name for name in options.clients if name not in CLIENTS_BY_NAME]
     if unknown:
-        print_message(f"unknown client: {', '.join(unknown)}; the known clients are {', '.join(CLIENTS_BY_NAME)}")
+        named = ", ".join(map(_with_suggestion, unknown))
+        print_message(f"unknown client: {named}; the known clients are {', '.join(CLIENTS_BY_NAME)}")
         return MISUSE
     plan = _plan(options, _config(options, load_config))
     clients = [CLIENTS_BY_NAME[name] for name in dict.fromkeys(options.clients)] or _default_clients(plan)
     if not (clients or plan.remove):
-        show(f"Name a client: {', '.join(CLIENTS_BY_NAME)}.")
+        show(NONE_FOUND)
         return 1
     outcomes = {client: _set_up_all(client, plan) for client in clients}
     told = _instruct(outcomes if options.clients or not plan.remove else dict.fromkeys(CLIENTS, "in place"), plan)
     if not (clients or told):
         show("No client has an entry.")
     return _exit_code(outcomes, told, plan)
+
+
+def _with_suggestion(name: str) -> str:
+    near = near_matches.nearest(name.lower(), [*CLIENTS_BY_NAME, goose.NAME])
+    return f"{name} (did you mean {near}?)" if near else name
 
 
 def _print_entry(options: argparse.Namespace, config: Config) -> int:
@@ -159,7 +172,8 @@ def _default_clients(plan: Plan) -> list[Client]:
         return [client for client in CLIENTS if _has_entry(client, plan) or _has_extra(client, plan)]
     found = [client for client in CLIENTS if _is_installed(client, plan)]
     missing = [client.title for client in CLIENTS if client not in found]
-    show(f"Found: {', '.join(client.title for client in found) or 'none'}. Not found: {', '.join(missing) or 'none'}.")
+    if found:
+        show(f"Found: {', '.join(client.title for client in found)}. Not found: {', '.join(missing) or 'none'}.")
     return found
 
 
@@ -216,7 +230,7 @@ def _set_up(client: Client, plan: Plan) -> Outcome:
     try:
         change = server_entry.change(client, plan)
         if not change.is_needed:
-            show("There is nothing to remove." if plan.remove else "It is already set up.")
+            show("There is nothing to remove." if plan.remove else _already(change))
             return "in place"
         return _apply(change, client, plan)
     except ConfigFileError as error:
@@ -227,6 +241,11 @@ def _set_up(client: Client, plan: Plan) -> Outcome:
         if not (plan.remove or isinstance(error, NoRemoteError)):
             show(f"Add this to it yourself:\n{_without_token(server_entry.sample(client, plan), plan)}")
         return "failed"
+
+
+def _already(change: Change) -> str:
+    options = server_options.shown(server_arguments(change.old) or [])
+    return safe(f"It is already set up, with {options}." if options else "It is already set up.")
 
 
 def _apply(change: Change, client: Client, plan: Plan) -> Outcome:

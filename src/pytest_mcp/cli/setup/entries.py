@@ -6,7 +6,7 @@ client needs is decided in `clients`, which entries are ours in `ownership`.
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import count
+from itertools import count, pairwise
 from pathlib import PurePath
 from typing import Any
 
@@ -102,4 +102,4 @@ def leads_to(entry: Any, url: str | None) -> bool:
 
 def _serves(entry: Mapping[str, Any], root: PurePath) -> bool:
     arguments = entry.get("args", [])
-    return ["--root", str(root)] in [arguments[index : index + 2] for index in range(len(arguments))]
+    return f"--root={root}" in arguments or ("--root", str(root)) in pairwise(arguments)

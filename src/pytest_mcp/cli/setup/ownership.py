@@ -1,7 +1,8 @@
 """Which entries of a client's settings start this server: only those are changed or removed.
 
-In comes an entry; out comes whether it is ours. In doubt it is not: every word of the command up to our name must be
-understood. Pure. What is written into an entry is decided in `clients` and `own_command`.
+In comes an entry; out comes whether it is ours, and the arguments that it gives the server. In doubt it is not ours:
+every word of the command up to our name must be understood. Pure. What is written into an entry is decided in `clients`
+and `own_command`.
 """
 
 import re
@@ -30,13 +31,20 @@ _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*+)\s*+(?:$|[\[=<>!~@;])")
 
 def is_ours(entry: Any) -> bool:
     """Whether an entry starts this server; another server's entry may have the same name."""
+    return server_arguments(entry) is not None if _words(entry) else _names_our_token(entry)
+
+
+def server_arguments(entry: Any) -> list[str] | None:
+    """The arguments of an entry that are for this server, without those of a launcher; None if it starts another."""
     words = _words(entry)
     if not words:
-        return _names_our_token(entry)
+        return None
     name, arguments = _name(words[0]), words[1:]
     if name in _SUBCOMMANDS:
-        return _is_launched(arguments, _SUBCOMMANDS[name])
-    return name in SCRIPTS or (_PYTHON.fullmatch(name) is not None and _is_module(arguments))
+        return _after_launch(arguments, _SUBCOMMANDS[name])
+    if name in SCRIPTS:
+        return arguments
+    return _after_module(arguments) if _PYTHON.fullmatch(name) else None
 
 
 def _names_our_token(entry: Any) -> bool:
@@ -71,16 +79,16 @@ def _name(path: str) -> str:
     return re.split(r"[/\\]", path)[-1].lower().removesuffix(".exe")
 
 
-def _is_module(arguments: Sequence[str]) -> bool:
+def _after_module(arguments: Sequence[str]) -> list[str] | None:
     rest = list(arguments)
     while rest and _PYTHON_OPTION.fullmatch(rest[0]):
         del rest[0]
-    return rest[:2] == ["-m", MODULE]
+    return rest[2:] if rest[:2] == ["-m", MODULE] else None
 
 
-def _is_launched(arguments: Sequence[str], subcommands: Sequence[str]) -> bool:
+def _after_launch(arguments: Sequence[str], subcommands: Sequence[str]) -> list[str] | None:
     if tuple(arguments[: len(subcommands)]) != tuple(subcommands):
-        return False
+        return None
     rest = list(arguments[len(subcommands) :])
     source: str | None = None
     while rest and rest[0].startswith("-"):
@@ -89,10 +97,12 @@ def _is_launched(arguments: Sequence[str], subcommands: Sequence[str]) -> bool:
             value = value if equals else rest.pop(0)
             source = value if option in _SOURCE else source
         elif option not in _WITHOUT_VALUE:
-            return False
-    if not rest:
-        return False
-    return _is_distribution(rest[0]) if source is None else rest[0] in SCRIPTS and _may_be_ours(source)
+            return None
+    return rest[1:] if rest and _is_launched(rest[0], source) else None
+
+
+def _is_launched(command: str, source: str | None) -> bool:
+    return _is_distribution(command) if source is None else command in SCRIPTS and _may_be_ours(source)
 
 
 def _is_distribution(requirement: str) -> bool:

@@ -1,14 +1,15 @@
 """The change of a client's file that adds, renews or removes the entry of the server.
 
 In come a client and a plan; out comes a `Change`, or a `ConfigFileError`. Nothing is written here. What an entry
-contains is decided in `entries`, how a file is changed in `config_file`.
+contains is decided in `entries`, which of its options stay in `server_options`, how a file is changed in `config_file`.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp.cli.setup import config_file
+from pytest_mcp.cli.setup import config_file, server_options
 from pytest_mcp.cli.setup.client import Client
 from pytest_mcp.cli.setup.config_file import Change, ConfigFileError
 from pytest_mcp.cli.setup.entries import (
@@ -21,7 +22,7 @@ from pytest_mcp.cli.setup.entries import (
     server_name,
     token_keys,
 )
-from pytest_mcp.cli.setup.ownership import is_ours, program
+from pytest_mcp.cli.setup.ownership import is_ours, program, server_arguments
 from pytest_mcp.cli.setup.plan import Plan
 from pytest_mcp.config.model import TOKEN_VARIABLE
 
@@ -44,11 +45,15 @@ def change(client: Client, plan: Plan) -> Change:
     if plan.remove:
         return config_file.removed(path, keys)
     # Keys that somebody else has added to the entry are kept.
-    new = {**_entry(client, plan, old), **(client.approval if "allow" in plan.extras else {})}
+    approved = client.approval if "allow" in plan.extras else {}
+    made = _entry(client, plan, old)
+    new = {**made, **_longer_timeouts(client, plan, old or {}, made), **approved}
     replaced = connection_keys(client) - new.keys()
     wanted = {key: value for key, value in {**(old or {}), **new}.items() if key not in replaced}
     # A file with the same values in another layout or order is not changed.
-    return config_file.unchanged(path) if old == wanted else config_file.added(path, keys, wanted, client.skeleton)
+    if old == wanted:
+        return replace(config_file.unchanged(path), old=old, new=old)
+    return config_file.added(path, keys, wanted, client.skeleton)
 
 
 def approval(client: Client, plan: Plan) -> Change:
@@ -71,9 +76,23 @@ def sample(client: Client, plan: Plan) -> str:
 def _entry(client: Client, plan: Plan, old: Any) -> dict[str, Any]:
     if plan.url:
         return _remote_entry(client, plan, plan.url, old or {})
+    arguments = _arguments(client, plan, old)
+    return entry(client, [*_command(plan, old), *arguments], limit=server_options.time_limit(arguments, plan.limit))
+
+
+def _arguments(client: Client, plan: Plan, old: Any) -> list[str]:
+    """The server's arguments: those that the entry has, and those that were typed now."""
     root = root_arguments(client, plan.level(client), plan.root)
-    flags = _relative(plan.flags, client, plan) if plan.portable else plan.flags
-    return entry(client, [*_command(plan, old), *root, *client.arguments, *flags], limit=plan.limit)
+    kept, flags = (_portable(words, client, plan) for words in (server_arguments(old) or [], plan.flags))
+    return server_options.combined(kept, [*root, *flags], client.arguments)
+
+
+def _longer_timeouts(client: Client, plan: Plan, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, int]:
+    """The client's timeouts that are longer in the old entry. They stay, unless a time limit was typed."""
+    if server_options.has_time_limit(plan.flags):
+        return {}
+    known = {timeout.key: old.get(timeout.key) for timeout in client.timeouts}
+    return {key: value for key, value in known.items() if isinstance(value, int) and value > new[key]}
 
 
 def _remote_entry(client: Client, plan: Plan, url: str, old: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,10 +132,11 @@ def _is_same_file(one: str, other: str) -> bool:
         return False
 
 
-def _relative(flags: Sequence[str], client: Client, plan: Plan) -> list[str]:
-    """Paths in the project, from where the client starts the server."""
-    folder = f"{client.workspace}/" if client.workspace else ""
-    return [flag.replace(f"={plan.root}/", f"={folder}", 1) for flag in flags]
+def _portable(words: Sequence[str], client: Client, plan: Plan) -> Sequence[str]:
+    """Paths in the project, from where the client starts the server, if that was asked for."""
+    if not (plan.portable and plan.root):
+        return words
+    return server_options.relative(words, str(plan.root), f"{client.workspace}/" if client.workspace else "")
 
 
 def _not_ours(path: Path, name: str, old: Any) -> str:

@@ -1,6 +1,7 @@
 """`pytest-mcp setup` as a person types it: in a home and a project of their own, at a terminal and without one."""
 
 import json
+import re
 import signal
 import subprocess
 import tomllib
@@ -88,11 +89,16 @@ def test_without_names_those_are_meant_that_are_found(desk: Desk) -> None:
     assert {Path(name).name for name in desk.files()} == {"codex", "config.toml", "settings.json", "mcp.json"}
 
 
-def test_when_no_client_is_found_the_names_are_told(desk: Desk) -> None:
-    done = desk.typed("--yes")
+@pytest.mark.parametrize("option", ["--yes", "--print"])
+def test_when_no_client_is_found_each_name_is_told_once_and_how_to_print_an_entry(desk: Desk, option: str) -> None:
+    done = desk.typed(option)
 
+    words = re.findall(r"[\w-]+", done.stdout)
     assert done.returncode == 1
-    assert all(client.name in done.stdout for client in CLIENTS)
+    assert {client.name: words.count(client.name) for client in CLIENTS} == dict.fromkeys(CLIENTS_BY_NAME, 1)
+    assert "Claude Code" not in done.stdout
+    assert "`pytest-mcp setup --print json`" in done.stdout
+    assert "`pytest-mcp setup --print goose`" in done.stdout
 
 
 def test_print_shows_the_difference_and_writes_nothing(desk: Desk) -> None:
@@ -239,3 +245,21 @@ def test_misuse_is_one_sentence_and_two(desk: Desk, options: list[str], argument
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert desk.files() == {}
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (
+            ["cluade-code"],
+            "unknown client: cluade-code (did you mean claude-code?); the known clients are claude-code,",
+        ),
+        (["VS-Code", "emacs"], "unknown client: VS-Code (did you mean vscode?), emacs; the known clients are"),
+        (["gose"], "unknown client: gose (did you mean goose?);"),
+    ],
+)
+def test_the_nearest_client_is_suggested_for_a_misspelt_one(desk: Desk, typed: list[str], said: str) -> None:
+    done = desk.typed(*typed, "--yes")
+
+    assert (done.returncode, desk.files()) == (2, {})
+    assert said in done.stderr

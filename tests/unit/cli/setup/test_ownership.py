@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.cli.setup.ownership import is_ours, program
+from pytest_mcp.cli.setup.ownership import is_ours, program, server_arguments
 
 SERVER = "pytest-mcp-server"
 
@@ -112,3 +112,23 @@ def test_of_an_entry_only_its_program_is_told() -> None:
     assert program({"command": ["bash", "-c", "secret"]}) == "bash"
     assert program({"url": "https://x.org/?key=secret"}) is None
     assert program("secret") is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["/bin/pytest-mcp"],
+        ["python", "-P", "-m", "pytest_mcp"],
+        ["uvx", "--python", "3.12", SERVER],
+        ["pipx", "run", "--spec", SERVER, "pytest-mcp"],
+    ],
+    ids=" ".join,
+)
+def test_the_servers_arguments_follow_the_command(command: list[str]) -> None:
+    assert server_arguments({"command": [*command, "--python", "X"]}) == ["--python", "X"]
+    assert server_arguments({"command": command[0], "args": command[1:]}) == []
+
+
+@pytest.mark.parametrize("entry", [None, {}, {"url": "http://h"}, {"command": "other", "args": ["--python", "X"]}])
+def test_an_entry_that_starts_no_server_of_ours_has_no_arguments_for_it(entry: Any) -> None:
+    assert server_arguments(entry) is None

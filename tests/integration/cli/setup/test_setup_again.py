@@ -1,0 +1,108 @@
+"""`pytest-mcp setup` for a client that has an entry already: its options stay, unless they are typed again."""
+
+import json
+import tomllib
+from typing import Any
+
+import pytest
+
+from tests.support.commands.desk import SERVER, Desk
+
+URL = "http://127.0.0.1:8000/mcp"
+
+
+def codex_entry(desk: Desk) -> dict[str, Any]:
+    content = tomllib.loads((desk.project / ".codex" / "config.toml").read_text(encoding="utf-8"))
+    entry = content["mcp_servers"]["pytest"]
+    assert isinstance(entry, dict)
+    return entry
+
+
+def write_entry(desk: Desk, *words: str) -> None:
+    entry = {"type": "stdio", "command": words[0], "args": words[1:]}
+    (desk.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"pytest": entry}}), encoding="utf-8")
+
+
+def test_an_entry_keeps_its_options_if_none_is_typed(desk: Desk) -> None:
+    options = ["--python", "venv/bin/python", "--timeout", "900", "--history", "runs.sqlite"]
+    desk.typed("claude-code", "codex", "opencode", "cursor", "--yes", options=options)
+    before = desk.files()
+
+    again = desk.typed("claude-code", "codex", "opencode", "cursor", "--yes")
+
+    assert (again.returncode, desk.files()) == (0, before)
+    python = f"--python={desk.project}/venv/bin/python"
+    assert again.stdout.count(f"It is already set up, with {python} --timeout=900 --history=") == 4
+    assert codex_entry(desk)["tool_timeout_sec"] == 960
+
+
+def test_a_typed_option_replaces_the_same_option_and_the_others_stay(desk: Desk) -> None:
+    desk.typed("codex", "--yes", options=["--python", "venv/bin/python", "--timeout", "900"])
+
+    desk.typed("codex", "--yes", options=["--timeout", "600", "--no-spare"])
+
+    python = f"--python={desk.project}/venv/bin/python"
+    assert codex_entry(desk)["args"] == [python, "--timeout=600", "--no-spare"]
+    assert codex_entry(desk)["tool_timeout_sec"] == 660
+
+
+@pytest.mark.parametrize(
+    "stale",
+    [
+        ["/gone/bin/pytest-mcp"],
+        ["/gone/bin/python", "-P", "-m", "pytest_mcp"],
+        ["uvx", "--python", "3.11", "--from", "pytest-mcp-server", "pytest-mcp"],
+    ],
+    ids=" ".join,
+)
+def test_a_stale_command_is_renewed_and_the_options_stay(desk: Desk, stale: list[str]) -> None:
+    write_entry(desk, *stale, "--python", "/some/python", "--timeout=900")
+
+    done = desk.typed("claude-code", "--yes")
+
+    entry = desk.servers()["pytest"]
+    assert (done.returncode, entry["command"]) == (0, SERVER)
+    assert entry["args"] == ["--python", "/some/python", "--timeout=900"]
+
+
+def test_portable_makes_the_paths_of_kept_options_relative(desk: Desk) -> None:
+    write_entry(desk, SERVER, "--python", f"{desk.project}/.venv/bin/python", f"--history={desk.project}/runs.sqlite")
+
+    desk.typed("claude-code", "--portable", "--yes")
+
+    entry = desk.servers()["pytest"]
+    assert entry["command"] == "pytest-mcp"
+    assert entry["args"] == ["--python", ".venv/bin/python", "--history=runs.sqlite"]
+
+
+def test_an_address_replaces_the_command_with_its_options_and_keeps_the_longer_timeout(desk: Desk) -> None:
+    desk.typed("codex", "--yes", options=["--timeout", "900"])
+
+    desk.typed("codex", "--url", URL, "--yes")
+    remote = codex_entry(desk)
+    desk.typed("codex", "--url", URL, "--yes", options=["--timeout", "400"])
+
+    assert remote == {"url": URL, "startup_timeout_sec": 60, "tool_timeout_sec": 960}
+    assert codex_entry(desk)["tool_timeout_sec"] == 460
+
+
+def test_remove_and_setup_again_takes_the_options_out(desk: Desk) -> None:
+    desk.typed("claude-code", "--yes", options=["--timeout", "900"])
+
+    desk.typed("claude-code", "--remove", "--yes")
+    desk.typed("claude-code", "--yes")
+
+    assert desk.servers()["pytest"]["args"] == []
+
+
+def test_an_entry_that_names_its_project_in_one_word_is_that_projects_entry(desk: Desk) -> None:
+    path = desk.home / ".codeium" / "windsurf" / "mcp_config.json"
+    path.parent.mkdir(parents=True)
+    entry = {"command": SERVER, "args": [f"--root={desk.project}", "--timeout=900"]}
+    path.write_text(json.dumps({"mcpServers": {"pytest-mine": entry}}), encoding="utf-8")
+    before = path.read_bytes()
+
+    done = desk.typed("windsurf", "--yes")
+
+    assert (done.returncode, path.read_bytes()) == (0, before)
+    assert "already set up, with --timeout=900." in done.stdout
