@@ -26,6 +26,8 @@ _DEPTH = 3
 # Takes a fraction of a second. In larger monorepos some folders are not searched.
 MOST_FOLDERS = 2_000
 _PATHS_NAMED = 3
+# How the sentence begins that tells an agent to name one of these folders, each as JSON.
+CALL_WITH = "call with path="
 
 
 def lead(root: Path, folder: Path, tried: Collection[Path]) -> Fix | None:
@@ -94,7 +96,7 @@ def _choose(prefix: Path) -> Fix:
 def _paths(root: Path, nested: Sequence[Path]) -> str:
     named = [json.dumps(prefix.parent.relative_to(root).as_posix()) for prefix in nested[:_PATHS_NAMED]]
     has = "which has an environment of its own" if len(nested) == 1 else "which have environments of their own"
-    return f"call with path={' or '.join(named)}, {has}"
+    return f"{CALL_WITH}{' or '.join(named)}, {has}"
 
 
 def _option(prefix: Path) -> str:

@@ -127,7 +127,9 @@ def test_all_members_together_have_one_time_limit(monorepo: Workbench) -> None:
     assert answer["notices"][1] == "packages/b was not run: the limit of 1 seconds had passed."
 
 
-def test_doctor_explains_the_environment_of_a_path_and_at_the_root_lists_the_members(monorepo: Workbench) -> None:
+def test_doctor_explains_the_environment_of_a_path_and_at_the_root_is_ready_if_its_members_are(
+    monorepo: Workbench,
+) -> None:
     environment = environment_of(monorepo)
 
     inside = typed("doctor", "b", "--json", cwd=monorepo.root / "packages", env=environment)
@@ -142,5 +144,23 @@ def test_doctor_explains_the_environment_of_a_path_and_at_the_root_lists_the_mem
     )
     assert "members" not in answer
     assert re.search(r"✓ packages/b +Python 3\.\d+\.\d+, pytest 7\.0", at_root.stdout)
-    assert at_root.stdout.splitlines()[-1] == "Next: pytest-mcp run packages/a packages/b"
+    assert at_root.stdout.splitlines()[-2:] == [
+        "Ready: 2 members have pytest; their tests were not collected",
+        "Next: pytest-mcp run packages/a packages/b",
+    ]
+    assert (at_root.returncode, "✗" in at_root.stdout) == (0, False)
     assert (wrong.returncode, wrong.stdout) == (2, "")
+
+
+def test_doctor_at_the_root_names_the_member_that_is_not_ready_and_what_helps_it(monorepo: Workbench) -> None:
+    member(monorepo, "c", "no-pytest", BAD)
+    environment = environment_of(monorepo)
+
+    at_root = typed("doctor", "--json", cwd=monorepo.root, env=environment)
+    above = typed("doctor", "packages", cwd=monorepo.root, env=environment)
+
+    answer = json.loads(at_root.stdout)
+    assert (at_root.returncode, answer["ready"]) == (1, False)
+    assert answer["summary"] == "Not ready: packages/c: no usable Python with pytest was found"
+    assert "packages/c/.venv/bin/python" in answer["next_step"]
+    assert above.stdout.splitlines()[-1] == "Next: pytest-mcp doctor packages/a"
