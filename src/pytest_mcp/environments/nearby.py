@@ -38,7 +38,8 @@ def lead(root: Path, folder: Path, tried: Collection[Path]) -> Fix | None:
         start = f"start pytest-mcp in {shlex.quote(str(above[0].parent))}"
         return Fix(f"{start}, or give it {_option(above[0])}", for_operator=True)
     if not _environments_of(folder) and (nested := _with_pytest(_nested(folder), tried)):
-        return Fix(_paths(root, nested))
+        names = tuple(dict.fromkeys(prefix.parent.relative_to(root).as_posix() for prefix in nested))
+        return Fix(_paths(names), folders=names)
     return None
 
 
@@ -93,9 +94,9 @@ def _choose(prefix: Path) -> Fix:
     return Fix(f"start pytest-mcp with {_option(prefix)}", for_operator=True)
 
 
-def _paths(root: Path, nested: Sequence[Path]) -> str:
-    named = [json.dumps(prefix.parent.relative_to(root).as_posix()) for prefix in nested[:_PATHS_NAMED]]
-    has = "which has an environment of its own" if len(nested) == 1 else "which have environments of their own"
+def _paths(names: Sequence[str]) -> str:
+    named = [json.dumps(name) for name in names[:_PATHS_NAMED]]
+    has = "which has an environment of its own" if len(names) == 1 else "which have environments of their own"
     return f"{CALL_WITH}{' or '.join(named)}, {has}"
 
 

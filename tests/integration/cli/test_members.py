@@ -137,6 +137,25 @@ def test_all_members_together_have_one_time_limit(monorepo: Workbench) -> None:
     assert answer["notices"][1] == "packages/b was not run: the limit of 1 seconds had passed."
 
 
+def test_discover_collects_each_in_its_own_environment(monorepo: Workbench) -> None:
+    monorepo.write({"packages/b/tests/conftest.py": "import pytest\nassert pytest.__version__.startswith('7')\n"})
+
+    done = typed("discover", "packages/a", "packages/b", cwd=monorepo.root, env=environment_of(monorepo))
+
+    names = [f"packages/{name}/tests/test_x.py::{test}" for name in "ab" for test in ("test_meant", "test_bad")]
+    assert (done.returncode, done.stdout.splitlines()) == (0, names)
+
+
+@pytest.mark.parametrize("words", [["run"], ["run", "packages"], ["discover"]], ids=" ".join)
+def test_where_only_members_have_environments_the_command_that_names_them_is_printed(
+    monorepo: Workbench, words: list[str]
+) -> None:
+    done = typed(*words, cwd=monorepo.root, env=environment_of(monorepo))
+
+    assert done.returncode == 4
+    assert done.stderr.splitlines()[-1] == f"fix: pytest-mcp {words[0]} packages/a packages/b"
+
+
 def test_doctor_explains_the_environment_of_a_path_and_at_the_root_is_ready_if_its_members_are(
     monorepo: Workbench,
 ) -> None:
