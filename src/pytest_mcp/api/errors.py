@@ -193,6 +193,8 @@ class Fix:
 
     line: str
     for_operator: bool = False
+    # The folders to name in the call, if that is the solution; `line` names only the first.
+    folders: tuple[str, ...] = ()
 
 
 class ExecutionFailed(CallError):

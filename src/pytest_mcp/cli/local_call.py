@@ -7,6 +7,7 @@ for people there is no limit unless one is typed.
 
 import argparse
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -17,7 +18,7 @@ from typing import Any
 import anyio
 
 from pytest_mcp import engine
-from pytest_mcp.api.errors import CallError, InternalError
+from pytest_mcp.api.errors import CallError, ExecutionFailed, InternalError
 from pytest_mcp.api.requests import Arguments as Asked
 from pytest_mcp.api.requests import Request, Survey
 from pytest_mcp.api.results import PartialResult, Shape
@@ -29,6 +30,7 @@ from pytest_mcp.cli.progress.bar import ProgressBar
 from pytest_mcp.cli.progress.log import Log
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.model import Config
+from pytest_mcp.config.options import typed_flags
 from pytest_mcp.environments import interpreter
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.execution import process, supervisor_client
@@ -40,6 +42,9 @@ from pytest_mcp.report import serialize
 from pytest_mcp.report.shards import facts
 from pytest_mcp.tools import Tool, dump, named, offered
 
+# How many folders a command names that is to be typed.
+MOST_FOLDERS = 20
+TAKE_FOLDERS = ("run", "discover")
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 TEARING_DOWN = "interrupted: fixtures are torn down first; Ctrl-C again ends the run at once"
 
@@ -129,8 +134,19 @@ def _failed(error: CallError, command: ToolCommand, options: argparse.Namespace,
     if options.json:
         show(serialize.line(serialize.of_error(error) | _shard(config)))
     else:
-        _print_error(error, command, screen)
+        _print_error(_in_typed_words(error, options, config), command, screen)
     return command.after(error) or exit_codes.of_error(error)
+
+
+def _in_typed_words(error: CallError, options: argparse.Namespace, config: Config) -> CallError:
+    """If folders are to be named: the command that names them."""
+    fix = error.fix if isinstance(error, ExecutionFailed) else None
+    if fix is not None and fix.folders and options.command in TAKE_FOLDERS:
+        folders = [typed_paths.typed(folder, config.root) for folder in fix.folders[:MOST_FOLDERS]]
+        line = tool_flags.command(options.command, {"node_ids": folders}, typed_flags(options, os.environ))
+        hidden = len(fix.folders) - len(folders)
+        error.message = error.message.replace(fix.line, f"{line} (and {hidden} more folders)" if hidden else line)
+    return error
 
 
 def _bar(command: ToolCommand, options: argparse.Namespace, screen: Screen) -> ProgressBar:

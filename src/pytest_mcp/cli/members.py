@@ -13,15 +13,16 @@ from typing import Any
 import anyio
 
 from pytest_mcp import engine
-from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, InvalidParams
+from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, InvalidParams, RefusedByPytest
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult, PartialResult
 from pytest_mcp.api.targets import Target
-from pytest_mcp.cli import exit_codes
+from pytest_mcp.cli import exit_codes, render
+from pytest_mcp.cli.colours import Painter
 from pytest_mcp.cli.files.junit_file import JUnitFile
 from pytest_mcp.cli.files.run_page import OnPart
 from pytest_mcp.config.model import LEAST_REPLY_BYTES, LEAST_TOKENS, Config
-from pytest_mcp.environments import interpreter
+from pytest_mcp.environments import interpreter, members
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.events.steps import Steps
@@ -29,8 +30,11 @@ from pytest_mcp.execution import supervisor_client
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.report.members.merge import MemberAnswer, merged
 from pytest_mcp.running.attempt import OnProgress
+from pytest_mcp.text import in_line
 
 INTERRUPTED = "interrupted"
+PLAIN = Painter(has_colours=False)
+_NOT_RUN = "was not run: "
 
 
 @dataclass
@@ -147,19 +151,20 @@ class Members:
         return True
 
     def _skip(self, part: Sequence[Target], why: str, *, code: int | None = exit_codes.INTERRUPTED) -> None:
-        self._add(part, problem=f"was not run: {why}", error_code=code)
+        self._add(part, problem=_NOT_RUN + why, error_code=code)
 
     def _add_error(self, part: Sequence[Target], error: CallError) -> None:
         partial = error.data.get("partial") if self.has_begun else None
         result = None if partial is None else PartialResult.model_validate(partial)
         if result is not None:
             self.keep(result)
-        headline = error.message.partition("\n")[0]
+        lines = render.of_error(error, PLAIN)
+        problem = _problem(error, lines)
         self._add(
             part,
             result=result,
-            problem=f"did not finish: {headline}",
-            error=error.message,
+            problem=problem,
+            error=None if [problem] == [_NOT_RUN + line for line in lines] else "\n".join(lines),
             error_code=exit_codes.of_error(error),
         )
 
@@ -168,5 +173,14 @@ class Members:
         self.answers.append(MemberAnswer(self._name(part), **usual | known))
 
     def _name(self, part: Sequence[Target]) -> str:
-        folder = interpreter.pointed_at([target.path for target in part], self.config.root)
-        return "the project root" if folder == self.config.root else folder.relative_to(self.config.root).as_posix()
+        root = self.config.root
+        folder = members.home(interpreter.pointed_at([target.path for target in part], root), root)
+        return "the project root" if folder == root else folder.relative_to(root).as_posix()
+
+
+def _problem(error: CallError, lines: Sequence[str]) -> str:
+    """A refusal is told whole if it fits into a notice."""
+    if not isinstance(error, InvalidParams | RefusedByPytest):
+        return f"did not finish: {lines[0]}"
+    whole = _NOT_RUN + lines[0]
+    return whole if len(lines) == 1 and in_line(whole) == whole else f"{_NOT_RUN}its arguments were refused"

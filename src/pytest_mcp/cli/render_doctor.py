@@ -139,7 +139,8 @@ def _python(found: ExplainResult) -> Iterator[Line]:
     for other in found.candidates:
         yield Line("warning", "rejected", f"{other.python} ({other.source}): {other.problem}")
     if found.interpreter is None:
-        yield Line("bad", "interpreter", "none")
+        # Members of a monorepo have their own.
+        yield Line("none", "interpreter", "none at the root") if found.members else Line("bad", "interpreter", "none")
         return
     chosen = found.interpreter
     yield Line("good", "interpreter", f"{chosen.version or 'Python'}, {chosen.executable}")

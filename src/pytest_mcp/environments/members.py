@@ -63,6 +63,11 @@ def find(config: Config) -> Members | None:
     return Members(listed, max(0, len(found) - MOST), complete)
 
 
+def home(folder: Path, root: Path) -> Path:
+    """The member that the folder is part of; the folder itself if there is none below the root."""
+    return next((place for place in files.upward(folder, root) if place != root and _is_project(place)), folder)
+
+
 def _until(deadline: float, root: Path) -> Iterator[Path]:
     for folder in nearby.below(root):
         if time.monotonic() > deadline:

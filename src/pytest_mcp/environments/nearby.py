@@ -26,6 +26,8 @@ _DEPTH = 3
 # Takes a fraction of a second. In larger monorepos some folders are not searched.
 MOST_FOLDERS = 2_000
 _PATHS_NAMED = 3
+# How the sentence begins that tells an agent to name one of these folders, each as JSON.
+CALL_WITH = "call with path="
 
 
 def lead(root: Path, folder: Path, tried: Collection[Path]) -> Fix | None:
@@ -36,7 +38,8 @@ def lead(root: Path, folder: Path, tried: Collection[Path]) -> Fix | None:
         start = f"start pytest-mcp in {shlex.quote(str(above[0].parent))}"
         return Fix(f"{start}, or give it {_option(above[0])}", for_operator=True)
     if not _environments_of(folder) and (nested := _with_pytest(_nested(folder), tried)):
-        return Fix(_paths(root, nested))
+        names = tuple(dict.fromkeys(prefix.parent.relative_to(root).as_posix() for prefix in nested))
+        return Fix(_paths(names), folders=names)
     return None
 
 
@@ -91,10 +94,10 @@ def _choose(prefix: Path) -> Fix:
     return Fix(f"start pytest-mcp with {_option(prefix)}", for_operator=True)
 
 
-def _paths(root: Path, nested: Sequence[Path]) -> str:
-    named = [json.dumps(prefix.parent.relative_to(root).as_posix()) for prefix in nested[:_PATHS_NAMED]]
-    has = "which has an environment of its own" if len(nested) == 1 else "which have environments of their own"
-    return f"call with path={' or '.join(named)}, {has}"
+def _paths(names: Sequence[str]) -> str:
+    named = [json.dumps(name) for name in names[:_PATHS_NAMED]]
+    has = "which has an environment of its own" if len(names) == 1 else "which have environments of their own"
+    return f"{CALL_WITH}{' or '.join(named)}, {has}"
 
 
 def _option(prefix: Path) -> str:

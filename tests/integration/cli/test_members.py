@@ -77,6 +77,16 @@ def test_a_member_that_cannot_run_makes_an_error_of_the_exit_code_and_every_form
     assert remains(monorepo) == []
 
 
+def test_a_misspelt_test_is_told_once_with_the_name_of_its_member_and_the_others_run(monorepo: Workbench) -> None:
+    done = run(monorepo, "packages/a/tests/test_x.py::test_bat", "packages/b")
+
+    meant = "packages/a/tests/test_x.py::test_bat: was not found; did you mean packages/a/tests/test_x.py::test_bad?"
+    assert done.returncode == 4
+    assert f"note: packages/a was not run: {meant}\n" in done.stdout
+    assert done.stdout.count("was not found") == 1
+    assert "failed: 1 failed, 1 passed in " in done.stdout
+
+
 def test_after_a_failure_with_failfast_the_next_member_is_not_run(monorepo: Workbench) -> None:
     answer = run(monorepo, "packages/a", "packages/b", "-x", "--json")
 
@@ -127,7 +137,28 @@ def test_all_members_together_have_one_time_limit(monorepo: Workbench) -> None:
     assert answer["notices"][1] == "packages/b was not run: the limit of 1 seconds had passed."
 
 
-def test_doctor_explains_the_environment_of_a_path_and_at_the_root_lists_the_members(monorepo: Workbench) -> None:
+def test_discover_collects_each_in_its_own_environment(monorepo: Workbench) -> None:
+    monorepo.write({"packages/b/tests/conftest.py": "import pytest\nassert pytest.__version__.startswith('7')\n"})
+
+    done = typed("discover", "packages/a", "packages/b", cwd=monorepo.root, env=environment_of(monorepo))
+
+    names = [f"packages/{name}/tests/test_x.py::{test}" for name in "ab" for test in ("test_meant", "test_bad")]
+    assert (done.returncode, done.stdout.splitlines()) == (0, names)
+
+
+@pytest.mark.parametrize("words", [["run"], ["run", "packages"], ["discover"]], ids=" ".join)
+def test_where_only_members_have_environments_the_command_that_names_them_is_printed(
+    monorepo: Workbench, words: list[str]
+) -> None:
+    done = typed(*words, cwd=monorepo.root, env=environment_of(monorepo))
+
+    assert done.returncode == 4
+    assert done.stderr.splitlines()[-1] == f"fix: pytest-mcp {words[0]} packages/a packages/b"
+
+
+def test_doctor_explains_the_environment_of_a_path_and_at_the_root_is_ready_if_its_members_are(
+    monorepo: Workbench,
+) -> None:
     environment = environment_of(monorepo)
 
     inside = typed("doctor", "b", "--json", cwd=monorepo.root / "packages", env=environment)
@@ -142,5 +173,23 @@ def test_doctor_explains_the_environment_of_a_path_and_at_the_root_lists_the_mem
     )
     assert "members" not in answer
     assert re.search(r"✓ packages/b +Python 3\.\d+\.\d+, pytest 7\.0", at_root.stdout)
-    assert at_root.stdout.splitlines()[-1] == "Next: pytest-mcp run packages/a packages/b"
+    assert at_root.stdout.splitlines()[-2:] == [
+        "Ready: 2 members have pytest; their tests were not collected",
+        "Next: pytest-mcp run packages/a packages/b",
+    ]
+    assert (at_root.returncode, "✗" in at_root.stdout) == (0, False)
     assert (wrong.returncode, wrong.stdout) == (2, "")
+
+
+def test_doctor_at_the_root_names_the_member_that_is_not_ready_and_what_helps_it(monorepo: Workbench) -> None:
+    member(monorepo, "c", "no-pytest", BAD)
+    environment = environment_of(monorepo)
+
+    at_root = typed("doctor", "--json", cwd=monorepo.root, env=environment)
+    above = typed("doctor", "packages", cwd=monorepo.root, env=environment)
+
+    answer = json.loads(at_root.stdout)
+    assert (at_root.returncode, answer["ready"]) == (1, False)
+    assert answer["summary"] == "Not ready: packages/c: no usable Python with pytest was found"
+    assert "packages/c/.venv/bin/python" in answer["next_step"]
+    assert above.stdout.splitlines()[-1] == "Next: pytest-mcp doctor packages/a"

@@ -33,6 +33,16 @@ def test_a_workspace_declares_its_members(manager: str, tmp_path: Path) -> None:
     assert found(tmp_path) == ["packages/a", "packages/b"]
 
 
+def test_a_folder_is_part_of_the_nearest_project_below_the_root(tmp_path: Path) -> None:
+    lay(tmp_path, {"pyproject.toml": PACKAGE, "packages/a/pyproject.toml": PACKAGE, "packages/a/tests/test_a.py": ""})
+    environment(tmp_path / "packages/b/.venv")
+    lay(tmp_path, {"packages/b/tests/test_b.py": "", "tests/test_x.py": ""})
+
+    homes = [members.home(tmp_path / name, tmp_path) for name in ("packages/a/tests", "packages/b/tests", "tests")]
+
+    assert homes == [tmp_path / "packages/a", tmp_path / "packages/b", tmp_path / "tests"]
+
+
 def test_projects_below_a_root_that_is_none_are_members(tmp_path: Path) -> None:
     lay(
         tmp_path,

@@ -3,27 +3,59 @@
 In come the tool's parameters as flags, and paths or node ids; out come the tests and an exit code. A terminal gets the
 tests under their files. A pipe gets one node id per line; everything else goes to stderr. `--json` prints the tool's
 answer unchanged. Otherwise every test is listed (detail full), unless `--detail` is typed or they exceed a typed
-`--max-tokens`.
+`--max-tokens`. Paths with different environments are collected one after the other, and the answers become one; if one
+of them cannot be collected, its error is the answer.
 """
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from pytest_mcp import engine
 from pytest_mcp.api.requests import DiscoverTargets
-from pytest_mcp.api.results import DiscoverResult
+from pytest_mcp.api.results import DiscoverResult, OmittedTests
 from pytest_mcp.cli import exit_codes, local_call, render_discovery
 from pytest_mcp.cli.arguments import tool_flags, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show, show_on_stderr
 from pytest_mcp.cli.terminal import Screen
+from pytest_mcp.config.model import LEAST_REPLY_BYTES, LEAST_TOKENS, Config
 from pytest_mcp.config.options import LoadConfig
+from pytest_mcp.environments import by_environment
+from pytest_mcp.execution.spare import Spare
+from pytest_mcp.running.attempt import OnProgress
 from pytest_mcp.tools import BY_NAME
 
+
+async def _discover(request: DiscoverTargets, config: Config, spare: Spare, on_progress: OnProgress) -> DiscoverResult:
+    targets = [target for _, target in request.targets]
+    parts = by_environment.split(targets, config) if len(targets) > 1 else []
+    if len(parts) < 2:
+        return await engine.discover(request, config, spare, on_progress)
+    most = max(LEAST_TOKENS, (request.max_tokens or request.default_max_tokens) // len(parts))
+    config = config._replace(max_reply_bytes=max(LEAST_REPLY_BYTES, config.max_reply_bytes // len(parts)))
+    changes = [{"path": None, "node_ids": tuple(part), "max_tokens": most} for part in parts]
+    requests = [request.model_copy(update=change) for change in changes]
+    return _merged([await engine.discover(each, config, spare, on_progress) for each in requests])
+
+
+def _merged(results: Sequence[DiscoverResult]) -> DiscoverResult:
+    omitted = [result.omitted for result in results if result.omitted is not None]
+    return DiscoverResult(
+        count=sum(result.count for result in results),
+        notices=list(dict.fromkeys(notice for result in results for notice in result.notices)),
+        collection_errors=[error for result in results for error in result.collection_errors],
+        tests=[test for result in results for test in result.tests],
+        files=[file for result in results for file in result.files],
+        omitted=OmittedTests(tests=sum(each.tests for each in omitted), hint=omitted[0].hint) if omitted else None,
+    )
+
+
 # The tool has one path; the command takes several, and node ids.
-TOOL = replace(BY_NAME["discover_tests"], request=DiscoverTargets)
+TOOL = replace(BY_NAME["discover_tests"], request=DiscoverTargets, handler=_discover)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

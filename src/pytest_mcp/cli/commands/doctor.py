@@ -1,8 +1,8 @@
 """`pytest-mcp doctor [PATH] [--json] [--url URL]`: check whether the server works and the project's tests can run.
 
 Starts a server and calls it over stdio, like a client, or calls the one at the URL. With a path, such as a member of a
-monorepo, it checks the environment of that. Out come a report and an exit code: 0 if everything is ready, 1 if not,
-2 for a usage error.
+monorepo, it checks the environment of that. At the root of a monorepo without an environment of its own, the members
+have to be ready. Out come a report and an exit code: 0 if everything is ready, 1 if not, 2 for a usage error.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import logging
 import os
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,13 @@ from pytest_mcp.cli.render_doctor import Style
 from pytest_mcp.cli.setup.url import checked_url
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, ConfigError
 from pytest_mcp.config.options import LoadConfig, server_flags
+from pytest_mcp.environments import nearby
 from pytest_mcp.report.environment.readiness import Standing
 from pytest_mcp.text import in_line
 
 TOOL = "explain_environment"
+
+Answer = dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,6 +99,8 @@ def _examine(subject: Subject, options: argparse.Namespace, environment: Mapping
             show(render_doctor.rendered(render_doctor.of_handshake(handshake), style))
 
     found = anyio.run(mcp_client.examine, TOOL, subject.arguments, subject.target, on_handshake)
+    if found.answer is not None and _has_only_members(found.answer):
+        found = replace(found, answer=_by_members(found.answer, subject.target))
     standing = _standing(found, subject)
     show(_as_json(found, standing) if options.json else _report(found, standing, style))
     return 0 if standing.ready else 1
@@ -114,13 +119,50 @@ def _standing(found: Examination, subject: Subject) -> Standing:
     return Standing(False, f"Not ready: {problem}", subject.next_step(refusals[-1] if refusals else None))
 
 
-def _next_step(answer: dict[str, Any]) -> str | None:
-    """At the root of a monorepo without an environment of its own: in the words of the command line."""
+def _has_only_members(answer: Answer) -> bool:
+    """Whether it is the root of a monorepo without an environment of its own, not even one that cannot be used."""
+    has_own = any(Path(other["python"]).is_relative_to(answer["root"]) for other in answer["candidates"])
+    can_run = answer["temporary_folder"]["writable"]
+    return bool(answer.get("members")) and answer["interpreter"] is None and not has_own and can_run
+
+
+def _by_members(answer: Answer, target: Target) -> Answer:
+    """The answer for the root, ready if every member is. Those that files do not show to be ready are examined."""
+    members = []
+    for member in answer["members"]:
+        if member["problem"] is not None and (fault := _fault(member["folder"], target)):
+            return answer | fault
+        members.append(member | {"problem": None})
+    count = "1 member has" if len(members) == 1 else f"{len(members)} members have"
+    summary = f"Ready: {count} pytest; their tests were not collected"
+    return answer | {"ready": True, "summary": summary, "next_step": None, "problem": None, "members": members}
+
+
+def _fault(folder: str, target: Target) -> Answer | None:
+    """What replaces the root's keys if this member is not ready."""
+    found = anyio.run(mcp_client.examine, TOOL, {"path": folder}, target, lambda _: None)
+    if found.answer is not None and found.answer["ready"]:
+        return None
+    told = found.answer or {"summary": (found.problem or "").partition("\n")[0], "problem": found.problem}
+    step = told.get("next_step") or ""
+    return {
+        "summary": f"Not ready: {in_line(folder)}: {told['summary'].removeprefix('Not ready: ')}",
+        # A step that does not name the member may change the root, such as by a new environment there.
+        "next_step": step if folder in step else shlex.join(["pytest-mcp", "doctor", folder]),
+        "problem": told["problem"],
+    }
+
+
+def _next_step(answer: Answer) -> str | None:
+    """In the words of the command line."""
+    step: str | None = answer["next_step"]
     ready = [member["folder"] for member in answer.get("members") or [] if member["problem"] is None]
-    if answer["interpreter"] is not None or not ready:
-        step: str | None = answer["next_step"]
-        return step
-    return shlex.join(["pytest-mcp", "run", *ready])
+    if answer["interpreter"] is None and ready and (answer["ready"] or not _has_only_members(answer)):
+        return shlex.join(["pytest-mcp", "run", *ready])
+    if step is not None and step.startswith(nearby.CALL_WITH):
+        first, _ = json.JSONDecoder().raw_decode(step, len(nearby.CALL_WITH))
+        return shlex.join(["pytest-mcp", "doctor", first])
+    return step
 
 
 def _report(found: Examination, standing: Standing, style: Style) -> str:
@@ -135,7 +177,7 @@ def _report(found: Examination, standing: Standing, style: Style) -> str:
 
 
 def _as_json(found: Examination, standing: Standing) -> str:
-    answer: dict[str, Any] = found.answer or {**asdict(standing), "problem": found.problem}
+    answer: Answer = found.answer or {**asdict(standing), "problem": found.problem}
     values = dict.fromkeys(Handshake.__annotations__) if found.handshake is None else asdict(found.handshake)
     handshake = {**values, "stderr": found.stderr}
     return json.dumps({**answer, "handshake": handshake}, ensure_ascii=False, indent=2)

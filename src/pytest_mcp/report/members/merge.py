@@ -28,7 +28,7 @@ class MemberAnswer(Answer):
 
     # Which Python and pytest ran it; None if that is not known.
     versions: str | None = None
-    # The error in full, and the exit code that stands for it; None if there was none.
+    # The error in full, unless `problem` says all of it, and the exit code that stands for it; None if there was none.
     error: str | None = None
     error_code: int | None = None
 
@@ -65,7 +65,8 @@ def _verdict(answers: Sequence[MemberAnswer], *, allows_empty: bool) -> Verdict:
 
 
 def _unfinished(answers: Sequence[MemberAnswer]) -> list[str]:
-    return [f"{answer.label} {in_line(answer.problem).rstrip('.')}." for answer in answers if answer.problem]
+    told = [(answer.label, in_line(answer.problem).rstrip(".")) for answer in answers if answer.problem]
+    return [f"{label} {problem}{'' if problem.endswith('?') else '.'}" for label, problem in told]
 
 
 def _empty(answers: Sequence[MemberAnswer]) -> list[str]:
