@@ -386,8 +386,8 @@ WRITTEN_IN_PLACE = {
     "toml_edit": "a key of ours",
     "pytest_output": "one character, repeated",
     "mentions": "one byte",
-    "units": "one byte, and one name between word boundaries",
-    "git": "a hash of one length and a name, once for each line",
+    "fingerprints": "one byte, and one name between word boundaries",
+    "git_files": "a hash of one length and a name, once for each line",
 }
 
 
