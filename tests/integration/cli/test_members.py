@@ -73,7 +73,7 @@ def test_a_member_that_cannot_run_makes_an_error_of_the_exit_code_and_every_form
     assert answer["text_output"].startswith("packages/c:\n")
     assert "out.xml" not in answer["text_output"]
     assert suites == [("pytest packages/a", "2"), ("pytest packages/b", "2"), ("pytest packages/c", "1")]
-    assert all(f"packages/{name}/tests/test_x.py::test_meant" in page for name in "ab")
+    assert all(f"packages/{name}/tests/test_x.py::test_bad" in page for name in "ab")
     assert remains(monorepo) == []
 
 
