@@ -39,6 +39,8 @@ def wanted(options: argparse.Namespace) -> "PageFile | None":
     path = Path(options.html).absolute()
     if path.is_dir():
         raise ConfigError(f"--html: {in_line(options.html)} is a folder.")
+    if not path.parent.exists():
+        raise ConfigError(f"--html: {in_line(str(path.parent))} does not exist.")
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise ConfigError(f"--html: {in_line(str(path.parent))} is not a folder that can be written to.")
     return PageFile(path, opens=options.open)
