@@ -16,6 +16,8 @@ MOST_ENTRIES = 5_000
 LONGEST_NAME = 500
 # How alike two names must be, from 0 to 1.
 LIKENESS = 0.8
+# One wrong letter of four, or two that were swapped.
+SHORT_NAME, SHORT_LIKENESS = 4, 0.75
 
 _DEFINITION = re.compile(rb"^([ \t]*)(class|def|async def) (\w+)", re.MULTILINE)
 _SKIPPED_FOLDERS = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "build", "dist"})
@@ -40,7 +42,8 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     """Bounded in time by the length of the name: the caller chose it."""
     if len(name) > LONGEST_NAME:
         return None
-    return next(iter(difflib.get_close_matches(name, sorted(set(names)), n=1, cutoff=LIKENESS)), None)
+    cutoff = LIKENESS if len(name) > SHORT_NAME else SHORT_LIKENESS
+    return next(iter(difflib.get_close_matches(name, sorted(set(names)), n=1, cutoff=cutoff)), None)
 
 
 def _listed(folder: Path) -> list[os.DirEntry[str]]:

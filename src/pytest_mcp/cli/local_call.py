@@ -13,6 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import anyio
@@ -23,7 +24,7 @@ from pytest_mcp.api.requests import Arguments as Asked
 from pytest_mcp.api.requests import Request, Survey
 from pytest_mcp.api.results import PartialResult, Shape
 from pytest_mcp.cli import exit_codes, render, terminal
-from pytest_mcp.cli.arguments import tool_flags, typed_paths
+from pytest_mcp.cli.arguments import tool_flags, typed_advice, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.output import print_message, show, show_on_stderr
 from pytest_mcp.cli.progress.bar import ProgressBar
@@ -134,7 +135,9 @@ def _failed(error: CallError, command: ToolCommand, options: argparse.Namespace,
     if options.json:
         show(serialize.line(serialize.of_error(error) | _shard(config)))
     else:
-        _print_error(_in_typed_words(error, options, config), command, screen)
+        error = _in_typed_words(error, options, config)
+        message = typed_advice.message(error, config.root, partial(_with_python, options))
+        _print_error(error, command, screen, message)
     return command.after(error) or exit_codes.of_error(error)
 
 
@@ -160,10 +163,19 @@ def _shard(config: Config) -> dict[str, Any]:
     return {} if config.shard is None else {"shard": dump(facts.of_error(config.shard))}
 
 
-def _print_error(error: CallError, command: ToolCommand, screen: Screen) -> None:
+def _with_python(options: argparse.Namespace, python: str) -> list[str]:
+    """The command that was typed, with this Python."""
+    given = tool_flags.arguments(options)
+    if "node_id" in given:
+        given["node_id"] = [given["node_id"]]  # a list is typed without a flag
+    settings = typed_flags(options, os.environ)
+    return ["pytest-mcp", *settings, options.command, "--python", python, *tool_flags.as_typed(given)]
+
+
+def _print_error(error: CallError, command: ToolCommand, screen: Screen, message: str) -> None:
     if (partial := error.data.get("partial")) is not None:
         command.print_result(PartialResult.model_validate(partial), screen)
-    show_on_stderr("\n".join(render.of_error(error, screen.err)))
+    show_on_stderr("\n".join(render.of_error(error, screen.err, message)))
 
 
 def _called(call: Coroutine[Any, Any, Shape], runner: asyncio.Runner) -> Shape:

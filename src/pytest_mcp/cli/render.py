@@ -76,10 +76,11 @@ def only_failures(result: ExecuteResult) -> ExecuteResult:
     return result.model_copy(update={"tests": [test for test in result.tests if _is_failed(test)]})
 
 
-def of_error(error: CallError, painter: Painter) -> Lines:
+def of_error(error: CallError, painter: Painter, message: str | None = None) -> Lines:
+    """`message` replaces that of the error."""
     if isinstance(error, InvalidParams | RefusedByPytest):
         return [painter.paint(safe_line(_fault(fault)), "bold", "red") for fault in error.faults[:SHOWN_FAULTS]]
-    first, *others = safe(error.message).split("\n")
+    first, *others = safe(message or error.message).split("\n")
     trace = safe(error.data["traceback"]).rstrip("\n").split("\n") if isinstance(error, InternalError) else []
     return [painter.paint(first, "bold", "red"), *others, *trace]
 

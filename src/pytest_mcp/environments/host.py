@@ -72,7 +72,7 @@ def look(config: Config, python: Path | None = None, folder: Path | None = None)
         root=root,
         checkout=git_files.find(root),
         temporary=_temporary_folder(config),
-        looks_like_a_project=_is_project(home),
+        looks_like_a_project=is_project(home),
         in_src=_modules(home / "src") | _packages(home / "src"),
         server=Itself(__version__, platform.python_version(), sys.executable, sys.prefix),
         installation=None if python is None else advice.installation(root, python, home),
@@ -80,7 +80,7 @@ def look(config: Config, python: Path | None = None, folder: Path | None = None)
     )
 
 
-def _is_project(root: Path) -> bool:
+def is_project(root: Path) -> bool:
     named = any((root / name).exists() for name in _SIGNS)
     return named or bool(_modules(root)) or bool(lookup.used(project.read(root)))
 

@@ -28,6 +28,8 @@ MOST_FOLDERS = 2_000
 _PATHS_NAMED = 3
 # How the sentence begins that tells an agent to name one of these folders, each as JSON.
 CALL_WITH = "call with path="
+_START = "start pytest-mcp"
+_OPTION = "--python"
 
 
 def lead(root: Path, folder: Path, tried: Collection[Path]) -> Fix | None:
@@ -35,7 +37,7 @@ def lead(root: Path, folder: Path, tried: Collection[Path]) -> Fix | None:
     if own := _with_pytest(renamed(root, tried)):
         return _link(root, own[0])
     if above := _with_pytest(_above(root), tried):
-        start = f"start pytest-mcp in {shlex.quote(str(above[0].parent))}"
+        start = f"{_START} in {shlex.quote(str(above[0].parent))}"
         return Fix(f"{start}, or give it {_option(above[0])}", for_operator=True)
     if not _environments_of(folder) and (nested := _with_pytest(_nested(folder), tried)):
         names = tuple(dict.fromkeys(prefix.parent.relative_to(root).as_posix() for prefix in nested))
@@ -55,7 +57,18 @@ def on_path(search_path: str) -> Fix | None:
     is_ours = os.path.realpath(virtualenv.of(python)) == os.path.realpath(sys.prefix)
     if not python.is_absolute() or is_ours or not _sees_pytest(python):
         return None
-    return Fix(f"start pytest-mcp with --python {shlex.quote(str(python))}", for_operator=True)
+    return Fix(f"{_START} with {_OPTION} {shlex.quote(str(python))}", for_operator=True)
+
+
+def chosen_python(line: str) -> str | None:
+    """The Python that a line from here tells the operator to use."""
+    if not line.startswith(_START):
+        return None
+    try:
+        *_, option, python = shlex.split(line)
+    except ValueError:
+        return None
+    return python if option == _OPTION else None
 
 
 def _sees_pytest(python: Path) -> bool:
@@ -91,7 +104,7 @@ def _link(root: Path, prefix: Path) -> Fix:
 
 
 def _choose(prefix: Path) -> Fix:
-    return Fix(f"start pytest-mcp with {_option(prefix)}", for_operator=True)
+    return Fix(f"{_START} with {_option(prefix)}", for_operator=True)
 
 
 def _paths(names: Sequence[str]) -> str:
@@ -102,7 +115,7 @@ def _paths(names: Sequence[str]) -> str:
 
 def _option(prefix: Path) -> str:
     """The absolute path: the server may have been started elsewhere."""
-    return f"--python {shlex.quote(str(virtualenv.python(prefix)))}"
+    return f"{_OPTION} {shlex.quote(str(virtualenv.python(prefix)))}"
 
 
 def _above(root: Path) -> list[Path]:

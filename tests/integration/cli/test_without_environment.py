@@ -1,4 +1,9 @@
-"""Projects without an environment of their own, as in containers: the Python on PATH is named, and can be chosen."""
+"""Projects without an environment of their own, as in containers: the Python on PATH is named, and can be chosen.
+
+The advice is followed in the folder where the command was typed.
+"""
+
+from pathlib import Path
 
 from tests.support.commands.preloaded import typed
 from tests.support.commands.terminals import environment_of
@@ -11,10 +16,39 @@ def test_run_names_the_python_on_path_that_has_pytest_and_takes_it_by_its_name(b
     image = bench.python.parent
     variables = environment_of(bench, PATH=f"{image}:/usr/bin:/bin")
 
-    advised = typed("run", cwd=bench.root, env=variables)
+    advised = typed("run", "-x", "test_a.py", cwd=bench.root, env=variables)
+    examined = typed("doctor", cwd=bench.root, env=variables)
+    investigated = typed("investigate", "test_a.py::test_fine", cwd=bench.root, env=variables)
     done = typed("run", "--python", "python3", cwd=bench.root, env=variables)
 
     assert advised.returncode == 4
-    assert f"fix: start pytest-mcp with --python {image}/python3" in advised.stderr.splitlines()
+    assert f"fix: pytest-mcp run --python {image}/python3 test_a.py --failfast" in advised.stderr.splitlines()
+    assert examined.stdout.splitlines()[-1] == f"Next: pytest-mcp --python {image}/python3 setup"
+    with_python = f"fix: pytest-mcp investigate --python {image}/python3 test_a.py::test_fine"
+    assert with_python in investigated.stderr.splitlines()
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1].startswith("passed: 1 passed")
+
+
+def test_the_fix_that_is_typed_in_a_subfolder_goes_to_the_root_first(bench: Workbench) -> None:
+    bench.write({"setup.cfg": "", "tests/unit/test_a.py": "def test_fine(): pass\n"})
+    here = bench.root / "tests" / "unit"
+    variables = environment_of(bench, PATH="/nowhere", PWD=str(here))
+
+    ran, examined = typed("run", cwd=here, env=variables), typed("doctor", cwd=here, env=variables)
+    answered = typed("run", "--json", cwd=here, env=variables)
+
+    line = ran.stderr.splitlines()[-1].removeprefix("fix: ")
+    assert line.startswith("cd ../.. && python3 -m venv .venv && ")
+    assert examined.stdout.splitlines()[-1] == f"Next: {line}"
+    assert line not in answered.stdout
+    assert line.removeprefix("cd ../.. && ") in answered.stdout
+
+
+def test_a_folder_that_is_no_project_gets_the_same_answer_from_run_and_doctor(tmp_path: Path) -> None:
+    variables = {"HOME": "/nowhere", "PATH": "/nowhere"}
+    ran, examined = typed("run", cwd=tmp_path, env=variables), typed("doctor", cwd=tmp_path, env=variables)
+
+    step = "cd into the project's folder, or name it with --root."
+    assert ran.stderr.splitlines()[-1] == f"fix: {step}"
+    assert examined.stdout.splitlines()[-1] == f"Next: {step}"

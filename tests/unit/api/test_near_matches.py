@@ -30,6 +30,9 @@ def root(tmp_path: Path) -> Path:
     [
         ("tests/shop/test_crat.py", "tests/shop/test_cart.py"),
         ("test", "tests"),
+        ("tests/sohp", "tests/shop"),
+        ("tests/shep", "tests/shop"),
+        ("tests/sale", None),
         ("test_cart.py", "tests/shop/test_cart.py"),
         ("shop/test_cart.py", "tests/shop/test_cart.py"),
         ("tests/shop/nowhere.py", None),

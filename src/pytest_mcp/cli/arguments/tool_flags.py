@@ -53,7 +53,13 @@ def add_typed(options: argparse.Namespace, given: Arguments) -> None:
 def as_typed(given: Arguments) -> list[str]:
     """Arguments as they would be typed."""
     words = [word for value in given.values() if isinstance(value, list) for word in value]
-    return words + [f"{_flag(name)}={value}" for name, value in given.items() if not isinstance(value, list)]
+    return words + [_typed_flag(name, value) for name, value in given.items() if not isinstance(value, list)]
+
+
+def _typed_flag(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return _flag(name) if value else _flag(f"no_{name}")
+    return f"{_flag(name)}={value}"
 
 
 def command(name: str, given: Arguments, settings: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ import os
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,13 @@ import anyio
 from pytest_mcp.api import targets
 from pytest_mcp.api.results import ExplainResult
 from pytest_mcp.cli import mcp_client, render_doctor, terminal
-from pytest_mcp.cli.arguments import typed_paths
+from pytest_mcp.cli.arguments import typed_advice, typed_paths
 from pytest_mcp.cli.mcp_client import Examination, Handshake, Target, server_command
 from pytest_mcp.cli.output import can_show, show
 from pytest_mcp.cli.render_doctor import Style
 from pytest_mcp.cli.setup.url import checked_url
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, ConfigError
-from pytest_mcp.config.options import LoadConfig, server_flags
+from pytest_mcp.config.options import LoadConfig, server_flags, typed_flags
 from pytest_mcp.environments import nearby
 from pytest_mcp.report.environment.readiness import Standing
 from pytest_mcp.text import in_line
@@ -53,7 +54,9 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     flags = server_flags(options, config)
     by_hand = f"Start the server by hand and read its output: {shlex.join(server_command(flags))} < /dev/null"
     arguments = {} if options.path is None else {"path": _from_root(options.path, config.root)}
-    subject = Subject(mcp_client.local(flags, config), lambda _: by_hand, arguments)
+    setup = ["pytest-mcp", *typed_flags(options, os.environ)]
+    advice = partial(typed_advice.typed, root=config.root, with_python=lambda it: [*setup, "--python", it, "setup"])
+    subject = Subject(mcp_client.local(flags, config), lambda _: by_hand, arguments, advice)
     return _examine(subject, options, config.environment)
 
 
@@ -72,6 +75,8 @@ class Subject:
     # The next step if the server cannot be called, for the HTTP status that it answered with.
     next_step: Callable[[int | None], str]
     arguments: dict[str, Any] = field(default_factory=dict)
+    # The next step of the answer, as a person types it here.
+    typed: Callable[[str], str] = lambda step: step
 
 
 def _on_http(options: argparse.Namespace) -> Subject:
@@ -113,7 +118,7 @@ def _style(environment: Mapping[str, str]) -> Style:
 
 def _standing(found: Examination, subject: Subject) -> Standing:
     if found.answer is not None:
-        return Standing(found.answer["ready"], found.answer["summary"], _next_step(found.answer))
+        return Standing(found.answer["ready"], found.answer["summary"], _next_step(found.answer, subject))
     refusals = subject.target.refusals
     problem = (found.problem or "").partition("\n")[0]
     return Standing(False, f"Not ready: {problem}", subject.next_step(refusals[-1] if refusals else None))
@@ -153,7 +158,7 @@ def _fault(folder: str, target: Target) -> Answer | None:
     }
 
 
-def _next_step(answer: Answer) -> str | None:
+def _next_step(answer: Answer, subject: Subject) -> str | None:
     """In the words of the command line."""
     step: str | None = answer["next_step"]
     ready = [member["folder"] for member in answer.get("members") or [] if member["problem"] is None]
@@ -162,7 +167,7 @@ def _next_step(answer: Answer) -> str | None:
     if step is not None and step.startswith(nearby.CALL_WITH):
         first, _ = json.JSONDecoder().raw_decode(step, len(nearby.CALL_WITH))
         return shlex.join(["pytest-mcp", "doctor", first])
-    return step
+    return step and subject.typed(step)
 
 
 def _report(found: Examination, standing: Standing, style: Style) -> str:

@@ -39,9 +39,20 @@ def wanted(options: argparse.Namespace) -> "PageFile | None":
     path = Path(options.html).absolute()
     if path.is_dir():
         raise ConfigError(f"--html: {in_line(options.html)} is a folder.")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise ConfigError(f"--html: {in_line(str(path.parent))} is not a folder that can be written to.")
+    _check_folder(path.parent)
     return PageFile(path, opens=options.open)
+
+
+def _check_folder(folder: Path) -> None:
+    try:
+        folder.stat()
+        usable = os.access(folder, os.W_OK | os.X_OK)
+    except FileNotFoundError:
+        raise ConfigError(f"--html: {in_line(str(folder))} does not exist.") from None
+    except OSError:
+        usable = False
+    if not usable:
+        raise ConfigError(f"--html: {in_line(str(folder))} is not a folder that can be written to.")
 
 
 def origin(command: str, given: Arguments, options: argparse.Namespace, root: Path) -> Origin:

@@ -19,8 +19,11 @@ from pytest_mcp.report import failures
 
 # Of a message in one line, in characters.
 SHOWN_MESSAGE = 200
-_ELSEWHERE = "Start the server in the project's folder, or name it with --root."
+ELSEWHERE = "Start the server in the project's folder, or name it with --root."
 _BY_HAND = "Run it by hand to see the error: {command}"
+_INSTALL = "Install what the project needs into "
+# Of the sentences that end with a command.
+_BEFORE_COMMANDS = (_BY_HAND.partition(": ")[0], _INSTALL)
 # pytest's words for two test files of one name, and the option that allows them.
 _CLASH = "import file mismatch"
 _IMPORTLIB = "--import-mode=importlib"
@@ -29,7 +32,7 @@ _UNKNOWN_OPTIONS = re.compile(r"error: unrecognized arguments: (.+)")
 
 # error → the problem, and what to do about it.
 _FAILURES: Mapping[ErrorType, tuple[str, str]] = {
-    "environment": ("no usable Python with pytest was found", _ELSEWHERE),
+    "environment": ("no usable Python with pytest was found", ELSEWHERE),
     "usage_error": ("pytest rejects its configuration", "Correct what pytest names, in {settings}."),
     "timeout": (
         "the tests were not collected within {seconds} seconds",
@@ -90,6 +93,12 @@ def of_survey(run: Run[Survey], around: Surroundings) -> Standing:
     return Standing(True, f"Ready: {count} test{'s' if count > 1 else ''}{versions}", None)
 
 
+def split_command(step: str) -> tuple[str, str]:
+    """A next step as the words before its command, if it has any, and the command."""
+    before, colon, command = step.partition(": ")
+    return (before + colon, command) if step.startswith(_BEFORE_COMMANDS) else ("", step)
+
+
 def uncollected_line(event: CollectionFailed) -> str:
     """A collection error in one line: place, exception, message."""
     error = failures.collection_error(event)
@@ -110,7 +119,7 @@ def _uncollected(broken: list[CollectionFailed], run: Run[Survey], around: Surro
         step = f"Install the project itself as editable into {_environment(run)}, or set pythonpath = src for pytest."
         return _not_ready(summary, around.installation or step)
     line = f": {around.installation}" if around.installation else ", or correct the import."
-    return _not_ready(summary, f"Install what the project needs into {_environment(run)}{line}")
+    return _not_ready(summary, f"{_INSTALL}{_environment(run)}{line}")
 
 
 def _by_importlib(run: Run[Survey], around: Surroundings) -> str:
@@ -130,7 +139,7 @@ def _where_tests_are(run: Run[Survey], around: Surroundings) -> str:
     if ledger.skipped_modules:
         return f"Provide what the test modules need, they skip themselves: {_line(ledger.skipped_modules[0].reason)}"
     if not around.looks_like_a_project:
-        return _ELSEWHERE
+        return ELSEWHERE
     return "Write a first test in tests/test_NAME.py, or set testpaths and python_files to where the tests are."
 
 

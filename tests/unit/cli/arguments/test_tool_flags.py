@@ -84,6 +84,9 @@ def test_a_flag_that_is_given_twice_is_refused(typed: str, said: str, capsys: py
 WORDS = st.text(min_size=1).filter(lambda word: not word.startswith("-"))
 
 
-@given(st.fixed_dictionaries({"pattern": st.text()}, optional={"node_ids": st.lists(WORDS, min_size=1), "path": WORDS}))
+OPTIONAL = {"node_ids": st.lists(WORDS, min_size=1), "path": WORDS, "failfast": st.booleans()}
+
+
+@given(st.fixed_dictionaries({"pattern": st.text()}, optional=OPTIONAL))
 def test_arguments_said_and_parsed_are_the_same_again(arguments: dict[str, Any]) -> None:
     assert parsed(EXECUTE, *tool_flags.as_typed(arguments)) == arguments

@@ -1,0 +1,69 @@
+"""The advice of an error or of `explain_environment`, as a person follows it in the working directory.
+
+In comes a line for agents and operators, whose commands are run in the root; out comes the line that a person types.
+Which advice is given is decided in `environments/advice.py` and `report/environment/readiness.py`.
+"""
+
+import os
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+from pytest_mcp.api.errors import CallError, ExecutionFailed, Fix
+from pytest_mcp.environments import host, nearby
+from pytest_mcp.environments.managers.registry import MANAGERS
+from pytest_mcp.report.environment import readiness
+
+ELSEWHERE = "cd into the project's folder, or name it with --root."
+_PROGRAMS = frozenset({"cd", "ln", "mv", "printf", "python3", *(manager.name for manager in MANAGERS)})
+
+# A Python in, the words of the command that uses it out.
+WithPython = Callable[[str], list[str]]
+
+
+def message(error: CallError, root: Path, with_python: WithPython) -> str:
+    """The error's message with the fix for a person."""
+    fix = error.fix if isinstance(error, ExecutionFailed) else None
+    if fix is None:
+        return error.message
+    line = ELSEWHERE if _is_elsewhere(error, fix, root) else typed(fix.line, root, with_python)
+    return error.message.replace(f"\nfix: {fix.line}", f"\nfix: {line}", 1)
+
+
+def typed(line: str, root: Path, with_python: WithPython) -> str:
+    if line == readiness.ELSEWHERE:
+        return ELSEWHERE
+    if (python := nearby.chosen_python(line)) is not None:
+        return shlex.join(with_python(python))
+    before, command = readiness.split_command(line)
+    return f"{before}{_to(root)}{command}" if _is_command(command) else line
+
+
+def _is_elsewhere(error: CallError, fix: Fix, root: Path) -> bool:
+    """As `doctor` decides it: a folder that is no project gets no environment."""
+    has_python = (error.data.get("environment") or {}).get("interpreter") is not None
+    return not (has_python or fix.for_operator or host.is_project(root))
+
+
+def _is_command(line: str) -> bool:
+    """Not a sentence."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return False
+    program = next((word for word in words if "=" not in word), "")
+    return "/" in program or program in _PROGRAMS
+
+
+def _to(root: Path) -> str:
+    try:
+        here = Path.cwd()
+    except OSError:  # it was deleted
+        return f"cd {shlex.quote(str(root))} && "
+    if here == root:
+        return ""
+    relative = os.path.relpath(root, here)
+    # A shell that came here through a symlink goes up to another folder.
+    is_direct = os.environ.get("PWD", str(here)) == str(here) and not relative.startswith("-")
+    place = min(relative, str(root), key=len) if is_direct else str(root)
+    return f"cd {shlex.quote(place)} && "
