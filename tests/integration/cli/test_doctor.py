@@ -104,7 +104,7 @@ def test_a_folder_that_is_no_project_is_not_told_to_become_one(tmp_path: Path) -
 
     assert done.returncode == 1
     assert "has no project file" in done.stdout
-    assert "--root" in closing(done)[1]
+    assert closing(done)[1] == "Next: cd into the project's folder, or name it with --root."
 
 
 def test_a_project_without_tests_is_told_what_was_looked_for(bench: Workbench) -> None:

@@ -228,7 +228,7 @@ def test_a_run_in_a_folder_that_is_no_project_says_what_to_do(tmp_path: Path) ->
     done = typed("run", cwd=tmp_path, env={"HOME": "/nowhere", "PATH": "/usr/bin:/bin"})
 
     assert (done.returncode, done.stdout) == (4, "")
-    assert "\nfix: " in done.stderr
+    assert "\nfix: cd into the project's folder, or name it with --root.\n" in done.stderr
 
 
 def test_a_bug_of_ours_is_no_failure_of_a_test(bench: Workbench) -> None:

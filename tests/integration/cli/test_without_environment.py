@@ -3,8 +3,6 @@
 The advice is followed in the folder where the command was typed.
 """
 
-from pathlib import Path
-
 from tests.support.commands.preloaded import typed
 from tests.support.commands.terminals import environment_of
 from tests.support.workbench import Workbench
@@ -43,12 +41,3 @@ def test_the_fix_that_is_typed_in_a_subfolder_goes_to_the_root_first(bench: Work
     assert examined.stdout.splitlines()[-1] == f"Next: {line}"
     assert line not in answered.stdout
     assert line.removeprefix("cd ../.. && ") in answered.stdout
-
-
-def test_a_folder_that_is_no_project_gets_the_same_answer_from_run_and_doctor(tmp_path: Path) -> None:
-    variables = {"HOME": "/nowhere", "PATH": "/nowhere"}
-    ran, examined = typed("run", cwd=tmp_path, env=variables), typed("doctor", cwd=tmp_path, env=variables)
-
-    step = "cd into the project's folder, or name it with --root."
-    assert ran.stderr.splitlines()[-1] == f"fix: {step}"
-    assert examined.stdout.splitlines()[-1] == f"Next: {step}"
