@@ -208,7 +208,7 @@ def test_what_cannot_be_understood_is_a_usage_error_with_one_clear_sentence(benc
 
     assert (done.returncode, done.stdout) == (4, "")
     assert "Traceback" not in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("pytest-mcp")
+    assert done.stderr.splitlines()[0].startswith("pytest-mcp")
 
 
 def test_the_sdk_is_not_imported(bench: Workbench) -> None:
