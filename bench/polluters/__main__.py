@@ -11,6 +11,7 @@ from bench.polluters import report, results
 from bench.polluters.measure import measure
 from bench.polluters.plant import Kind
 from bench.tokens.cache import FOLDER
+from bench.tokens.real import libraries
 from bench.tokens.real.libraries import LIBRARIES
 
 
@@ -27,14 +28,10 @@ def main(given: Sequence[str] | None = None) -> int:
 
 def parsed(given: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.polluters", description="Find a test that leaks.")
-    parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help=f"only these; of {', '.join(LIBRARIES)}")
+    libraries.add_to(parser)
     parser.add_argument("--number", type=int, default=1, metavar="N", help="so many of each kind in each library")
     parser.add_argument("--render", action="store_true", help="measure nothing; write the document again")
-    options = parser.parse_args(given)
-    unknown = [name for name in options.libraries if name not in LIBRARIES]
-    if unknown:
-        parser.error(f"no such library: {', '.join(unknown)}")
-    return options
+    return parser.parse_args(given)
 
 
 def run(library: str, number: int) -> None:

@@ -9,6 +9,7 @@ import anyio
 from bench.suspects import more, report, results
 from bench.suspects.measure import measure
 from bench.tokens.cache import FOLDER
+from bench.tokens.real import libraries
 from bench.tokens.real.libraries import LIBRARIES
 
 
@@ -24,15 +25,11 @@ def main(given: Sequence[str] | None = None) -> int:
 
 def parsed(given: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.suspects", description="Find the function with a bug.")
-    parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help=f"only these; of {', '.join(LIBRARIES)}")
+    libraries.add_to(parser)
     parser.add_argument("--tuned", action="store_true", help="without the holdout")
     parser.add_argument("--search", type=int, default=0, metavar="N", help="find so many more bugs of each first")
     parser.add_argument("--render", action="store_true", help="measure nothing; write the document again")
-    options = parser.parse_args(given)
-    unknown = [name for name in options.libraries if name not in LIBRARIES]
-    if unknown:
-        parser.error(f"no such library: {', '.join(unknown)}")
-    return options
+    return parser.parse_args(given)
 
 
 def run(options: argparse.Namespace) -> None:

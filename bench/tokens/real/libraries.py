@@ -3,6 +3,7 @@
 Versions are in constraints.txt. Chosen for different styles of tests; `holdout` is for nobody to tune on.
 """
 
+import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,3 +70,15 @@ LIBRARIES = {
         ),
     )
 }
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """The libraries that are named on a command line."""
+    known = ", ".join(LIBRARIES)
+    parser.add_argument("libraries", nargs="*", type=_known, metavar="LIBRARY", help=f"only these; of {known}")
+
+
+def _known(name: str) -> str:
+    if name not in LIBRARIES:
+        raise argparse.ArgumentTypeError(f"no such library: {name}")
+    return name
