@@ -36,14 +36,14 @@ PURE += ["api.history", "api.investigation", "cli.annotations", "cli.render", "c
 PURE += ["cli.render_doctor", "cli.render_history", "cli.render_investigation"]
 PURE += [
     "cli.setup.client",
-    "cli.setup.clients",
+    "cli.setup.known_clients",
     "cli.setup.entries",
     "cli.setup.goose",
-    "cli.setup.nested",
+    "cli.setup.editing.nested",
     "cli.setup.ownership",
     "cli.setup.server_options",
 ]
-PURE += ["cli.progress.log", "cli.setup.jsonc_edit", "cli.setup.toml_edit"]
+PURE += ["cli.progress.log", "cli.setup.editing.jsonc_edit", "cli.setup.editing.toml_edit"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "cli.loading", "cli.output", "config", "execution.signals", "server.fast_start"]
 SUPERVISOR = [
@@ -237,7 +237,7 @@ LINUX_ONLY = re.compile(
     r"|\bselect\.epoll\b|\bsignal\.(?:sigtimedwait|sigwaitinfo|pidfd_\w+|SIGPWR|SIGSTKFLT)\b|_prctl\b|['\"]/proc\b"
 )
 # The last two ask first whether the system has it, and have another way if not.
-SEAM = {"execution.linux", "config.model", "cli.setup.config_file"}
+SEAM = {"execution.linux", "config.model", "cli.setup.editing.config_file"}
 
 
 def test_what_only_linux_has_is_used_behind_one_seam() -> None:

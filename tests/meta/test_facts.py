@@ -11,8 +11,8 @@ from pytest_mcp import text
 from pytest_mcp.api import results
 from pytest_mcp.api.requests import MAX_NODE_IDS
 from pytest_mcp.cli.setup.client import Client, Level
-from pytest_mcp.cli.setup.clients import CLIENTS
 from pytest_mcp.cli.setup.entries import entry, root_arguments, server_name
+from pytest_mcp.cli.setup.known_clients import CLIENTS
 from pytest_mcp.config import endpoint
 from pytest_mcp.config import model as config
 from pytest_mcp.environments.managers import query

@@ -25,7 +25,7 @@ from pytest_mcp.api import expressions
 from pytest_mcp.api.results import CollectionError
 from pytest_mcp.changes.imports.mentions import Names, Scanner
 from pytest_mcp.cli import colours
-from pytest_mcp.cli.setup import jsonc_edit
+from pytest_mcp.cli.setup.editing import jsonc_edit
 from pytest_mcp.config import endpoint
 from pytest_mcp.environments import project, requirements
 from pytest_mcp.environments.managers import conda, pip

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from pytest_mcp.cli.setup.jsonc_edit import read
+from pytest_mcp.cli.setup.editing.jsonc_edit import read
 
 # Few, so that they meet each other and the keys of the path.
 NAMES = st.sampled_from(["mcpServers", "pytest", "other", "a\nb", 'q"', "ключ", ""])

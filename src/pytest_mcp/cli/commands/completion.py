@@ -14,7 +14,7 @@ from pytest_mcp.cli import main as command_line
 from pytest_mcp.cli.output import show
 from pytest_mcp.cli.setup import goose
 from pytest_mcp.cli.setup.client import TOOL_NAMES
-from pytest_mcp.cli.setup.clients import CLIENTS
+from pytest_mcp.cli.setup.known_clients import CLIENTS
 from pytest_mcp.config.options import LoadConfig
 
 SHELLS = ("bash", "zsh", "fish")

@@ -2,12 +2,10 @@
 
 In come names of clients, or none for those that are found; out come diffs, changed files and an exit code: 0 if
 everything is as requested, 1 if something is not, 2 for a usage error. What a client needs is decided in
-`setup/clients.py`, how a file is changed in `setup/config_file.py`.
+`setup/known_clients.py`, how a file is changed in `setup/editing/config_file.py`.
 """
 
 import argparse
-import os
-import sys
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,13 +13,15 @@ from typing import Literal
 
 from pytest_mcp.api import near_matches
 from pytest_mcp.cli.output import MISUSE, ask, can_ask, print_message, show
-from pytest_mcp.cli.setup import config_file, extras, goose, instructions, own_command, server_entry, server_options
-from pytest_mcp.cli.setup.client import Client, Machine
-from pytest_mcp.cli.setup.clients import CLIENTS, OTHER
-from pytest_mcp.cli.setup.config_file import Change, ConfigFileError, real
+from pytest_mcp.cli.setup import extras, goose, instructions, own_command, server_entry, server_options
+from pytest_mcp.cli.setup.client import Client
+from pytest_mcp.cli.setup.editing import config_file
+from pytest_mcp.cli.setup.editing.config_file import Change, ConfigFileError, real
 from pytest_mcp.cli.setup.extras import Extra
+from pytest_mcp.cli.setup.known_clients import CLIENTS, OTHER
+from pytest_mcp.cli.setup.location import exists, this_machine
 from pytest_mcp.cli.setup.ownership import server_arguments
-from pytest_mcp.cli.setup.plan import Plan, exists
+from pytest_mcp.cli.setup.plan import Plan
 from pytest_mcp.cli.setup.server_entry import NoRemoteError, NotOurEntryError
 from pytest_mcp.cli.setup.url import checked_url
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, ConfigError, NoProject
@@ -142,12 +142,12 @@ def _config(options: argparse.Namespace, load_config: LoadConfig) -> Config | No
 
 def _plan(options: argparse.Namespace, config: Config | None) -> Plan:
     try:
-        home = Path.home()
+        machine = this_machine()
     except RuntimeError as error:
         raise ConfigError("You have no home folder, so there are no client settings to change.") from error
     asked: Literal["ask", "cannot ask"] = "ask" if can_ask() else "cannot ask"
     return Plan(
-        machine=Machine(sys.platform, home, os.environ),
+        machine=machine,
         root=config.root if config else None,
         user=options.user,
         remove=options.remove,

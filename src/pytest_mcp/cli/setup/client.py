@@ -1,6 +1,6 @@
 """What is known of an MCP client: where its settings are, and what an entry in them needs.
 
-Types only; the table of clients is in `clients`, the entries that are made of it in `entries`.
+Types only; the table of clients is in `known_clients`, the entries that are made of it in `entries`.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
 """The entry of the server in a client's settings: its name, its keys and its values.
 
 In come a client, a command or an address, and what the file has already; out come names and entries. Pure. What a
-client needs is decided in `clients`, which entries are ours in `ownership`.
+client needs is decided in `known_clients`, which entries are ours in `ownership`.
 """
 
 import re

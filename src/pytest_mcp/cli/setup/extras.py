@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp.cli.setup import config_file, nested, server_entry
+from pytest_mcp.cli.setup import server_entry
 from pytest_mcp.cli.setup.client import TOOL_NAMES, Client
-from pytest_mcp.cli.setup.config_file import Change
+from pytest_mcp.cli.setup.editing import config_file, nested
+from pytest_mcp.cli.setup.editing.config_file import Change
 from pytest_mcp.cli.setup.ownership import is_ours
 from pytest_mcp.cli.setup.plan import Plan
 

@@ -2,15 +2,15 @@
 
 In come the content of a file and whether the paragraph is wanted; out comes the new content, or None if the file is to
 be deleted. Markers enclose the paragraph, and removing it restores the old bytes. The first marker also says whether
-we created the file. Which file an agent reads is decided in `clients`.
+we created the file. Which file an agent reads is decided in `known_clients`.
 """
 
 import re
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_mcp.cli.setup import config_file
-from pytest_mcp.cli.setup.config_file import Change, ConfigFileError, content_of, real
+from pytest_mcp.cli.setup.editing import config_file
+from pytest_mcp.cli.setup.editing.config_file import Change, ConfigFileError, content_of, real
 
 # A CLAUDE.md with this line includes the other file, which is then the one to change.
 SHARED = "AGENTS.md"

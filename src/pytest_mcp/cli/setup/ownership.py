@@ -1,8 +1,8 @@
 """Which entries of a client's settings start this server: only those are changed or removed.
 
 In comes an entry; out comes whether it is ours, and the arguments that it gives the server. In doubt it is not ours:
-every word of the command up to our name must be understood. Pure. What is written into an entry is decided in `clients`
-and `own_command`.
+every word of the command up to our name must be understood. Pure. What is written into an entry is decided in
+`known_clients` and `own_command`.
 """
 
 import re

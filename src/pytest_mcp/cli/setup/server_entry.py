@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp.cli.setup import config_file, server_options
+from pytest_mcp.cli.setup import server_options
 from pytest_mcp.cli.setup.client import Client
-from pytest_mcp.cli.setup.config_file import Change, ConfigFileError
+from pytest_mcp.cli.setup.editing import config_file
+from pytest_mcp.cli.setup.editing.config_file import Change, ConfigFileError
 from pytest_mcp.cli.setup.entries import (
     connection_keys,
     entry,

@@ -7,7 +7,7 @@ arguments begin in an entry is decided in `ownership`.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pytest_mcp.cli.setup.config_file import NOT_SHOWN
+from pytest_mcp.cli.setup.editing.config_file import NOT_SHOWN
 from pytest_mcp.config import history
 from pytest_mcp.config.options import SETTINGS
 
@@ -41,14 +41,19 @@ def relative(words: Sequence[str], folder: str, prefix: str) -> list[str]:
     return [word for option in _parsed(words) for word in _relative(option, f"{folder}/", prefix)]
 
 
+def value(words: Sequence[str], flag: str) -> str | None:
+    """The last one counts, as it does for the server."""
+    return next((option.value for option in reversed(_parsed(words)) if option.flag == flag), None)
+
+
 def has_time_limit(words: Sequence[str]) -> bool:
-    return any(option.flag == "--timeout" for option in _parsed(words))
+    return value(words, "--timeout") is not None
 
 
 def time_limit(words: Sequence[str], default: int) -> int:
     """The server's time limit for a call, in seconds."""
-    values = [option.value or "" for option in _parsed(words) if option.flag == "--timeout"]
-    return int(values[-1]) if values and values[-1].isdecimal() else default
+    typed = value(words, "--timeout") or ""
+    return int(typed) if typed.isdecimal() else default
 
 
 def shown(words: Sequence[str]) -> str:

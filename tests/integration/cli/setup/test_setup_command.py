@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from pytest_mcp.cli.commands.setup import CLIENTS_BY_NAME
-from pytest_mcp.cli.setup.clients import CLIENTS
+from pytest_mcp.cli.setup.known_clients import CLIENTS
 from tests.support.commands.desk import SERVER, Desk
 from tests.support.waiting import PATIENCE
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.cli.setup.config_file import ConfigFileError
+from pytest_mcp.cli.setup.editing.config_file import ConfigFileError
 from pytest_mcp.cli.setup.instructions import added, file, with_paragraph, without_paragraph
 
 TEXTS = st.lists(st.sampled_from([b"\n", b"\r\n", b"# Rules", b" ", "ü".encode(), b"\xff", b"<!-- a -->"])).map(

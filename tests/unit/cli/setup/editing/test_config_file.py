@@ -13,8 +13,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from pytest_mcp.cli.setup import jsonc_edit
-from pytest_mcp.cli.setup.config_file import (
+from pytest_mcp.cli.setup.editing import jsonc_edit
+from pytest_mcp.cli.setup.editing.config_file import (
     Change,
     ConfigFileError,
     added,

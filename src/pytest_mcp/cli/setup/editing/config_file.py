@@ -1,7 +1,8 @@
 """Read a settings file of another program, change one entry of it, show the difference, write it atomically.
 
 In come a path, a path of keys and an entry; out comes a `Change`, which `write` applies. Every failure raises
-`ConfigFileError` and leaves the file as it was. Which file it is and what the entry contains is decided in `clients`.
+`ConfigFileError` and leaves the file as it was. Which file it is and what the entry contains is decided in
+`known_clients`.
 """
 
 import contextlib
@@ -16,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from pytest_mcp.cli.setup import jsonc_edit, nested, toml_edit
+from pytest_mcp.cli.setup.editing import jsonc_edit, nested, toml_edit
 from pytest_mcp.text import safe, safe_line
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -68,7 +69,7 @@ class Change:
 
 def table(path: Path, keys: Sequence[str]) -> Mapping[str, Any]:
     """The table at this path of keys; empty if there is none."""
-    with _explained(path):
+    with _explained(path, "cannot be read"):
         return nested.inner(EDITORS[path.suffix].read(_text(content_of(path))), keys) or {}
 
 
@@ -299,7 +300,7 @@ def content_of(path: Path) -> bytes | None:
 
 
 @contextlib.contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _explained(path: Path, happened: str = "was not changed") -> Iterator[None]:
     """Raise every error of parsing and editing as a ConfigFileError."""
     try:
         yield
@@ -310,7 +311,7 @@ def _explained(path: Path) -> Iterator[None]:
     except RecursionError as error:
         raise ConfigFileError(f"{path} is nested too deeply.") from error
     except ValueError as error:
-        raise ConfigFileError(f"{path} was not changed: {safe(str(error))}.") from error
+        raise ConfigFileError(f"{path} {happened}: {safe(str(error))}.") from error
 
 
 def _text(content: bytes | None) -> str:

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_mcp.cli.setup.client import Client, Machine
-from pytest_mcp.cli.setup.clients import CLIENTS
-from pytest_mcp.cli.setup.config_file import EDITORS
+from pytest_mcp.cli.setup.editing.config_file import EDITORS
 from pytest_mcp.cli.setup.entries import (
     entry,
     own_keys,
@@ -17,6 +16,7 @@ from pytest_mcp.cli.setup.entries import (
     server_name,
     token_keys,
 )
+from pytest_mcp.cli.setup.known_clients import CLIENTS
 from pytest_mcp.config.model import DEFAULT_TIMEOUT
 from tests.support.paths import ROOT
 

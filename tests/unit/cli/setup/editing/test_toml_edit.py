@@ -8,7 +8,7 @@ import tomlkit
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from pytest_mcp.cli.setup.toml_edit import TomlError, drop, put, read
+from pytest_mcp.cli.setup.editing.toml_edit import TomlError, drop, put, read
 from tests.support.invented.toml_documents import documents, is_toml
 
 KEYS = ("mcp_servers", "pytest")

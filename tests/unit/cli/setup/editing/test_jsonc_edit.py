@@ -8,7 +8,16 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from pytest_mcp.cli.setup.jsonc_edit import DEEPEST_NESTING, JsoncError, append, discard, drop, member, put, read
+from pytest_mcp.cli.setup.editing.jsonc_edit import (
+    DEEPEST_NESTING,
+    JsoncError,
+    append,
+    discard,
+    drop,
+    member,
+    put,
+    read,
+)
 from tests.support.invented.jsonc_documents import (
     OBJECTS,
     VALUES,
