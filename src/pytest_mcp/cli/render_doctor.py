@@ -12,6 +12,7 @@ from typing import Literal
 from pytest_mcp.api.results import ExplainResult, Git, Member, Settings
 from pytest_mcp.cli.colours import Colour, Painter
 from pytest_mcp.cli.mcp_client import Handshake
+from pytest_mcp.cli.setup.found_entries import FoundEntry
 from pytest_mcp.report.environment.readiness import Standing
 from pytest_mcp.text import safe
 
@@ -61,6 +62,12 @@ def of_handshake(handshake: Handshake) -> Section:
 
 def of_problem(problem: str) -> Section:
     return Section("Problem", (Line("bad", "", problem),))
+
+
+def of_entries(entries: Iterable[FoundEntry]) -> Section:
+    """The clients that can start the server for this project, as their settings files say."""
+    lines = tuple(map(_entry, entries))
+    return Section("Clients", lines or (Line("none", "", "no entry yet: `pytest-mcp setup` writes one"),))
 
 
 def of_stderr(stderr: str) -> Section:
@@ -167,6 +174,13 @@ def _member(found: Member) -> Line:
     versions = _listed(f"{name} {version}" for name, version in known.items() if version)
     text = "; ".join(filter(None, [versions, found.problem])) or "ready"
     return Line("good" if found.problem is None else "warning", found.folder, text)
+
+
+def _entry(found: FoundEntry) -> Line:
+    if found.problem is None:
+        return Line("good", found.client, safe(found.file))
+    fix = f"\nrenew it: {found.fix}" if found.fix else ""
+    return Line("bad", found.client, f"{safe(found.file)}: {safe(found.problem)}{fix}")
 
 
 def _wrapped(sentence: str) -> str:

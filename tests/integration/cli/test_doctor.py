@@ -66,10 +66,25 @@ def test_a_project_that_is_ready_ends_with_zero_and_one_line_that_says_so(projec
     assert "\x1b" not in done.stdout
 
 
-def test_json_is_the_tools_answer_and_the_handshake(project: Workbench) -> None:
+def test_an_entry_that_cannot_start_the_server_is_shown_with_the_command_that_renews_it(project: Workbench) -> None:
+    entry = {"command": "/gone/pytest-mcp", "args": []}
+    project.write({".mcp.json": json.dumps({"mcpServers": {"pytest": entry}})})
+
+    broken = doctor(project.root, PYTHON)
+    typed("setup", "claude-code", "--yes", cwd=project.root, env=environment())
+    renewed = doctor(project.root, PYTHON)
+
+    assert "✗ Claude Code       .mcp.json: /gone/pytest-mcp does not exist\n" in broken.stdout
+    assert "renew it: pytest-mcp setup claude-code\n" in broken.stdout
+    assert "✓ Claude Code       .mcp.json\n" in renewed.stdout
+    assert (broken.returncode, renewed.returncode) == (0, 0)
+
+
+def test_json_is_the_tools_answer_the_handshake_and_the_clients(project: Workbench) -> None:
     answer = told(project.root, PYTHON)
 
     handshake = answer.pop("handshake")
+    assert answer.pop("clients") == []
     (explain,) = [tool for tool in TOOLS if tool.name == "explain_environment"]
     assert list(answer) == list(explain.output_schema["properties"])
     assert (answer["ready"], answer["tests"]["count"], answer["config"]["markers"]) == (True, 1, ["slow"])

@@ -2,7 +2,8 @@
 
 Starts a server and calls it over stdio, like a client, or calls the one at the URL. With a path, such as a member of a
 monorepo, it checks the environment of that. At the root of a monorepo without an environment of its own, the members
-have to be ready. Out come a report and an exit code: 0 if everything is ready, 1 if not, 2 for a usage error.
+have to be ready. Entries of clients that cannot start the server are shown, and do not decide.
+Out come a report and an exit code: 0 if everything is ready, 1 if not, 2 for a usage error.
 """
 
 import argparse
@@ -25,6 +26,9 @@ from pytest_mcp.cli.arguments import typed_advice, typed_paths
 from pytest_mcp.cli.mcp_client import Examination, Handshake, Target, server_command
 from pytest_mcp.cli.output import can_show, show
 from pytest_mcp.cli.render_doctor import Style
+from pytest_mcp.cli.setup import found_entries
+from pytest_mcp.cli.setup.found_entries import FoundEntry
+from pytest_mcp.cli.setup.location import this_machine
 from pytest_mcp.cli.setup.url import checked_url
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, ConfigError
 from pytest_mcp.config.options import LoadConfig, server_flags, typed_flags
@@ -56,8 +60,15 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     arguments = {} if options.path is None else {"path": _from_root(options.path, config.root)}
     setup = ["pytest-mcp", *typed_flags(options, os.environ)]
     advice = partial(typed_advice.typed, root=config.root, with_python=lambda it: [*setup, "--python", it, "setup"])
-    subject = Subject(mcp_client.local(flags, config), lambda _: by_hand, arguments, advice)
+    subject = Subject(mcp_client.local(flags, config), lambda _: by_hand, arguments, advice, _entries(config.root))
     return _examine(subject, options, config.environment)
+
+
+def _entries(root: Path) -> list[FoundEntry]:
+    try:
+        return found_entries.for_project(root, this_machine())
+    except RuntimeError:  # the user has no home folder
+        return []
 
 
 def _from_root(typed: str, root: Path) -> str:
@@ -77,6 +88,8 @@ class Subject:
     arguments: dict[str, Any] = field(default_factory=dict)
     # The next step of the answer, as a person types it here.
     typed: Callable[[str], str] = lambda step: step
+    # How clients start it; None if it is on HTTP.
+    entries: list[FoundEntry] | None = None
 
 
 def _on_http(options: argparse.Namespace) -> Subject:
@@ -107,7 +120,8 @@ def _examine(subject: Subject, options: argparse.Namespace, environment: Mapping
     if found.answer is not None and _has_only_members(found.answer):
         found = replace(found, answer=_by_members(found.answer, subject.target))
     standing = _standing(found, subject)
-    show(_as_json(found, standing) if options.json else _report(found, standing, style))
+    told = _as_json(found, standing, subject) if options.json else _report(found, standing, subject, style)
+    show(told)
     return 0 if standing.ready else 1
 
 
@@ -170,10 +184,12 @@ def _next_step(answer: Answer, subject: Subject) -> str | None:
     return step and subject.typed(step)
 
 
-def _report(found: Examination, standing: Standing, style: Style) -> str:
+def _report(found: Examination, standing: Standing, subject: Subject, style: Style) -> str:
     sections = [] if found.problem is None else [render_doctor.of_problem(found.problem)]
     if found.answer is not None:
         sections += render_doctor.of_environment(ExplainResult.model_validate(found.answer))
+    if subject.entries is not None:
+        sections.append(render_doctor.of_entries(subject.entries))
     if found.stderr.strip():
         sections.append(render_doctor.of_stderr(found.stderr))
     return "\n".join(
@@ -181,8 +197,9 @@ def _report(found: Examination, standing: Standing, style: Style) -> str:
     )
 
 
-def _as_json(found: Examination, standing: Standing) -> str:
+def _as_json(found: Examination, standing: Standing, subject: Subject) -> str:
     answer: Answer = found.answer or {**asdict(standing), "problem": found.problem}
     values = dict.fromkeys(Handshake.__annotations__) if found.handshake is None else asdict(found.handshake)
     handshake = {**values, "stderr": found.stderr}
-    return json.dumps({**answer, "handshake": handshake}, ensure_ascii=False, indent=2)
+    clients = {} if subject.entries is None else {"clients": [asdict(entry) for entry in subject.entries]}
+    return json.dumps({**answer, "handshake": handshake, **clients}, ensure_ascii=False, indent=2)

@@ -1,0 +1,138 @@
+"""Which entries of clients are found for a project, and what is wrong with each of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_mcp.cli.setup import found_entries
+from pytest_mcp.cli.setup.client import Machine
+from pytest_mcp.cli.setup.found_entries import FoundEntry
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A project, beside a home folder and a program of ours."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "pytest-mcp"
+    program.touch(mode=0o755)
+    (tmp_path / "project").mkdir()
+    return tmp_path / "project"
+
+
+def found(root: Path) -> list[FoundEntry]:
+    home, folders = root.parent / "home", str(root.parent / "bin")
+    return found_entries.for_project(root, Machine("linux", home, {"PATH": folders}))
+
+
+def write(path: Path, entry: Any, name: str = "pytest") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"mcpServers": {name: entry}}), encoding="utf-8")
+
+
+def problems(root: Path) -> list[str | None]:
+    return [entry.problem for entry in found(root)]
+
+
+def program(root: Path) -> str:
+    return str(root.parent / "bin" / "pytest-mcp")
+
+
+def test_a_project_that_no_client_knows_has_no_entries(root: Path) -> None:
+    assert found(root) == []
+
+
+def test_an_entry_with_a_program_that_exists_has_no_problem(root: Path) -> None:
+    write(root / ".mcp.json", {"command": program(root), "args": []})
+
+    assert found(root) == [FoundEntry("Claude Code", ".mcp.json", program(root))]
+
+
+def test_a_program_is_looked_for_on_the_path_if_the_entry_has_only_its_name(root: Path) -> None:
+    write(root / ".mcp.json", {"command": "pytest-mcp", "args": []})
+    assert problems(root) == [None]
+
+    Path(program(root)).unlink()
+    assert problems(root) == ["pytest-mcp is not on your PATH"]
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "problem"),
+    [
+        ("/gone/pytest-mcp", [], "/gone/pytest-mcp does not exist"),
+        ("/gone/python", ["-m", "pytest_mcp"], "/gone/python does not exist"),
+        ("pytest-mcp", ["--python=/gone/python"], "its --python /gone/python does not exist"),
+        ("pytest-mcp", ["--root", "/gone/root"], "its --root /gone/root does not exist"),
+        ("pytest-mcp", ["--root", "${workspaceFolder}", "--python=.venv/bin/python"], None),
+        ("${userHome}/bin/pytest-mcp", [], None),
+    ],
+)
+def test_a_path_in_an_entry_that_is_gone_is_named(
+    root: Path, command: str, arguments: list[str], problem: str | None
+) -> None:
+    write(root / ".mcp.json", {"command": command, "args": arguments})
+
+    assert problems(root) == [problem]
+
+
+def test_a_program_without_permission_to_execute_it_is_named(root: Path) -> None:
+    Path(program(root)).chmod(0o644)
+    write(root / ".mcp.json", {"command": program(root), "args": []})
+
+    assert problems(root) == [f"{program(root)} cannot be executed"]
+
+
+@pytest.mark.parametrize(
+    ("file", "command"),
+    [
+        ("project/.gemini/settings.json", "pytest-mcp setup gemini"),
+        ("home/.gemini/settings.json", "pytest-mcp setup gemini --user"),
+        # This client has no file in a project.
+        ("home/.kiro/settings/mcp.json", "pytest-mcp setup kiro"),
+    ],
+)
+def test_the_fix_writes_the_file_that_has_the_problem(root: Path, file: str, command: str) -> None:
+    write(root.parent / file, {"command": "/gone/pytest-mcp", "args": []})
+
+    assert [entry.fix for entry in found(root)] == [command]
+
+
+def test_a_users_entry_for_another_project_is_not_this_ones(root: Path) -> None:
+    settings = root.parent / "home" / ".kiro" / "settings" / "mcp.json"
+    write(settings, {"command": "/gone/pytest-mcp", "args": ["--root", "/another"]})
+    assert found(root) == []
+
+    write(settings, {"command": "/gone/pytest-mcp", "args": [f"--root={root}"]})
+    assert problems(root) == ["/gone/pytest-mcp does not exist"]
+
+
+def test_entries_of_other_servers_are_not_shown(root: Path) -> None:
+    write(root / ".mcp.json", {"command": "/gone/another-server", "args": ["--token", "secret"]}, "another")
+
+    assert found(root) == []
+
+
+def test_a_server_on_http_is_found_and_not_looked_up(root: Path) -> None:
+    headers = {"Authorization": "Bearer ${PYTEST_MCP_TOKEN}"}
+    write(root / ".mcp.json", {"type": "http", "url": "http://127.0.0.1:1/mcp", "headers": headers})
+
+    assert found(root) == [FoundEntry("Claude Code", ".mcp.json", None)]
+
+
+def test_a_file_that_cannot_be_parsed_is_named_with_the_place(root: Path) -> None:
+    (root / ".mcp.json").write_text('{"mcpServers": {', encoding="utf-8")
+
+    (problem,) = problems(root)
+    assert problem is not None
+    assert problem.startswith("cannot be read: ")
+    assert "line 1, column 17" in problem
+
+
+def test_a_link_in_a_project_is_not_read(root: Path) -> None:
+    write(root.parent / "secret.json", {"command": "/gone/pytest-mcp", "args": []})
+    (root / ".mcp.json").symlink_to(root.parent / "secret.json")
+
+    (problem,) = problems(root)
+    assert problem is not None
+    assert "symlinks in a project are not followed" in problem
