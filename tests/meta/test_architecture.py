@@ -55,6 +55,7 @@ SUPERVISOR = [
     "linux",
     "stop_timeouts",
     "signals",
+    "folder.removal",
 ]
 
 
@@ -181,10 +182,11 @@ def test_the_child_needs_nothing_but_the_standard_library_pytest_and_its_own_fol
 @pytest.mark.parametrize("name", SUPERVISOR)
 def test_the_supervisor_and_its_modules_need_nothing_but_the_standard_library_and_each_other(name: str) -> None:
     path = MODULES[f"execution.{name}"]
-    ours = {".".join(found.split(".")[1:3]) for found in imported(path) if found.startswith("pytest_mcp.")}
+    ours = [f"{found}." for found in imported(path) if found.startswith("pytest_mcp.")]
+    allowed = tuple(f"pytest_mcp.execution.{each}." for each in SUPERVISOR)
 
     assert packages(path) - {"pytest_mcp"} <= sys.stdlib_module_names
-    assert ours <= {"execution"} | {f"execution.{each}" for each in SUPERVISOR}
+    assert [found for found in ours if not found.startswith(allowed)] == []
 
 
 @pytest.mark.parametrize("name", modules_of(*EARLY))
@@ -193,7 +195,9 @@ def test_what_is_there_before_the_first_answer_needs_nothing_but_the_standard_li
 
 
 def test_packages_on_the_way_of_the_first_answer_and_of_the_supervisor_load_nothing() -> None:
-    on_the_way = [PACKAGE / name / "__init__.py" for name in ("config", "cli", "server", "execution")]
+    on_the_way = [
+        PACKAGE / name / "__init__.py" for name in ("config", "cli", "server", "execution", "execution/folder")
+    ]
 
     assert [path.read_text(encoding="utf-8") for path in on_the_way] == [""] * len(on_the_way)
 

@@ -13,13 +13,14 @@ import anyio
 from anyio.abc import Process
 
 from pytest_mcp.events.exit import Exit, ReportState
-from pytest_mcp.execution import run_folder, supervisor_client
+from pytest_mcp.execution import supervisor_client
 from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.command import Command
+from pytest_mcp.execution.folder import run_folder
+from pytest_mcp.execution.folder.report_file import OnLine, output_of, report_of
+from pytest_mcp.execution.folder.run_folder import FolderError
 from pytest_mcp.execution.messages import Go, NotStarted, Start, encode
 from pytest_mcp.execution.reaper import reaper
-from pytest_mcp.execution.report_file import OnLine, output_of, report_of
-from pytest_mcp.execution.run_folder import FolderError
 from pytest_mcp.execution.start import first_order
 from pytest_mcp.execution.start.launch import Launch
 from pytest_mcp.execution.supervisor_client import SpawnError, Started

@@ -28,6 +28,7 @@ from typing import IO, TypeAlias
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from pytest_mcp.execution import linux, process_tree, signals, watcher
+from pytest_mcp.execution.folder import removal
 from pytest_mcp.execution.messages import Answer, Ended, Reason, Start, encode
 from pytest_mcp.execution.stop_timeouts import (
     ABORT_SECONDS,
@@ -245,7 +246,7 @@ def supervise(folder: str) -> int:
         if order is not None:
             answer, is_clean = carry_out(order, control, folder, adopts=adopts)
     finally:
-        watcher.remove_folder(folder)
+        removal.remove(folder)
     with contextlib.suppress(BrokenPipeError), open(1, "wb") as server:
         if answer is not None:
             server.write(encode(answer))

@@ -19,11 +19,11 @@ import anyio
 from anyio.abc import Process
 
 from pytest_mcp.events.exit import Exit
-from pytest_mcp.execution import run_folder
 from pytest_mcp.execution.background import alongside, to_the_end
+from pytest_mcp.execution.folder import run_folder
+from pytest_mcp.execution.folder.run_folder import Folder, FolderError
 from pytest_mcp.execution.messages import Answer, Go, Interrupt, NotStarted, Start, decode_answer, encode
 from pytest_mcp.execution.reaper import reaper
-from pytest_mcp.execution.run_folder import Folder, FolderError
 from pytest_mcp.execution.start import first_order
 from pytest_mcp.execution.start.adopted import Adopted
 from pytest_mcp.execution.start.early import Early

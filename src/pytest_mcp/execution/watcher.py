@@ -1,22 +1,20 @@
 """The first of a supervisor's two processes: it waits for the second, and ends what that one leaves.
 
-In come the pid of the second process (the worker) and the run's folder; out comes an exit code. How a run's folder is
-removed is decided here too, for all processes that do it. Standard library only; watching is for Linux.
+In come the pid of the second process (the worker) and the run's folder; out comes an exit code. Standard library only,
+for Linux.
 """
 
 import os
-import shutil
 import signal
 import time
-from contextlib import suppress
 from types import FrameType
 
 from pytest_mcp.execution import linux, process_tree
+from pytest_mcp.execution.folder import removal
 from pytest_mcp.execution.stop_timeouts import SWEEP_SECONDS
 
 # Between two rounds of killing.
 PAUSE_SECONDS = 0.005
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def over(worker: int, folder: str) -> int:
@@ -35,47 +33,8 @@ def over(worker: int, folder: str) -> int:
     if os.waitpid(worker, 0)[1] == 0:
         return 0
     _end_everything_since(worker)
-    remove_folder(folder)
+    removal.remove(folder)
     return 1
-
-
-def remove_folder(folder: str) -> None:
-    """Whatever a test has made of it: folders that are too deep for `rmtree`, or that their owner may not read."""
-    with suppress(RecursionError):
-        shutil.rmtree(folder, ignore_errors=True)
-    with suppress(OSError):
-        # Not if a link has replaced it.
-        top = os.open(folder, _FOLDER)
-        try:
-            _flatten(top)
-        finally:
-            os.close(top)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _flatten(top: int) -> None:
-    """Move every folder below it to its first level."""
-    names = ["."]
-    while names:
-        with suppress(OSError):
-            names += _lift(top, names.pop())
-
-
-def _lift(top: int, name: str) -> list[str]:
-    inside = os.open(name, _FOLDER, dir_fd=top)
-    lifted = []
-    try:
-        with os.scandir(inside) as entries:
-            folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-        for each in folders:
-            with suppress(OSError):
-                os.chmod(each, 0o700, dir_fd=inside)
-                new = os.urandom(8).hex()
-                os.rename(each, new, src_dir_fd=inside, dst_dir_fd=top)
-                lifted.append(new)
-    finally:
-        os.close(inside)
-    return lifted
 
 
 def _end_everything_since(worker: int) -> None:

@@ -9,7 +9,7 @@ import pytest
 from pytest_mcp.changes import git_commands, tree_copy
 from pytest_mcp.changes.git_commands import CannotTell
 from pytest_mcp.changes.tree_copy import copy_of
-from pytest_mcp.execution.run_folder import PREFIX
+from pytest_mcp.execution.folder.run_folder import PREFIX
 from tests.support.projects.checkouts import Checkout
 
 pytestmark = pytest.mark.anyio

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TypeAlias
 
-from pytest_mcp.execution import run_folder
+from pytest_mcp.execution.folder import run_folder
+from pytest_mcp.execution.folder.run_folder import Folder, FolderError
 from pytest_mcp.execution.messages import encode
-from pytest_mcp.execution.run_folder import Folder, FolderError
 from pytest_mcp.execution.start import first_order
 from pytest_mcp.execution.start.launch import Launch
 from pytest_mcp.execution.stop_timeouts import STOP_SECONDS

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from pytest_mcp.events.model import Started
-from pytest_mcp.execution import process, report_file
+from pytest_mcp.execution import process
+from pytest_mcp.execution.folder import report_file
 from pytest_mcp.execution.start import first_order
 from pytest_mcp.report import no_result
 from tests.support.invented.records import execution, one_test, phase, session

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_mcp.api.errors import ExecutionFailed
 from pytest_mcp.environments import interpreter
-from pytest_mcp.execution import report_file
+from pytest_mcp.execution.folder import report_file
 from pytest_mcp.execution.spare import Spare
 from tests.support.runs.standby import execute, waiting_child
 from tests.support.waiting import PATIENCE, until

@@ -12,8 +12,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pytest_mcp.execution import run_folder
-from pytest_mcp.execution.run_folder import PREFIX, FolderError
+from pytest_mcp.execution.folder import run_folder
+from pytest_mcp.execution.folder.run_folder import PREFIX, FolderError
 from tests.support.waiting import until
 
 

@@ -1,12 +1,12 @@
-"""`execution/report_file.py`: what a child has written is read while it runs, and after its end within bounds."""
+"""`execution/folder/report_file.py`: what a child has written is read while it runs, after its end within bounds."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from pytest_mcp.execution import report_file
-from pytest_mcp.execution.report_file import Report
+from pytest_mcp.execution.folder import report_file
+from pytest_mcp.execution.folder.report_file import Report
 
 LINES = [b"line %d" % number for number in range(50)]
 

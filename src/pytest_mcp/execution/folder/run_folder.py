@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_mcp.execution.watcher import remove_folder
+from pytest_mcp.execution.folder import removal
 
 PREFIX = "pytest-mcp-run-"
 # Nobody names a folder like this by accident.
@@ -41,7 +41,7 @@ class Folder:
         return descriptor
 
     def remove(self) -> None:
-        remove_folder(str(self.path))
+        removal.remove(str(self.path))
         os.close(self.descriptor)
 
 
