@@ -6,18 +6,17 @@ everything is as requested, 1 if something is not, 2 for a usage error. What a c
 """
 
 import argparse
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from pytest_mcp.api import near_matches
-from pytest_mcp.cli.output import MISUSE, ask, can_ask, print_message, show
-from pytest_mcp.cli.setup import extras, goose, instructions, own_command, server_entry, server_options
+from pytest_mcp.cli.output import MISUSE, can_ask, print_message, show
+from pytest_mcp.cli.setup import beside, confirmation, extras, goose, own_command, server_entry, server_options
 from pytest_mcp.cli.setup.client import Client
+from pytest_mcp.cli.setup.confirmation import Outcome
 from pytest_mcp.cli.setup.editing import config_file
 from pytest_mcp.cli.setup.editing.config_file import Change, ConfigFileError, real
-from pytest_mcp.cli.setup.extras import Extra
 from pytest_mcp.cli.setup.known_clients import CLIENTS, OTHER
 from pytest_mcp.cli.setup.location import exists, this_machine
 from pytest_mcp.cli.setup.ownership import server_arguments
@@ -36,8 +35,6 @@ NONE_FOUND = (
     f"`pytest-mcp setup --print {OTHER.name}` prints an entry for any other client,"
     f" `pytest-mcp setup --print {goose.NAME}` one for goose."
 )
-# The result for one client. `unconfirmed`: there is no terminal to ask for confirmation.
-Outcome = Literal["in place", "written", "unconfirmed", "failed"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +86,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
         show(NONE_FOUND)
         return 1
     outcomes = {client: _set_up_all(client, plan) for client in clients}
-    told = _instruct(outcomes if options.clients or not plan.remove else dict.fromkeys(CLIENTS, "in place"), plan)
+    told = beside.instruct(outcomes if options.clients or not plan.remove else dict.fromkeys(CLIENTS, "in place"), plan)
     if not (clients or told):
         show("No client has an entry.")
     return _exit_code(outcomes, told, plan)
@@ -169,7 +166,9 @@ def _command(portable: bool) -> list[str]:
 def _default_clients(plan: Plan) -> list[Client]:
     """The clients if none was named: those that are installed, or those that have an entry to remove."""
     if plan.remove:
-        return [client for client in CLIENTS if _has_entry(client, plan) or _has_extra(client, plan)]
+        return [
+            client for client in CLIENTS if server_entry.has_entry(client, plan) or extras.any_to_remove(client, plan)
+        ]
     found = [client for client in CLIENTS if _is_installed(client, plan)]
     missing = [client.title for client in CLIENTS if client not in found]
     if found:
@@ -182,43 +181,17 @@ def _is_installed(client: Client, plan: Plan) -> bool:
     return any(map(exists, (client.home(plan.machine), *signs))) or any(map(plan.found, client.programs))
 
 
-def _has_entry(client: Client, plan: Plan) -> bool:
-    try:
-        return server_entry.change(client, plan).is_needed
-    except NotOurEntryError:
-        return False
-    except ConfigFileError:
-        return True  # unknown; the error is shown when the entry is removed
-
-
-def _has_extra(client: Client, plan: Plan) -> bool:
-    try:
-        return any(extra.change.is_needed for extra in extras.to_remove(client, plan))
-    except ConfigFileError:
-        return True
-
-
 def _set_up_all(client: Client, plan: Plan) -> Outcome:
     """The entry, and what belongs to it."""
     outcome = _set_up(client, plan)
     if outcome not in ("in place", "written"):
         return outcome
     try:
-        others = [
-            _apply_extra(extra, plan) for extra in (extras.to_remove if plan.remove else extras.to_add)(client, plan)
-        ]
+        others = beside.write_extras(client, plan)
     except ConfigFileError as error:
         print_message(safe(str(error)))
         return "failed"
     return next((other for other in others if other in ("failed", "unconfirmed")), outcome)
-
-
-def _apply_extra(extra: Extra, plan: Plan) -> Outcome:
-    is_wanted = plan.remove or extra.name in plan.extras
-    if not extra.change.is_needed or not (is_wanted or _may_offer(plan)):
-        return "in place"
-    show(safe(f"\n{extra.title}: {extra.change.path}\n") + extra.difference)
-    return _confirmed_beside(extra.change, plan, offered=not is_wanted)
 
 
 def _set_up(client: Client, plan: Plan) -> Outcome:
@@ -252,66 +225,10 @@ def _apply(change: Change, client: Client, plan: Plan) -> Outcome:
     show(_without_token(config_file.difference(change, server_entry.shown_keys(client, change)), plan))
     if _writes_a_path(plan) and plan.level(client) == "project" and git_files.is_tracked(change.path):
         show("git tracks this file, and the command is a path on this machine: --portable writes one for everybody.")
-    outcome = _confirmed(change, plan)
+    outcome = confirmation.write(change, plan)
     if outcome == "written":
         show(_done(change.path, client, plan))
     return outcome
-
-
-def _confirmed(change: Change, plan: Plan, *, offered: bool = False) -> Outcome:
-    """Write a change that was shown, if it is confirmed. To decline what was only offered is no failure."""
-    if plan.confirmed in ("no", "cannot ask"):
-        return "in place" if plan.confirmed == "no" else "unconfirmed"
-    if plan.confirmed == "ask" and not ask("Write this?", default=not offered):
-        show("Not written.")
-        return "in place" if offered else "failed"
-    config_file.write(change)
-    return "written"
-
-
-def _confirmed_beside(change: Change, plan: Plan, *, offered: bool) -> Outcome:
-    """The same for what is written beside an entry."""
-    outcome = _confirmed(change, plan, offered=offered)
-    if outcome == "written":
-        show("Removed." if plan.remove else "Written.")
-    return outcome
-
-
-def _instruct(outcomes: Mapping[Client, Outcome], plan: Plan) -> list[Outcome]:
-    """Add the paragraph for agents to the files that these clients read, or remove it."""
-    readers = [client for client, outcome in outcomes.items() if outcome in ("in place", "written")]
-    names = dict.fromkeys(client.instructions for client in readers if client.instructions)
-    if plan.root is None or not (plan.remove or "instructions" in plan.extras or _may_offer(plan)):
-        return []
-    return [outcome for name in names if (outcome := _instruct_in(name, outcomes, plan))]
-
-
-def _may_offer(plan: Plan) -> bool:
-    return plan.confirmed == "ask" and not plan.user
-
-
-def _instruct_in(name: str, clients: Container[Client], plan: Plan) -> Outcome | None:
-    assert plan.root is not None
-    try:
-        path = plan.checked(instructions.file(plan.root, name))
-        if plan.remove and _is_read_by_others(path, clients, plan):
-            return None
-        change = instructions.removed(path) if plan.remove else instructions.added(path)
-        if not change.is_needed:
-            return None
-        show(safe(f"\nInstructions for agents: {path}\n") + instructions.difference(change))
-        return _confirmed_beside(change, plan, offered=not plan.remove and "instructions" not in plan.extras)
-    except ConfigFileError as error:
-        print_message(safe(str(error)))
-        return "failed"
-
-
-def _is_read_by_others(path: Path, clients: Container[Client], plan: Plan) -> bool:
-    """Whether another client, which still has an entry, reads this file too."""
-    assert plan.root is not None
-    others = [client for client in CLIENTS if client not in clients and client.instructions]
-    readers = [client for client in others if instructions.file(plan.root, client.instructions or "") == path]
-    return any(_has_entry(client, replace(plan, user=user)) for client in readers for user in (False, True))
 
 
 def _done(path: Path, client: Client, plan: Plan) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from pytest_mcp.cli.setup import server_entry
 from pytest_mcp.cli.setup.client import TOOL_NAMES, Client
 from pytest_mcp.cli.setup.editing import config_file, nested
-from pytest_mcp.cli.setup.editing.config_file import Change
+from pytest_mcp.cli.setup.editing.config_file import Change, ConfigFileError
 from pytest_mcp.cli.setup.ownership import is_ours
 from pytest_mcp.cli.setup.plan import Plan
 
@@ -51,6 +51,13 @@ def to_remove(client: Client, plan: Plan) -> Iterator[Extra]:
     if client.rules:
         yield _reduced("allow", "The approval of the tools", _file(client, plan), RULES, OWN_RULES.__contains__)
         yield _reduced("hook", "The hook for the shell", _file(client, plan), HOOKS, _is_our_hook)
+
+
+def any_to_remove(client: Client, plan: Plan) -> bool:
+    try:
+        return any(extra.change.is_needed for extra in to_remove(client, plan))
+    except ConfigFileError:
+        return True
 
 
 def _file(client: Client, plan: Plan) -> Path:

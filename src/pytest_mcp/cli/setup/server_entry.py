@@ -57,6 +57,16 @@ def change(client: Client, plan: Plan) -> Change:
     return config_file.added(path, keys, wanted, client.skeleton)
 
 
+def has_entry(client: Client, plan: Plan) -> bool:
+    """Whether a plan to remove has something to remove."""
+    try:
+        return change(client, plan).is_needed
+    except NotOurEntryError:
+        return False
+    except ConfigFileError:
+        return True  # unknown; the error is shown when the entry is removed
+
+
 def approval(client: Client, plan: Plan) -> Change:
     """The client's file with an entry that is approved; unchanged if there is no entry."""
     path = plan.checked_path(client)
