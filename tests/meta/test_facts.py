@@ -20,8 +20,8 @@ from pytest_mcp.events import ledger
 from pytest_mcp.execution import command
 from pytest_mcp.execution.start import first_order
 from pytest_mcp.report import budget, no_result, tracebacks
-from pytest_mcp.report.notices import execution as notices
 from pytest_mcp.report.notices import warnings
+from pytest_mcp.report.notices import whole_run as notices
 from pytest_mcp.server import incoming, log_format
 from pytest_mcp.server.http import app as http
 from pytest_mcp.server.http import connection, guard

@@ -49,8 +49,8 @@ from pytest_mcp.report import (
 )
 from pytest_mcp.report import discovery as listing
 from pytest_mcp.report.failures import Failure
-from pytest_mcp.report.notices import execution as notices
 from pytest_mcp.report.notices import selection, warnings
+from pytest_mcp.report.notices import whole_run as notices
 from pytest_mcp.report.tracebacks import Style
 from pytest_mcp.server import incoming, progress
 from tests.support.invented.records import absent, discovery, ended, execution, item, ledger, phase, session

@@ -31,7 +31,7 @@ from pytest_mcp.report import coverage, failures, grouping, json_report, rerun, 
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.notices import changes
-from pytest_mcp.report.notices import execution as notices
+from pytest_mcp.report.notices import whole_run as notices
 from pytest_mcp.report.shards import facts
 
 # pytest's own exit code for it; it uses it too when every module has skipped itself.

@@ -32,7 +32,7 @@ from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import ImportedElsewhere, Portrait
 from pytest_mcp.report.environment import hints, readiness
 from pytest_mcp.report.environment.attempt import Trial
-from pytest_mcp.report.notices import execution as notices
+from pytest_mcp.report.notices import whole_run as notices
 
 Entry = TypeVar("Entry")
 

@@ -1,28 +1,20 @@
 """Notices on a run as a whole: what the counts of a result do not show.
 
 Pure. In comes the run; out come sentences of our own, in which text from tests is quoted. Notices on selection are
-in `selection`, those on pytest's warnings in `warnings`.
+in `selection`, those on skipped tests in `skips`, on pytest's warnings in `warnings`.
 """
 
-from collections import Counter
 from itertools import chain
 
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
-from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
-from pytest_mcp.events.collection import CollectionSkipped
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
-from pytest_mcp.report import failures, pytest_output
-from pytest_mcp.report.notices import changes, selection, shards, warnings, workers
-from pytest_mcp.text import cut_middle, few, in_line, label, quoted
+from pytest_mcp.report import pytest_output
+from pytest_mcp.report.notices import changes, selection, shards, skips, warnings, workers
+from pytest_mcp.text import few, in_line, label, quoted
 
 # pytest's exit code for an interruption, by which xdist stops at maxfail.
 STOPPED_BY_XDIST = 2
-# How many reasons for skips a notice names, the most frequent first, and how many beside failures.
-REASONS_SHOWN = 5
-REASONS_BESIDE_FAILURES = 2
-# Of the reason for which a module skips itself: a notice names three modules with theirs.
-REASON_CHARACTERS = 100
 # Slow tests are named if a run is longer than this (in seconds), has this many tests, and at most this many of them
 # took half of the time.
 LONG_RUN = 10.0
@@ -34,7 +26,7 @@ def of_discovery(run: Run[DiscoverTests]) -> list[str]:
     broken = len(run.ledger.collection_failures)
     notes = [f"{broken} file(s) could not be collected; their tests are not counted."] if broken else []
     absent = run.ledger.skipped_modules
-    notes += [f"Not counted: the tests of {_skipping_themselves(absent)}."] if absent else []
+    notes += [f"Not counted: the tests of {skips.modules(absent)}."] if absent else []
     return [
         *_elsewhere(run.ledger),
         *run.doubts,
@@ -59,7 +51,7 @@ def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
         *_stopped_early(ledger),
         *workers.of_run(run, request),
         *_exit_status(run),
-        *_unchecked(ledger),
+        *skips.nothing_checked(ledger),
         *_left_behind(run),
         *_lost(ledger),
         *_shortened(run, request),
@@ -67,7 +59,7 @@ def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
         *_seed(ledger),
         *warnings.of_run(run),
         *_slowest(run),
-        *_skips(ledger, request),
+        *skips.of_run(ledger, request),
     ]
 
 
@@ -206,48 +198,3 @@ def _slowest(run: Run[Request]) -> list[str]:
             names = ", ".join(f"{label(record.node_id)} ({record.duration:.1f} s)" for record in slowest)
             return [f"{count} of {len(tests)} tests took {taken:.1f} of {total:.1f} s: {names}."]
     return []
-
-
-def _unchecked(ledger: Ledger) -> list[str]:
-    """A run without failures in which no test was executed."""
-    if ledger.collection_failures:
-        return []
-    if not ledger.tests:
-        absent = ledger.skipped_modules
-        return [f"No test ran, because of {_skipping_themselves(absent)}."] if absent else []
-    if not _all_skipped(ledger):
-        return []
-    count = len(ledger.tests) + len(ledger.skipped_modules)
-    return [f"All {count} test(s) were skipped, so nothing was checked: {_reasons(ledger)}."]
-
-
-def _all_skipped(ledger: Ledger) -> bool:
-    """An expected failure is counted as skipped too, but it did run."""
-    return all(
-        record.outcome == "skipped" and all(phase.xfail is None for phase in record.phases)
-        for record in ledger.tests.values()
-    )
-
-
-def _skipping_themselves(modules: list[CollectionSkipped]) -> str:
-    reasons = [cut_middle(module.reason, REASON_CHARACTERS, separator=" ") for module in modules]
-    first = few(f"{quoted(module.id)} ({quoted(reason)})" for module, reason in zip(modules, reasons, strict=True))
-    return f"{len(modules)} module(s) that skip themselves on import: {first}"
-
-
-def _skips(ledger: Ledger, request: ExecuteTests) -> list[str]:
-    """Reasons with their counts, if the skipped tests themselves are not listed."""
-    without_failure = sum(record.outcome in ("passed", "skipped") for record in ledger.completed)
-    if request.detail != "auto" or without_failure + len(ledger.skipped_modules) <= LISTED_WITHOUT_FAILURE:
-        return []
-    reasons = "" if _all_skipped(ledger) else _reasons(ledger)
-    return [f"Skipped: {reasons}."] if reasons else []
-
-
-def _reasons(ledger: Ledger) -> str:
-    reasons = Counter(failures.skip_reason(record) for record in ledger.completed if record.outcome == "skipped")
-    reasons.update(module.reason for module in ledger.skipped_modules)
-    common = reasons.most_common(REASONS_BESIDE_FAILURES if ledger.failed else REASONS_SHOWN)
-    more = len(reasons) - len(common)
-    listed = [f"{count} for {quoted(reason)}" for reason, count in common]
-    return "; ".join([*listed, *([f"{more} more reasons"] if more else [])])
