@@ -3,45 +3,20 @@
 import json
 import os
 import stat
-import struct
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
-from pytest_mcp.cli.setup.editing import jsonc_edit
 from pytest_mcp.cli.setup.editing.config_file import (
-    Change,
     ConfigFileError,
     added,
-    difference,
     is_empty,
     removed,
     sample,
     table,
     write,
 )
-from tests.support.invented import jsonc_documents, toml_documents
-
-KEYS = ("mcpServers", "pytest")
-ENTRY = {"command": "/bin/pytest-mcp", "args": []}
-TOML_KEYS = ("mcp_servers", "pytest")
-MEMBERS = frozenset({"command", "args"})
-CANARY = "hunter2-canary"
-
-
-def written(path: Path, content: bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path
-
-
-def carried_out(change: Change) -> None:
-    write(change)
+from tests.support.invented.settings_files import ENTRY, KEYS, TOML_KEYS, written
 
 
 @pytest.mark.parametrize(
@@ -62,9 +37,9 @@ def test_what_is_added_and_taken_out_leaves_every_byte_as_it_was(
 ) -> None:
     path = written(tmp_path / name, content)
 
-    carried_out(added(path, keys, ENTRY))
+    write(added(path, keys, ENTRY))
     entries = table(path, keys[:1])
-    carried_out(removed(path, keys))
+    write(removed(path, keys))
 
     assert entries["pytest"] == ENTRY
     assert path.read_bytes() == content
@@ -124,9 +99,9 @@ def test_a_link_is_written_through_and_stays_a_link(tmp_path: Path) -> None:
     link = tmp_path / "mcp.json"
     link.symlink_to(target)
 
-    carried_out(added(link, KEYS, ENTRY))
+    write(added(link, KEYS, ENTRY))
     carried = table(target, KEYS[:1])
-    carried_out(removed(link, KEYS))
+    write(removed(link, KEYS))
 
     assert carried == {"pytest": ENTRY}
     assert link.readlink() == target
@@ -148,7 +123,7 @@ def test_mode_and_second_names_of_a_file_stay(tmp_path: Path) -> None:
     second.hardlink_to(named)
 
     for path in (private, named):
-        carried_out(added(path, KEYS, ENTRY))
+        write(added(path, KEYS, ENTRY))
 
     assert stat.S_IMODE(private.stat().st_mode) == 0o600
     assert table(second, KEYS[:1]) == {"pytest": ENTRY}
@@ -158,7 +133,7 @@ def test_mode_and_second_names_of_a_file_stay(tmp_path: Path) -> None:
 def test_a_new_file_has_the_mode_that_the_user_wants_for_new_files(tmp_path: Path) -> None:
     plain = written(tmp_path / "plain", b"")
 
-    carried_out(added(tmp_path / "a.json", KEYS, ENTRY))
+    write(added(tmp_path / "a.json", KEYS, ENTRY))
 
     assert (tmp_path / "a.json").stat().st_mode == plain.stat().st_mode
 
@@ -172,7 +147,7 @@ def test_a_file_that_changed_after_it_was_shown_is_not_written(tmp_path: Path, m
         written(path, meanwhile)
 
     with pytest.raises(ConfigFileError):
-        carried_out(change)
+        write(change)
 
     assert (path.read_bytes() if path.exists() else None) == meanwhile
 
@@ -184,7 +159,7 @@ def test_a_link_that_came_meanwhile_is_not_followed(tmp_path: Path) -> None:
     path.symlink_to(other)
 
     with pytest.raises(ConfigFileError):
-        carried_out(change)
+        write(change)
 
     assert other.read_bytes() == b"{}"
 
@@ -195,7 +170,7 @@ def test_a_file_that_came_meanwhile_is_not_written_over(tmp_path: Path) -> None:
     written(path, b"{}")
 
     with pytest.raises(ConfigFileError):
-        carried_out(change)
+        write(change)
 
     assert path.read_bytes() == b"{}"
 
@@ -235,8 +210,8 @@ def test_a_file_that_was_made_stays_as_an_empty_one_when_its_entry_is_taken_out(
 def test_a_file_that_was_there_stays_whatever_it_held(tmp_path: Path, content: bytes) -> None:
     path = written(tmp_path / "a.json", content)
 
-    carried_out(added(path, KEYS, ENTRY))
-    carried_out(removed(path, KEYS))
+    write(added(path, KEYS, ENTRY))
+    write(removed(path, KEYS))
 
     assert path.exists()
     assert isinstance(json.loads(path.read_bytes()), dict)
@@ -246,9 +221,9 @@ def test_a_new_file_begins_as_its_skeleton(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     skeleton = '{\n  "$schema": "x"\n}\n'
 
-    carried_out(added(path, KEYS, ENTRY, skeleton))
+    write(added(path, KEYS, ENTRY, skeleton))
     first = path.read_text(encoding="utf-8")
-    carried_out(removed(path, KEYS))
+    write(removed(path, KEYS))
 
     assert first.startswith('{\n  "$schema": "x",\n')
     assert path.read_text(encoding="utf-8") == skeleton
@@ -260,155 +235,7 @@ def test_a_link_that_leads_nowhere_gets_its_file(tmp_path: Path) -> None:
     link = tmp_path / "mcp.json"
     link.symlink_to(tmp_path / "later.json")
 
-    carried_out(added(link, KEYS, ENTRY))
+    write(added(link, KEYS, ENTRY))
 
     assert table(tmp_path / "later.json", KEYS[:1]) == {"pytest": ENTRY}
     assert link.is_symlink()
-
-
-def test_a_difference_is_the_entry_alone(tmp_path: Path) -> None:
-    path = written(
-        tmp_path / "a.json", b'{"mcpServers": {"x": "secret", "pytest": {"command": "old", "env": {"K": "v"}}}}'
-    )
-
-    shown = difference(added(path, KEYS, {"command": "new", "env": {"K": "v"}}), MEMBERS)
-
-    assert shown.splitlines() == [
-        f"--- {path}",
-        f"+++ {path}",
-        "@@ mcpServers @@",
-        '   "pytest": {',
-        '-    "command": "old",',
-        '+    "command": "new",',
-        '     "env": "(not shown)"',
-        "   }",
-    ]
-
-
-def test_a_difference_to_no_file_is_the_whole_file(tmp_path: Path) -> None:
-    path = tmp_path / "a.toml"
-
-    shown = difference(added(path, TOML_KEYS, {"command": "x"}), MEMBERS)
-
-    assert shown.splitlines() == [
-        "--- /dev/null",
-        f"+++ {path}",
-        "@@ a new file @@",
-        "+[mcp_servers.pytest]",
-        '+command = "x"',
-    ]
-
-
-def test_a_difference_moves_no_cursor(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.json", b"{}")
-
-    shown = difference(added(path, KEYS, {"command": "\x1b\x7f\u202e"}), MEMBERS)
-
-    assert "\\x7f\\u202e" in shown
-    assert "\x1b" not in shown
-
-
-def differences(path: Path, text: str, keys: tuple[str, str], entry: dict[str, Any]) -> str:
-    """Everything that is shown while an entry is added, changed and removed."""
-    written(path, text.encode())
-    shown = ""
-    for wanted in (entry, entry | {"command": "other"}, None):
-        change = removed(path, keys) if wanted is None else added(path, keys, wanted)
-        shown += difference(change, MEMBERS)
-        written(path, change.after or b"")
-    return shown
-
-
-@given(text=jsonc_documents.documents() | jsonc_documents.layouts(), own=st.booleans())
-@settings(max_examples=12, deadline=None)
-def test_what_neighbours_and_comments_in_json_say_is_never_shown(
-    tmp_path_factory: pytest.TempPathFactory, text: str, own: bool
-) -> None:
-    assume(jsonc_documents.has_room(text))
-    for plain in ("one, two", "/* a"):
-        text = text.replace(plain, plain + CANARY)
-    for keys in ((CANARY,), ("mcpServers", "other")):
-        text = jsonc_edit.put(text, keys, {"env": {"KEY": CANARY}})
-    path = tmp_path_factory.getbasetemp() / "neighbours.json"
-
-    shown = differences(path, text, KEYS, ENTRY | ({"env": {"KEY": CANARY}} if own else {}))
-
-    assert "/bin/pytest-mcp" in shown
-    assert CANARY not in shown
-
-
-@given(before=toml_documents.documents(), behind=toml_documents.documents())
-@settings(max_examples=25, deadline=None)
-def test_what_neighbours_and_comments_in_toml_say_is_never_shown(
-    tmp_path_factory: pytest.TempPathFactory, before: str, behind: str
-) -> None:
-    ours = f"[mcp_servers.pytest]\ncommand = 'x'\n\n[{CANARY}]\n[mcp_servers.pytest.env]\nK = '{CANARY}'\n"
-    text = f"# {CANARY}\nkey = '{CANARY}'\n{before}\n{ours}\n{behind}"
-    assume(toml_documents.is_toml(text))
-    path = tmp_path_factory.getbasetemp() / "neighbours.toml"
-
-    shown = differences(path, text, TOML_KEYS, ENTRY | {"env": {"K": CANARY}})
-
-    assert "/bin/pytest-mcp" in shown
-    assert CANARY not in shown
-
-
-def an_acl() -> bytes:
-    """An access control list that lets one more user read: version 2, then tag, permissions and number of each row."""
-    rows = [
-        (0x01, 6, 0xFFFFFFFF),
-        (0x02, 4, 12345),
-        (0x04, 4, 0xFFFFFFFF),
-        (0x10, 4, 0xFFFFFFFF),
-        (0x20, 0, 0xFFFFFFFF),
-    ]
-    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *row) for row in rows)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="Python has no way to set them elsewhere")
-@pytest.mark.parametrize(
-    ("name", "value"), [("user.note", lambda: b"mine"), ("system.posix_acl_access", an_acl)], ids=["user", "acl"]
-)
-def test_extended_attributes_of_a_file_stay(tmp_path: Path, name: str, value: Callable[[], bytes]) -> None:
-    path = written(tmp_path / "a.json", b"{}")
-    try:
-        os.setxattr(path, name, value())
-    except OSError as error:
-        pytest.skip(f"this file system has none: {error}")
-    before = (path.stat().st_mode, os.getxattr(path, name))
-
-    carried_out(added(path, KEYS, ENTRY))
-    carried_out(removed(path, KEYS))
-
-    assert (path.stat().st_mode, os.getxattr(path, name)) == before
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="Python has no way to set them elsewhere")
-def test_a_file_does_not_get_the_access_list_of_its_folder(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.json", b"{}")
-    try:
-        os.setxattr(tmp_path, "system.posix_acl_default", an_acl())
-    except OSError as error:
-        pytest.skip(f"this file system has none: {error}")
-    before = os.listxattr(path)
-
-    carried_out(added(path, KEYS, ENTRY))
-
-    assert os.listxattr(path) == before
-
-
-def test_the_group_of_a_file_stays(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.json", b"{}")
-    path.chmod(0o640)
-    known = path.stat()
-    others = [group for group in os.getgroups() if group != known.st_gid] or [known.st_gid + 1]
-    try:
-        os.chown(path, -1, others[0])
-    except PermissionError:
-        pytest.skip("this user is in one group only")
-
-    carried_out(added(path, KEYS, ENTRY))
-
-    now = path.stat()
-    assert (now.st_gid, now.st_uid, now.st_mode) == (others[0], known.st_uid, known.st_mode)
-    assert now.st_ino != known.st_ino
