@@ -110,9 +110,13 @@ class Failure:
 
 
 def _one_line(message: str) -> str:
-    """The first line; with those below it where it only announces them (`Expected:`)."""
+    """The first line; with those below it where it only announces them (`Expected:`), without pytest's comparison."""
     first = message.partition("\n")[0].rstrip()
-    return cut_middle(" ".join(message.split()), ANNOUNCED, separator=" ") if first.endswith(":") else first
+    if not first.endswith(":"):
+        return first
+    announced, assertion, compared = message.partition("\nassert ")
+    told = announced + assertion + compared.partition("\n")[0]
+    return cut_middle(" ".join(told.split()), ANNOUNCED, separator=" ")
 
 
 def of_record(record: TestRecord) -> Failure:

@@ -94,6 +94,10 @@ def test_the_cause_of_any_message_is_one_line(message: str) -> None:
     [
         ({"message": "ValueError: no\n- a\n- b"}, "ValueError: no"),
         ({"message": "X: Expected:\n  3\nGot:\n  2"}, "X: Expected: 3 Got: 2"),
+        (
+            {"message": "AssertionError: carts differ:\nassert 3 == 4\n  - 4\n  + 3"},
+            "AssertionError: carts differ: assert 3 == 4",
+        ),
         ({"traceback": DOCTEST}, "DocTestFailure: Expected: 3 Got: 2"),
     ],
 )
