@@ -14,10 +14,14 @@ from typing import Any, Generator
 
 import pytest
 
-# The verbosity at which pytest cuts nothing.
+# The verbosity at which pytest cuts nothing, and escapes what is not ASCII in values.
 EVERYTHING = 2
+# The one at which it shows values as they are, up to this many characters.
+LONG_VALUES = 1
+LONGEST_VALUE = 2400
 # pytest shows this many lines of an explanation; in what follows, runs of equal lines are shortened.
 ALWAYS_SHOWN = 8
+SHOWN_CHARACTERS = 640
 EQUAL_LINES = 3
 # More lines than this explain nothing.
 MOST_LINES = 2000
@@ -41,10 +45,13 @@ class Comparisons:
         self.restore()
         outcome = yield
         if self.asked < EVERYTHING and outcome.excinfo is None:
+            needed = EVERYTHING
             with suppress(Exception):
-                outcome.force_result(self.explained(outcome.get_result(), (op, left, right)))
+                explanations = self.explained(outcome.get_result(), (op, left, right))
+                outcome.force_result(explanations)
+                needed = verbosity_for(explanations[0] if explanations else [], left, right)
             # Behind this hook pytest cuts by verbosity, so it stays high until the report is made.
-            self.config.option.verbose = EVERYTHING
+            self.config.option.verbose = max(self.asked, needed)
 
     def restore(self) -> None:
         self.config.option.verbose = self.asked
@@ -67,6 +74,15 @@ class Comparisons:
         assertion = self.config.pluginmanager.get_plugin("assertion")
         lines = assertion.pytest_assertrepr_compare(config=self.config, op=op, left=left, right=right) or ()
         return [line for line in lines if line.startswith(_DIFFERENCE)]
+
+
+def verbosity_for(explanation: list[str], left: object, right: object) -> int:
+    """The lowest verbosity that cuts neither the explanation nor, without one, the values."""
+    if explanation:
+        is_long = len(explanation) > ALWAYS_SHOWN or sum(map(len, explanation)) > SHOWN_CHARACTERS
+    else:
+        is_long = max(len(repr(left)), len(repr(right))) > LONGEST_VALUE
+    return EVERYTHING if is_long else LONG_VALUES
 
 
 def unsaid(differences: list[str], kept: list[str]) -> list[str]:

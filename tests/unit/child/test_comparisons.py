@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 # Modules of the child are not part of the package, so types are not known here.
 comparisons = import_module("pytest_mcp.child.comparisons")
 ALWAYS_SHOWN, EQUAL_LINES = comparisons.ALWAYS_SHOWN, comparisons.EQUAL_LINES
-shortened, unsaid = comparisons.shortened, comparisons.unsaid
+EVERYTHING, LONG_VALUES, LONGEST_VALUE = comparisons.EVERYTHING, comparisons.LONG_VALUES, comparisons.LONGEST_VALUE
+shortened, unsaid, verbosity_for = comparisons.shortened, comparisons.unsaid, comparisons.verbosity_for
 
 HEAD = ["[1] == [2]", "At index 0 diff: 1 != 2", "Full diff:"]
 SHOWN = ["  shown"] * ALWAYS_SHOWN
@@ -72,3 +73,17 @@ def test_differing_lines_are_added_unless_the_brief_explanation_has_each_of_them
     kept: list[str], added: list[str]
 ) -> None:
     assert unsaid(["-     'ink',", "+     'pen',"], kept) == added
+
+
+@pytest.mark.parametrize(
+    ("explanation", "left", "verbosity"),
+    [
+        ([], "ü", LONG_VALUES),
+        ([], "ü" * LONGEST_VALUE, EVERYTHING),
+        (["'a' == 'b'", "- b", "+ a"], "ü" * LONGEST_VALUE, LONG_VALUES),
+        (["a line"] * (ALWAYS_SHOWN + 1), "a", EVERYTHING),
+        (["a" * 700], "a", EVERYTHING),
+    ],
+)
+def test_pytest_is_as_verbose_as_it_must_be_to_cut_nothing(explanation: list[str], left: str, verbosity: int) -> None:
+    assert verbosity_for(explanation, left, None) == verbosity

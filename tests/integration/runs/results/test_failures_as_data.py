@@ -223,3 +223,28 @@ async def test_explaining_a_comparison_changes_nothing_else_that_pytest_prints(e
 
     assert answer["verdict"] == "passed"
     assert answer["text_output"] == "1 passed, 4 deselected in" + answer["text_output"].partition(" in")[2]
+
+
+UNICODE = """
+def name(text):
+    return text.lower()
+
+def test_none(): assert None == "gültig"
+def test_member(): assert "ü" in ["ärger"]
+def test_where(): assert len(name("GÜLTIG")) == 3
+LONG = "ü" * 3000
+def test_long(): assert None == LONG
+"""
+
+
+@pytest.mark.anyio
+async def test_values_are_shown_in_their_own_letters_and_whole(every_bench: Workbench) -> None:
+    """pytest escapes them at the verbosity at which it cuts nothing, so only values that it would cut are escaped."""
+    every_bench.write({"test_a.py": UNICODE})
+
+    failed = await shown(every_bench, max_tokens=20_000)
+
+    assert failed["test_none"][0] == "AssertionError: assert None == 'gültig'"
+    assert failed["test_member"][0] == "AssertionError: assert 'ü' in ['ärger']"
+    assert any("name('GÜLTIG')" in line for line in failed["test_where"][1])
+    assert len(failed["test_long"][0]) > 3000
