@@ -157,3 +157,23 @@ async def test_without_pytest_the_error_has_every_candidate_and_the_line_that_fi
     (candidate,) = failure.data["environment"]["candidates"]
     assert candidate["source"] == ".venv in the project root"
     assert failure.message.splitlines()[-1] == "fix: uv sync --inexact --group test"
+
+
+@pytest.mark.anyio
+async def test_programs_of_the_environment_are_started_by_their_names(bench: Workbench) -> None:
+    """As in a shell in which it is active, whatever is active where the server was started."""
+    source = """
+        import os, shutil, subprocess, sys
+        def test_programs():
+            told = subprocess.check_output(["python", "-c", "import sys; print(sys.prefix)"], text=True)
+            assert told.strip() == sys.prefix == os.environ["VIRTUAL_ENV"]
+            assert shutil.which("pytest") == os.path.join(sys.prefix, "bin", "pytest")
+            assert shutil.which("of_the_server") is not None
+    """
+    bench.write({"test_a.py": source, "bin/of_the_server": "#!/bin/sh\n"})
+    (bench.root / "bin" / "of_the_server").chmod(0o755)
+    environment = {"PATH": f"{bench.root / 'bin'}:/usr/bin:/bin", "VIRTUAL_ENV": "/another"}
+
+    answer = succeeded(await call("execute_tests", {}, bench.config._replace(environment=environment)))
+
+    assert (answer["verdict"], answer["notices"]) == ("passed", [])

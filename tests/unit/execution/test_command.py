@@ -1,5 +1,6 @@
 """The oracle is pytest's own option parser: it must read every command line as it was meant."""
 
+import os
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from pytest_mcp import text
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.config.model import CORES, Config, Options, configure
 from pytest_mcp.execution.command import Command, build
+from pytest_mcp.execution.start import launch
 
 FILES = [
     "test_a.py",
@@ -239,6 +241,34 @@ def test_the_servers_own_virtual_environment_is_not_handed_down(config: Config) 
     command = command_for(activated, ExecuteTests, {})
 
     assert dict(command.launch.env) == {}
+
+
+@pytest.mark.parametrize(
+    ("sign", "changed"),
+    [
+        ("pyvenv.cfg", {"PATH": "{prefix}/bin:/bin", "VIRTUAL_ENV": "{prefix}"}),
+        ("conda-meta", {"PATH": "{prefix}/bin:/bin", "VIRTUAL_ENV": "/another"}),
+        (None, {"PATH": "/bin", "VIRTUAL_ENV": "/another"}),
+    ],
+)
+def test_an_environment_is_active_for_its_child_and_a_python_of_the_system_changes_nothing(
+    config: Config, tmp_path: Path, sign: str | None, changed: dict[str, str]
+) -> None:
+    if sign is not None:
+        (tmp_path / sign).touch()
+    given = config._replace(environment={"PATH": "/bin", "VIRTUAL_ENV": "/another"})
+
+    child = launch.of_child(tmp_path / "bin" / "python", given, own_prefix=OWN_PREFIX)
+
+    assert dict(child.env) == {name: value.format(prefix=tmp_path) for name, value in changed.items()}
+
+
+def test_an_environment_is_active_without_any_search_path(config: Config, tmp_path: Path) -> None:
+    (tmp_path / "pyvenv.cfg").touch()
+
+    child = launch.of_child(tmp_path / "bin" / "python", config._replace(environment={}), own_prefix=OWN_PREFIX)
+
+    assert child.env["PATH"] == f"{tmp_path}/bin:{os.defpath}"
 
 
 @pytest.mark.parametrize(

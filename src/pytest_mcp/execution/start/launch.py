@@ -3,6 +3,7 @@
 In come the project's Python and the settings; out comes the launch: arguments, folder and variables.
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +49,8 @@ class Launch:
 
 def of_child(python: Path, config: Config, *, own_prefix: Path) -> Launch:
     """`own_prefix` is the server's environment: that it is active says nothing about the project."""
-    return Launch((str(python), str(LAUNCHER)), config.root, variables(config, own_prefix=own_prefix))
+    env = _activated(python, variables(config, own_prefix=own_prefix))
+    return Launch((str(python), str(LAUNCHER)), config.root, env)
 
 
 def variables(config: Config, *, own_prefix: Path) -> dict[str, str]:
@@ -57,3 +59,13 @@ def variables(config: Config, *, own_prefix: Path) -> dict[str, str]:
     if env.get("VIRTUAL_ENV") == str(own_prefix):
         del env["VIRTUAL_ENV"]
     return env
+
+
+def _activated(python: Path, env: dict[str, str]) -> dict[str, str]:
+    """As in a shell in which the environment of this Python is active: tests start its programs by their names."""
+    folder, prefix = python.parent, python.parent.parent
+    is_virtual = (prefix / "pyvenv.cfg").exists()
+    if not (is_virtual or (prefix / "conda-meta").exists()):
+        return env
+    search = [str(folder), *filter(None, [env.get("PATH", os.defpath)])]
+    return env | {"PATH": os.pathsep.join(search)} | ({"VIRTUAL_ENV": str(prefix)} if is_virtual else {})
