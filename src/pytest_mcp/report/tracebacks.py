@@ -164,8 +164,10 @@ def _variables(lines: tuple[str, ...]) -> Iterator[str]:
 
 
 def _statement(statement: str) -> str:
-    """In one line; of an assertion that spans lines the first, since its operands are told below."""
+    """In one line; of an assertion that spans lines the first that says something: its operands are told below."""
     first, *others = statement.split("\n")
+    if first == "assert (" and others:
+        first += others.pop(0)
     joined = _OPENING.sub(r"\1", " ".join([first, *others]))
     return first if first.startswith("assert") or len(joined) > STATEMENT_CHARACTERS else joined
 

@@ -89,6 +89,7 @@ def test_a_chain_is_told_in_the_order_in_which_it_was_raised() -> None:
     ("statement", "shown"),
     [
         ("assert total(\ncart) == 3", "assert total("),
+        ("assert (\ntotal(cart)\n== 3\n)", "assert (total(cart)"),
         ("raise KeyError(\n'pen',\ncart)", "raise KeyError('pen', cart)"),
         ("call(\n" + "x" * 200 + ")", "call("),
     ],
