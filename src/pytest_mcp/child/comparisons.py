@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from itertools import groupby
-from typing import Any, Generator
+from types import CodeType
+from typing import Any, Callable, Generator, TypeVar
 
 import pytest
 
@@ -32,6 +33,21 @@ _EQUAL = "  "
 # The explanation of an attribute is indented as equal lines are.
 _NESTED = "Drill down into differing attribute"
 
+# What is said to be the file of these functions.
+NO_FILE = "<pytest-mcp>"
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def unseen(function: Function) -> Function:
+    """Hypothesis explains a failure by lines that only failing cases run, as these do. It skips code without a file."""
+    function.__code__ = without_file(function.__code__)
+    return function
+
+
+def without_file(code: CodeType) -> CodeType:
+    inner = (without_file(const) if isinstance(const, CodeType) else const for const in code.co_consts)
+    return code.replace(co_filename=NO_FILE, co_consts=tuple(inner))
+
 
 class Comparisons:
     """Owns the verbosity of pytest while a test runs: `restore` gives it back when the report is there."""
@@ -41,6 +57,7 @@ class Comparisons:
         self.asked = config.option.verbose
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    @unseen
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> Generator[None, Any, None]:
         self.restore()
         outcome = yield
@@ -53,9 +70,11 @@ class Comparisons:
             # Behind this hook pytest cuts by verbosity, so it stays high until the report is made.
             self.config.option.verbose = max(self.asked, needed)
 
+    @unseen
     def restore(self) -> None:
         self.config.option.verbose = self.asked
 
+    @unseen
     def explained(self, results: Any, compared: tuple[str, object, object]) -> list[list[str]]:
         """pytest uses the first explanation that is not empty. Newer versions have it as an iterator."""
         explanations = [list(lines) for lines in results if lines]
@@ -67,6 +86,7 @@ class Comparisons:
             kept += unsaid(self.differences(compared), kept)
         return [kept[:MOST_LINES]]
 
+    @unseen
     def differences(self, compared: tuple[str, object, object]) -> list[str]:
         """The differing lines of pytest's own full diff."""
         op, left, right = compared
@@ -76,6 +96,7 @@ class Comparisons:
         return [line for line in lines if line.startswith(_DIFFERENCE)]
 
 
+@unseen
 def verbosity_for(explanation: list[str], left: object, right: object) -> int:
     """The lowest verbosity that cuts neither the explanation nor, without one, the values."""
     if explanation:
@@ -85,12 +106,14 @@ def verbosity_for(explanation: list[str], left: object, right: object) -> int:
     return EVERYTHING if is_long else LONG_VALUES
 
 
+@unseen
 def unsaid(differences: list[str], kept: list[str]) -> list[str]:
     """The differing lines, unless the brief explanation has each of them already."""
     said = "\n".join(kept)
     return differences if any(line[2:].strip().rstrip(",") not in said for line in differences) else []
 
 
+@unseen
 def shortened(lines: list[str]) -> list[str]:
     """Without most of the equal lines behind those that pytest would show."""
     if any(line.lstrip().startswith(_NESTED) for line in lines):

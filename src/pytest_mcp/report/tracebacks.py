@@ -12,7 +12,7 @@ from itertools import groupby
 
 from pytest_mcp.events.exceptions import Chain, Frame
 from pytest_mcp.report import grouping, places
-from pytest_mcp.report.failures import Failure, Part, Section
+from pytest_mcp.report.failures import Failure, Part, Section, without_addresses
 from pytest_mcp.text import cut_middle
 
 # How many of the project's frames have their statement, the innermost.
@@ -31,7 +31,6 @@ MOST_VARIABLES = 20
 # What is left of a text that is too long for the budget even without everything else.
 TEXT_CHARACTERS = 600
 
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 _OBJECT = re.compile(r"^<.*>$", re.DOTALL)
 _SEPARATOR = re.compile(r"^(?:_ ){3,}_?$", re.MULTILINE)
 _COMPARISON = re.compile(r"(?:AssertionError: )?assert ")
@@ -74,7 +73,7 @@ def render(failure: Failure, style: Style) -> str:
     lines = [line for part in parts for line in _part(part, failure, style)]
     if style.captured:
         lines += _captured(failure.sections)
-    return _ADDRESS.sub("0x…", "\n".join(lines))
+    return without_addresses("\n".join(lines))
 
 
 def in_full(failure: Failure, *, captured: bool) -> str:

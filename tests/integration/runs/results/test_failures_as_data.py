@@ -248,3 +248,33 @@ async def test_values_are_shown_in_their_own_letters_and_whole(every_bench: Work
     assert failed["test_member"][0] == "AssertionError: assert 'ü' in ['ärger']"
     assert any("name('GÜLTIG')" in line for line in failed["test_where"][1])
     assert len(failed["test_long"][0]) > 3000
+
+
+TRACED = """
+import sys
+
+def compare():
+    try:
+        assert list(range(100)) == list(range(1, 101))
+    except AssertionError:
+        pass
+
+def test_traced():
+    compare()  # imports what it needs
+    seen = set()
+    sys.settrace(lambda frame, event, argument: seen.add(frame.f_code.co_filename))
+    compare()
+    sys.settrace(None)
+    assert "<pytest-mcp>" in seen
+    assert not [file for file in seen if "pytest_mcp" in file]
+"""
+
+
+@pytest.mark.anyio
+async def test_who_traces_a_failed_comparison_sees_no_file_of_ours(every_bench: Workbench) -> None:
+    """Hypothesis explains a failure by the files of what only failing cases run."""
+    every_bench.write({"test_a.py": TRACED})
+
+    answer = await every_bench.execute()
+
+    assert answer["verdict"] == "passed", answer
