@@ -59,11 +59,13 @@ class Workbench:
         write_files(self.root, files)
 
     def shell(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        """What a person would have typed: the oracle."""
+        """What a person would have typed with the environment active: the oracle."""
+        prefix, environment = self.python.parent.parent, self.config.environment
+        path = os.pathsep.join([str(prefix / "bin"), environment.get("PATH", os.defpath)])
         return subprocess.run(
             [self.python, "-m", "pytest", *arguments],
             cwd=self.root,
-            env=dict(self.config.environment),
+            env={**environment, "PATH": path, "VIRTUAL_ENV": str(prefix)},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
