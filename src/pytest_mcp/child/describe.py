@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from typing import Any, Callable
 
 import pytest
@@ -183,8 +184,21 @@ def _frame(entry: Any, root: str) -> list[Any]:
 
 def _relative(path: str, root: str) -> str:
     absolute = os.path.normpath(os.path.join(root, path))
+    if not (os.path.isabs(path) or os.path.exists(absolute)):
+        absolute = _of_compiled(path) or absolute
     inside = absolute.startswith(root + os.sep)
     return (absolute[len(root) + 1 :] if inside else absolute).replace(os.sep, "/")
+
+
+def _of_compiled(path: str) -> str | None:
+    """Cython knows its files from where they were compiled: the file of a package is looked for beside the package."""
+    top, separator, _ = path.partition("/")
+    module = sys.modules.get(top.partition(".")[0])
+    file = getattr(module, "__file__", None)
+    if not isinstance(file, str):
+        return None
+    folder = os.path.dirname(file)
+    return os.path.join(os.path.dirname(folder) if separator else folder, path)
 
 
 def _function(message: str, lines: list[str]) -> str | None:

@@ -118,6 +118,13 @@ class Reporter:
             from_cache=[name for name in ("lf", "stepwise") if config.getoption(name, False)],
         )
 
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_report_header(self, config: Any) -> Generator[None, Any, None]:
+        outcome = yield
+        # As with -q: versions and settings of plugins, which every answer would repeat.
+        if not self.full and config.option.verbose <= 0 and outcome.excinfo is None:
+            outcome.force_result([])
+
     # --- collection ----------------------------------------------------------------------------
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:

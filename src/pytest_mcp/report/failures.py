@@ -26,6 +26,7 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 _MARKED = re.compile(r"^E\s+(.*)$", re.MULTILINE)
 _EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?$", re.DOTALL)
 _TYPE = re.compile(r"^[A-Za-z_][\w.]*+(?=:|$)")
+_TYPE_ALONE = re.compile(r"[A-Za-z_][\w.]*+:")
 _PLACE = re.compile(r"^(\S.*):(\d+): ([A-Za-z_][\w.]*)$", re.MULTILINE)
 _DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
 # Where an error is in a file: what Python says of a syntax error, and pytest's frames.
@@ -76,6 +77,12 @@ class Failure:
         return line + subtest + (f" (and {more} more)" if more else "")
 
     @property
+    def wording(self) -> str:
+        """What tells causes apart: the cause, and all lines below it if the first is an empty or an announcing one."""
+        message = self.parts[0].message.strip()
+        return " ".join(message.split()) if message.partition("\n")[0].rstrip().endswith(":") else self.cause
+
+    @property
     def type(self) -> str:
         found = _TYPE.match(self.parts[0].message)
         return found.group() if found else ""
@@ -118,6 +125,11 @@ def without_addresses(text: str) -> str:
 def _one_line(message: str) -> str:
     """The first line; with those below it where it only announces them (`Expected:`), without pytest's comparison."""
     first = message.partition("\n")[0].rstrip()
+    if _TYPE_ALONE.fullmatch(first):
+        # The text begins with an empty line, as all of numpy's do.
+        rest = message[len(first) :].lstrip()
+        message = f"{first} {rest}" if rest else first
+        first = message.partition("\n")[0].rstrip()
     if not first.endswith(":"):
         return first
     announced, assertion, compared = message.partition("\nassert ")

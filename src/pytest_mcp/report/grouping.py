@@ -155,7 +155,7 @@ def _embedded(failure: Failure) -> Hashable | None:
 def _common_words(alike: Sequence[Failure]) -> Hashable | None:
     """What all of them say, if they say the same and it has a word of its own."""
     words = {
-        _embedded(failure) or _words(failure.type, failure.cause.removeprefix(failure.type), failure.node_id)
+        _embedded(failure) or _words(failure.type, failure.wording.removeprefix(failure.type), failure.node_id)
         for failure in alike
     }
     return words.pop() if len(words) == 1 else None

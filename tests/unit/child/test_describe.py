@@ -1,5 +1,6 @@
 """Failures as data, read from what pytest itself makes of an exception."""
 
+import bisect
 import json
 from importlib import import_module
 from pathlib import Path
@@ -118,6 +119,30 @@ def test_a_path_outside_the_root_is_absolute(tmp_path: Path) -> None:
     chain = chain_of(explained(tmp_path, "sell", abspath=True), str(inside))
 
     assert {frame.path for each in parse_chain(chain) for frame in each.frames} == {str(tmp_path / "shop.py"), __file__}
+
+
+@pytest.mark.parametrize(
+    ("compiled_as", "place"),
+    [
+        # Beside the package that is imported.
+        ("json/fast.pyx", f"{Path(json.__file__).parent}/fast.pyx:1"),
+        # A module alone, whose file has another ending.
+        ("bisect.pyx", f"{Path(bisect.__file__).parent}/bisect.pyx:1"),
+        # Of the project itself, or of nobody that is known.
+        ("inside.pyx", "inside.pyx:1"),
+        ("nowhere/fast.pyx", "nowhere/fast.pyx:1"),
+    ],
+)
+def test_code_that_was_compiled_elsewhere_belongs_to_its_package_and_not_to_the_project(
+    tmp_path: Path, compiled_as: str, place: str
+) -> None:
+    (tmp_path / "inside.pyx").touch()
+    with pytest.raises(KeyError) as raised:
+        exec(compile("{}['pen']", compiled_as, "exec"))
+
+    (told,) = parse_chain(chain_of(raised.getrepr(style="long"), str(tmp_path)))
+
+    assert told.frames[-1].place == place
 
 
 def test_of_a_deep_recursion_the_last_frames_are_told_and_how_many_there_were(tmp_path: Path) -> None:

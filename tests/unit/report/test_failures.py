@@ -96,6 +96,11 @@ def test_the_cause_of_any_message_is_one_line(message: str) -> None:
         ({"message": "ValueError: <Cart object at 0x7fefbece8a50>"}, "ValueError: <Cart object at 0x…>"),
         ({"message": "X: Expected:\n  3\nGot:\n  2"}, "X: Expected: 3 Got: 2"),
         (
+            {"message": "AssertionError: \nArrays are not equal\n\nMismatched: 1"},
+            "AssertionError: Arrays are not equal",
+        ),
+        ({"message": "AssertionError: \n"}, "AssertionError:"),
+        (
             {"message": "AssertionError: carts differ:\nassert 3 == 4\n  - 4\n  + 3"},
             "AssertionError: carts differ: assert 3 == 4",
         ),

@@ -66,6 +66,11 @@ def test_what_differs_from_parameter_to_parameter_makes_no_second_cause() -> Non
         pytest.param("IndexError: list index out of range", "IndexError: list index out of range", id="Python's words"),
         pytest.param(f"TypeError: {OPERANDS}", f"TypeError: {OPERANDS}", id="Python's types"),
         pytest.param("AssertionError: assert 0 == 0", "AssertionError: assert 0 == 0", id="numbers alone"),
+        pytest.param(
+            "AssertionError: \nArrays are not equal\nx: ['pen']",
+            "AssertionError: \nArrays are not equal\nx: ['ink']",
+            id="numpy",
+        ),
     ],
 )
 def test_causes_that_only_look_alike_stay_apart(first: str, second: str) -> None:

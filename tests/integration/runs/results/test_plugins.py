@@ -53,3 +53,16 @@ async def test_a_threshold_that_the_whole_suite_misses_is_not_blamed_on_the_sele
     assert "Required test coverage" in sentence
     assert "part" not in sentence
     assert "[100%]" not in answer["text_output"]
+
+
+@pytest.mark.anyio
+async def test_headers_of_plugins_are_told_only_to_who_wants_more_than_usual(bench: Workbench) -> None:
+    hook = "def pytest_report_header(): return 'database: 14.2'\n"
+    bench.write({"conftest.py": hook, "test_a.py": "def test_a(): pass\n"})
+
+    usual, verbose = await bench.execute(), await bench.execute(verbosity=1)
+    full = await bench.execute(detail="full")
+
+    assert usual["text_output"] == ""
+    assert "database: 14.2" in verbose["text_output"]
+    assert "database: 14.2" in full["text_output"]
