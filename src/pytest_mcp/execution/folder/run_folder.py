@@ -50,13 +50,23 @@ def make() -> Folder:
         for _ in range(_ATTEMPTS):
             path = Path(tempfile.gettempdir(), f"{PREFIX}{os.urandom(8).hex()}")
             path.mkdir(mode=0o700)
-            # Again, because an umask may take the permission away.
-            path.chmod(0o700)
-            if (descriptor := _locked(path, or_without_locks=True)) is not None:
+            if (descriptor := _opened(path)) is not None:
                 return Folder(path, descriptor)
     except OSError as error:
         raise FolderError(error.strerror or str(error)) from error
     raise FolderError("another process removes every new folder in it")
+
+
+def _opened(path: Path) -> int | None:
+    """The new folder's descriptor. Without one, as when there are no more of them, the folder is removed."""
+    try:
+        # Again, because an umask may take the permission away.
+        path.chmod(0o700)
+        return _locked(path, or_without_locks=True)
+    except OSError:
+        with suppress(OSError):
+            path.rmdir()
+        raise
 
 
 def remove_abandoned() -> None:

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import resource
 import stat
 import sys
 import tempfile
@@ -42,6 +43,25 @@ def test_a_folder_and_its_files_are_for_this_user_whatever_the_umask(mask: int) 
     folder.remove()
 
     assert modes == [0o700, 0o600]
+
+
+@contextmanager
+def no_more_descriptors() -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest = os.open(os.devnull, os.O_RDONLY)
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_folder_that_cannot_be_opened_is_not_left(temporary: Path) -> None:
+    with no_more_descriptors(), pytest.raises(FolderError, match="Too many open files"):
+        run_folder.make()
+
+    assert list(temporary.iterdir()) == []
 
 
 def test_the_next_start_removes_what_nobody_holds_and_nothing_else(temporary: Path) -> None:
