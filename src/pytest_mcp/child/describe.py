@@ -123,6 +123,9 @@ def chain_of(longrepr: Any, root: str) -> list[Any] | None:
     """Each exception from the first raised to the last: [link to the next, note, lines of text, frames]."""
     try:
         links = getattr(longrepr, "chain", None) or [(longrepr.reprtraceback, longrepr.reprcrash, None)]
+        if links[-1][-1] is not None:
+            # pytest writes it between two exceptions. Behind the last one it is all that pytest-check tells.
+            return None
         return [_raised(traceback, description, root) for traceback, _, description in links]
     except Exception:  # noqa: BLE001 - whatever has another shape is told as text
         return None

@@ -203,7 +203,8 @@ def _part(phase: Phase, *, first: bool) -> Part:
         message=_cause(phase),
         chain=phase.exceptions,
         text=phase.traceback or "",
-        place=None if phase.location is None else "{}:{}".format(*phase.location[:2]),
+        # A plugin that knows no line says 0.
+        place="{}:{}".format(*phase.location[:2]) if phase.location and phase.location[1] else None,
         sections=() if phase.subtest is None else _sections([phase]),
         is_subtest=phase.subtest is not None,
     )

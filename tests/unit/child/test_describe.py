@@ -168,3 +168,12 @@ class Odd:
 @pytest.mark.parametrize("longrepr", [None, "only text", ("path", 3, "Skipped: no"), Odd(), object()])
 def test_what_has_another_shape_has_no_chain(longrepr: object) -> None:
     assert chain_of(longrepr, "/project") is None
+
+
+def test_a_text_behind_the_last_exception_is_not_lost(tmp_path: Path) -> None:
+    """pytest-check tells failed checks there. pytest itself has a text only between two exceptions."""
+    longrepr = explained(tmp_path, "price")
+    longrepr.chain = [(*longrepr.chain[0][:2], "FAILURE: check 4 == 3")]
+
+    assert chain_of(longrepr, str(tmp_path)) is None
+    assert "FAILURE: check 4 == 3" in describe.text_of(longrepr, str(tmp_path))

@@ -195,6 +195,7 @@ E   json.decoder.JSONDecodeError: Expecting value"""
         pytest.param({"traceback": THROUGH_A_LIBRARY}, "src/shop/cart.py:12", id="only text"),
         pytest.param({"traceback": "x\na.py:3: in f\n\nlib b.py:9: ValueError"}, "lib b.py:9", id="last line"),
         pytest.param({"traceback": DOCTEST}, "/project/sums.py:3", id="doctest"),
+        pytest.param({"location": ["a.py::b", 0], "traceback": "a.py:8 in b() -> check"}, "a.py:8", id="made up"),
         pytest.param({"traceback": "nothing"}, None, id="no frame"),
         pytest.param({"traceback": ""}, None, id="empty"),
         pytest.param({}, None, id="silence"),
