@@ -39,6 +39,9 @@ def endless(depth):
 
 def boast():
     price("pen", "x" * 9000)
+
+def compute():
+    raise RuntimeError("no result") from ValueError("in another process\\nline 2")
 '''
 
 
@@ -177,3 +180,13 @@ def test_a_text_behind_the_last_exception_is_not_lost(tmp_path: Path) -> None:
 
     assert chain_of(longrepr, str(tmp_path)) is None
     assert "FAILURE: check 4 == 3" in describe.text_of(longrepr, str(tmp_path))
+
+
+def test_a_cause_without_a_traceback_is_told_by_its_text(tmp_path: Path) -> None:
+    """So are exceptions of other processes, which hold the text of a traceback, and those that only a library made."""
+    first, last = told(tmp_path, "compute")
+
+    assert first[:3] == ("cause", None, ("ValueError: in another process", "line 2"))
+    assert first.frames == ()
+    assert [frame.place for frame in last.frames] == ["shop.py:28"]
+    assert last.text == ("RuntimeError: no result",)
