@@ -47,8 +47,12 @@ _TEXT_OF_COMMON_WORDS = """
     sequence set size slice slices str string subscriptable supported takes than that the too true tuple type types
     typeerror unexpected unhashable unpack unsupported use value valueerror values was were where with with_ zero
     depth exceeded maximum comparison between instances keys into concatenate only convert exactly least most
+    almost array arrays atol attributes close column columns dataarray dataframe dataframes dataset decimals
+    differences different dtype dtypes elements identical iloc left likes mismatch mismatched right rtol scalars
+    series shape tensor tolerance torch within
     """
-# What Python and pytest say whatever the cause: a message of such words alone does not tell one cause from another.
+# What Python, pytest and the assertions of numpy, pandas, torch, polars and xarray say whatever the cause: a message
+# of such words alone does not tell one cause from another.
 _COMMON_WORDS = frozenset(_TEXT_OF_COMMON_WORDS.split())
 
 

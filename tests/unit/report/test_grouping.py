@@ -71,6 +71,16 @@ def test_what_differs_from_parameter_to_parameter_makes_no_second_cause() -> Non
             "AssertionError: \nArrays are not equal\nx: ['ink']",
             id="numpy",
         ),
+        *(
+            pytest.param(f"AssertionError: {said}\n\nx: 1", f"AssertionError: {said}\n\nx: 2", id=said)
+            for said in (
+                "Tensor-likes are not close!",
+                "The values for attribute 'shape' do not match: torch.Size([3, 2]) != torch.Size([2, 3]).",
+                "DataFrames are different (dtypes do not match, differences only)",
+                "Left and right DataArray objects are not equal",
+                "Series are different (values not within tolerance)",
+            )
+        ),
     ],
 )
 def test_causes_that_only_look_alike_stay_apart(first: str, second: str) -> None:
