@@ -12,7 +12,7 @@ from itertools import groupby
 
 from pytest_mcp.events.exceptions import Chain, Frame
 from pytest_mcp.report import grouping, places
-from pytest_mcp.report.failures import Failure, Part, Section, without_addresses
+from pytest_mcp.report.failures import Failure, Part, Section, plain
 from pytest_mcp.text import cut_middle
 
 # How many of the project's frames have their statement, the innermost.
@@ -24,6 +24,7 @@ VALUE_CHARACTERS = 60
 VALUES_CHARACTERS = 200
 # How many of the last lines of each captured stream are shown.
 CAPTURED_LINES = 20
+CAPTURED_LINE_CHARACTERS = 500
 # A local variable in one line.
 VARIABLE_CHARACTERS = 120
 MOST_VARIABLES = 20
@@ -73,7 +74,7 @@ def render(failure: Failure, style: Style) -> str:
     lines = [line for part in parts for line in _part(part, failure, style)]
     if style.captured:
         lines += _captured(failure.sections)
-    return without_addresses("\n".join(lines))
+    return plain("\n".join(lines))
 
 
 def in_full(failure: Failure, *, captured: bool) -> str:
@@ -192,7 +193,7 @@ def _is_known(frame: Frame, value: str, node_id: str) -> bool:
 
 
 def _shortened(value: str, most: int) -> str:
-    line = value.replace("\n", "\\n")
+    line = _BREAK.sub(" ", value)
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
@@ -216,11 +217,17 @@ def _differing(text: tuple[str, ...]) -> tuple[str, ...]:
 
 def _captured(sections: Iterable[Section]) -> Iterator[str]:
     for title, content in sections:
-        lines = content.rstrip("\n").split("\n")
+        lines = content.rstrip("\r\n").split("\n")
         yield f"{title}:"
         if len(lines) > CAPTURED_LINES:
             yield f"[... {len(lines) - CAPTURED_LINES} lines left out ...]"
-        yield from lines[-CAPTURED_LINES:]
+        yield from map(_captured_line, lines[-CAPTURED_LINES:])
+
+
+def _captured_line(line: str) -> str:
+    """As a terminal shows it in the end: a progress bar writes one line again and again."""
+    last = line.rstrip("\r").rpartition("\r")[2]
+    return cut_middle(last, CAPTURED_LINE_CHARACTERS, separator=" ")
 
 
 def _whole_sections(sections: Iterable[Section]) -> list[str]:

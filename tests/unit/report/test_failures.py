@@ -100,6 +100,8 @@ def test_the_cause_of_any_message_is_one_line(message: str) -> None:
             "AssertionError: Arrays are not equal",
         ),
         ({"message": "AssertionError: \n"}, "AssertionError:"),
+        ({"message": "Error: files differ:\n" + "a/b\n" * 99}, "Error: files differ:" + " a/b" * 45),
+        ({"message": "ValueError: \x1b[31mred\x1b[0m"}, "ValueError: red"),
         (
             {"message": "AssertionError: carts differ:\nassert 3 == 4\n  - 4\n  + 3"},
             "AssertionError: carts differ: assert 3 == 4",

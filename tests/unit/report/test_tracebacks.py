@@ -174,6 +174,21 @@ def test_only_the_last_lines_of_what_was_captured_are_shown() -> None:
     assert len(lines) == 4 + CAPTURED_LINES
 
 
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ("\r1%\r2%\r100%\r\n", "100%"),
+        ("a\r\n", "a"),
+        ("\x1b[1;31mred\x1b[0m \x1b[mplain", "red plain"),
+        ("x" * 3000, f"{'x' * 250} [... 2500 characters left out ...] {'x' * 250}"),
+    ],
+)
+def test_a_captured_line_is_what_a_terminal_would_show_in_the_end_without_colour(printed: str, shown: str) -> None:
+    lines = rendered(raised("E: no", TEST, node_id=NODE, sections=[["Captured stderr call", printed]]))
+
+    assert lines[2:] == ["Captured stderr call:", shown]
+
+
 def test_what_has_no_structure_keeps_pytests_text() -> None:
     assert rendered(phase(NODE, traceback="001 >>> 1 + 1\nExpected:\n    3\nGot:\n    2")) == [
         "001 >>> 1 + 1",
