@@ -111,7 +111,20 @@ def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterat
             yield _LINKS.get(raised.link, _LINKS["context"])
 
 
-def _frames(frames: tuple[Frame, ...], failure: Failure, style: Style) -> Iterator[str]:
+def _with_inner(frames: Iterable[Frame]) -> list[Frame]:
+    """A function, and the generator expression or lambda in the same line, which has no name, as one frame."""
+    merged: list[Frame] = []
+    for frame in frames:
+        outer = merged[-1] if merged else None
+        if outer and outer.function and not frame.function and frame.place == outer.place:
+            merged[-1] = frame._replace(function=outer.function, arguments=frame.arguments + outer.arguments)
+        else:
+            merged.append(frame)
+    return merged
+
+
+def _frames(told: tuple[Frame, ...], failure: Failure, style: Style) -> Iterator[str]:
+    frames = _with_inner(told)
     own = [index for index, frame in enumerate(frames) if not places.is_foreign(frame.path)]
     stated = {*own[-FRAMES_WITH_STATEMENT:], len(frames) - 1}
     for foreign, run in groupby(enumerate(frames), key=lambda pair: pair[0] not in own and pair[0] not in stated):

@@ -67,6 +67,21 @@ def test_a_recursion_is_told_once_with_how_often() -> None:
     assert "    [29 more frames like this]" in lines
 
 
+def test_a_generator_expression_and_its_function_are_one_frame() -> None:
+    inner = frame(SOURCE[0], None, SOURCE[2], item="None")
+    whole = chained(
+        (None, "TypeError: no", [frame(*TEST), frame(*SOURCE, cart="[None]"), inner]), message="TypeError: no"
+    )
+
+    assert rendered(whole) == [
+        "tests/test_cart.py:7: in test_total",
+        "    assert total(cart) == 3",
+        "src/shop/cart.py:12: in total",
+        "    return sum(cart)",
+        "    item = None, cart = [None]",
+    ]
+
+
 def test_a_chain_is_told_in_the_order_in_which_it_was_raised() -> None:
     first = ("cause", "KeyError: 'pen'", [frame("src/shop/stock.py:3", "find")])
     then = ("context", "LookupError: no pen", [frame("src/shop/stock.py:9", "look")])
