@@ -102,6 +102,9 @@ class Reporter:
         self.config = config
         # No debugger: stdin is at its end, and a debugger that reads that lets tests pass without running them.
         config.option.usepdb = config.option.trace = False
+        if not self.full and config.getoption("instafail", False):
+            # pytest-instafail would print every failure, which the answer has anyway.
+            config.option.instafail = False
         self.is_grouped = is_grouped(config)
         if distributes(config):
             self.workers = Controller(self, self.job)
