@@ -126,7 +126,9 @@ def _with_inner(frames: Iterable[Frame]) -> list[Frame]:
 def _frames(told: tuple[Frame, ...], failure: Failure, style: Style) -> Iterator[str]:
     frames = _with_inner(told)
     own = [index for index, frame in enumerate(frames) if not places.is_foreign(frame.path)]
-    stated = {*own[-FRAMES_WITH_STATEMENT:], len(frames) - 1}
+    # The last of each place, so that a recursion does not take both.
+    different = {(frames[index].place, frames[index].function): index for index in own}
+    stated = {*sorted(different.values())[-FRAMES_WITH_STATEMENT:], len(frames) - 1}
     for foreign, run in groupby(enumerate(frames), key=lambda pair: pair[0] not in own and pair[0] not in stated):
         shown = list(run)
         if foreign:

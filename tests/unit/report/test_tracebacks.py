@@ -65,6 +65,7 @@ def test_a_recursion_is_told_once_with_how_often() -> None:
 
     assert lines.count("src/shop/cart.py:12: in total") == 1
     assert "    [29 more frames like this]" in lines
+    assert lines[:2] == ["tests/test_cart.py:7: in test_total", "    assert total(cart) == 3"]
 
 
 def test_a_generator_expression_and_its_function_are_one_frame() -> None:
