@@ -55,6 +55,23 @@ async def test_leaving_before_any_test_is_a_crash(bench: Workbench, where: str) 
 
 
 @pytest.mark.anyio
+async def test_an_installed_plugin_that_cannot_be_imported_is_not_blamed_on_the_settings(bench: Workbench) -> None:
+    files = {
+        "broken-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n",
+        "broken-1.0.dist-info/entry_points.txt": "[pytest11]\nbroken = broken\n",
+        "broken.py": "import no_such_module\n",
+        "pytest.ini": "[pytest]\n",
+        "test_a.py": BEFORE,
+    }
+
+    kind, message, _ = await failed_run(bench, files)
+
+    assert kind == "usage_error"
+    assert "ModuleNotFoundError: No module named 'no_such_module'" in message.partition("\n")[0]
+    assert "pytest.ini" not in message.partition("\n")[0]
+
+
+@pytest.mark.anyio
 async def test_a_segfault_names_its_signal_and_shows_the_line_that_was_running(every_bench: Workbench) -> None:
     source = BEFORE + "import ctypes\ndef test_dies():\n    ctypes.string_at(0)\n"
 
