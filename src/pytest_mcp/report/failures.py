@@ -79,9 +79,14 @@ class Failure:
 
     @property
     def wording(self) -> str:
-        """What tells causes apart: the cause, and all lines below it if the first is an empty or an announcing one."""
-        message = self.parts[0].message.strip()
-        return " ".join(message.split()) if message.partition("\n")[0].rstrip().endswith(":") else self.cause
+        """What tells causes apart: the cause, and all lines below it if the first is an empty or an announcing one.
+
+        All of them also where no exception is known: plugins often begin every text with the same line.
+        """
+        first = self.parts[0]
+        message = first.message.strip()
+        whole = not first.chain or message.partition("\n")[0].rstrip().endswith(":")
+        return " ".join(message.split()) if whole else self.cause
 
     @property
     def type(self) -> str:

@@ -146,7 +146,7 @@ def _key(failure: Failure) -> Hashable:
     if failure.type in _ASSERTIONS and not in_source:
         return "function", failure.when, failure.node_id.partition("[")[0]
     if failure.raised_at is None:
-        return failure.when, masked(failure.cause, failure.node_id)
+        return failure.when, masked(failure.wording, failure.node_id)
     return failure.when, failure.type, failure.raised_at, site
 
 

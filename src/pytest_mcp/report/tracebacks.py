@@ -93,7 +93,9 @@ def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
     if part.chain:
         yield from _chain(part.chain, part.message, failure, style)
     else:
-        yield from _bounded(_SEPARATOR.sub("_ _ _", part.text).strip("\n"), style).split("\n")
+        lines = _SEPARATOR.sub("_ _ _", part.text).strip("\n").split("\n")
+        said = _has_whole(part.message.partition("\n")[0], lines[0], style)
+        yield from _bounded("\n".join(lines[said:]), style).split("\n") if lines[said:] else ()
     if style.captured:
         yield from _captured(part.sections)
 

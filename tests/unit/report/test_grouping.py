@@ -87,6 +87,14 @@ def test_causes_that_only_look_alike_stay_apart(first: str, second: str) -> None
     assert groups_of(first, second) == 2
 
 
+def test_texts_of_a_plugin_that_begin_with_the_same_line_are_one_cause_only_if_all_of_them_agree() -> None:
+    """As those of notebook cells do, which have neither an exception nor a place."""
+    said = ("Cell failed\nTraceback:\nZeroDivisionError", "Cell failed\nTraceback:\nKeyError: 'pen'")
+    cells = [phase(f"demo.ipynb::Cell {number}", traceback=text) for number, text in enumerate((*said, *said))]
+
+    assert [cause.count for cause in grouped(*cells)] == [2, 2]
+
+
 def test_one_type_from_one_place_is_one_cause_whatever_the_words() -> None:
     groups = grouped(
         raised("UsageError: no pens", TEST, SOURCE, node_id="tests/test_cart.py::test_pens"),

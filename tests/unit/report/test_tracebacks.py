@@ -206,13 +206,18 @@ def test_a_captured_line_is_what_a_terminal_would_show_in_the_end_without_colour
 
 
 def test_what_has_no_structure_keeps_pytests_text() -> None:
-    assert rendered(phase(NODE, traceback="001 >>> 1 + 1\nExpected:\n    3\nGot:\n    2")) == [
+    assert rendered(phase(NODE, message="X: no", traceback="001 >>> 1 + 1\nExpected:\n    3\nGot:\n    2")) == [
         "001 >>> 1 + 1",
         "Expected:",
         "    3",
         "Got:",
         "    2",
     ]
+
+
+def test_the_first_line_of_a_text_is_left_out_where_the_message_has_it() -> None:
+    assert rendered(phase(NODE, traceback="3: error: no such name\n4: note: see above")) == ["4: note: see above"]
+    assert rendered(phase(NODE, traceback="3: error: no such name")) == [""]
 
 
 def test_a_failed_teardown_follows_the_failed_call_under_its_own_title() -> None:

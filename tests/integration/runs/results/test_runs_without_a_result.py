@@ -10,6 +10,7 @@ from pytest_mcp.execution.folder import report_file
 from pytest_mcp.execution.start import first_order
 from pytest_mcp.report import no_result
 from tests.support.invented.records import execution, one_test, phase, session
+from tests.support.invented.surveys import HELLO
 from tests.support.waiting import limits_until, processes_in
 from tests.support.workbench import NEWEST, PYTESTS, Workbench
 
@@ -388,3 +389,19 @@ def test_who_interrupts_a_run_is_told_what_had_finished_and_what_was_running() -
     assert (error.data["partial"]["summary"]["failed"], error.data["partial"]["not_run"]) == (1, 2)
     assert error.data["partial"]["running"] == ["a.py::c"]
     assert "running: a.py::c" in error.message
+
+
+def test_a_process_that_pytest_timeout_ended_is_told_with_the_place() -> None:
+    """Its method thread prints stacks and exits, within whatever test runs."""
+    bars = "+" * 35
+    frames = [
+        f'File "{path}", line 8, in test_slow'
+        for path in ("/usr/lib/x.py", "/project/tests/test_a.py", "/usr/lib/y.py")
+    ]
+    stdout = "\n    call()\n  ".join([f"F{bars} Timeout {bars}", *frames, f"time.sleep(9)\n{bars} Timeout {bars}"])
+    events = [HELLO, *session(one_test("tests/test_a.py::test_one"), selected=2)[:-1]]
+
+    error = no_result.diagnose(execution(events, code=1, stdout=stdout))
+
+    assert error is not None
+    assert "pytest-timeout (method: thread) ended the process at tests/test_a.py:8 in test_slow" in error.message
