@@ -114,15 +114,24 @@ def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterat
 
 
 def _with_inner(frames: Iterable[Frame]) -> list[Frame]:
-    """A function, and the generator expression or lambda in the same line, which has no name, as one frame."""
+    """A function, and the generator expression or lambda in the same line, which has no name, as one frame.
+
+    A function that Hypothesis calls has a frame of its decorator above its own; it shows the `def`.
+    """
     merged: list[Frame] = []
     for frame in frames:
         outer = merged[-1] if merged else None
         if outer and outer.function and not frame.function and frame.place == outer.place:
             merged[-1] = frame._replace(function=outer.function, arguments=frame.arguments + outer.arguments)
+        elif outer and outer.path == frame.path and outer.function == frame.function and _shows_definition(outer):
+            merged[-1] = frame
         else:
             merged.append(frame)
     return merged
+
+
+def _shows_definition(frame: Frame) -> bool:
+    return (frame.statement or "").startswith(("def ", "async def ", "@"))
 
 
 def _frames(told: tuple[Frame, ...], failure: Failure, style: Style) -> Iterator[str]:

@@ -83,6 +83,12 @@ def test_a_generator_expression_and_its_function_are_one_frame() -> None:
     ]
 
 
+def test_the_frame_of_a_decorator_that_shows_the_definition_of_the_next_is_left_out() -> None:
+    wrapper = ("tests/test_cart.py:5", "test_total", "def test_total(cart):")
+
+    assert rendered(raised("E: no", wrapper, TEST, node_id=NODE)) == rendered(raised("E: no", TEST, node_id=NODE))
+
+
 def test_a_chain_is_told_in_the_order_in_which_it_was_raised() -> None:
     first = ("cause", "KeyError: 'pen'", [frame("src/shop/stock.py:3", "find")])
     then = ("context", "LookupError: no pen", [frame("src/shop/stock.py:9", "look")])
