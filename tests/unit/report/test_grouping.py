@@ -79,6 +79,11 @@ def test_what_differs_from_parameter_to_parameter_makes_no_second_cause() -> Non
                 "DataFrames are different (dtypes do not match, differences only)",
                 "Left and right DataArray objects are not equal",
                 "Series are different (values not within tolerance)",
+                "Approval Mismatch, received != approved",
+                "Values are not sufficiently close.",
+                "some snapshots in this test have incorrect values.",
+                "Hypothesis found 2 distinct failures. (2 sub-exceptions)",
+                "unhandled errors in a TaskGroup (1 sub-exception)",
             )
         ),
     ],
