@@ -123,6 +123,9 @@ def chain_of(longrepr: Any, root: str) -> list[Any] | None:
     """Each exception from the first raised to the last: [link to the next, note, lines of text, frames]."""
     try:
         links = getattr(longrepr, "chain", None) or [(longrepr.reprtraceback, longrepr.reprcrash, None)]
+        if links[-1][-1] is not None:
+            # pytest writes it between two exceptions. Behind the last one it is all that pytest-check tells.
+            return None
         return [_raised(traceback, description, root) for traceback, _, description in links]
     except Exception:  # noqa: BLE001 - whatever has another shape is told as text
         return None
@@ -143,14 +146,22 @@ def short_text(report: Any, root: str) -> str:
 
 
 def _raised(traceback: Any, description: str | None, root: str) -> list[Any]:
+    link = None if description is None else "cause" if _CAUSE in description else "context"
     entries = traceback.reprentries
+    if link is not None and not any(hasattr(entry, "reprfileloc") for entry in entries):
+        return [link, None, _text_without_frames(entries), []]
     shown = entries[-MOST_FRAMES:]
     note = traceback.extraline
     if len(shown) < len(entries):
         note = "the last %d of %d frames" % (len(shown), len(entries))
-    link = None if description is None else "cause" if _CAUSE in description else "context"
     frames = [_frame(entry, root) for entry in shown if entry.reprfileloc is not None]
     return [link, note, _text(entries[-1]), frames]
+
+
+def _text_without_frames(entries: Any) -> list[str]:
+    """Of a cause without a traceback, such as what another process raised: its text can have a traceback itself."""
+    lines = "".join(line for entry in entries for line in entry.lines).splitlines()
+    return [line for line in lines if not _CARETS.match(line)]
 
 
 def _text(entry: Any) -> list[str]:

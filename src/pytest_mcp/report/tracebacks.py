@@ -12,7 +12,7 @@ from itertools import groupby
 
 from pytest_mcp.events.exceptions import Chain, Frame
 from pytest_mcp.report import grouping, places
-from pytest_mcp.report.failures import Failure, Part, Section, without_addresses
+from pytest_mcp.report.failures import Failure, Part, Section, plain
 from pytest_mcp.text import cut_middle
 
 # How many of the project's frames have their statement, the innermost.
@@ -24,6 +24,7 @@ VALUE_CHARACTERS = 60
 VALUES_CHARACTERS = 200
 # How many of the last lines of each captured stream are shown.
 CAPTURED_LINES = 20
+CAPTURED_LINE_CHARACTERS = 500
 # A local variable in one line.
 VARIABLE_CHARACTERS = 120
 MOST_VARIABLES = 20
@@ -73,7 +74,7 @@ def render(failure: Failure, style: Style) -> str:
     lines = [line for part in parts for line in _part(part, failure, style)]
     if style.captured:
         lines += _captured(failure.sections)
-    return without_addresses("\n".join(lines))
+    return plain("\n".join(lines))
 
 
 def in_full(failure: Failure, *, captured: bool) -> str:
@@ -92,7 +93,9 @@ def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
     if part.chain:
         yield from _chain(part.chain, part.message, failure, style)
     else:
-        yield from _bounded(_SEPARATOR.sub("_ _ _", part.text).strip("\n"), style).split("\n")
+        lines = _SEPARATOR.sub("_ _ _", part.text).strip("\n").split("\n")
+        said = _has_whole(part.message.partition("\n")[0], lines[0], style)
+        yield from _bounded("\n".join(lines[said:]), style).split("\n") if lines[said:] else ()
     if style.captured:
         yield from _captured(part.sections)
 
@@ -110,9 +113,33 @@ def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterat
             yield _LINKS.get(raised.link, _LINKS["context"])
 
 
-def _frames(frames: tuple[Frame, ...], failure: Failure, style: Style) -> Iterator[str]:
+def _with_inner(frames: Iterable[Frame]) -> list[Frame]:
+    """A function, and the generator expression or lambda in the same line, which has no name, as one frame.
+
+    A function that Hypothesis calls has a frame of its decorator above its own; it shows the `def`.
+    """
+    merged: list[Frame] = []
+    for frame in frames:
+        outer = merged[-1] if merged else None
+        if outer and outer.function and not frame.function and frame.place == outer.place:
+            merged[-1] = frame._replace(function=outer.function, arguments=frame.arguments + outer.arguments)
+        elif outer and outer.path == frame.path and outer.function == frame.function and _shows_definition(outer):
+            merged[-1] = frame
+        else:
+            merged.append(frame)
+    return merged
+
+
+def _shows_definition(frame: Frame) -> bool:
+    return (frame.statement or "").startswith(("def ", "async def ", "@"))
+
+
+def _frames(told: tuple[Frame, ...], failure: Failure, style: Style) -> Iterator[str]:
+    frames = _with_inner(told)
     own = [index for index, frame in enumerate(frames) if not places.is_foreign(frame.path)]
-    stated = {*own[-FRAMES_WITH_STATEMENT:], len(frames) - 1}
+    # The last of each place, so that a recursion does not take both.
+    different = {(frames[index].place, frames[index].function): index for index in own}
+    stated = {*sorted(different.values())[-FRAMES_WITH_STATEMENT:], len(frames) - 1}
     for foreign, run in groupby(enumerate(frames), key=lambda pair: pair[0] not in own and pair[0] not in stated):
         shown = list(run)
         if foreign:
@@ -192,7 +219,7 @@ def _is_known(frame: Frame, value: str, node_id: str) -> bool:
 
 
 def _shortened(value: str, most: int) -> str:
-    line = value.replace("\n", "\\n")
+    line = _BREAK.sub(" ", value)
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
@@ -216,11 +243,17 @@ def _differing(text: tuple[str, ...]) -> tuple[str, ...]:
 
 def _captured(sections: Iterable[Section]) -> Iterator[str]:
     for title, content in sections:
-        lines = content.rstrip("\n").split("\n")
+        lines = content.rstrip("\r\n").split("\n")
         yield f"{title}:"
         if len(lines) > CAPTURED_LINES:
             yield f"[... {len(lines) - CAPTURED_LINES} lines left out ...]"
-        yield from lines[-CAPTURED_LINES:]
+        yield from map(_captured_line, lines[-CAPTURED_LINES:])
+
+
+def _captured_line(line: str) -> str:
+    """As a terminal shows it in the end: a progress bar writes one line again and again."""
+    last = line.rstrip("\r").rpartition("\r")[2]
+    return cut_middle(last, CAPTURED_LINE_CHARACTERS, separator=" ")
 
 
 def _whole_sections(sections: Iterable[Section]) -> list[str]:
