@@ -284,7 +284,13 @@ async def test_settings_that_coverage_py_cannot_read_are_a_usage_error_that_quot
 
 async def test_after_a_timeout_what_was_measured_until_then_is_partial(bench: Workbench) -> None:
     bench = bench.using("coverage-7")
-    stuck = "import pathlib, time\ndef test_a(): pass\ndef test_stuck():\n    pathlib.Path('x').touch()\n    time.sleep(600)\n"
+    stuck = """
+        import pathlib, time
+        def test_a(): pass
+        def test_stuck():
+            pathlib.Path("x").touch()
+            time.sleep(600)
+    """
     bench.write({"test_a.py": stuck, "mod.py": "x = 1\n", ".coveragerc": "[run]\nsource = .\n"})
 
     for limit in limits_until(bench.root / "x"):
