@@ -12,13 +12,13 @@ Nothing is kept between calls.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from pytest_mcp.changes import tree
 from pytest_mcp.changes.imports.mentions import Mentions, Scanner
-from pytest_mcp.changes.imports.modules import GROUP, Modules, parents
+from pytest_mcp.changes.imports.modules import GROUP, Modules
 from pytest_mcp.changes.tree import Tree, Unreadable
 
 __all__ = ["Graph", "Unreadable", "build"]
@@ -45,7 +45,7 @@ class Graph:
     everywhere: dict[str, str] = field(default_factory=dict)
 
     def add(self, importer: str, imported: Iterable[str]) -> None:
-        for path in set(imported):
+        for path in imported:
             self.importers.setdefault(path, set()).add(importer)
 
     def imports_all(self, importer: str, wanted: Iterable[str]) -> bool:
@@ -86,32 +86,27 @@ def build(root: Path, changed: Iterable[str]) -> Graph:
     return graph
 
 
-def _dependencies(path: str, found: Mentions, modules: Modules) -> Iterator[str]:
-    yield from _around(path, modules)
+def _dependencies(path: str, found: Mentions, modules: Modules) -> set[str]:
+    folder = path.rpartition("/")[0]
+    needed = set(modules.around(path))
     for name in found.imports:
         if name.startswith("."):
-            yield from modules.relative(path, name)
+            needed.update(modules.relative(path, name))
         else:
-            yield from modules.named(name)
-            yield from modules.beside(path, name)
+            needed.update(modules.named(name))
+            needed.update(modules.beside(folder, name))
     for name in found.dotted:
-        yield from modules.named(name, least=2)
+        needed.update(modules.named(name, least=2))
     for name in found.quoted:
-        yield from modules.named(name)
-        yield from modules.named(f"{name}.__main__")
+        needed.update(modules.named(name))
+        needed.update(modules.named(f"{name}.__main__"))
     for name in found.scripts:
-        yield from modules.scripts(name)
+        needed.update(modules.scripts(name))
     for name in found.whole:
-        yield from modules.whole(path, name)
+        needed.update(modules.whole(path, name))
     if found.lazy:
-        yield path.rpartition("/")[0] + GROUP
-
-
-def _around(path: str, modules: Modules) -> Iterator[str]:
-    """The packages and the conftest files of the folders that a file is in."""
-    for folder in (*parents(path), ""):
-        prefix = f"{folder}/" if folder else ""
-        yield from modules.files.intersection((f"{prefix}__init__.py", f"{prefix}conftest.py"))
+        needed.add(folder + GROUP)
+    return needed
 
 
 def _open(graph: Graph, mentions: dict[str, Mentions]) -> None:

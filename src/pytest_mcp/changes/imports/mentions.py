@@ -47,8 +47,7 @@ _GLUE = bytes.maketrans(b"(\\\r\n\t\f", b"      ")
 _NONE: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Mentions:
+class Mentions(NamedTuple):
     # Dotted names of import statements. Relative ones begin with their dots.
     imports: frozenset[str] = frozenset()
     # Packages all of whose modules may be used: they have an alias, a star imports from them, or they are in quotes.
@@ -80,15 +79,15 @@ class Names:
 
 
 class Statement(NamedTuple):
-    """What one import statement names: modules, whole packages, and the first and last parts of all names."""
+    """What one import statement names: modules, whole packages, the first parts, and folders of the project."""
 
     names: frozenset[str]
     whole: frozenset[str]
     firsts: frozenset[str]
-    lasts: frozenset[str]
+    folders: frozenset[bytes]
 
 
-_NOTHING = Statement(_NONE, _NONE, _NONE, _NONE)
+_NOTHING = Statement(_NONE, _NONE, _NONE, frozenset())
 
 
 class Scanner:
@@ -100,76 +99,93 @@ class Scanner:
         self._quotable_folders = frozenset(map(str.encode, names.folders))
         self._packages = frozenset(map(str.encode, names.packages))
         self._modules = frozenset(map(str.encode, names.modules))
-        self._parsed: dict[tuple[bytes, bytes], Statement] = {}
+        self._quotable = self._quotable_folders | self._packages | self._modules
+        # By the text before and behind `import`.
+        self._statements: dict[tuple[bytes, bytes], Statement] = {}
 
     def scan(self, content: bytes, path: str = "") -> Mentions:
-        imports, whole, packages, lasts = self._imported(content)
-        quoted = set(content.translate(_QUOTES).split(b'"'))
-        untold = traits.why_untold(content, packages, names_folder=not quoted.isdisjoint(self._quotable_folders))
+        imports, whole, packages, folders = self._imported(content)
+        quoted = self._quotable.intersection(content.translate(_QUOTES).split(b'"'))
+        starts = traits.starts_processes(content, packages)
         return Mentions(
             imports=imports,
             whole=whole.union(map(_text, self._packages & quoted)),
-            dotted=self._dotted(content, packages | lasts),
+            dotted=self._dotted(content, folders),
             quoted=frozenset(map(_text, self._modules & quoted)),
             scripts=_scripts(content) if b".py" in content else _NONE,
-            untold=_TOO_LONG if UNREAD in imports else untold,
+            untold=_TOO_LONG
+            if UNREAD in imports
+            else traits.why_untold(
+                content, packages, uses_files=starts or not quoted.isdisjoint(self._quotable_folders)
+            ),
             lazy=path.endswith("__init__.py") and traits.imports_on_demand(content),
-            starts=traits.starts_processes(content, packages),
+            starts=starts,
             paths=traits.changes_paths(content, imports),
             plugin=traits.is_plugin(content, is_conftest=path.endswith("conftest.py")),
         )
 
     def _imported(self, content: bytes) -> Statement:
         """All import statements as one."""
-        found = {self._statement(content, match.start(), match.group(1)) for match in _IMPORT.finditer(content)}
-        return Statement(*(_NONE.union(*parts) for parts in zip(*found, strict=True))) if found else _NOTHING
+        found = []
+        for match in _IMPORT.finditer(content):
+            start = match.start()
+            key = (content[_beginning(content, start) : start], match[1])
+            if (statement := self._statements.get(key)) is None:
+                statement = self._statements[key] = self._parsed(*key)
+            found.append(statement)
+        return Statement(*(frozenset().union(*parts) for parts in zip(*found, strict=True))) if found else _NOTHING
 
-    def _statement(self, content: bytes, start: int, listed: bytes) -> Statement:
-        origin = None
-        earliest = max(0, start - _LONGEST_ORIGIN)
-        line = content.rfind(b"\n", earliest, start) + 1
-        if line > 1 and content[line - 3 : line].rstrip().endswith(b"\\"):
-            line = earliest
-        if start > line:
-            origin = _FROM.search(content[max(line, earliest) : start])
-        key = (b"" if origin is None else origin.group(1), listed)
-        if key not in self._parsed:
-            self._parsed[key] = _parsed(*key)
-        return self._parsed[key]
+    def _parsed(self, before: bytes, listed: bytes) -> Statement:
+        origin = _FROM.search(before)
+        names, whole = _names(b"" if origin is None else origin[1], listed)
+        parts = [name.partition(".")[0] for name in names] + [name.rpartition(".")[2] for name in names]
+        folders = self._folders.intersection(parts)
+        return Statement(names, whole, frozenset(parts[: len(names)]), frozenset(map(str.encode, folders)))
 
-    def _dotted(self, content: bytes, imported: frozenset[str]) -> frozenset[str]:
-        """Names that begin with a folder which the file has imported, or which can be imported anywhere."""
-        folders = self._tops.union(map(str.encode, self._folders & imported))
+    def _dotted(self, content: bytes, folders: frozenset[bytes]) -> frozenset[str]:
+        """Names that begin with one of the folders, which the file has imported, or can be imported anywhere."""
+        tops = self._tops
         pieces = content.translate(_WORDS).split(b".")
         found = set()
         for number, piece in enumerate(pieces[:-1], 1):
             head = piece[piece.rfind(b" ") + 1 :]
-            if head in folders:
-                rest = b".".join(pieces[number : number + _LONGEST_NAME]).partition(b" ")[0]
+            if head in tops or head in folders:
+                rest, space, _ = pieces[number].partition(b" ")
+                if not space:
+                    rest = b".".join(pieces[number : number + _LONGEST_NAME]).partition(b" ")[0]
                 found.add(head + b"." + rest)
         return frozenset(map(_text, found))
 
 
-def _parsed(module: bytes, listed: bytes) -> Statement:
-    """The names of one statement, `from module import listed` or `import listed`."""
+def _beginning(content: bytes, start: int) -> int:
+    """Where the text begins in which `from` can stand: its line, or more if a backslash continues the line before."""
+    earliest = max(0, start - _LONGEST_ORIGIN)
+    line = content.rfind(b"\n", earliest, start) + 1
+    end = content[line - 3 : line] if line > 1 else b""
+    return earliest if b"\\" in end and end.rstrip().endswith(b"\\") else max(line, earliest)
+
+
+def _names(module: bytes, listed: bytes) -> tuple[frozenset[str], frozenset[str]]:
+    """The modules and whole packages of one statement, `from module import listed` or `import listed`."""
     origin = module.translate(None, b" \t\f\\\r\n")
     prefix = origin if not origin or origin.endswith(b".") else origin + b"."
     names, whole = set(), set()
-    for entry in _COMMENT.sub(b"", listed).translate(_GLUE).split(b","):
+    bare = _COMMENT.sub(b"", listed) if b"#" in listed else listed
+    for entry in bare.translate(_GLUE).split(b","):
         words = _words(entry)
         if not words:
             continue
         is_star = words[0].startswith(b"*")
         name = _text(origin if is_star else prefix + words[0])
         names.add(name)
-        whole.update([name] if is_star or words[1:2] == [b"as"] else [])
-        # The line of `from` may be a comment that ends in a backslash.
-        names.update([_text(words[0])] if b"\\" in module else [])
+        if is_star or words[1:2] == [b"as"]:
+            whole.add(name)
+        if b"\\" in module:
+            # The line of `from` may be a comment that ends in a backslash.
+            names.add(_text(words[0]))
     if len(listed) >= (_LONGEST_LIST if listed.lstrip().startswith(b"(") else _LONGEST_LINE):
         names.add(UNREAD)
-    found = frozenset(names or [_text(origin)])
-    firsts = frozenset(name.partition(".")[0] for name in found)
-    return Statement(found, frozenset(whole), firsts, frozenset(name.rpartition(".")[2] for name in found))
+    return frozenset(names or [_text(origin)]), frozenset(whole)
 
 
 def _scripts(content: bytes) -> frozenset[str]:

@@ -31,7 +31,8 @@ class Modules:
         self._folders: dict[str, set[str]] = {}
         # Set if modules may be looked for in any folder.
         self.anywhere = False
-        self._resolved: dict[tuple[str, bool], Files] = {}
+        self._resolved: dict[tuple[str, int], Files] = {}
+        self._around: dict[str, Files] = {}
         for path in self._sorted:
             self._add(path, root_name)
         for folder in {parent for path in self._sorted for parent in parents(path)}:
@@ -72,10 +73,10 @@ class Modules:
 
     def named(self, name: str, *, least: int = 1) -> Files:
         """The files of a dotted name and of the packages it begins with; `least` is the shortest beginning."""
-        key = (name, least == 1)
-        if key not in self._resolved:
-            self._resolved[key] = frozenset(self._find(name, least))
-        return self._resolved[key]
+        key = (name, least)
+        if (found := self._resolved.get(key)) is None:
+            found = self._resolved[key] = frozenset(self._find(name, least))
+        return found
 
     def importable(self, name: str, *, least: int = 1) -> Iterator[str]:
         """The same, if modules are looked for in the usual folders alone."""
@@ -100,9 +101,18 @@ class Modules:
         stems = ("/".join([*base, *parts[:length]]) for length in range(len(parts) + 1))
         return self.files.intersection(path for stem in stems for path in _files_of(stem))
 
-    def beside(self, importer: str, name: str) -> Iterable[str]:
-        neighbours = self._beside.get(importer.rpartition("/")[0], {})
-        return neighbours.get(name.partition(".")[0], ())
+    def beside(self, folder: str, name: str) -> Iterable[str]:
+        neighbours = self._beside.get(folder)
+        return () if neighbours is None else neighbours.get(name.partition(".")[0], ())
+
+    def around(self, path: str) -> Files:
+        """The packages and the conftest files of the folders that a file is in."""
+        folder = path.rpartition("/")[0]
+        if (found := self._around.get(folder)) is None:
+            prefixes = ["", *(f"{each}/" for each in parents(path))]
+            names = (prefix + name for prefix in prefixes for name in ("__init__.py", "conftest.py"))
+            found = self._around[folder] = self.files.intersection(names)
+        return found
 
     def scripts(self, name: str) -> list[str]:
         return [_ANY + name + GROUP] if name in self._by_name else []

@@ -14,11 +14,13 @@ _ASCII_BASED = ("utf-8", "utf8", "latin", "iso-8859", "iso8859", "cp125", "ascii
 # Calls of these with a plain name in quotes are found as that name; every other use can import anything.
 _LITERAL = rb"""(?!\s*+\(\s*+(["'])[A-Za-z_][\w.]*+\1\s*+[,)])"""
 _COMPUTED = re.compile(rb"(?<!import )(?:import_module|__import__)%s|import import_module[ \t]+as" % _LITERAL)
+_IMPORTING = (b"import_module", b"__import__")
 # Packages of the standard library and others that load modules, and the names of theirs that do.
 _LOADERS = frozenset({"importlib", "pkgutil", "runpy", "imp", "pkg_resources", "zipimport", "stevedore", "unittest"})
-_LOADING = re.compile(
-    rb"spec_from_file|FileLoader|run_path|run_module|walk_packages|iter_modules|entry_point|exec_module|load_module"
-    rb"|resolve_name|load_source|import_file|import_path|\.discover\(|loadTestsFrom"
+_LOADING = (
+    *(b"spec_from_file", b"FileLoader", b"run_path", b"run_module", b"walk_packages", b"iter_modules", b"entry_point"),
+    *(b"exec_module", b"load_module", b"resolve_name", b"load_source", b"import_file", b"import_path", b".discover("),
+    b"loadTestsFrom",
 )
 # Packages that read the source of a project.
 _READERS = frozenset({"mypy", "pylint", "flake8", "pyflakes", "pycodestyle", "black", "isort", "bandit", "vulture"})
@@ -26,7 +28,10 @@ _READERS |= {"grimp", "importlinter", "pytest_archon", "archunitpython", "compil
 _LISTING = (b"glob(", b"iterdir", b"listdir", b"scandir", b"walk(", b"copytree")
 # With a listing: it may run the files, or they may be the project's.
 _RUNNING = (b".py", b"exec(", b"executable", b"__file__", b"cwd(", b"rootpath", b"rootdir")
-_COMPUTED_FILE = re.compile(rb"""\}\.py\b|%[sr]\.py\b|\+ ?["']\.py|with_suffix\(["']\.py""")
+# `}.py`, `%s.py`, `+ ".py"` and `with_suffix(".py"`. A pattern that begins with plain text is searched for quickly.
+_COMPUTED_FILE = re.compile(
+    rb"""\.py(?:(?<=\}\.py)\b|(?<=%[sr]\.py)\b|(?<=\+["']\.py)|(?<=\+\ ["']\.py)|(?<=with_suffix\(["']\.py))"""
+)
 # Frameworks that import what they find.
 _DISCOVERING = (b"autodiscover", b"INSTALLED_APPS", b"find_modules")
 _LAZY = (b"__getattr__", b"import_module", b"__import__", b"azy", b"exec(", b"eval(", b"globals()")
@@ -39,27 +44,37 @@ _HOOK = re.compile(rb"^def pytest_(?!runtest|generate_tests|fixture|pyfunc|pycol
 _PLUGINS = re.compile(rb"^[ \t]*+pytest_plugins\b", re.MULTILINE)
 
 
-def why_untold(content: bytes, packages: AbstractSet[str], *, names_folder: bool) -> str | None:
-    """Why a file that imports these packages may depend on any file; `names_folder`: one of the project, in quotes."""
+def why_untold(content: bytes, packages: AbstractSet[str], *, uses_files: bool) -> str | None:
+    """Why a file that imports these packages may depend on any file.
+
+    `uses_files`: it starts processes, or names a folder of the project in quotes.
+    """
     if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content or _has_odd_encoding(content):
         return "is not encoded as Python files usually are"
-    if (b"import_module" in content or b"__import__" in content) and _COMPUTED.search(content):
+    if b"import_" in content and _has(content, _IMPORTING) and _COMPUTED.search(content):
         return "imports modules by names that it computes"
-    if not packages.isdisjoint(_LOADERS) and _LOADING.search(content):
+    if not packages.isdisjoint(_LOADERS) and _has(content, _LOADING):
         return "looks for modules to load"
-    if any(word in content for word in _DISCOVERING):
+    if _has(content, _DISCOVERING):
         return "lets a framework find modules"
     if not packages.isdisjoint(_READERS):
         return "reads the source of the project"
-    return "looks for files" if _looks_for_files(content, packages, names_folder=names_folder) else None
+    return "looks for files" if _looks_for_files(content, packages, uses_files=uses_files) else None
 
 
-def _looks_for_files(content: bytes, packages: AbstractSet[str], *, names_folder: bool) -> bool:
+def _has(content: bytes, words: tuple[bytes, ...]) -> bool:
+    for word in words:  # noqa: SIM110 - `any` takes longer, and this runs a dozen times for every file
+        if word in content:
+            return True
+    return False
+
+
+def _looks_for_files(content: bytes, packages: AbstractSet[str], *, uses_files: bool) -> bool:
     if b".py" in content and (b"*.py" in content or _COMPUTED_FILE.search(content)):
         return True
-    if not any(word in content for word in _LISTING) and "glob" not in packages:
+    if "glob" not in packages and not _has(content, _LISTING):
         return False
-    return names_folder or starts_processes(content, packages) or any(word in content for word in _RUNNING)
+    return uses_files or _has(content, _RUNNING)
 
 
 def _has_odd_encoding(content: bytes) -> bool:
@@ -69,20 +84,20 @@ def _has_odd_encoding(content: bytes) -> bool:
 
 def starts_processes(content: bytes, packages: AbstractSet[str]) -> bool:
     by_os = b"os." in content and _OS_STARTING.search(content) is not None
-    return by_os or any(word in content for word in _STARTING) or not packages.isdisjoint(_STARTERS)
+    return by_os or _has(content, _STARTING) or not packages.isdisjoint(_STARTERS)
 
 
 def imports_on_demand(content: bytes) -> bool:
-    return any(word in content for word in _LAZY)
+    return _has(content, _LAZY)
 
 
 def changes_paths(content: bytes, imports: AbstractSet[str]) -> bool:
     """Whether it changes where modules are looked for."""
-    return "sys.path" in imports or any(word in content for word in _PATHS)
+    return "sys.path" in imports or _has(content, _PATHS)
 
 
 def is_plugin(content: bytes, *, is_conftest: bool) -> bool:
     """Whether it changes the session of pytest as a whole: by naming plugins or, in a conftest, by hooks."""
-    if b"pytest_" not in content:
-        return False
-    return _PLUGINS.search(content) is not None or (is_conftest and _HOOK.search(content) is not None)
+    if b"pytest_plugins" in content and _PLUGINS.search(content) is not None:
+        return True
+    return is_conftest and _HOOK.search(content) is not None
