@@ -115,9 +115,10 @@ def _inside(root: Path, link: str) -> str | None:
 def contents(tree: Tree, names: list[str]) -> Iterator[tuple[str, bytes | None]]:
     """Each file with its content; None if it is not a readable regular file in the root, or too large."""
     deadline = _deadline()
+    root = str(tree.root)
     for name in names:
         _check(deadline)
-        yield name, None if name in tree.foreign else _content(f"{tree.root}/{name}")
+        yield name, None if name in tree.foreign else _content(f"{root}/{name}")
 
 
 def _deadline() -> float:
@@ -139,7 +140,8 @@ def _content(path: str) -> bytes | None:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_FILE:
             return None
-        content = os.read(descriptor, LARGEST_FILE)
+        # One byte more shows whether it grew. To ask for the most would allocate a megabyte for every file.
+        content = os.read(descriptor, found.st_size + 1)
         return content if len(content) == found.st_size else None
     except OSError:
         return None

@@ -1,6 +1,7 @@
 """What a change reaches, in which order, and when it is everything. No project here is run."""
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -244,6 +245,18 @@ def test_too_many_files_and_too_much_time_make_it_everything(project: Path, monk
     assert "more than 3 Python files" in (reached(project, "src/shop/price.py").reason or "")
     monkeypatch.setattr(tree, "LONGEST_SCAN", -1.0)
     assert "took longer" in (reached(project, "src/shop/price.py").reason or "")
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file systems take only names in UTF-8")
+def test_names_that_are_not_utf_8_do_not_disturb(project: Path) -> None:
+    name = os.fsdecode(b"tests/caf\xe9/test_\xe9.py")
+    (project / name).parent.mkdir()
+    (project / name).touch()
+
+    found = reached(project, "src/shop/price.py")
+
+    assert "tests/test_cart.py" in found.files
+    assert name in found.unreached
 
 
 def test_the_root_can_be_a_package_itself(tmp_path: Path) -> None:

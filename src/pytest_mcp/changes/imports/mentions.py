@@ -8,6 +8,7 @@ names are in `traits`. Pure. Which files the names belong to is decided in `modu
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -79,15 +80,15 @@ class Names:
 
 
 class Statement(NamedTuple):
-    """What one import statement names: modules, whole packages, the first parts, and folders of the project."""
+    """What one import statement names.
 
-    names: frozenset[str]
+    `packages` are those that `traits` knows; `folders` are those of the project that are no tops.
+    """
+
+    names: tuple[str, ...]
     whole: frozenset[str]
-    firsts: frozenset[str]
+    packages: frozenset[str]
     folders: frozenset[bytes]
-
-
-_NOTHING = Statement(_NONE, _NONE, _NONE, frozenset())
 
 
 class Scanner:
@@ -95,55 +96,50 @@ class Scanner:
 
     def __init__(self, names: Names) -> None:
         self._folders = names.folders
-        self._tops = frozenset(map(str.encode, names.tops))
-        self._quotable_folders = frozenset(map(str.encode, names.folders))
-        self._packages = frozenset(map(str.encode, names.packages))
-        self._modules = frozenset(map(str.encode, names.modules))
+        self._tops = _encoded(names.tops)
+        self._quotable_folders = _encoded(names.folders)
+        self._packages = _encoded(names.packages)
+        self._modules = _encoded(names.modules)
         self._quotable = self._quotable_folders | self._packages | self._modules
         # By the text before and behind `import`.
         self._statements: dict[tuple[bytes, bytes], Statement] = {}
 
     def scan(self, content: bytes, path: str = "") -> Mentions:
-        imports, whole, packages, folders = self._imported(content)
+        imports, whole, packages, folders = _joined(self._statements_in(content))
         quoted = self._quotable.intersection(content.translate(_QUOTES).split(b'"'))
         starts = traits.starts_processes(content, packages)
+        uses_files = starts or not quoted.isdisjoint(self._quotable_folders)
+        untold = traits.why_untold(content, packages, uses_files=uses_files)
         return Mentions(
-            imports=imports,
-            whole=whole.union(map(_text, self._packages & quoted)),
+            imports=frozenset(imports),
+            whole=frozenset(whole.union(map(_text, self._packages & quoted))),
             dotted=self._dotted(content, folders),
             quoted=frozenset(map(_text, self._modules & quoted)),
             scripts=_scripts(content) if b".py" in content else _NONE,
-            untold=_TOO_LONG
-            if UNREAD in imports
-            else traits.why_untold(
-                content, packages, uses_files=starts or not quoted.isdisjoint(self._quotable_folders)
-            ),
+            untold=_TOO_LONG if UNREAD in imports else untold,
             lazy=path.endswith("__init__.py") and traits.imports_on_demand(content),
             starts=starts,
             paths=traits.changes_paths(content, imports),
             plugin=traits.is_plugin(content, is_conftest=path.endswith("conftest.py")),
         )
 
-    def _imported(self, content: bytes) -> Statement:
-        """All import statements as one."""
-        found = []
+    def _statements_in(self, content: bytes) -> Iterator[Statement]:
         for match in _IMPORT.finditer(content):
             start = match.start()
             key = (content[_beginning(content, start) : start], match[1])
             if (statement := self._statements.get(key)) is None:
                 statement = self._statements[key] = self._parsed(*key)
-            found.append(statement)
-        return Statement(*(frozenset().union(*parts) for parts in zip(*found, strict=True))) if found else _NOTHING
+            yield statement
 
     def _parsed(self, before: bytes, listed: bytes) -> Statement:
         origin = _FROM.search(before)
         names, whole = _names(b"" if origin is None else origin[1], listed)
-        parts = [name.partition(".")[0] for name in names] + [name.rpartition(".")[2] for name in names]
-        folders = self._folders.intersection(parts)
-        return Statement(names, whole, frozenset(parts[: len(names)]), frozenset(map(str.encode, folders)))
+        firsts = {name.partition(".")[0] for name in names}
+        folders = self._folders.intersection(firsts.union(name.rpartition(".")[2] for name in names))
+        return Statement(tuple(names), whole, traits.PACKAGES & firsts, _encoded(folders) - self._tops)
 
-    def _dotted(self, content: bytes, folders: frozenset[bytes]) -> frozenset[str]:
-        """Names that begin with one of the folders, which the file has imported, or can be imported anywhere."""
+    def _dotted(self, content: bytes, folders: set[bytes]) -> frozenset[str]:
+        """Names that begin with one of these folders, or with a top."""
         tops = self._tops
         pieces = content.translate(_WORDS).split(b".")
         found = set()
@@ -155,6 +151,28 @@ class Scanner:
                     rest = b".".join(pieces[number : number + _LONGEST_NAME]).partition(b" ")[0]
                 found.add(head + b"." + rest)
         return frozenset(map(_text, found))
+
+
+def _encoded(names: Iterable[str]) -> frozenset[bytes]:
+    """Names of files need not be UTF-8."""
+    return frozenset(name.encode("utf-8", "surrogateescape") for name in names)
+
+
+def _joined(statements: Iterable[Statement]) -> tuple[set[str], set[str], set[str], set[bytes]]:
+    """Their names, whole packages, packages and folders. Most statements have names alone."""
+    names: set[str] = set()
+    whole: set[str] = set()
+    packages: set[str] = set()
+    folders: set[bytes] = set()
+    for each in statements:
+        names.update(each.names)
+        if each.whole:
+            whole |= each.whole
+        if each.packages:
+            packages |= each.packages
+        if each.folders:
+            folders |= each.folders
+    return names, whole, packages, folders
 
 
 def _beginning(content: bytes, start: int) -> int:

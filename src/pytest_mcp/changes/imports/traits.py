@@ -37,6 +37,8 @@ _DISCOVERING = (b"autodiscover", b"INSTALLED_APPS", b"find_modules")
 _LAZY = (b"__getattr__", b"import_module", b"__import__", b"azy", b"exec(", b"eval(", b"globals()")
 _STARTING = (b"subprocess", b"_process", b"pytester", b"testdir", b"script_runner")
 _STARTERS = frozenset({"pexpect", "sh", "plumbum", "invoke", "fabric", "docker"})
+# The packages that matter here.
+PACKAGES = _LOADERS | _READERS | _STARTERS | {"glob"}
 _OS_STARTING = re.compile(rb"os\.(?:system|popen|exec|spawn|posix_spawn|startfile)")
 _PATHS = (b"sys.path", b"PYTHONPATH", b"syspath", b"meta_path", b"__path__")
 # Hooks for the whole session. pytest calls the others of a conftest only for tests below it.
