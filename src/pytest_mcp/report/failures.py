@@ -21,6 +21,8 @@ Section = tuple[str, str]
 
 # The most characters of a message whose lines are joined.
 ANNOUNCED = 200
+# How many exceptions of a group are named.
+MEMBERS = 3
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 _MARKED = re.compile(r"^E\s+(.*)$", re.MULTILINE)
@@ -33,6 +35,8 @@ _DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
 _SOURCE_LINE = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
 _FRAME_LINE = re.compile(r"^(.*?):(\d{1,9}): in ", re.MULTILINE)
 _FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found)$", re.MULTILINE)
+# How a message of pytest ends that tells the one exception in a group.
+_SINGLE = "Group]"
 _OWN_SUMMARY = re.compile(r"contains \d+ failed subtests?$")
 
 
@@ -210,6 +214,8 @@ def _part(phase: Phase, *, first: bool) -> Part:
 
 
 def _cause(phase: Phase) -> str:
+    if group := _group(phase):
+        return group
     if phase.message and phase.message.strip():
         # pytest leaves the type out of exactly these messages.
         return f"AssertionError: {phase.message}" if phase.message.startswith("assert ") else phase.message
@@ -224,6 +230,17 @@ def _cause(phase: Phase) -> str:
     if begin and (place := _PLACE.match(last)):
         return f"{place.group(3)}: {told[begin.start() :].strip()}"
     return plain or "no message"
+
+
+def _group(phase: Phase) -> str | None:
+    """An exception group with what its members say; newer versions of pytest tell the one member alone."""
+    message = (phase.message or "").partition("\n")[0]
+    group = next((raised for raised in phase.exceptions if raised.link == "group"), None)
+    if group is None or not (message.startswith(group.headline) or message.endswith(_SINGLE)):
+        return None
+    members = [raised.headline for raised in phase.exceptions if raised.link in ("member", None)]
+    more = [f"and {len(members) - MEMBERS} more"] if len(members) > MEMBERS else []
+    return f"{group.headline}: " + "; ".join([*members[:MEMBERS], *more])
 
 
 def _title(phase: Phase) -> str:

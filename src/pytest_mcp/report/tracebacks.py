@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from pytest_mcp.events.exceptions import Chain, Frame
+from pytest_mcp.events.exceptions import Chain, Frame, Raised
 from pytest_mcp.report import grouping, places
 from pytest_mcp.report.failures import Failure, Part, Section, without_addresses
 from pytest_mcp.text import cut_middle
@@ -42,7 +42,14 @@ _DIFFERENCE = re.compile(r"^ *[-+] ", re.MULTILINE)
 # Where the lines of a statement are joined.
 _OPENING = re.compile(r"([(\[{]) ")
 _BREAK = re.compile(r"\n *")
-_LINKS = {"cause": "raised from the above:", "context": "raised while handling the above:"}
+_LINKS = {
+    "cause": "raised from the above:",
+    "context": "raised while handling the above:",
+    "group": "the group holds:",
+    "member": "and:",
+}
+# Frames of pytest itself tell nothing; most of them are not there to begin with.
+_RUNNER = {"site-packages/_pytest", "site-packages/pluggy"}
 _WIDTH = 80
 
 
@@ -99,20 +106,23 @@ def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
 
 def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterator[str]:
     for raised in chain:
-        last = raised is chain[-1]
-        yield from _frames(raised.frames, failure, style if last else replace(style, arguments=False, variables=False))
+        quiet = replace(style, arguments=False, variables=False)
+        yield from _frames(raised, failure, style if raised is chain[-1] else quiet)
         yield from (f"[{note.partition(chr(10))[0].strip('! ')}]" for note in [raised.note] if note)
         text = raised.text if style.equal_lines else _differing(raised.text)
-        if last and text and _has_whole(message.partition("\n")[0], text[0], style):
+        if text and _is_told(raised, message.partition("\n")[0], chain, style):
             text = text[1:]
         yield from (f"E   {line}" for line in _bounded("\n".join(text), style).split("\n") if line.strip())
         if raised.link is not None:
             yield _LINKS.get(raised.link, _LINKS["context"])
 
 
-def _frames(frames: tuple[Frame, ...], failure: Failure, style: Style) -> Iterator[str]:
+def _frames(raised: Raised, failure: Failure, style: Style) -> Iterator[str]:
+    frames = raised.frames
     own = [index for index, frame in enumerate(frames) if not places.is_foreign(frame.path)]
-    stated = {*own[-FRAMES_WITH_STATEMENT:], len(frames) - 1}
+    # What raises a group only collects what others have raised.
+    raising = set[int]() if raised.link == "group" else {len(frames) - 1}
+    stated = {*own[-FRAMES_WITH_STATEMENT:], *raising}
     for foreign, run in groupby(enumerate(frames), key=lambda pair: pair[0] not in own and pair[0] not in stated):
         shown = list(run)
         if foreign:
@@ -133,6 +143,8 @@ def _frames(frames: tuple[Frame, ...], failure: Failure, style: Style) -> Iterat
 
 def _folded(frames: list[Frame]) -> Iterator[str]:
     packages = list(dict.fromkeys(places.package(frame.path) for frame in frames))
+    if set(packages) <= _RUNNER:
+        return
     more = f" and {len(packages) - 2} more" if len(packages) > 2 else ""
     yield f"... {len(frames)} frame{'s' if len(frames) > 1 else ''} in {', '.join(packages[:2])}{more}"
 
@@ -196,9 +208,14 @@ def _shortened(value: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
-def _has_whole(message: str, line: str, style: Style) -> bool:
-    """Whether the message of the test, as it is shown, has this line."""
-    return message.endswith(line) and (style.whole_texts or len(message) <= grouping.CAUSE_CHARACTERS)
+def _is_told(raised: Raised, message: str, chain: Chain, style: Style) -> bool:
+    """Whether the message of the test, as it is shown, has the first line of a group or of the last exception."""
+    if not style.whole_texts and len(message) > grouping.CAUSE_CHARACTERS:
+        return False
+    groups = {each.headline for each in chain if each.link == "group" and message.startswith(each.headline)}
+    if groups:
+        return raised.link == "group" and raised.headline in groups
+    return raised is chain[-1] and message.endswith(raised.headline)
 
 
 def _bounded(text: str, style: Style) -> str:

@@ -39,6 +39,26 @@ def endless(depth):
 
 def boast():
     price("pen", "x" * 9000)
+
+def gather():
+    inner = ExceptionGroup("inner", [KeyError("k"), OSError("line one\\n  | line two")])
+    try:
+        sell()
+    except ValueError as error:
+        raise ExceptionGroup("several", [error, inner]) from None
+
+def expect():
+    try:
+        gather()
+    except ExceptionGroup:
+        assert False, "no group expected"
+
+def untraced():
+    raise LookupError("below") from KeyError("never raised")
+
+def hidden():
+    __tracebackhide__ = True
+    raise ValueError("nobody sees where\\nbut this")
 '''
 
 
@@ -111,6 +131,49 @@ def test_the_text_of_an_exception_has_its_lines_without_pytests_mark_and_with_th
 def test_a_chain_says_how_the_next_exception_came_about(tmp_path: Path) -> None:
     assert [each.link for each in told(tmp_path, "sell")] == ["cause", None]
     assert [each.link for each in told(tmp_path, "give")] == ["context", None]
+
+
+def test_a_group_is_told_before_its_members_with_the_frames_of_each(tmp_path: Path) -> None:
+    chain = told(tmp_path, "gather")
+
+    assert [(raised.link, raised.text[0]) for raised in chain] == [
+        ("group", "ExceptionGroup: several (2 sub-exceptions)"),
+        ("cause", "KeyError: 'pen'"),
+        ("member", "ValueError: no pen"),
+        ("group", "ExceptionGroup: inner (2 sub-exceptions)"),
+        ("member", "KeyError: 'k'"),
+        (None, "OSError: line one"),
+    ]
+    assert chain[-1].text == ("OSError: line one", "  | line two")
+    assert [(frame.path, frame.function, frame.statement) for frame in chain[2].frames] == [
+        ("shop.py", "gather", "sell()"),
+        ("shop.py", "sell", 'raise ValueError("no pen\\n  or ink") from error'),
+    ]
+
+
+def test_what_was_raised_while_a_group_was_handled_is_told_once(tmp_path: Path) -> None:
+    chain = told(tmp_path, "expect")
+
+    assert [raised.link for raised in chain][-2:] == ["context", None]
+    assert [raised.text[0] for raised in chain].count("AssertionError: no group expected") == 1
+    assert chain[-1].frames[-1].function == "expect"
+
+
+def test_an_exception_that_was_never_raised_has_its_text_and_no_frames(tmp_path: Path) -> None:
+    first, last = told(tmp_path, "untraced")
+
+    assert (first.link, first.text, first.frames) == ("cause", ("KeyError: 'never raised'",), ())
+    assert last.frames[-1].function == "untraced"
+
+
+def test_where_all_frames_are_hidden_the_text_has_no_mark_and_no_hint_for_a_person(tmp_path: Path) -> None:
+    names: dict[str, Any] = {}
+    exec(compile(SHOP, str(tmp_path / "shop.py"), "exec"), names)
+    with pytest.raises(ValueError, match="nobody") as raised:
+        names["hidden"]()
+    shown = raised.getrepr(style="long", tbfilter=lambda excinfo: excinfo.traceback.filter(lambda _: False))
+
+    assert chain_of(shown, str(tmp_path)) == [[None, None, ["ValueError: nobody sees where", "but this"], []]]
 
 
 def test_a_path_outside_the_root_is_absolute(tmp_path: Path) -> None:

@@ -113,6 +113,25 @@ def test_a_cause_is_the_first_line_or_all_where_that_only_announces_the_others(
     assert failure(phase(**told)).cause == cause
 
 
+GROUP = "ExceptionGroup: nursery (2 sub-exceptions)"
+
+
+@pytest.mark.parametrize("told", [GROUP, "ValueError('a') [single exception in ExceptionGroup]"])
+def test_the_message_of_a_group_names_its_members(told: str) -> None:
+    chain = [["group", None, [GROUP], []], ["cause", None, ["KeyError: 1"], []]]
+    chain += [["member", None, [f"ValueError: {name}", "below"], []] for name in "abc"]
+
+    found = failure(phase(message=told, chain=[*chain, [None, None, ["OSError: d"], []]]))
+
+    assert found.message == f"{GROUP}: ValueError: a; ValueError: b; ValueError: c; and 1 more"
+
+
+def test_what_was_raised_while_a_group_was_handled_has_its_own_message() -> None:
+    chain = [["group", None, [GROUP], []], ["context", None, ["ValueError: a"], []], [None, None, ["OSError: d"], []]]
+
+    assert failure(phase(message="OSError: d", chain=chain)).message == "OSError: d"
+
+
 def test_a_test_that_failed_twice_has_both_messages_the_assertion_first() -> None:
     told = failure(phase(message="assert 0\n why"), phase(when="teardown", message="RuntimeError: late"))
 

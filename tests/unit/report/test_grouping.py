@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pytest_mcp.events.model import Phase
 from pytest_mcp.report import failures, grouping
 from pytest_mcp.report.grouping import CAUSE_CHARACTERS, Group
-from tests.support.invented.records import ledger, phase, raised
+from tests.support.invented.records import frame, ledger, phase, raised
 
 SOURCE = "src/shop/cart.py:12"
 ELSEWHERE = "src/shop/stock.py:30"
@@ -93,6 +93,19 @@ def test_one_place_in_a_library_reached_from_two_places_is_two_causes() -> None:
     )
 
     assert len(groups) == 2
+
+
+def test_groups_from_one_place_in_a_library_are_told_apart_by_what_they_hold() -> None:
+    nursery = "ExceptionGroup: Exceptions from the nursery (1 sub-exception)"
+
+    def of_trio(member: str, place: str, name: str) -> Phase:
+        chain = [["group", None, [nursery], [frame(LIBRARY)]], [None, None, [member], [frame(place)]]]
+        return phase(f"tests/test_cart.py::{name}", message=nursery, chain=chain)
+
+    one = [of_trio("ValueError: no pens", SOURCE, name) for name in ("test_a", "test_b")]
+    other = of_trio("AssertionError: assert 1 == 2", TEST, "test_c")
+
+    assert [(cause.count, cause.location) for cause in grouped(*one, other)] == [(2, SOURCE), (1, TEST)]
 
 
 def test_assertions_of_one_test_function_are_one_cause_and_of_two_are_two() -> None:

@@ -60,6 +60,38 @@ def test_frames_outside_the_project_are_folded_but_for_the_one_that_raised() -> 
     ]
 
 
+def test_frames_of_pytest_itself_are_not_told() -> None:
+    fixtures = ("/venv/lib/python3.12/site-packages/_pytest/fixtures.py:915", "call_fixture_func", "fixturefunc()")
+
+    assert rendered(raised("ValueError: no", fixtures, TEST, node_id=NODE)) == [
+        "tests/test_cart.py:7: in test_total",
+        "    assert total(cart) == 3",
+    ]
+
+
+def test_a_group_is_told_with_each_of_its_members_and_without_the_line_that_the_message_has() -> None:
+    nursery = "ExceptionGroup: nursery (2 sub-exceptions)"
+    raising = frame("/usr/lib/python3.12/asyncio/taskgroups.py:145", "__aexit__", "raise me from None")
+    chain = [
+        ["group", None, [nursery], [frame("src/shop/app.py:3", "main", "async with group:"), raising]],
+        ["member", None, ["KeyError: 'pen'"], []],
+        [None, None, ["ValueError: closed", "below"], [frame(*SOURCE)]],
+    ]
+
+    assert rendered(phase(NODE, message=nursery, chain=chain)) == [
+        "src/shop/app.py:3: in main",
+        "    async with group:",
+        "... 1 frame in python3.12/asyncio",
+        "the group holds:",
+        "E   KeyError: 'pen'",
+        "and:",
+        "src/shop/cart.py:12: in total",
+        "    return sum(cart)",
+        "E   ValueError: closed",
+        "E   below",
+    ]
+
+
 def test_a_recursion_is_told_once_with_how_often() -> None:
     lines = rendered(raised("RecursionError: no", TEST, *[SOURCE] * 30, node_id=NODE))
 
