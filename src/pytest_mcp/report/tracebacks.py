@@ -39,6 +39,9 @@ _EQUAL_LINE = re.compile(r"^ {4}(?! *[-+?] )")
 # So are lines on a nested attribute.
 _NESTED = "Drill down into differing attribute"
 _DIFFERENCE = re.compile(r"^ *[-+] ", re.MULTILINE)
+# A traceback in what was captured.
+_LOGGED = "Traceback (most recent call last):"
+_LOGGED_FRAME = re.compile(r'^  File "(.*)", line (\d{1,9}), in (.*)$')
 # Where the lines of a statement are joined.
 _OPENING = re.compile(r"([(\[{]) ")
 _BREAK = re.compile(r"\n *")
@@ -79,7 +82,7 @@ def render(failure: Failure, style: Style) -> str:
     parts = failure.parts if style.whole_texts else failure.parts[:1]
     lines = [line for part in parts for line in _part(part, failure, style)]
     if style.captured:
-        lines += _captured(failure.sections)
+        lines += _captured(failure.sections, failure, style)
     return without_addresses("\n".join(lines))
 
 
@@ -101,7 +104,7 @@ def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
     else:
         yield from _bounded(_SEPARATOR.sub("_ _ _", part.text).strip("\n"), style).split("\n")
     if style.captured:
-        yield from _captured(part.sections)
+        yield from _captured(part.sections, failure, style)
 
 
 def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterator[str]:
@@ -231,13 +234,50 @@ def _differing(text: tuple[str, ...]) -> tuple[str, ...]:
     return (*text[:start], *(line for line in text[start:] if not _EQUAL_LINE.match(line)))
 
 
-def _captured(sections: Iterable[Section]) -> Iterator[str]:
+def _captured(sections: Iterable[Section], failure: Failure, style: Style) -> Iterator[str]:
     for title, content in sections:
-        lines = content.rstrip("\n").split("\n")
+        lines = _condensed(content.rstrip("\n").split("\n"), failure, style)
         yield f"{title}:"
         if len(lines) > CAPTURED_LINES:
             yield f"[... {len(lines) - CAPTURED_LINES} lines left out ...]"
         yield from lines[-CAPTURED_LINES:]
+
+
+def _condensed(lines: list[str], failure: Failure, style: Style) -> list[str]:
+    """With tracebacks that were logged or printed in the style of this module."""
+    shown: list[str] = []
+    start = 0
+    while start < len(lines):
+        end = start
+        if lines[start] == _LOGGED:
+            end = next((n for n in range(start + 1, len(lines)) if not lines[n].startswith("  ")), start)
+        # One that is cut off stays as it is.
+        shown += _logged(lines[start + 1 : end], lines[end], failure, style) if end > start else [lines[start]]
+        start = end + 1
+    return shown
+
+
+def _logged(lines: list[str], headline: str, failure: Failure, style: Style) -> list[str]:
+    raised = Raised(None, None, (headline,), tuple(_logged_frames(lines)))
+    if any(_is_same(raised, known) for part in failure.parts for known in part.chain):
+        return [f"[the traceback of {headline.partition(':')[0]} is the one above]"]
+    return [_LOGGED, *_frames(raised, failure, replace(style, arguments=False)), headline]
+
+
+def _logged_frames(lines: list[str]) -> Iterator[Frame]:
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if found := _LOGGED_FRAME.match(line):
+            path, number, function = found.groups()
+            statement = following.strip() if following.startswith("    ") else None
+            yield Frame(path, int(number), function, statement, (), ())
+
+
+def _is_same(logged: Raised, known: Raised) -> bool:
+    """Whether both are the exception of these words from this place; paths in the project are told from its root."""
+    if logged.headline != known.headline or not (logged.frames and known.frames):
+        return False
+    one, other = logged.frames[-1], known.frames[-1]
+    return one.line == other.line and (one.path == other.path or one.path.endswith(f"/{other.path}"))
 
 
 def _whole_sections(sections: Iterable[Section]) -> list[str]:
