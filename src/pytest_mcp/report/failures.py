@@ -35,6 +35,7 @@ _DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
 _SOURCE_LINE = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
 _FRAME_LINE = re.compile(r"^(.*?):(\d{1,9}): in ", re.MULTILINE)
 _FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found)$", re.MULTILINE)
+_PROGRESS = re.compile(r"[u,-]+\s?")
 # How a message of pytest ends that tells the one exception in a group.
 _SINGLE = "Group]"
 _OWN_SUMMARY = re.compile(r"contains \d+ failed subtests?$")
@@ -153,7 +154,7 @@ def of_record(record: TestRecord) -> Failure:
         duration=round(record.duration, 3),
         when=failed[0].when,
         parts=tuple(_part(phase, first=phase is failed[0]) for phase in failed),
-        sections=_sections(told),
+        sections=_sections(told, has_subtests=len(own) < len(record.phases)),
     )
 
 
@@ -218,7 +219,7 @@ def _cause(phase: Phase) -> str:
         return group
     if phase.message and phase.message.strip():
         # pytest leaves the type out of exactly these messages.
-        return f"AssertionError: {phase.message}" if phase.message.startswith("assert ") else phase.message
+        return f"AssertionError: {phase.message}" if phase.message.startswith("assert ") else _type_first(phase.message)
     if phase.exceptions and any(phase.exceptions[-1].text):
         # On pytest 7.0 a `pytest.fail(pytrace=False)` has a text and nothing else.
         return "Failed: " + "\n".join(phase.exceptions[-1].text)
@@ -230,6 +231,15 @@ def _cause(phase: Phase) -> str:
     if begin and (place := _PLACE.match(last)):
         return f"{place.group(3)}: {told[begin.start() :].strip()}"
     return plain or "no message"
+
+
+def _type_first(message: str) -> str:
+    """Python tells the place of a syntax error before its type."""
+    lines = message.split("\n")
+    if not lines[0].lstrip().startswith('File "'):
+        return message
+    found = next((index for index, line in enumerate(lines) if _TYPE.match(line)), 0)
+    return "\n".join([lines[found], *lines[:found], *lines[found + 1 :]])
 
 
 def _group(phase: Phase) -> str | None:
@@ -249,6 +259,7 @@ def _title(phase: Phase) -> str:
     return f"ERROR at {phase.when}" if phase.when in ("setup", "teardown") else phase.when
 
 
-def _sections(phases: list[Phase]) -> tuple[Section, ...]:
+def _sections(phases: list[Phase], *, has_subtests: bool = False) -> tuple[Section, ...]:
     different = dict.fromkeys((title, content) for phase in phases for title, content in phase.sections if content)
-    return tuple(different)
+    # pytest writes a letter for each subtest of unittest, and captures it.
+    return tuple(pair for pair in different if not (has_subtests and _PROGRESS.fullmatch(pair[1])))

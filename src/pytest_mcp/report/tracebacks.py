@@ -17,6 +17,8 @@ from pytest_mcp.text import cut_middle
 
 # How many of the project's frames have their statement, the innermost.
 FRAMES_WITH_STATEMENT = 2
+# A recursion by way of more functions than this is told frame by frame.
+LONGEST_ROUND = 5
 # A statement of several lines is joined up to this length; of a longer one the first line is shown.
 STATEMENT_CHARACTERS = 160
 # What is shown of the values of arguments: of each, and of all.
@@ -43,7 +45,7 @@ _DIFFERENCE = re.compile(r"^ *[-+] ", re.MULTILINE)
 _LOGGED = "Traceback (most recent call last):"
 _LOGGED_FRAME = re.compile(r'^  File "(.*)", line (\d{1,9}), in (.*)$')
 # Where the lines of a statement are joined.
-_OPENING = re.compile(r"([(\[{]) ")
+_BRACKET = re.compile(r"(?<=[(\[{])\n|\n(?=[)\]}.])")
 _BREAK = re.compile(r"\n *")
 _LINKS = {
     "cause": "raised from the above:",
@@ -101,7 +103,7 @@ def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
         yield f"-- {part.title}: {part.message.strip().partition(chr(10))[0]}"
     if part.chain:
         yield from _chain(part.chain, part.message, failure, style)
-    else:
+    elif part.text.strip() != part.message.strip() or "\n" in part.message.strip():
         yield from _bounded(_SEPARATOR.sub("_ _ _", part.text).strip("\n"), style).split("\n")
     if style.captured:
         yield from _captured(part.sections, failure, style)
@@ -131,17 +133,33 @@ def _frames(raised: Raised, failure: Failure, style: Style) -> Iterator[str]:
         if foreign:
             yield from _folded([frame for _, frame in shown]) if style.foreign_frames else ()
             continue
-        for (place, function), same in groupby(shown, key=lambda pair: (pair[1].place, pair[1].function)):
-            repeated = list(same)
-            index, frame = repeated[-1]
-            if index in stated:
-                yield from _frame(frame, failure, style, innermost=bool(own) and index == own[-1])
-            elif style.outer_frames:
-                yield _place(place, function)
-            else:
-                continue
-            if len(repeated) > 1:
-                yield f"    [{len(repeated) - 1} more frames like this]"
+        for unit, repeated in _rounds(shown):
+            for index, frame in unit:
+                if index in stated:
+                    yield from _frame(frame, failure, style, innermost=bool(own) and index == own[-1])
+                elif style.outer_frames:
+                    yield _place(frame.place, frame.function)
+            if repeated and (style.outer_frames or unit[-1][0] in stated):
+                yield f"    [{repeated} more frames like {'this' if len(unit) == 1 else f'these {len(unit)}'}]"
+
+
+def _rounds(frames: list[tuple[int, Frame]]) -> Iterator[tuple[list[tuple[int, Frame]], int]]:
+    """Frames one by one; those that repeat by their last round, and how many frames the rounds before it have."""
+    keys = [(frame.place, frame.function) for _, frame in frames]
+    start = 0
+    while start < len(keys):
+        ends = {length: _end_of_rounds(keys, start, length) for length in range(1, LONGEST_ROUND + 1)}
+        length = max(ends, key=lambda each: ends[each])
+        yield frames[ends[length] - length : ends[length]], ends[length] - start - length
+        start = ends[length]
+
+
+def _end_of_rounds(keys: list[tuple[str, str | None]], start: int, length: int) -> int:
+    """Where rounds of this length end that begin here; 0 where there is only one, unless it is a single frame."""
+    end = start + length
+    while keys[end : end + length] == keys[start : start + length]:
+        end += length
+    return end if end > start + length or length == 1 else 0
 
 
 def _folded(frames: list[Frame]) -> Iterator[str]:
@@ -182,7 +200,7 @@ def _statement(statement: str) -> str:
     first, *others = statement.split("\n")
     if first == "assert (" and others:
         first += others.pop(0)
-    joined = _OPENING.sub(r"\1", " ".join([first, *others]))
+    joined = _BRACKET.sub("", "\n".join([first, *others])).replace("\n", " ")
     return first if first.startswith("assert") or len(joined) > STATEMENT_CHARACTERS else joined
 
 

@@ -1,6 +1,7 @@
 """What of a comparison is added to pytest's explanation, and what is left out; test_failures_as_data has real ones."""
 
 from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -56,6 +57,14 @@ def test_the_explanation_of_an_attribute_is_indented_and_stays_whole() -> None:
     lines = [*SHOWN, "Drill down into differing attribute price:", *["  a line"] * 20]
 
     assert shortened(lines) == lines
+
+
+def test_what_pytest_says_to_a_person_is_left_out_of_the_explanation_of_an_attribute_too() -> None:
+    lines = ["Drill down into differing attribute price:", "  price: [1] != [2]", "  Use -v to get more diff"]
+    explain = comparisons.Comparisons(SimpleNamespace(option=SimpleNamespace(verbose=0)))
+    explain.differences = lambda _: []
+
+    assert explain.explained([lines], ("==", 1, 2)) == [lines[:2]]
 
 
 def test_empty_lines_at_the_end_are_left_out() -> None:

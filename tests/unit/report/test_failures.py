@@ -62,6 +62,11 @@ def in_full(*phases: Phase, captured: bool = False) -> str:
         pytest.param({"message": "assert 1 == 2"}, "AssertionError: assert 1 == 2", id="bare assert"),
         pytest.param({"message": "AssertionError: why\nassert 0"}, "AssertionError: why\nassert 0", id="with reason"),
         pytest.param(
+            {"message": 'File "<string>", line 1\n  f(:\n    ^\nSyntaxError: no\na note'},
+            'SyntaxError: no\nFile "<string>", line 1\n  f(:\n    ^\na note',
+            id="syntax error",
+        ),
+        pytest.param(
             {"traceback": FIXTURE_IS_MISSING}, "FixtureLookupError: fixture 'nowhere' not found", id="fixture"
         ),
         pytest.param({"traceback": DOCTEST}, "DocTestFailure: Expected:\n    3\nGot:\n    2", id="doctest"),
@@ -185,6 +190,15 @@ def test_captured_output_follows_the_traceback_once_although_it_accumulates_from
         "late"
     )
     assert in_full(call, late, captured=False) == "the call"
+
+
+@pytest.mark.parametrize(("printed", "shown"), [("uu", False), (",u,\n", False), ("u\nprinted", True)])
+def test_the_letters_that_pytest_writes_for_subtests_are_not_output_of_the_test(printed: str, shown: bool) -> None:
+    sections = [["Captured stdout call", printed]]
+    subtest = phase(message="X: y", subtest="(n=1)")
+
+    assert bool(failure(subtest, phase(outcome="passed", sections=sections)).sections) == shown
+    assert failure(phase(message="X: y", sections=sections)).sections
 
 
 def test_the_second_failure_of_a_test_has_a_heading_of_its_own() -> None:

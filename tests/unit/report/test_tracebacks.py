@@ -99,6 +99,24 @@ def test_a_recursion_is_told_once_with_how_often() -> None:
     assert "    [29 more frames like this]" in lines
 
 
+def test_a_recursion_by_way_of_several_functions_is_told_once_with_how_often() -> None:
+    other = ("src/shop/cart.py:20", "part", "return total(cart)")
+
+    assert rendered(raised("RecursionError: no", TEST, *[other, SOURCE] * 10, node_id=NODE)) == [
+        "tests/test_cart.py:7: in test_total",
+        "src/shop/cart.py:20: in part",
+        "    return total(cart)",
+        "src/shop/cart.py:12: in total",
+        "    return sum(cart)",
+        "    [18 more frames like these 2]",
+    ]
+
+
+def test_a_text_that_the_message_has_whole_is_not_told_again() -> None:
+    assert rendered(phase(NODE, traceback="[XPASS(strict)] known bug")) == [""]
+    assert rendered(phase(NODE, traceback="one\ntwo")) == ["one", "two"]
+
+
 def test_a_chain_is_told_in_the_order_in_which_it_was_raised() -> None:
     first = ("cause", "KeyError: 'pen'", [frame("src/shop/stock.py:3", "find")])
     then = ("context", "LookupError: no pen", [frame("src/shop/stock.py:9", "look")])
@@ -122,6 +140,8 @@ def test_a_chain_is_told_in_the_order_in_which_it_was_raised() -> None:
     [
         ("assert total(\ncart) == 3", "assert total("),
         ("assert (\ntotal(cart)\n== 3\n)", "assert (total(cart)"),
+        ('raise Missing(\n"%s ( )" % name\n)', 'raise Missing("%s ( )" % name)'),
+        ('fail("{}"\n.format(\nname,\n))', 'fail("{}".format(name,))'),
         ("raise KeyError(\n'pen',\ncart)", "raise KeyError('pen', cart)"),
         ("call(\n" + "x" * 200 + ")", "call("),
     ],
@@ -289,52 +309,3 @@ def test_a_list_in_the_message_of_an_exception_is_no_comparison(indent: str) -> 
     message = ["ValueError: 2 problems", f"{indent}- the order", *details, f"{indent}- the customer"]
 
     assert without_equal_lines(*message) == message
-
-
-LOGGED = """\
-ERROR    app:app.py:875 Exception on /items/7 [GET]
-Traceback (most recent call last):
-  File "/project/.venv/lib/python3.12/site-packages/flask/app.py", line 1511, in wsgi_app
-    response = self.full_dispatch_request()
-               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  File "/project/.venv/lib/python3.12/site-packages/flask/app.py", line 902, in dispatch_request
-    return self.ensure_sync()
-  File "/project/src/shop/cart.py", line 12, in total
-    return sum(cart)
-           ^^^^^^^^^
-KeyError: 7
-INFO     app:app.py:9 done"""
-
-
-def captured(text: str, cause: str = "AssertionError: assert 500 == 404", *frames: Any) -> list[str]:
-    lines = rendered(raised(cause, *(frames or (TEST,)), node_id=NODE, sections=[["Captured log call", text]]))
-    return lines[lines.index("Captured log call:") + 1 :]
-
-
-def test_a_traceback_in_the_log_is_told_like_any_other() -> None:
-    assert captured(LOGGED) == [
-        "ERROR    app:app.py:875 Exception on /items/7 [GET]",
-        "Traceback (most recent call last):",
-        "... 2 frames in site-packages/flask",
-        "/project/src/shop/cart.py:12: in total",
-        "    return sum(cart)",
-        "KeyError: 7",
-        "INFO     app:app.py:9 done",
-    ]
-
-
-def test_a_traceback_in_the_log_that_is_the_one_of_the_failure_is_not_told_again() -> None:
-    assert captured(LOGGED, "KeyError: 7", TEST, SOURCE) == [
-        "ERROR    app:app.py:875 Exception on /items/7 [GET]",
-        "[the traceback of KeyError is the one above]",
-        "INFO     app:app.py:9 done",
-    ]
-
-
-def test_the_same_words_from_another_place_are_another_traceback() -> None:
-    assert "KeyError: 7" in captured(LOGGED, "KeyError: 7", TEST, ("src/shop/cart.py:13", "total", "return 0"))
-
-
-@pytest.mark.parametrize("text", ["Traceback (most recent call last):", LOGGED.partition("KeyError")[0].rstrip()])
-def test_a_traceback_that_is_cut_off_is_told_as_it_is(text: str) -> None:
-    assert captured(text) == text.split("\n")
