@@ -34,7 +34,7 @@ _DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
 # Where an error is in a file: what Python says of a syntax error, and pytest's frames.
 _SOURCE_LINE = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
 _FRAME_LINE = re.compile(r"^(.*?):(\d{1,9}): in ", re.MULTILINE)
-_FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found)$", re.MULTILINE)
+_FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found|recursive dependency involving fixture .*)$", re.MULTILINE)
 _PROGRESS = re.compile(r"[u,-]+\s?")
 # How a message of pytest ends that tells the one exception in a group.
 _SINGLE = "Group]"

@@ -123,7 +123,7 @@ def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterat
 
 
 def _frames(raised: Raised, failure: Failure, style: Style) -> Iterator[str]:
-    frames = raised.frames
+    frames = _without_generators(raised.frames)
     own = [index for index, frame in enumerate(frames) if not places.is_foreign(frame.path)]
     # What raises a group only collects what others have raised.
     raising = set[int]() if raised.link == "group" else {len(frames) - 1}
@@ -141,6 +141,19 @@ def _frames(raised: Raised, failure: Failure, style: Style) -> Iterator[str]:
                     yield _place(frame.place, frame.function)
             if repeated and (style.outer_frames or unit[-1][0] in stated):
                 yield f"    [{repeated} more frames like {'this' if len(unit) == 1 else f'these {len(unit)}'}]"
+
+
+def _without_generators(frames: tuple[Frame, ...]) -> list[Frame]:
+    """A comprehension has a frame of its own, which tells nothing that the frame around it does not."""
+    return [
+        frame
+        for before, frame in zip((None, *frames), frames, strict=False)
+        if not (before and before.place == frame.place and frame.function is None and _is_bare(frame))
+    ]
+
+
+def _is_bare(frame: Frame) -> bool:
+    return all(_OBJECT.match(value) for _, value in frame.arguments)
 
 
 def _rounds(frames: list[tuple[int, Frame]]) -> Iterator[tuple[list[tuple[int, Frame]], int]]:

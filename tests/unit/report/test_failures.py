@@ -21,6 +21,8 @@ E       fixture 'nowhere' not found
 
 /project/test_a.py:3"""
 
+RECURSIVE = "recursive dependency involving fixture 'a' detected"
+
 DOCTEST = """\
 001
 003 >>> 1 + 1
@@ -68,6 +70,11 @@ def in_full(*phases: Phase, captured: bool = False) -> str:
         ),
         pytest.param(
             {"traceback": FIXTURE_IS_MISSING}, "FixtureLookupError: fixture 'nowhere' not found", id="fixture"
+        ),
+        pytest.param(
+            {"traceback": FIXTURE_IS_MISSING.replace("fixture 'nowhere' not found", RECURSIVE)},
+            f"FixtureLookupError: {RECURSIVE}",
+            id="recursive fixture",
         ),
         pytest.param({"traceback": DOCTEST}, "DocTestFailure: Expected:\n    3\nGot:\n    2", id="doctest"),
         pytest.param({"chain": [[None, None, ["too", "late"], []]]}, "Failed: too\nlate", id="text without a crash"),

@@ -126,6 +126,16 @@ def test_an_assertion_that_holds_another_tests_exception_joins_its_cause() -> No
     assert [cause.count for cause in groups] == [3]
 
 
+def test_an_object_whose_repr_raises_joins_no_cause() -> None:
+    shown = "<[RuntimeError('cannot be shown') raised in repr()] Cart object at 0x7f3a5c1e9d90>"
+    groups = grouped(
+        raised(f"AssertionError: assert {shown} == 1", TEST, node_id="tests/test_cart.py::test_a"),
+        raised(f"AssertionError: assert {shown} is None", "tests/test_cart.py:9", node_id="tests/test_cart.py::test_b"),
+    )
+
+    assert len(groups) == 2
+
+
 def test_another_phase_is_another_cause() -> None:
     first = raised("ValueError: no pens", SOURCE, node_id="tests/test_cart.py::test_a", when="setup")
     second = raised("ValueError: sold out of ink", SOURCE, node_id="tests/test_cart.py::test_b")

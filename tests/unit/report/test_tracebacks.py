@@ -99,6 +99,22 @@ def test_a_recursion_is_told_once_with_how_often() -> None:
     assert "    [29 more frames like this]" in lines
 
 
+def test_a_comprehension_is_told_with_the_function_around_it() -> None:
+    generator = frame("src/shop/cart.py:12", None, "return sum(cart)", **{".0": "<list_iterator object at 0x1>"})
+    outer = [frame("src/shop/app.py:3", "main", "run()"), frame(*SOURCE)]
+
+    def lines(inner: list[Any]) -> list[str]:
+        return rendered(phase(NODE, message="KeyError: 1", chain=[[None, None, ["KeyError: 1"], [*outer, inner]]]))
+
+    assert lines(generator) == [
+        "src/shop/app.py:3: in main",
+        "    run()",
+        "src/shop/cart.py:12: in total",
+        "    return sum(cart)",
+    ]
+    assert "    pen = 'ink'" in lines(frame("src/shop/cart.py:12", None, "return sum(cart)", pen="'ink'"))
+
+
 def test_a_recursion_by_way_of_several_functions_is_told_once_with_how_often() -> None:
     other = ("src/shop/cart.py:20", "part", "return total(cart)")
 
