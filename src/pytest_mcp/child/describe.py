@@ -144,7 +144,10 @@ def chain_of(longrepr: Any, root: str) -> list[Any] | None:
         links = getattr(longrepr, "chain", None) or [(longrepr.reprtraceback, longrepr.reprcrash, None)]
         chain: list[Any] = []
         for traceback, _, description in links:
-            told = _native(traceback, root) if traceback.style == _NATIVE else [_raised(traceback, root)]
+            if traceback.style == _NATIVE:
+                told = _native("".join(traceback.reprentries[0].lines), root)
+            else:
+                told = [_raised(traceback, root)]
             told[-1][0] = None if description is None else "cause" if _CAUSE in description else "context"
             # Python has written below a group what was raised while it was handled; pytest tells that with its frames.
             repeats = any(link == "group" for link, *_ in chain) and chain[-1][2] == told[0][2]
@@ -157,9 +160,16 @@ def chain_of(longrepr: Any, root: str) -> list[Any] | None:
 def short_text(report: Any, root: str) -> str:
     """A failure to collect, in pytest's short style: with the long one it has the source of whole modules."""
     chain = chain_of(report.longrepr, root)
-    if chain is None:
-        return text_of(report, root)
-    lines = []
+    return text_of(report, root) if chain is None else _in_short(chain)
+
+
+def short_native(written: str, root: str) -> str:
+    """The same of a traceback that Python wrote."""
+    return _in_short(_native(written, root))
+
+
+def _in_short(chain: list[Any]) -> str:
+    lines: list[str] = []
     for _, _, text, frames in chain:
         for path, line, function, statement, _, _ in frames:
             lines.append("%s:%d: in %s" % (path, line, function or "<module>"))
@@ -180,12 +190,11 @@ def _raised(traceback: Any, root: str) -> list[Any]:
     return [None, note, _text(entries[-1]), frames]
 
 
-def _native(traceback: Any, root: str) -> list[Any]:
+def _native(written: str, root: str) -> list[Any]:
     """What Python wrote: one exception, or a group with its members and whatever was raised before or after it."""
-    (entry,) = traceback.reprentries
     chain: list[Any] = [[None, None, [], []]]
     in_group = False
-    for line in "".join(entry.lines).rstrip("\n").split("\n"):
+    for line in written.rstrip("\n").split("\n"):
         in_group = line == _GROUP_HEADER or (in_group and line.startswith("  "))
         member = _MEMBER.match(line) if in_group else None
         content = _MARGIN.sub("", line, count=1) if in_group else line

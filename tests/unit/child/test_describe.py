@@ -231,3 +231,20 @@ class Odd:
 @pytest.mark.parametrize("longrepr", [None, "only text", ("path", 3, "Skipped: no"), Odd(), object()])
 def test_what_has_another_shape_has_no_chain(longrepr: object) -> None:
     assert chain_of(longrepr, "/project") is None
+
+
+def test_a_traceback_that_python_wrote_is_told_in_pytests_short_style(tmp_path: Path) -> None:
+    written = (
+        "Traceback (most recent call last):\n"
+        '  File "<frozen importlib._bootstrap>", line 690, in _load_unlocked\n'
+        f'  File "{tmp_path}/conftest.py", line 4, in <module>\n'
+        "    import nowhere\n"
+        "    ^^^^^^^^^^^^^^\n"
+        "ModuleNotFoundError: No module named 'nowhere'\n"
+    )
+
+    assert describe.short_native(written, str(tmp_path)).split("\n")[1:] == [
+        "conftest.py:4: in <module>",
+        "    import nowhere",
+        "E   ModuleNotFoundError: No module named 'nowhere'",
+    ]
