@@ -210,7 +210,7 @@ def _variables(lines: tuple[str, ...]) -> Iterator[str]:
 
 def _statement(statement: str) -> str:
     """In one line; of an assertion that spans lines the first that says something: its operands are told below."""
-    first, *others = statement.split("\n")
+    first, *others = statement.replace(" \\\n", "\n").split("\n")
     if first == "assert (" and others:
         first += others.pop(0)
     joined = _BRACKET.sub("", "\n".join([first, *others])).replace("\n", " ")

@@ -156,6 +156,8 @@ def test_a_chain_is_told_in_the_order_in_which_it_was_raised() -> None:
     [
         ("assert total(\ncart) == 3", "assert total("),
         ("assert (\ntotal(cart)\n== 3\n)", "assert (total(cart)"),
+        ("assert total(cart) == 3, \\\n'why'", "assert total(cart) == 3,"),
+        ("return one + \\\ntwo", "return one + two"),
         ('raise Missing(\n"%s ( )" % name\n)', 'raise Missing("%s ( )" % name)'),
         ('fail("{}"\n.format(\nname,\n))', 'fail("{}".format(name,))'),
         ("raise KeyError(\n'pen',\ncart)", "raise KeyError('pen', cart)"),
