@@ -212,18 +212,19 @@ class ExecutionFailed(CallError):
         """`fix` is the command that certainly helps, if there is one."""
         fixes = [] if fix is None else [f"fix: {fix.line}"]
         sentences = [text.cut_middle(sentence, LONGEST_SENTENCE, separator=" ") for sentence in (headline, *details)]
-        lines = [*sentences, *fixes, *_quoted("stderr", facts.stderr)]
+        lines = [*sentences, *fixes, *_quoted("stderr", facts.stderr, headline)]
         super().__init__("\n".join(lines), facts.data(error_type))
         self.error_type = error_type
         self.fix = fix
 
 
-def _quoted(name: str, output: str) -> list[str]:
-    """The last lines of the output, marked so that nobody takes them for our words.
+def _quoted(name: str, output: str, headline: str) -> list[str]:
+    """The last lines of the output that the headline has not, marked so that nobody takes them for our words.
 
     After a fatal error of Python the first lines: it prints the innermost frame at the top.
     """
-    lines = [line for line in output.splitlines() if line.strip()]
+    said = {"", *(line.strip() for line in headline.removeprefix("pytest execution failed: ").splitlines())}
+    lines = [line for line in output.splitlines() if line.strip().removeprefix("ERROR: ") not in said]
     fatal = next((index for index, line in enumerate(lines) if line.startswith("Fatal Python error")), None)
     shown = lines[-MAX_SHOWN:] if fatal is None else lines[fatal : fatal + MAX_SHOWN]
     return [f"{name}| {text.cut_middle(line, 300, separator=' ')}" for line in shown]

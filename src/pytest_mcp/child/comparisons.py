@@ -33,6 +33,9 @@ _EQUAL = "  "
 # The explanation of an attribute is indented as equal lines are.
 _NESTED = "Drill down into differing attribute"
 
+# How pytest-icdiff begins: two columns for people, with marks where colours would be, and no values in the first line.
+_IN_COLUMNS = "equals failed"
+
 # What is said to be the file of these functions.
 NO_FILE = "<pytest-mcp>"
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -78,7 +81,7 @@ class Comparisons:
     def explained(self, results: Any, compared: tuple[str, object, object]) -> list[list[str]]:
         """pytest uses the first explanation that is not empty. Newer versions have it as an iterator."""
         explanations = [list(lines) for lines in results if lines]
-        first = next(filter(None, explanations), None)
+        first = next((lines for lines in explanations if lines and lines[0] != _IN_COLUMNS), None)
         if first is None:
             return []
         kept = shortened([_HINT.sub("", line) for line in first if not _HINT.match(line)])

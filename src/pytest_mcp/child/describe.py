@@ -142,6 +142,9 @@ def chain_of(longrepr: Any, root: str) -> list[Any] | None:
     """
     try:
         links = getattr(longrepr, "chain", None) or [(longrepr.reprtraceback, longrepr.reprcrash, None)]
+        if links[-1][-1] is not None:
+            # pytest writes it between two exceptions. Behind the last one it is all that pytest-check tells.
+            return None
         chain: list[Any] = []
         for traceback, _, description in links:
             if traceback.style == _NATIVE:
@@ -201,7 +204,7 @@ def _native(written: str, root: str) -> list[Any]:
         if member or content in _LINKS:
             chain[-1][0] = ("group" if member.group(1) else "member") if member else _LINKS[content]
             chain.append([None, None, [], []])
-        elif not content.endswith(_HEADER) and not (in_group and _END_OF_GROUP.match(line)):
+        elif not (in_group and _END_OF_GROUP.match(line)):
             _add_native(content, chain[-1], root)
     return [[link, note, _stripped(text), frames[-MOST_FRAMES:]] for link, note, text, frames in chain]
 
@@ -212,9 +215,12 @@ def _add_native(line: str, raised: list[Any], root: str) -> None:
     place = None if text else _NATIVE_FRAME.match(line)
     if place:
         frames.append([_relative(place.group(1), root), int(place.group(2)), place.group(3), None, [], []])
+    elif _CARETS.match(line) or (not text and line.endswith(_HEADER)):
+        return
     elif text or (line and not line.startswith("  ")):
+        # What another process has raised can have a traceback in its text.
         text.append(line)
-    elif frames and line.startswith("    ") and not _CARETS.match(line):
+    elif frames and line.startswith("    "):
         statement = ((frames[-1][3] or "") + "\n" + line.strip()).strip("\n")
         frames[-1][3] = statement[:LONGEST_STATEMENT]
 

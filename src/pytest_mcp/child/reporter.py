@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # Collected tests are reported in batches, as they are all known at once.
 ITEMS_IN_A_RECORD = 500
+# What pytest says of a plugin that is loaded because it is installed: no file of the project names it.
+INSTALLED_PLUGIN = "PluginImportFailure: pytest11"
 
 
 class Reporter:
@@ -89,13 +91,15 @@ class Reporter:
         elif isinstance(error, pytest.UsageError):
             self.emit_usage_error(error.args)
         elif isinstance(error, (Exception, pytest.fail.Exception)):
-            self.emit_usage_error(["%s: %s" % (type(error).__name__, told("the message", str, error))])
+            chain = [error] if cause is error else [error, cause]
+            message = ": ".join(type(each).__name__ + ": " + told("the message", str, each) for each in chain)
+            self.emit_usage_error([message], configured=not message.startswith(INSTALLED_PLUGIN))
 
-    def emit_usage_error(self, messages: Sequence[object]) -> None:
+    def emit_usage_error(self, messages: Sequence[object], *, configured: bool = True) -> None:
         self.emit(
             "usage_error",
             messages=[told("this", str, message) for message in messages],
-            configuration=settings_file(self.targets, self.root),
+            configuration=settings_file(self.targets, self.root) if configured else None,
         )
 
     @pytest.hookimpl(tryfirst=True)
@@ -103,6 +107,9 @@ class Reporter:
         self.config = config
         # No debugger: stdin is at its end, and a debugger that reads that lets tests pass without running them.
         config.option.usepdb = config.option.trace = False
+        if not self.full and config.getoption("instafail", False):
+            # pytest-instafail would print every failure, which the answer has anyway.
+            config.option.instafail = False
         self.is_grouped = is_grouped(config)
         if distributes(config):
             self.workers = Controller(self, self.job)

@@ -198,7 +198,7 @@ async def _call(call: LocalCall, bar: ProgressBar) -> Shape:
     async def interrupt_on_signal() -> None:
         async with _signals() as signals:
             received.append(await anext(signals))
-            if received == ["SIGINT"] and call.tears_down and bar.has_begun:
+            if received == ["SIGINT"] and call.tears_down and await bar.learn_whether_it_has_begun():
                 bar.announce(TEARING_DOWN)
                 event.set()
                 with anyio.move_on_after(INTERRUPTION_SECONDS):

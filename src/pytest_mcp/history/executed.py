@@ -1,7 +1,8 @@
 """What a run executed, as it is stored: functions of the files that the project has now.
 
-In come what the child told and the root; out comes a `RunMap`. A file that was written to after the run had begun is
-not what the tests ran: nothing counts as equal to it. The tables are in `maps`.
+In come what the child told, the root and the versions of files that are stored already; out comes a `RunMap`. A file
+that was written to after the run had begun is not what the tests ran: nothing counts as equal to it. The tables are in
+`maps`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +15,7 @@ from pytest_mcp.changes.tree import Unreadable
 from pytest_mcp.events.functions import Executions, Function, Told, executions
 from pytest_mcp.history import fingerprints
 from pytest_mcp.history.fingerprints import HEADER, MODULE
-from pytest_mcp.history.maps import RunMap, Source, TestMap, Unit
+from pytest_mcp.history.maps import KnownSources, RunMap, Source, TestMap, Unit
 
 # The hash of a file whose content during the run is not known.
 UNKNOWN = ""
@@ -24,26 +25,31 @@ ALL = "*"
 IMPORTS = "@"
 
 
-def of_run(told: Iterable[Told], root: Path, started: float, code: CodeState) -> RunMap | None:
+def of_run(told: Iterable[Told], root: Path, started: float, code: CodeState, known: KnownSources) -> RunMap | None:
     """None if nothing is known of any test."""
     found = executions(told)
     if not found.tests:
         return None
     try:
-        sources = dict(_sources(root, started))
+        sources = dict(_sources(root, started, known))
     except Unreadable:
         return None
     return _mapped(found, sources, code)
 
 
-def _sources(root: Path, started: float) -> Iterable[tuple[str, Source]]:
+def _sources(root: Path, started: float, known: KnownSources) -> Iterable[tuple[str, Source]]:
     project = tree.look(root)
     for file, content in tree.contents(project, project.python):
-        units = None if content is None else fingerprints.units(content)
-        if content is None or units is None or _is_newer(root / file, started):
+        if content is None or _is_newer(root / file, started):
             yield file, Source(UNKNOWN, {})
         else:
-            yield file, Source(fingerprints.digest(content), units)
+            digest = fingerprints.digest(content)
+            yield file, known.get((file, digest)) or _parsed(content, digest)
+
+
+def _parsed(content: bytes, digest: str) -> Source:
+    units = fingerprints.units(content)
+    return Source(UNKNOWN, {}) if units is None else Source(digest, units)
 
 
 def _is_newer(path: Path, started: float) -> bool:

@@ -26,6 +26,8 @@ _EXECUTED = """INSERT INTO executed (test_id, run_id, opaque, function_ids) VALU
 # Maps live as long as the runs that they come from.
 _WITHOUT_RUN = "DELETE FROM executed WHERE run_id NOT IN (SELECT id FROM runs)"
 _WITHOUT_TESTS = "FROM maps WHERE run_id NOT IN (SELECT run_id FROM executed)"
+_FUNCTIONS = "SELECT id, file, name, code FROM functions WHERE project = ?"
+_SOURCES = "SELECT id, file, hash, function_ids FROM sources WHERE project = ?"
 # What maps of a project refer to: sources, then functions.
 _USED_SOURCES = "SELECT source_ids FROM maps JOIN runs ON runs.id = maps.run_id WHERE project = ?"
 _USED_FUNCTIONS = (
@@ -46,6 +48,10 @@ class Source:
 
     hash: str
     units: Mapping[str, str]
+
+
+# By file and hash.
+KnownSources = Mapping[tuple[str, str], Source]
 
 
 @dataclass(frozen=True)
@@ -162,14 +168,24 @@ class Stored:
     runs: Sequence[StoredRun]
 
 
+def known_sources(store: Store, project: str) -> KnownSources:
+    """The versions of files that need not be parsed again. Those with units that have been deleted are left out."""
+    codes = {key: (name, code) for key, _, name, code in store.select(_FUNCTIONS, (project,))}
+    found = {}
+    for _, file, digest, packed in store.select(_SOURCES, (project,)):
+        ids = list(unpack(packed))
+        if all(each in codes for each in ids):
+            found[file, digest] = Source(digest, dict(codes[each] for each in ids))
+    return found
+
+
 def read(store: Store, project: str) -> Stored:
     """Another process may have deleted what a map refers to. Then less is known, so more tests are selected."""
-    rows = store.select("SELECT id, file, name, code FROM functions WHERE project = ?", (project,))
+    rows = store.select(_FUNCTIONS, (project,))
     functions = {key: Unit(file, name) for key, file, name, _ in rows}
     codes = {key: (name, code) for key, _, name, code in rows}
     sources = {}
-    sql = "SELECT id, file, hash, function_ids FROM sources WHERE project = ?"
-    for key, file, digest, packed in store.select(sql, (project,)):
+    for key, file, digest, packed in store.select(_SOURCES, (project,)):
         sources[key] = file, Source(digest, dict(codes[each] for each in unpack(packed) if each in codes))
     runs = {}
     sql = """SELECT maps.run_id, maps.commit_id, maps.dirty, whole, source_ids, outside_ids

@@ -167,6 +167,7 @@ def _record_map(store: Store, run_id: int, recording: Recording, code: CodeState
     from pytest_mcp.history import executed, maps  # noqa: PLC0415
 
     origin = recording.origin
-    found = executed.of_run(recording.told, recording.root, origin.started, code)
+    known = maps.known_sources(store, origin.project)
+    found = executed.of_run(recording.told, recording.root, origin.started, code, known)
     if found is not None:
         maps.write(store, run_id, origin.project, found)

@@ -85,6 +85,7 @@ def _partial(run: Run[Request]) -> str | None:
     reasons = {
         f"{len(ledger.collection_failures)} file(s) could not be collected": bool(ledger.collection_failures),
         "the run did not come to its end": ledger.ended is None,
+        f"{len(ledger.running)} test(s) did not finish": bool(ledger.running),
         f"{ledger.not_run} of {ledger.selected} selected tests did not run": bool(ledger.not_run),
         f"{len(ledger.workers_down)} worker(s) died": bool(ledger.workers_down),
         "only tests that the change can reach ran": bool(ledger.unreached and ledger.unreached.count),

@@ -25,6 +25,7 @@ ANNOUNCED = 200
 MEMBERS = 3
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
+_COLOUR = re.compile("\x1b\\[[0-9;:]*m")
 _MARKED = re.compile(r"^E\s+(.*)$", re.MULTILINE)
 _EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?$", re.DOTALL)
 _TYPE = re.compile(r"^[A-Za-z_][\w.]*+(?=:|$)")
@@ -76,16 +77,21 @@ class Failure:
     def cause(self) -> str:
         """In one line, which begins with the exception's type."""
         first = self.parts[0]
-        line = without_addresses(_one_line(first.message.strip()))
+        line = plain(_one_line(first.message.strip()))
         subtest = f" in {first.title}" if first.is_subtest else ""
         more = len(self.parts) - 1
         return line + subtest + (f" (and {more} more)" if more else "")
 
     @property
     def wording(self) -> str:
-        """What tells causes apart: the cause, and all lines below it if the first is an empty or an announcing one."""
-        message = self.parts[0].message.strip()
-        return " ".join(message.split()) if message.partition("\n")[0].rstrip().endswith(":") else self.cause
+        """What tells causes apart: the cause, and all lines below it if the first is an empty or an announcing one.
+
+        All of them also where no exception is known: plugins often begin every text with the same line.
+        """
+        first = self.parts[0]
+        message = first.message.strip()
+        whole = not first.chain or message.partition("\n")[0].rstrip().endswith(":")
+        return " ".join(message.split()) if whole else self.cause
 
     @property
     def type(self) -> str:
@@ -122,9 +128,9 @@ class Failure:
         return found[-1] if found else self.raised_at
 
 
-def without_addresses(text: str) -> str:
-    """They say nothing, and differ from run to run."""
-    return _ADDRESS.sub("0x…", text)
+def plain(text: str) -> str:
+    """Without colours and addresses: they say nothing, and addresses differ from run to run."""
+    return _ADDRESS.sub("0x…", _COLOUR.sub("", text))
 
 
 def _one_line(message: str) -> str:
@@ -139,7 +145,17 @@ def _one_line(message: str) -> str:
         return first
     announced, assertion, compared = message.partition("\nassert ")
     told = announced + assertion + compared.partition("\n")[0]
-    return cut_middle(" ".join(told.split()), ANNOUNCED, separator=" ")
+    return _lines_that_fit([" ".join(line.split()) for line in told.split("\n") if line.strip()])
+
+
+def _lines_that_fit(lines: list[str]) -> str:
+    """Only the first two are cut: the others are shown below the message."""
+    shown = cut_middle(" ".join(lines[:2]), ANNOUNCED, separator=" ")
+    for line in lines[2:]:
+        if len(shown) + len(line) >= ANNOUNCED:
+            break
+        shown += f" {line}"
+    return shown
 
 
 def of_record(record: TestRecord) -> Failure:
@@ -208,7 +224,8 @@ def _part(phase: Phase, *, first: bool) -> Part:
         message=_cause(phase),
         chain=phase.exceptions,
         text=phase.traceback or "",
-        place=None if phase.location is None else "{}:{}".format(*phase.location[:2]),
+        # A plugin that knows no line says 0.
+        place="{}:{}".format(*phase.location[:2]) if phase.location and phase.location[1] else None,
         sections=() if phase.subtest is None else _sections([phase]),
         is_subtest=phase.subtest is not None,
     )

@@ -49,8 +49,13 @@ _TEXT_OF_COMMON_WORDS = """
     sequence set size slice slices str string subscriptable supported takes than that the too true tuple type types
     typeerror unexpected unhashable unpack unsupported use value valueerror values was were where with with_ zero
     depth exceeded maximum comparison between instances keys into concatenate only convert exactly least most
+    almost approval approved array arrays atol attributes close column columns dataarray dataframe dataframes
+    dataset decimals differences different distinct dtype dtypes elements errors exceptions failures hypothesis
+    identical iloc incorrect left likes mismatch mismatched received right rtol scalars series shape snapshots some
+    sub sufficiently taskgroup tensor test this tolerance torch unhandled within
     """
-# What Python and pytest say whatever the cause: a message of such words alone does not tell one cause from another.
+# What Python, pytest and libraries that compare arrays, tables or snapshots say whatever the cause: a message of such
+# words alone does not tell one cause from another.
 _COMMON_WORDS = frozenset(_TEXT_OF_COMMON_WORDS.split())
 
 
@@ -144,7 +149,7 @@ def _key(failure: Failure) -> Hashable:
     if failure.type in _ASSERTIONS and not in_source:
         return "function", failure.when, failure.node_id.partition("[")[0]
     if failure.raised_at is None:
-        return failure.when, masked(failure.cause, failure.node_id)
+        return failure.when, masked(failure.wording, failure.node_id)
     return failure.when, failure.type, failure.raised_at, site
 
 

@@ -27,6 +27,8 @@ from pytest_mcp.text import in_line, label
 _NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or directory not found: )(.*?)$", re.MULTILINE)
 _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) expressions do not support")
 _TRACEBACK_LINE = re.compile(r'^ *File "([^"\n]+)", line (\d+), in (\w+)', re.MULTILINE)
+# How pytest-timeout begins and ends the stacks that it prints before it exits.
+_PYTEST_TIMEOUT = re.compile(r"\+{5} Timeout \+{5}")
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
 _SEE = "discover_tests lists what there is"
 _LAST_FAILED = (
@@ -88,13 +90,18 @@ def _internal(run: Run[Asked_co], text: str) -> str:
     frames = [index for index, line in enumerate(lines) if _TRACEBACK_LINE.match(line)]
     said = [line for line in lines[frames[-1] :] if not line.startswith("  ")] if frames else []
     last = in_line(" ".join(said) or lines[-1].strip())
+    own = _own_frames(run, text)
+    return f"internal error in pytest: {last}" + (f" (raised by {own[-1]})" if own else "")
+
+
+def _own_frames(run: Run[Asked_co], text: str) -> list[str]:
+    """The frames of the project in a traceback as Python prints it, the innermost last."""
     root = f"{run.environment['root']}/"
-    own = [
-        f"{path.removeprefix(root)}:{line} in {function}"
+    return [
+        in_line(f"{path.removeprefix(root)}:{line} in {function}")
         for path, line, function in _TRACEBACK_LINE.findall(text)
         if path.startswith(root) and not places.is_foreign(path.removeprefix(root))
     ]
-    return f"internal error in pytest: {last}" + (f" (raised by {in_line(own[-1])})" if own else "")
 
 
 def _is_of_broken_modules(ledger: Ledger, fault: UsageFault) -> bool:
@@ -149,6 +156,10 @@ def _unfinished(run: Run[Asked_co]) -> CallError:
         why = "no tests were run; the project's addopts seem to contain --help, --version, --markers or the like"
         return _failed(run, "usage_error", f"pytest execution failed: {why}")
     why = f"the process exited with code {code} before the test session finished"
+    printed = run.exit.stdout + run.exit.stderr
+    if _PYTEST_TIMEOUT.search(printed):
+        own = _own_frames(run, printed)
+        why = "pytest-timeout (method: thread) ended the process" + (f" at {own[-1]}" if own else "")
     return _failed(run, "crash", f"pytest execution failed: {why}")
 
 

@@ -5,9 +5,10 @@ Pure: paths and places (`path:line`) in, answers out. Paths inside the root are 
 
 import re
 
-# pytest's frames in a text: a path and a line, and behind them what was raised or where.
+# Frames in a text: a path and a line, and behind them what was raised or where. pytest-check writes no colon there.
 _FRAME = re.compile(
-    r"^(?!E |E$|>)(?=\S)((?:[A-Za-z]:\\)?[^\n=']*?):(\d+): (?=in |$|[A-Za-z_][\w.]*$|[A-Z][\w.]*: )", re.MULTILINE
+    r"^(?!E |E$|>)(?=\S)((?:[A-Za-z]:\\)?[^\n=']*?):(\d+)(?:: (?=in |$|[A-Za-z_][\w.]*$|[A-Z][\w.]*: )| in (?=[\w<]))",
+    re.MULTILINE,
 )
 # An environment may lie inside the root.
 _FOREIGN = re.compile(r"^(?:/|\.\./|<|[A-Za-z]:\\)|(?:^|/)(?:site-packages|dist-packages|lib/python[\d.]+)/")

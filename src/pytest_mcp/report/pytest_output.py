@@ -20,8 +20,10 @@ _TIME = re.compile(r"(?<![\d.])[\d.]++s(?: \([^()]*+\))?")
 _HELD_ELSEWHERE = frozenset(
     {"FAILURES", "ERRORS", "PASSES", "XFAILURES", "XPASSES", "short test summary info", "warnings summary"}
 )
-# The last line of the warnings; what plugins say may follow it without a title.
+# How the last line of the warnings begins; what plugins say may follow it without a title.
 _END_OF_WARNINGS = "-- Docs: "
+# The same for the table of pytest-pretty, which has a title without marks.
+_TABLE, _END_OF_TABLE = "Summary of Failures", "└"
 # Counts that the summary of an answer does not have.
 _MORE_COUNTS = re.compile(r"(\d{1,9}) (xfailed|xpassed|deselected|rerun)")
 _EXPECTED = re.compile(r"(\d{1,9}) (xfailed|xpassed)")
@@ -32,6 +34,10 @@ _HEADER = re.compile(
     r"|\[gw\d+\] (?:\w+ )?Python |Using --random|hypothesis profile )"
 )
 _PROGRESS = re.compile(r"^(?:\S.*?\.\w+ )?[.FEsxXRrpPu,yY-]+ *(?:\[ *\d+%\])?$")
+# What pytest-pretty says of each failure as it happens, and at the end of counts that the summary has.
+_PRETTY = re.compile(
+    r"^(?:[^\s:]++:\d++ .* - .*…|Results \([\d.]++s\):| ++\d++ (?:failed|passed|skipped|errors?|warnings?))$"
+)
 # The end of a line of progress that a plugin's words have split.
 _PERCENT = re.compile(r"^ +\[ *\d+(?:%|/\d+)\]$")
 # Atomic up to the first `::`, or a line of nothing but colons would take quadratic time.
@@ -87,15 +93,18 @@ def _less(unreached: int, count: re.Match[str]) -> str:
 def condense(stdout: str) -> str:
     """The lines that say something new, less the closing line."""
     kept: list[str] = []
-    skipping = False
+    skipping = ""
     for line in stdout.splitlines():
         plain = _COLOUR.sub("", line)
         section = _SECTION.match(plain)
-        if _is_closing(plain) or (skipping and plain.startswith(_END_OF_WARNINGS)):
-            skipping = False
+        end = _END_OF_TABLE if skipping == _TABLE else _END_OF_WARNINGS
+        if _is_closing(plain) or (skipping and plain.startswith(end)):
+            skipping = ""
             continue
+        if plain.strip() == _TABLE:
+            skipping = _TABLE
         if section is not None:
-            skipping = section.group(1) in _HELD_ELSEWHERE
+            skipping = section.group(1) if section.group(1) in _HELD_ELSEWHERE else ""
             if section.group(1) == "test session starts":
                 continue
         if not skipping and not _is_known(plain):
@@ -111,4 +120,4 @@ def _is_closing(line: str) -> bool:
 
 
 def _is_known(line: str) -> bool:
-    return any(pattern.match(line) for pattern in (_HEADER, _PROGRESS, _PERCENT, _VERBOSE_PROGRESS))
+    return any(pattern.match(line) for pattern in (_HEADER, _PROGRESS, _PERCENT, _VERBOSE_PROGRESS, _PRETTY))

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from pytest_mcp.events.exceptions import Chain, Frame, Raised
 from pytest_mcp.report import grouping, places
-from pytest_mcp.report.failures import Failure, Part, Section, without_addresses
+from pytest_mcp.report.failures import Failure, Part, Section, plain
 from pytest_mcp.text import cut_middle
 
 # How many of the project's frames have their statement, the innermost.
@@ -26,6 +26,7 @@ VALUE_CHARACTERS = 60
 VALUES_CHARACTERS = 200
 # How many of the last lines of each captured stream are shown.
 CAPTURED_LINES = 20
+CAPTURED_LINE_CHARACTERS = 500
 # A local variable in one line.
 VARIABLE_CHARACTERS = 120
 MOST_VARIABLES = 20
@@ -85,7 +86,7 @@ def render(failure: Failure, style: Style) -> str:
     lines = [line for part in parts for line in _part(part, failure, style)]
     if style.captured:
         lines += _captured(failure.sections, failure, style)
-    return without_addresses("\n".join(lines))
+    return plain("\n".join(lines))
 
 
 def in_full(failure: Failure, *, captured: bool) -> str:
@@ -103,8 +104,10 @@ def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
         yield f"-- {part.title}: {part.message.strip().partition(chr(10))[0]}"
     if part.chain:
         yield from _chain(part.chain, part.message, failure, style)
-    elif part.text.strip() != part.message.strip() or "\n" in part.message.strip():
-        yield from _bounded(_SEPARATOR.sub("_ _ _", part.text).strip("\n"), style).split("\n")
+    else:
+        lines = _SEPARATOR.sub("_ _ _", part.text).strip("\n").split("\n")
+        said = _has_whole(part.message.partition("\n")[0], lines[0], style)
+        yield from _bounded("\n".join(lines[said:]), style).split("\n") if lines[said:] else ()
     if style.captured:
         yield from _captured(part.sections, failure, style)
 
@@ -122,12 +125,35 @@ def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterat
             yield _LINKS.get(raised.link, _LINKS["context"])
 
 
+def _with_inner(frames: Iterable[Frame]) -> list[Frame]:
+    """A function, and the generator expression or lambda in the same line, which has no name, as one frame.
+
+    A function that Hypothesis calls has a frame of its decorator above its own; it shows the `def`.
+    """
+    merged: list[Frame] = []
+    for frame in frames:
+        outer = merged[-1] if merged else None
+        if outer and outer.function and not frame.function and frame.place == outer.place:
+            merged[-1] = frame._replace(function=outer.function, arguments=frame.arguments + outer.arguments)
+        elif outer and outer.path == frame.path and outer.function == frame.function and _shows_definition(outer):
+            merged[-1] = frame
+        else:
+            merged.append(frame)
+    return merged
+
+
+def _shows_definition(frame: Frame) -> bool:
+    return (frame.statement or "").startswith(("def ", "async def ", "@"))
+
+
 def _frames(raised: Raised, failure: Failure, style: Style) -> Iterator[str]:
-    frames = _without_generators(raised.frames)
+    frames = _with_inner(raised.frames)
     own = [index for index, frame in enumerate(frames) if not places.is_foreign(frame.path)]
     # What raises a group only collects what others have raised.
     raising = set[int]() if raised.link == "group" else {len(frames) - 1}
-    stated = {*own[-FRAMES_WITH_STATEMENT:], *raising}
+    # The last of each place, so that a recursion does not take both.
+    different = {(frames[index].place, frames[index].function): index for index in own}
+    stated = {*sorted(different.values())[-FRAMES_WITH_STATEMENT:], *raising}
     for foreign, run in groupby(enumerate(frames), key=lambda pair: pair[0] not in own and pair[0] not in stated):
         shown = list(run)
         if foreign:
@@ -141,19 +167,6 @@ def _frames(raised: Raised, failure: Failure, style: Style) -> Iterator[str]:
                     yield _place(frame.place, frame.function)
             if repeated and (style.outer_frames or unit[-1][0] in stated):
                 yield f"    [{repeated} more frames like {'this' if len(unit) == 1 else f'these {len(unit)}'}]"
-
-
-def _without_generators(frames: tuple[Frame, ...]) -> list[Frame]:
-    """A comprehension has a frame of its own, which tells nothing that the frame around it does not."""
-    return [
-        frame
-        for before, frame in zip((None, *frames), frames, strict=False)
-        if not (before and before.place == frame.place and frame.function is None and _is_bare(frame))
-    ]
-
-
-def _is_bare(frame: Frame) -> bool:
-    return all(_OBJECT.match(value) for _, value in frame.arguments)
 
 
 def _rounds(frames: list[tuple[int, Frame]]) -> Iterator[tuple[list[tuple[int, Frame]], int]]:
@@ -238,18 +251,25 @@ def _is_known(frame: Frame, value: str, node_id: str) -> bool:
 
 
 def _shortened(value: str, most: int) -> str:
-    line = value.replace("\n", "\\n")
+    line = _BREAK.sub(" ", value)
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def _is_told(raised: Raised, message: str, chain: Chain, style: Style) -> bool:
-    """Whether the message of the test, as it is shown, has the first line of a group or of the last exception."""
-    if not style.whole_texts and len(message) > grouping.CAUSE_CHARACTERS:
-        return False
+    """Whether the message of the test has the first line of a group or of the last exception."""
     groups = {each.headline for each in chain if each.link == "group" and message.startswith(each.headline)}
     if groups:
-        return raised.link == "group" and raised.headline in groups
-    return raised is chain[-1] and message.endswith(raised.headline)
+        return raised.link == "group" and raised.headline in groups and _is_whole(message, style)
+    return raised is chain[-1] and _has_whole(message, raised.headline, style)
+
+
+def _has_whole(message: str, line: str, style: Style) -> bool:
+    """Whether the message of the test, as it is shown, has this line."""
+    return message.endswith(line) and _is_whole(message, style)
+
+
+def _is_whole(message: str, style: Style) -> bool:
+    return style.whole_texts or len(message) <= grouping.CAUSE_CHARACTERS
 
 
 def _bounded(text: str, style: Style) -> str:
@@ -267,11 +287,17 @@ def _differing(text: tuple[str, ...]) -> tuple[str, ...]:
 
 def _captured(sections: Iterable[Section], failure: Failure, style: Style) -> Iterator[str]:
     for title, content in sections:
-        lines = _condensed(content.rstrip("\n").split("\n"), failure, style)
+        lines = _condensed(content.rstrip("\r\n").split("\n"), failure, style)
         yield f"{title}:"
         if len(lines) > CAPTURED_LINES:
             yield f"[... {len(lines) - CAPTURED_LINES} lines left out ...]"
-        yield from lines[-CAPTURED_LINES:]
+        yield from map(_captured_line, lines[-CAPTURED_LINES:])
+
+
+def _captured_line(line: str) -> str:
+    """As a terminal shows it in the end: a progress bar writes one line again and again."""
+    last = line.rstrip("\r").rpartition("\r")[2]
+    return cut_middle(last, CAPTURED_LINE_CHARACTERS, separator=" ")
 
 
 def _condensed(lines: list[str], failure: Failure, style: Style) -> list[str]:

@@ -188,6 +188,16 @@ def test_a_headline_and_details_that_quote_foreign_text_are_cut_and_keep_their_e
     assert fix == "fix: install pytest"
 
 
+def test_lines_of_stderr_that_the_headline_has_are_not_quoted_again() -> None:
+    usage = "usage: pytest.main() [options]\npytest.main(): error: unrecognized arguments: --cov\n  inifile: a.ini"
+
+    error = ExecutionFailed(
+        "usage_error", f"pytest execution failed: {usage}", RunFacts(stderr=f"ERROR: {usage}\nmore\n")
+    )
+
+    assert error.message == f"pytest execution failed: {usage}\nstderr| more"
+
+
 def test_every_quoted_line_of_stderr_is_marked_the_shortened_ones_too() -> None:
     error = ExecutionFailed("crash", "headline", RunFacts(stderr="x" * 1000))
 

@@ -87,10 +87,13 @@ def inner(): Registry.Inner.found["a"] = 1
 def temporary():
     KNOWN["x"] = 1
     del KNOWN["x"]
+def waiting(function):
+    function()
+    return make(1)
 """
 # Prints what each function calls, and the names of the state that it changes.
 SCRIPT = """
-import json, sys
+import cProfile, json, sys, threading
 sys.path[:0] = sys.argv[1:3]
 import call_events, sample
 from long_lived import LongLived
@@ -123,6 +126,27 @@ called("add", lambda: sample.REGISTRY.add(1))
 called("share", lambda: registry.share(1))
 called("configure", sample.Registry.configure)
 called("look", lambda: sample.REGISTRY.look())
+def in_thread():
+    thread = threading.Thread(target=sample.plain)
+    thread.start()
+    thread.join()
+def set_again():
+    function = sys.getprofile()
+    sys.setprofile(None)
+    sys.setprofile(function)
+def replace():
+    other = cProfile.Profile()
+    other.enable()
+    other.disable()
+taken = []
+called("thread", in_thread)
+called("rest", lambda: sample.waiting(lambda: taken.append({code.co_name for code in recorder.take().values()})))
+found["began"] = sorted(taken[0])
+called("set_again", set_again)
+recorder.resume()
+replace()
+replaced = not recorder.pause()
+called("afterwards", sample.plain)
 tests = list(found)
 names = lambda codes: sorted({code.co_name for code in codes} - {"<module>", "Registry"})
 states = [
@@ -130,7 +154,7 @@ states = [
     for state in left.states(long_lived, [sample], list(recorder.known.values()))
 ]
 recorder.remove()
-print(json.dumps([type(recorder).__name__, found, changed, states]))
+print(json.dumps([type(recorder).__name__, found, changed, states, replaced]))
 """
 OWN = "{}.{}".format(*sys.version_info)
 
@@ -157,13 +181,23 @@ def recorded(version: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_each_test_has_all_functions_that_it_called(recorded: Any, version: str) -> None:
     how, found, *_ = recorded
 
-    assert how == ("CallTracing" if tuple(map(int, version.split("."))) < (3, 12) else "CallMonitoring")
+    assert how == ("CallProfiling" if tuple(map(int, version.split("."))) < (3, 12) else "CallMonitoring")
     assert found["plain"] == ["make", "plain"]
     assert found["generate"] == ["generate", "make"]
     assert found["typed"] == ["make", "typed"]
     assert found["other"] == ["change", "make"]
     # The second time, the cache has it.
     assert found["again"] == []
+    assert found["thread"] == ["make", "plain"]
+    # A function that still runs belongs to what was recorded when it began.
+    assert (found["began"], found["rest"]) == (["waiting"], ["make"])
+
+
+def test_a_recorder_knows_that_another_one_took_its_place(recorded: Any) -> None:
+    how, found, *_, replaced = recorded
+
+    assert replaced == (how == "CallProfiling")
+    assert found["afterwards"] == ["make", "plain"]
 
 
 def test_state_that_a_call_has_changed_is_known_by_its_names(recorded: Any) -> None:

@@ -96,3 +96,11 @@ def test_differing_lines_are_added_unless_the_brief_explanation_has_each_of_them
 )
 def test_pytest_is_as_verbose_as_it_must_be_to_cut_nothing(explanation: list[str], left: str, verbosity: int) -> None:
     assert verbosity_for(explanation, left, None) == verbosity
+
+
+@pytest.mark.parametrize("others", [[["'a' == 'b'", "- b", "+ a"]], []])
+def test_two_columns_of_pytest_icdiff_are_replaced_by_what_pytest_says(others: list[list[str]]) -> None:
+    columns = ["equals failed", "'\x00^a\x01'  '\x00^b\x01'"]
+    compared = comparisons.Comparisons(SimpleNamespace(option=SimpleNamespace(verbose=0)))
+
+    assert compared.explained([columns, *others], ("==", "a", "b")) == others

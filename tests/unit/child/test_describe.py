@@ -40,6 +40,9 @@ def endless(depth):
 def boast():
     price("pen", "x" * 9000)
 
+def compute():
+    raise RuntimeError("no result") from ValueError("in another process\\nline 2")
+
 def gather():
     inner = ExceptionGroup("inner", [KeyError("k"), OSError("line one\\n  | line two")])
     try:
@@ -248,3 +251,22 @@ def test_a_traceback_that_python_wrote_is_told_in_pytests_short_style(tmp_path: 
         "    import nowhere",
         "E   ModuleNotFoundError: No module named 'nowhere'",
     ]
+
+
+def test_a_text_behind_the_last_exception_is_not_lost(tmp_path: Path) -> None:
+    """pytest-check tells failed checks there. pytest itself has a text only between two exceptions."""
+    longrepr = explained(tmp_path, "price")
+    longrepr.chain = [(*longrepr.chain[0][:2], "FAILURE: check 4 == 3")]
+
+    assert chain_of(longrepr, str(tmp_path)) is None
+    assert "FAILURE: check 4 == 3" in describe.text_of(longrepr, str(tmp_path))
+
+
+def test_a_cause_without_a_traceback_is_told_by_its_text(tmp_path: Path) -> None:
+    """So are exceptions of other processes, which hold the text of a traceback, and those that only a library made."""
+    first, last = told(tmp_path, "compute")
+
+    assert first[:3] == ("cause", None, ("ValueError: in another process", "line 2"))
+    assert first.frames == ()
+    assert [frame.place for frame in last.frames] == ["shop.py:28"]
+    assert last.text == ("RuntimeError: no result",)

@@ -13,7 +13,7 @@ from pytest_mcp.changes.differences import Changes
 from pytest_mcp.changes.state import CodeState
 from pytest_mcp.events.functions import ExecutedFunctions, OutsideFunctions
 from pytest_mcp.history import affected, executed, maps
-from pytest_mcp.history.maps import RunMap, Stored, Unit
+from pytest_mcp.history.maps import KnownSources, RunMap, Source, Stored, Unit
 from pytest_mcp.history.opening import open_store
 from tests.support.history.histories import run_row
 from tests.support.projects.project_files import write_files
@@ -63,7 +63,9 @@ OF_SHOP = {TOTAL, NAME, CART, OPAQUE}
 Selected = Callable[[Mapping[str, str]], set[str]]
 
 
-def recorded(root: Path, *, started: float | None = None, unseen: list[str] | None = None) -> RunMap:
+def recorded(
+    root: Path, *, started: float | None = None, unseen: list[str] | None = None, known: KnownSources | None = None
+) -> RunMap:
     told = [
         ExecutedFunctions(
             process=1, first=number and 11, new=[] if number else FUNCTIONS, ran=ran, id=name, opaque=name == OPAQUE
@@ -73,7 +75,8 @@ def recorded(root: Path, *, started: float | None = None, unseen: list[str] | No
     last = OutsideFunctions(
         process=1, first=11, new=[], ran="9-10", imports=[], states=[], given="", unseen=unseen or [], whole=True
     )
-    found = executed.of_run([*told, last], root, started or time.time() + 60, CodeState("c" * 40, "s", dirty=False))
+    code = CodeState("c" * 40, "s", dirty=False)
+    found = executed.of_run([*told, last], root, started or time.time() + 60, code, known or {})
     assert found is not None
     return found
 
@@ -194,5 +197,13 @@ def test_any_function_of_a_file_that_was_imported_before_the_recorder_began_may_
     assert chosen(narrowed(root, past, shop("sum(prices)", "len(prices)"))) == OF_SHOP
 
 
+def test_a_version_of_a_file_that_is_stored_is_not_parsed_again(root: Path) -> None:
+    stored_before = Source(recorded(root).sources["shop.py"].hash, {"stored": "code"})
+
+    found = recorded(root, known={("shop.py", stored_before.hash): stored_before, ("shop.py", "other"): Source("", {})})
+
+    assert found.sources["shop.py"] is stored_before
+
+
 def test_of_a_run_without_tests_nothing_is_recorded(root: Path) -> None:
-    assert executed.of_run([], root, time.time(), CodeState()) is None
+    assert executed.of_run([], root, time.time(), CodeState(), {}) is None

@@ -50,6 +50,18 @@ def test_what_is_written_is_read(address: str) -> None:
     store.close()
 
 
+def test_versions_of_files_are_known_as_long_as_all_of_their_units_are(address: str) -> None:
+    store = open_store(address)
+    record(store, RUN)
+    known = maps.known_sources(store, "shop")
+    with store.transaction() as into:
+        into.execute("DELETE FROM functions WHERE name = ?", ("old",))
+
+    assert known == {("shop.py", "h1"): SOURCES["shop.py"]}
+    assert maps.known_sources(store, "shop") == {}
+    store.close()
+
+
 def test_a_later_run_replaces_what_its_tests_executed_and_unused_rows_are_deleted(address: str) -> None:
     store = open_store(address)
     record(store, RUN, "another project")

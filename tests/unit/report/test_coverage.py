@@ -11,7 +11,7 @@ from pytest_mcp.api.results import Coverage
 from pytest_mcp.config.model import Shard
 from pytest_mcp.events.collection import Unreached
 from pytest_mcp.events.coverage import Covered, CoveredFile
-from pytest_mcp.events.model import Event
+from pytest_mcp.events.model import Event, Started
 from pytest_mcp.events.workers import WorkerDown
 from pytest_mcp.report import coverage
 from pytest_mcp.report.budget import FIRST_FILES, MOST_FILES, fit_execution
@@ -88,6 +88,7 @@ def test_changed_lines_that_are_not_known_are_all_lines_and_the_reason_is_told()
     [
         ([uncollected("test_b.py")], "1 file(s) could not be collected"),
         ([WorkerDown("gw0", "killed")], "1 worker(s) died"),
+        ([Started("test_a.py::test_stuck")], "1 test(s) did not finish"),
         ([Unreached(3)], "only tests that the change can reach ran"),
     ],
 )

@@ -112,6 +112,8 @@ def test_the_cause_of_any_message_is_one_line(message: str) -> None:
             "AssertionError: Arrays are not equal",
         ),
         ({"message": "AssertionError: \n"}, "AssertionError:"),
+        ({"message": "Error: files differ:\n" + "a/b\n" * 99}, "Error: files differ:" + " a/b" * 45),
+        ({"message": "ValueError: \x1b[31mred\x1b[0m"}, "ValueError: red"),
         (
             {"message": "AssertionError: carts differ:\nassert 3 == 4\n  - 4\n  + 3"},
             "AssertionError: carts differ: assert 3 == 4",
@@ -235,6 +237,7 @@ E   json.decoder.JSONDecodeError: Expecting value"""
         pytest.param({"traceback": THROUGH_A_LIBRARY}, "src/shop/cart.py:12", id="only text"),
         pytest.param({"traceback": "x\na.py:3: in f\n\nlib b.py:9: ValueError"}, "lib b.py:9", id="last line"),
         pytest.param({"traceback": DOCTEST}, "/project/sums.py:3", id="doctest"),
+        pytest.param({"location": ["a.py::b", 0], "traceback": "a.py:8 in b() -> check"}, "a.py:8", id="made up"),
         pytest.param({"traceback": "nothing"}, None, id="no frame"),
         pytest.param({"traceback": ""}, None, id="empty"),
         pytest.param({}, None, id="silence"),

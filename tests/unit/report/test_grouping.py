@@ -71,10 +71,33 @@ def test_what_differs_from_parameter_to_parameter_makes_no_second_cause() -> Non
             "AssertionError: \nArrays are not equal\nx: ['ink']",
             id="numpy",
         ),
+        *(
+            pytest.param(f"AssertionError: {said}\n\nx: 1", f"AssertionError: {said}\n\nx: 2", id=said)
+            for said in (
+                "Tensor-likes are not close!",
+                "The values for attribute 'shape' do not match: torch.Size([3, 2]) != torch.Size([2, 3]).",
+                "DataFrames are different (dtypes do not match, differences only)",
+                "Left and right DataArray objects are not equal",
+                "Series are different (values not within tolerance)",
+                "Approval Mismatch, received != approved",
+                "Values are not sufficiently close.",
+                "some snapshots in this test have incorrect values.",
+                "Hypothesis found 2 distinct failures. (2 sub-exceptions)",
+                "unhandled errors in a TaskGroup (1 sub-exception)",
+            )
+        ),
     ],
 )
 def test_causes_that_only_look_alike_stay_apart(first: str, second: str) -> None:
     assert groups_of(first, second) == 2
+
+
+def test_texts_of_a_plugin_that_begin_with_the_same_line_are_one_cause_only_if_all_of_them_agree() -> None:
+    """As those of notebook cells do, which have neither an exception nor a place."""
+    said = ("Cell failed\nTraceback:\nZeroDivisionError", "Cell failed\nTraceback:\nKeyError: 'pen'")
+    cells = [phase(f"demo.ipynb::Cell {number}", traceback=text) for number, text in enumerate((*said, *said))]
+
+    assert [cause.count for cause in grouped(*cells)] == [2, 2]
 
 
 def test_one_type_from_one_place_is_one_cause_whatever_the_words() -> None:

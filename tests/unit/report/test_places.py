@@ -69,6 +69,8 @@ src/my shop/cart.py:12: in total
 >   a.py:4: ValueError
 E   b.py:5: ValueError
 C:\\x\\cart.py:13:
+FAILURE: check 4 == 3
+tests/test_cart.py:8 in test_total() -> check.equal(4, 3)
 /usr/lib/python3.12/x.py:9: json.JSONDecodeError"""
 
 
@@ -77,6 +79,7 @@ def test_every_frame_that_pytest_prints_is_found_and_nothing_else() -> None:
         "tests/test_cart.py:3",
         "src/my shop/cart.py:12",
         "C:\\x\\cart.py:13",
+        "tests/test_cart.py:8",
         "/usr/lib/python3.12/x.py:9",
     ]
     assert places.in_text("") == []

@@ -97,6 +97,28 @@ def test_a_recursion_is_told_once_with_how_often() -> None:
 
     assert lines.count("src/shop/cart.py:12: in total") == 1
     assert "    [29 more frames like this]" in lines
+    assert lines[:2] == ["tests/test_cart.py:7: in test_total", "    assert total(cart) == 3"]
+
+
+def test_a_generator_expression_and_its_function_are_one_frame() -> None:
+    inner = frame(SOURCE[0], None, SOURCE[2], item="None")
+    whole = chained(
+        (None, "TypeError: no", [frame(*TEST), frame(*SOURCE, cart="[None]"), inner]), message="TypeError: no"
+    )
+
+    assert rendered(whole) == [
+        "tests/test_cart.py:7: in test_total",
+        "    assert total(cart) == 3",
+        "src/shop/cart.py:12: in total",
+        "    return sum(cart)",
+        "    item = None, cart = [None]",
+    ]
+
+
+def test_the_frame_of_a_decorator_that_shows_the_definition_of_the_next_is_left_out() -> None:
+    wrapper = ("tests/test_cart.py:5", "test_total", "def test_total(cart):")
+
+    assert rendered(raised("E: no", wrapper, TEST, node_id=NODE)) == rendered(raised("E: no", TEST, node_id=NODE))
 
 
 def test_a_comprehension_is_told_with_the_function_around_it() -> None:
@@ -130,7 +152,7 @@ def test_a_recursion_by_way_of_several_functions_is_told_once_with_how_often() -
 
 def test_a_text_that_the_message_has_whole_is_not_told_again() -> None:
     assert rendered(phase(NODE, traceback="[XPASS(strict)] known bug")) == [""]
-    assert rendered(phase(NODE, traceback="one\ntwo")) == ["one", "two"]
+    assert rendered(phase(NODE, traceback="one\ntwo")) == ["two"]
 
 
 def test_a_chain_is_told_in_the_order_in_which_it_was_raised() -> None:
@@ -244,14 +266,34 @@ def test_only_the_last_lines_of_what_was_captured_are_shown() -> None:
     assert len(lines) == 4 + CAPTURED_LINES
 
 
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ("\r1%\r2%\r100%\r\n", "100%"),
+        ("a\r\n", "a"),
+        ("\x1b[1;31mred\x1b[0m \x1b[mplain", "red plain"),
+        ("x" * 3000, f"{'x' * 250} [... 2500 characters left out ...] {'x' * 250}"),
+    ],
+)
+def test_a_captured_line_is_what_a_terminal_would_show_in_the_end_without_colour(printed: str, shown: str) -> None:
+    lines = rendered(raised("E: no", TEST, node_id=NODE, sections=[["Captured stderr call", printed]]))
+
+    assert lines[2:] == ["Captured stderr call:", shown]
+
+
 def test_what_has_no_structure_keeps_pytests_text() -> None:
-    assert rendered(phase(NODE, traceback="001 >>> 1 + 1\nExpected:\n    3\nGot:\n    2")) == [
+    assert rendered(phase(NODE, message="X: no", traceback="001 >>> 1 + 1\nExpected:\n    3\nGot:\n    2")) == [
         "001 >>> 1 + 1",
         "Expected:",
         "    3",
         "Got:",
         "    2",
     ]
+
+
+def test_the_first_line_of_a_text_is_left_out_where_the_message_has_it() -> None:
+    assert rendered(phase(NODE, traceback="3: error: no such name\n4: note: see above")) == ["4: note: see above"]
+    assert rendered(phase(NODE, traceback="3: error: no such name")) == [""]
 
 
 def test_a_failed_teardown_follows_the_failed_call_under_its_own_title() -> None:

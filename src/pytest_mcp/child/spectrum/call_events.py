@@ -1,6 +1,7 @@
-"""Records which functions of chosen files are called: `sys.monitoring` or, before Python 3.12, `sys.settrace`.
+"""Records which functions of chosen files are called, by the cheapest means that this Python has.
 
-In comes a rule for file names; out come the code objects that have run since the last `take`. Nothing
+That is `sys.monitoring` or, before Python 3.12, the profiler of the standard library; `sys.settrace` where neither can
+be used. In comes a rule for file names; out come the code objects that have run since the last `take`. Nothing
 here may raise: an exception of a callback ends up in the code that runs. Standard library only; Python 3.8 and newer.
 """
 
@@ -9,9 +10,9 @@ from __future__ import annotations
 import sys
 import threading
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from types import CodeType
-from typing import Any, Callable, Dict, Iterable
+from typing import Any, Callable, Dict, Iterable, Iterator
 
 from line_events import TOOL_IDS, TOOL_NAME
 from object_graph import identity
@@ -23,6 +24,8 @@ Codes = Dict[int, CodeType]
 class CallRecorder(ABC):
     # Whether it also sees what runs outside of tests.
     sees_all = False
+    # The audit event of somebody who takes its place, if that is possible.
+    replaced_by = ""
 
     def __init__(self, is_wanted: Callable[[str], bool]) -> None:
         self.is_wanted = is_wanted
@@ -32,9 +35,13 @@ class CallRecorder(ABC):
         # Until `end_imports`: by the file of the module that was being imported, what ran; "" if there was none.
         self.is_importing = True
         self.imported: dict[str, Codes] = {}
+        # It raises the same audit event.
+        self.is_switching = False
 
     def is_ours(self, code: CodeType) -> bool:
-        name = code.co_filename
+        return self.has(code.co_filename)
+
+    def has(self, name: str) -> bool:
         known = self.wanted.get(name)
         if known is None:
             known = self.wanted[name] = self.is_wanted(name)
@@ -65,6 +72,12 @@ class CallRecorder(ABC):
     def end_imports(self) -> None:
         self.is_importing = False
 
+    @contextmanager
+    def switching(self) -> Iterator[None]:
+        self.is_switching = True
+        yield
+        self.is_switching = False
+
     @abstractmethod
     def rearm(self, codes: Iterable[CodeType]) -> None:
         """See calls of these again."""
@@ -74,8 +87,8 @@ class CallRecorder(ABC):
         """False if somebody else's trace function is in the way."""
 
     @abstractmethod
-    def pause(self) -> None:
-        """Until it is resumed, calls need not be seen."""
+    def pause(self) -> bool:
+        """Until it is resumed, calls need not be seen. False if somebody else has taken its place."""
 
     @abstractmethod
     def remove(self) -> None: ...
@@ -83,6 +96,8 @@ class CallRecorder(ABC):
 
 class CallTracing(CallRecorder):
     """`sys.settrace` without lines, in this thread and in those that are started while it records."""
+
+    replaced_by = "sys.settrace"
 
     def __init__(self, is_wanted: Callable[[str], bool]) -> None:
         super().__init__(is_wanted)
@@ -127,17 +142,81 @@ class CallTracing(CallRecorder):
         if sys.gettrace() not in (None, self.function):
             return False
         threading.settrace(self.function)
-        sys.settrace(self.function)
+        with self.switching():
+            sys.settrace(self.function)
         return True
 
-    def pause(self) -> None:
+    def pause(self) -> bool:
         # If it is another one, as that of coverage, the one for new threads is not ours either.
-        if sys.gettrace() is self.function:
-            sys.settrace(None)
+        is_ours = sys.gettrace() is self.function
+        if is_ours:
+            with self.switching():
+                sys.settrace(None)
             threading.settrace(None)
+        return is_ours
 
     def remove(self) -> None:
         self.pause()
+
+
+class CallProfiling(CallTracing):
+    """The profiler behind `cProfile`, for this thread and from the first test on; else tracing.
+
+    With a trace function Python looks at every line and makes a dict of the local variables at every call. The profiler
+    is written in C and needs neither. It does not tell when a function began to run, so it is no use at import; and it
+    tells nothing of a function that still runs in another thread.
+    """
+
+    replaced_by = "sys.setprofile"
+
+    def __init__(self, is_wanted: Callable[[str], bool], profiler: Any) -> None:
+        super().__init__(is_wanted)
+        self.profiler = profiler
+        self.is_profiling = False
+
+    def resume(self) -> bool:
+        if self.is_importing or sys.getprofile() is not None:
+            return super().resume()
+        if sys.gettrace() is not None:
+            return False
+        threading.settrace(self.function)
+        self.switch(on=True)
+        self.is_profiling = True
+        return True
+
+    def pause(self) -> bool:
+        if not self.is_profiling:
+            return super().pause()
+        self.is_profiling = False
+        is_ours = sys.getprofile() is self.profiler
+        if is_ours:
+            self.switch(on=False)
+        if getattr(threading, "_trace_hook", self.function) is not self.function:
+            return False
+        threading.settrace(None)
+        return is_ours
+
+    def take(self) -> Codes:
+        # It does not count functions that still run, until it is switched off.
+        is_on = sys.getprofile() is self.profiler
+        if is_on:
+            self.switch(on=False)
+        self.add_called()
+        if is_on:
+            self.switch(on=True)
+        return super().take()
+
+    def add_called(self) -> None:
+        current, skipped = self.current, self.skipped
+        for entry in self.profiler.getstats():
+            code = entry[0]
+            if identity(code) not in current and code.co_filename not in skipped:
+                self.on_call(code)
+        self.profiler.clear()
+
+    def switch(self, *, on: bool) -> None:
+        with self.switching():
+            self.profiler.enable(False, False) if on else self.profiler.disable()
 
 
 class CallMonitoring(CallRecorder):
@@ -180,8 +259,9 @@ class CallMonitoring(CallRecorder):
     def resume(self) -> bool:
         return True
 
-    def pause(self) -> None:
+    def pause(self) -> bool:
         """Nothing to do: it costs nothing."""
+        return True
 
     def rearm(self, codes: Iterable[CodeType]) -> None:
         for code in codes:
@@ -210,4 +290,18 @@ def recorder(is_wanted: Callable[[str], bool]) -> CallRecorder:
         fast = CallMonitoring(is_wanted)
         if fast.install():
             return fast
+    elif sys.implementation.name == "cpython":
+        with suppress(ImportError):
+            return CallProfiling(is_wanted, profiler())
     return CallTracing(is_wanted)
+
+
+def profiler() -> Any:
+    # Few runs need it, and some builds of Python do not have it.
+    from _lsprof import Profiler
+
+    class Quiet(Profiler):
+        def __call__(self, *_event: Any) -> None:
+            """For a test that sets again what `sys.getprofile` has told it, which must be callable."""
+
+    return Quiet()

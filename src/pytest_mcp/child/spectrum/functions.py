@@ -12,6 +12,7 @@ import inspect
 import os
 import sys
 from contextlib import suppress
+from threading import get_ident
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, Generator, Iterable, Iterator
 
@@ -42,9 +43,9 @@ class FunctionMap:
         self.getpid = os.getpid
         self.files = ProjectFiles(job["root"])
         self.names = CodeNames()
+        self.recorder = recorder(self.files.has)
         # Files that were imported before this began.
         self.unseen = self.loaded_files()
-        self.recorder = recorder(self.files.has)
         self.numbers: dict[int, int] = {}
         self.codes: list[CodeType] = []
         # What ran outside of tests; what fixtures that several tests share have run.
@@ -65,7 +66,7 @@ class FunctionMap:
     def modules(self) -> Iterator[Any]:
         for module in list(sys.modules.values()):
             file = getattr(module, "__file__", None)
-            if isinstance(module, ModuleType) and isinstance(file, str) and self.files.has(file):
+            if isinstance(module, ModuleType) and isinstance(file, str) and self.recorder.has(file):
                 yield module
 
     def loaded_files(self) -> list[str]:
@@ -73,7 +74,8 @@ class FunctionMap:
 
     def watch(self) -> None:
         """An audit hook cannot be removed."""
-        root = self.files.root
+        root, replaced_by, thread = self.files.root, self.recorder.replaced_by, get_ident()
+        looked_at = {"open", replaced_by, *STARTS, *LISTS}
 
         def audit(event: str, arguments: Any) -> None:
             if event == "open":
@@ -82,12 +84,16 @@ class FunctionMap:
                     self.is_opaque = True
             elif event in STARTS:
                 self.is_opaque = True
+            elif event == replaced_by:
+                # Also if it is set again afterwards. A new thread sets it by itself.
+                if not self.recorder.is_switching and get_ident() == thread:
+                    self.is_complete = False
             elif event in LISTS and self.in_test:
                 path = os.path.join(os.getcwd(), os.fsdecode(arguments[0] or "."))
                 self.is_opaque = self.is_opaque or (path + os.sep).startswith(root)
 
         def guarded(event: str, arguments: Any) -> None:
-            if event == "open" or event in STARTS or event in LISTS:
+            if event in looked_at:
                 with suppress(Exception):
                     audit(event, arguments)
 
@@ -210,7 +216,7 @@ class FunctionMap:
         try:
             yield
         finally:
-            self.recorder.pause()
+            self.is_complete = self.recorder.pause() and self.is_complete
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, None, None]:

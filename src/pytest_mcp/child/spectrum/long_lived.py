@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any, Iterable, Iterator, Mapping, NamedTuple
 
-from object_graph import identity, is_class, is_state, marks_of, reached, shape_of
+from object_graph import Snapshot, identity, is_class, is_state, marks_of, reached, shape_of
 
 # Names that change more often than this are looked at one by one, and then count as changed by every test.
 OFTEN = 2
@@ -35,7 +35,7 @@ class LongLived:
         self.spaces: dict[int, Namespace] = {}
         # Of all names together: most tests change nothing.
         self.addresses: list[int] = []
-        self.marks: list[Any] = []
+        self.snapshot = Snapshot([])
         self.always: set[Name] = set()
 
     def changed(self, modules: Iterable[Any]) -> set[Name]:
@@ -44,20 +44,22 @@ class LongLived:
         for module in new:
             self.add(module, module.__file__)
         found = {Name(module.__file__, "", ALL) for module in new}
-        if self.all_addresses() != self.addresses:
+        addresses = self.all_addresses()
+        if addresses != self.addresses:
+            self.addresses = addresses
             found.update(name for space in self.spaces.values() for name in space.rebound())
         found.update(name for space in self.spaces.values() if space.often for name in space.differing(space.often))
-        if found or self.stable_marks() != self.marks:
+        if found or not self.snapshot.is_same(self.stable_values()):
             found.update(name for space in self.spaces.values() for name in space.differing(space.marks))
             self.always.update(name for space in self.spaces.values() for name in space.take_always())
-            self.addresses, self.marks = self.all_addresses(), self.stable_marks()
+            self.snapshot = Snapshot(self.stable_values())
         return found | self.always
 
     def all_addresses(self) -> list[int]:
         return list(map(identity, chain.from_iterable([space.values.values() for space in self.spaces.values()])))
 
-    def stable_marks(self) -> list[Any]:
-        return marks_of([value for space in self.spaces.values() if space.marks for value in space.stable()])
+    def stable_values(self) -> list[Any]:
+        return [value for space in self.spaces.values() if space.marks for value in space.stable()]
 
     def add(self, owner: Any, file: str) -> None:
         """With the classes that it defines."""

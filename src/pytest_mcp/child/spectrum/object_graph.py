@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import dis
 import re
+from contextlib import suppress
 from functools import lru_cache
 from gc import get_referents
 from itertools import chain, count
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, NamedTuple
 
 # Like `id`, which raises an audit event: a hook makes it six times as slow, and recording has one.
 identity = object.__hash__
@@ -70,10 +71,16 @@ def function_has_state(value: Any) -> bool:
     return code.co_name in code.co_names and ATTRIBUTE in code.co_code[::2]
 
 
-def parts_of_function(value: Any) -> Iterator[Any]:
-    yield from [*value.__dict__.values(), *(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-    for cell in value.__closure__ or ():
-        yield from get_referents(cell)
+def parts_of_function(value: Any) -> list[Any]:
+    return [*value.__dict__.values(), *(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
+
+
+def held_by(others: list[Any], functions: list[Any]) -> list[Any]:
+    # One call for all: each raises an audit event.
+    cells = chain.from_iterable([each.__closure__ or () for each in functions])
+    found = get_referents(*others, *cells)
+    found += chain.from_iterable(map(parts_of_function, functions))
+    return found
 
 
 def levels(values: list[Any], deepest: int) -> Iterator[tuple[list[Any], list[Any]]]:
@@ -81,8 +88,8 @@ def levels(values: list[Any], deepest: int) -> Iterator[tuple[list[Any], list[An
     seen: set[int] = set()
     level, total = values, 0
     for _ in range(deepest):
-        found = get_referents(*[each for each in level if type(each) is not FunctionType])
-        found += chain.from_iterable(parts_of_function(each) for each in level if type(each) is FunctionType)
+        functions = [each for each in level if type(each) is FunctionType]
+        found = held_by([each for each in level if type(each) is not FunctionType], functions)
         yield level, found
         new = {identity(each): each for each in found if type(each) not in PLAIN and identity(each) not in seen}
         kinds = {kind for kind in set(map(type, new.values())) if may_hold_state(kind)}
@@ -100,6 +107,52 @@ def marks_of(values: list[Any]) -> list[Any]:
         marks += map(identity, found)
         marks += [READINGS[type(each)](each) for each in level if type(each) in READINGS]
     return marks
+
+
+class Step(NamedTuple):
+    """One level: where its values are among those that the level before holds, and the addresses of what they hold."""
+
+    others: list[int]
+    functions: list[int]
+    read: list[int]
+    readings: list[Any]
+    addresses: list[int]
+
+
+class Snapshot:
+    """What values lead to. To see that it is still the same is several times as fast as to look for it.
+
+    Nothing is kept alive: as long as all addresses of a level are the same, the next level is at the same places.
+    """
+
+    def __init__(self, values: list[Any]) -> None:
+        self.values = list(map(identity, values))
+        self.steps: list[Step] = []
+        places = {address: place for place, address in enumerate(self.values)}
+        for level, found in levels(values, DEEPEST):
+            addresses = list(map(identity, found))
+            self.steps.append(step(level, places, addresses))
+            places = {address: place for place, address in enumerate(addresses)}
+
+    def is_same(self, values: list[Any]) -> bool:
+        # An address that is used again may be that of a value of another kind.
+        with suppress(Exception):
+            return self.values == list(map(identity, values)) and all(self.are_same(values))
+        return False
+
+    def are_same(self, found: list[Any]) -> Iterator[bool]:
+        for others, functions, read, readings, addresses in self.steps:
+            yield not read or readings == [READINGS[type(found[place])](found[place]) for place in read]
+            found = held_by([found[place] for place in others], [found[place] for place in functions])
+            yield addresses == list(map(identity, found))
+
+
+def step(level: list[Any], places: dict[int, int], addresses: list[int]) -> Step:
+    others = [places[identity(each)] for each in level if type(each) is not FunctionType]
+    functions = [places[identity(each)] for each in level if type(each) is FunctionType]
+    read = [each for each in level if type(each) in READINGS]
+    readings = [READINGS[type(each)](each) for each in read]
+    return Step(others, functions, [places[identity(each)] for each in read], readings, addresses)
 
 
 def shape_of(value: Any) -> list[Any]:

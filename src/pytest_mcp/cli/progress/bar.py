@@ -17,6 +17,7 @@ from pytest_mcp.cli.progress.log import Log
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.steps import Steps
+from pytest_mcp.execution.folder.report_file import POLL_SECONDS
 
 # A shorter run shows no progress line.
 REDRAW_SECONDS = 0.2
@@ -41,6 +42,12 @@ class ProgressBar:
     def has_begun(self) -> bool:
         """Whether the project's Python has started, so that code of the project may have run."""
         return isinstance(self.ledger, Ledger) and self.ledger.hello is not None
+
+    async def learn_whether_it_has_begun(self) -> bool:
+        """The same, after the report was read once more."""
+        if not self.has_begun:
+            await anyio.sleep(2 * POLL_SECONDS)
+        return self.has_begun
 
     def update(self, ledger: Ledger | Steps) -> None:
         if self.log is not None and ledger is not self.ledger:

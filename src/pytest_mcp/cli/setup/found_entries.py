@@ -66,7 +66,15 @@ def _in_file(client: Client, place: Location, root: Path) -> Iterator[FoundEntry
 def _is_for_another(entry: Mapping[str, Any], root: Path) -> bool:
     """Whether it serves one other project."""
     value = server_options.value(server_arguments(entry) or [], "--root")
-    return value is not None and _VARIABLE not in value and Path(value) != root
+    return value is not None and _VARIABLE not in value and not _is_same(Path(value), root)
+
+
+def _is_same(path: Path, root: Path) -> bool:
+    try:
+        return path.is_absolute() and path.samefile(root)
+    except (OSError, ValueError):
+        # It is gone, or no file can have this name.
+        return False
 
 
 def _problem(entry: Mapping[str, Any], place: Location) -> str | None:

@@ -93,9 +93,13 @@ class Report:
             self.on_line(line)
 
     async def follow(self) -> None:
-        while True:
-            await self.read()
-            await anyio.sleep(POLL_SECONDS)
+        try:
+            while True:
+                await self.read()
+                await anyio.sleep(POLL_SECONDS)
+        finally:
+            # What an interrupted run has reported since the last time belongs to its answer.
+            self._read_chunk()
 
 
 @contextmanager

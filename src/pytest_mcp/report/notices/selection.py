@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from pytest_mcp.api import expressions
 from pytest_mcp.api.requests import Request
+from pytest_mcp.api.targets import MAX_LENGTH
 from pytest_mcp.events.collection import NothingSelected
 from pytest_mcp.events.run import Run
 from pytest_mcp.report import targets_not_run
@@ -149,4 +150,7 @@ def _unaskable(run: Run[Request]) -> list[str]:
     if not ids:
         return []
     why = "their paths lead out of the root through a symlink, or have characters that a call cannot name ([, ::)"
-    return [f"{len(ids)} test(s) cannot be run by their ids, first {quoted(ids[0])}: {why}; name a folder above them."]
+    instead = "name a folder above them"
+    if all(len(node_id) > MAX_LENGTH for node_id in ids):
+        why, instead = f"they have more than {MAX_LENGTH:,} characters", "leave out their parameters"
+    return [f"{len(ids)} test(s) cannot be run by their ids, first {quoted(ids[0])}: {why}; {instead}."]

@@ -209,6 +209,8 @@ async def test_a_cancelled_call_is_followed_by_one_too(standing: Standing) -> No
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(standing.answer)
+        # The report is read several times a second. Before that the server does not know that this child works.
+        await until(lambda: standing.spare.launch)
         await until((standing.bench.root / "begun").exists)
         tasks.cancel_scope.cancel()
 

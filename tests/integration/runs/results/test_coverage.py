@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.git import git
+from tests.support.waiting import limits_until
 from tests.support.workbench import Workbench
 
 pytestmark = pytest.mark.anyio
@@ -279,6 +280,24 @@ async def test_settings_that_coverage_py_cannot_read_are_a_usage_error_that_quot
     assert failure.data["error_type"] == "usage_error"
     assert "coverage.py cannot be started: " in failure.message
     assert "perhaps" in failure.message
+
+
+async def test_after_a_timeout_what_was_measured_until_then_is_partial(bench: Workbench) -> None:
+    bench = bench.using("coverage-7")
+    stuck = """
+        import pathlib, time
+        def test_a(): pass
+        def test_stuck():
+            pathlib.Path("x").touch()
+            time.sleep(600)
+    """
+    bench.write({"test_a.py": stuck, "mod.py": "x = 1\n", ".coveragerc": "[run]\nsource = .\n"})
+
+    for limit in limits_until(bench.root / "x"):
+        failure = await bench.refused("execute_tests", coverage="all", timeout=limit)
+
+    found = failure.data["partial"]["coverage"]
+    assert (found["summary"], found["partial"]) == ("6 lines, 5 ran", "1 test(s) did not finish")
 
 
 async def test_tests_may_use_coverage_py_themselves_and_a_stopped_run_says_that_it_is_partial(bench: Workbench) -> None:

@@ -6,6 +6,13 @@ from tests.support.workbench import Workbench
 
 MODULE = "def one(x):\n    if x:\n        return 1\n    return 2\n"
 TESTS = "import mod\ndef test_one(): assert mod.one(1) == 1\ndef test_two(): assert mod.one(0) == 2\n"
+# As pytest-instafail does: it prints failures as they happen, if its option is set when pytest is configured.
+INSTAFAIL = """
+def pytest_addoption(parser): parser.addoption("--instafail", default=True)
+def pytest_configure(config): config.at_once = config.option.instafail
+def pytest_terminal_summary(terminalreporter, config):
+    if config.at_once: terminalreporter.write_line("failed at once")
+"""
 
 
 @pytest.fixture
@@ -58,7 +65,7 @@ async def test_a_threshold_that_the_whole_suite_misses_is_not_blamed_on_the_sele
 @pytest.mark.anyio
 async def test_headers_of_plugins_are_told_only_to_who_wants_more_than_usual(bench: Workbench) -> None:
     hook = "def pytest_report_header(): return 'database: 14.2'\n"
-    bench.write({"conftest.py": hook, "test_a.py": "def test_a(): pass\n"})
+    bench.write({"conftest.py": hook + INSTAFAIL, "test_a.py": "def test_a(): pass\n"})
 
     usual, verbose = await bench.execute(), await bench.execute(verbosity=1)
     full = await bench.execute(detail="full")
@@ -66,3 +73,4 @@ async def test_headers_of_plugins_are_told_only_to_who_wants_more_than_usual(ben
     assert usual["text_output"] == ""
     assert "database: 14.2" in verbose["text_output"]
     assert "database: 14.2" in full["text_output"]
+    assert "failed at once" in full["text_output"]

@@ -10,6 +10,7 @@ from pytest_mcp.execution.folder import report_file
 from pytest_mcp.execution.start import first_order
 from pytest_mcp.report import no_result
 from tests.support.invented.records import execution, one_test, phase, session
+from tests.support.invented.surveys import HELLO
 from tests.support.waiting import limits_until, processes_in
 from tests.support.workbench import NEWEST, PYTESTS, Workbench
 
@@ -52,6 +53,23 @@ async def test_leaving_before_any_test_is_a_crash(bench: Workbench, where: str) 
 
     assert kind == "crash"
     assert data["partial"] is None
+
+
+@pytest.mark.anyio
+async def test_an_installed_plugin_that_cannot_be_imported_is_not_blamed_on_the_settings(bench: Workbench) -> None:
+    files = {
+        "broken-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n",
+        "broken-1.0.dist-info/entry_points.txt": "[pytest11]\nbroken = broken\n",
+        "broken.py": "import no_such_module\n",
+        "pytest.ini": "[pytest]\n",
+        "test_a.py": BEFORE,
+    }
+
+    kind, message, _ = await failed_run(bench, files)
+
+    assert kind == "usage_error"
+    assert "ModuleNotFoundError: No module named 'no_such_module'" in message.partition("\n")[0]
+    assert "pytest.ini" not in message.partition("\n")[0]
 
 
 @pytest.mark.anyio
@@ -371,3 +389,19 @@ def test_who_interrupts_a_run_is_told_what_had_finished_and_what_was_running() -
     assert (error.data["partial"]["summary"]["failed"], error.data["partial"]["not_run"]) == (1, 2)
     assert error.data["partial"]["running"] == ["a.py::c"]
     assert "running: a.py::c" in error.message
+
+
+def test_a_process_that_pytest_timeout_ended_is_told_with_the_place() -> None:
+    """Its method thread prints stacks and exits, within whatever test runs."""
+    bars = "+" * 35
+    frames = [
+        f'File "{path}", line 8, in test_slow'
+        for path in ("/usr/lib/x.py", "/project/tests/test_a.py", "/usr/lib/y.py")
+    ]
+    stdout = "\n    call()\n  ".join([f"F{bars} Timeout {bars}", *frames, f"time.sleep(9)\n{bars} Timeout {bars}"])
+    events = [HELLO, *session(one_test("tests/test_a.py::test_one"), selected=2)[:-1]]
+
+    error = no_result.diagnose(execution(events, code=1, stdout=stdout))
+
+    assert error is not None
+    assert "pytest-timeout (method: thread) ended the process at tests/test_a.py:8 in test_slow" in error.message

@@ -103,8 +103,11 @@ def test_a_users_entry_for_another_project_is_not_this_ones(root: Path) -> None:
     write(settings, {"command": "/gone/pytest-mcp", "args": ["--root", "/another"]})
     assert found(root) == []
 
-    write(settings, {"command": "/gone/pytest-mcp", "args": [f"--root={root}"]})
-    assert problems(root) == ["/gone/pytest-mcp does not exist"]
+    link = root.with_name("link")
+    link.symlink_to(root)
+    for own in (root, link, f"{root}/../project"):
+        write(settings, {"command": "/gone/pytest-mcp", "args": [f"--root={own}"]})
+        assert problems(root) == ["/gone/pytest-mcp does not exist"]
 
 
 def test_entries_of_other_servers_are_not_shown(root: Path) -> None:

@@ -3,8 +3,10 @@
 import os
 from pathlib import Path
 
+import anyio
 import pytest
 
+from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.folder import report_file
 from pytest_mcp.execution.folder.report_file import Report
 
@@ -62,3 +64,17 @@ async def test_what_was_read_while_the_child_ran_and_a_usual_rest_are_whole_howe
     await report.read_rest()
 
     assert (report.state, lines) == ("kept", LINES)
+
+
+@pytest.mark.anyio
+async def test_what_was_written_before_a_run_is_interrupted_is_read_however_seldom_it_is_looked_for(
+    report: Report, lines: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report_file, "POLL_SECONDS", 600)
+
+    async with alongside(report.follow()):
+        await anyio.wait_all_tasks_blocked()
+        write(report, LINES[:2])
+        assert lines == []
+
+    assert lines == LINES[:2]

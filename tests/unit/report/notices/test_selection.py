@@ -254,3 +254,10 @@ async def test_under_xdist_a_filter_that_left_nothing_is_named_with_its_count_if
 
     assert counted == "No test was selected: 1 were collected and all were deselected by keywords."
     assert uncounted == "No test was selected: pytest collected none matching keywords."
+
+
+def test_an_id_that_is_too_long_for_a_call_is_not_blamed_on_its_path() -> None:
+    (notice,) = of_run(execution(green(f"test_a.py::a[{'x' * 5000}]")))
+
+    assert "more than 4,096 characters; leave out their parameters" in notice
+    assert "symlink" not in notice
