@@ -69,29 +69,6 @@ def test_frames_of_pytest_itself_are_not_told() -> None:
     ]
 
 
-def test_a_group_is_told_with_each_of_its_members_and_without_the_line_that_the_message_has() -> None:
-    nursery = "ExceptionGroup: nursery (2 sub-exceptions)"
-    raising = frame("/usr/lib/python3.12/asyncio/taskgroups.py:145", "__aexit__", "raise me from None")
-    chain = [
-        ["group", None, [nursery], [frame("src/shop/app.py:3", "main", "async with group:"), raising]],
-        ["member", None, ["KeyError: 'pen'"], []],
-        [None, None, ["ValueError: closed", "below"], [frame(*SOURCE)]],
-    ]
-
-    assert rendered(phase(NODE, message=nursery, chain=chain)) == [
-        "src/shop/app.py:3: in main",
-        "    async with group:",
-        "... 1 frame in python3.12/asyncio",
-        "the group holds:",
-        "E   KeyError: 'pen'",
-        "and:",
-        "src/shop/cart.py:12: in total",
-        "    return sum(cart)",
-        "E   ValueError: closed",
-        "E   below",
-    ]
-
-
 def test_a_recursion_is_told_once_with_how_often() -> None:
     lines = rendered(raised("RecursionError: no", TEST, *[SOURCE] * 30, node_id=NODE))
 
@@ -119,22 +96,6 @@ def test_the_frame_of_a_decorator_that_shows_the_definition_of_the_next_is_left_
     wrapper = ("tests/test_cart.py:5", "test_total", "def test_total(cart):")
 
     assert rendered(raised("E: no", wrapper, TEST, node_id=NODE)) == rendered(raised("E: no", TEST, node_id=NODE))
-
-
-def test_a_comprehension_is_told_with_the_function_around_it() -> None:
-    generator = frame("src/shop/cart.py:12", None, "return sum(cart)", **{".0": "<list_iterator object at 0x1>"})
-    outer = [frame("src/shop/app.py:3", "main", "run()"), frame(*SOURCE)]
-
-    def lines(inner: list[Any]) -> list[str]:
-        return rendered(phase(NODE, message="KeyError: 1", chain=[[None, None, ["KeyError: 1"], [*outer, inner]]]))
-
-    assert lines(generator) == [
-        "src/shop/app.py:3: in main",
-        "    run()",
-        "src/shop/cart.py:12: in total",
-        "    return sum(cart)",
-    ]
-    assert "    pen = 'ink'" in lines(frame("src/shop/cart.py:12", None, "return sum(cart)", pen="'ink'"))
 
 
 def test_a_recursion_by_way_of_several_functions_is_told_once_with_how_often() -> None:
