@@ -26,8 +26,8 @@ SHOWN_CHARACTERS = 640
 EQUAL_LINES = 3
 # More lines than this explain nothing.
 MOST_LINES = 2000
-# What pytest says instead of the rest, at the end of a line or as a line of its own.
-_HINT = re.compile(r"(?:^|, )[Uu]se '?-vv?'? to (?:show|get (?:more|the full) diff)$")
+# What pytest says instead of the rest, at the end of a line or as a line of its own, indented below an attribute.
+_HINT = re.compile(r"(?:^ *|, )[Uu]se '?-vv?'? to (?:show|get (?:more|the full) diff)$")
 _DIFFERENCE = ("- ", "+ ")
 _EQUAL = "  "
 # The explanation of an attribute is indented as equal lines are.

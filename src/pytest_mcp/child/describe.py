@@ -36,6 +36,22 @@ _CARETS = re.compile(r"^[ ~^]+$")
 _MODULE_CODE = re.compile(r">   (?! |(?:async )?def )")
 _DEFINITION = re.compile(r"^ *(?:async )?def (\w+)")
 _CAUSE = "direct cause"
+# pytest's hint for a person, where a plugin has hidden all frames.
+_ALL_HIDDEN = "All traceback entries are hidden"
+
+# How Python itself writes exceptions. pytest takes that over for groups and for exceptions without a traceback.
+_NATIVE = "native"
+_HEADER = "Traceback (most recent call last):"
+_GROUP_HEADER = "  + Exception Group " + _HEADER
+_LINKS = {
+    "The above exception was the direct cause of the following exception:": "cause",
+    "During handling of the above exception, another exception occurred:": "context",
+}
+_NATIVE_FRAME = re.compile(r'^  File "(.*)", line (\d{1,9})(?:, in (.*))?$')
+# Each line of a group has a margin. Its first member begins with `+-+`, the end has no number.
+_MARGIN = re.compile(r"^ +[|+] ?")
+_MEMBER = re.compile(r"^ +\+(-\+)?-+ (?:\d+|\.\.\.) -+$")
+_END_OF_GROUP = re.compile(r"^ +\+-+$")
 
 
 class Clipper:
@@ -120,13 +136,26 @@ def stack_of(excinfo: Any, relative: Callable[[str], str]) -> list[str]:
 
 
 def chain_of(longrepr: Any, root: str) -> list[Any] | None:
-    """Each exception from the first raised to the last: [link to the next, note, lines of text, frames]."""
+    """Each exception from the first raised to the last: [link to the next, note, lines of text, frames].
+
+    A group comes before its members: its link is "group", and that of each member but the last is "member".
+    """
     try:
         links = getattr(longrepr, "chain", None) or [(longrepr.reprtraceback, longrepr.reprcrash, None)]
         if links[-1][-1] is not None:
             # pytest writes it between two exceptions. Behind the last one it is all that pytest-check tells.
             return None
-        return [_raised(traceback, description, root) for traceback, _, description in links]
+        chain: list[Any] = []
+        for traceback, _, description in links:
+            if traceback.style == _NATIVE:
+                told = _native("".join(traceback.reprentries[0].lines), root)
+            else:
+                told = [_raised(traceback, root)]
+            told[-1][0] = None if description is None else "cause" if _CAUSE in description else "context"
+            # Python has written below a group what was raised while it was handled; pytest tells that with its frames.
+            repeats = any(link == "group" for link, *_ in chain) and chain[-1][2] == told[0][2]
+            chain = (chain[:-1] if repeats else chain) + told
+        return chain
     except Exception:  # noqa: BLE001 - whatever has another shape is told as text
         return None
 
@@ -134,9 +163,16 @@ def chain_of(longrepr: Any, root: str) -> list[Any] | None:
 def short_text(report: Any, root: str) -> str:
     """A failure to collect, in pytest's short style: with the long one it has the source of whole modules."""
     chain = chain_of(report.longrepr, root)
-    if chain is None:
-        return text_of(report, root)
-    lines = []
+    return text_of(report, root) if chain is None else _in_short(chain)
+
+
+def short_native(written: str, root: str) -> str:
+    """The same of a traceback that Python wrote."""
+    return _in_short(_native(written, root))
+
+
+def _in_short(chain: list[Any]) -> str:
+    lines: list[str] = []
     for _, _, text, frames in chain:
         for path, line, function, statement, _, _ in frames:
             lines.append("%s:%d: in %s" % (path, line, function or "<module>"))
@@ -145,29 +181,61 @@ def short_text(report: Any, root: str) -> str:
     return "\n".join(lines)
 
 
-def _raised(traceback: Any, description: str | None, root: str) -> list[Any]:
-    link = None if description is None else "cause" if _CAUSE in description else "context"
+def _raised(traceback: Any, root: str) -> list[Any]:
     entries = traceback.reprentries
-    if link is not None and not any(hasattr(entry, "reprfileloc") for entry in entries):
-        return [link, None, _text_without_frames(entries), []]
     shown = entries[-MOST_FRAMES:]
     note = traceback.extraline
     if len(shown) < len(entries):
         note = "the last %d of %d frames" % (len(shown), len(entries))
+    elif note and note.startswith(_ALL_HIDDEN):
+        note = None
     frames = [_frame(entry, root) for entry in shown if entry.reprfileloc is not None]
-    return [link, note, _text(entries[-1]), frames]
+    return [None, note, _text(entries[-1]), frames]
 
 
-def _text_without_frames(entries: Any) -> list[str]:
-    """Of a cause without a traceback, such as what another process raised: its text can have a traceback itself."""
-    lines = "".join(line for entry in entries for line in entry.lines).splitlines()
-    return [line for line in lines if not _CARETS.match(line)]
+def _native(written: str, root: str) -> list[Any]:
+    """What Python wrote: one exception, or a group with its members and whatever was raised before or after it."""
+    chain: list[Any] = [[None, None, [], []]]
+    in_group = False
+    for line in written.rstrip("\n").split("\n"):
+        in_group = line == _GROUP_HEADER or (in_group and line.startswith("  "))
+        member = _MEMBER.match(line) if in_group else None
+        content = _MARGIN.sub("", line, count=1) if in_group else line
+        if member or content in _LINKS:
+            chain[-1][0] = ("group" if member.group(1) else "member") if member else _LINKS[content]
+            chain.append([None, None, [], []])
+        elif not (in_group and _END_OF_GROUP.match(line)):
+            _add_native(content, chain[-1], root)
+    return [[link, note, _stripped(text), frames[-MOST_FRAMES:]] for link, note, text, frames in chain]
+
+
+def _add_native(line: str, raised: list[Any], root: str) -> None:
+    """A line of the text of this exception, or of one of its frames above that."""
+    _, _, text, frames = raised
+    place = None if text else _NATIVE_FRAME.match(line)
+    if place:
+        frames.append([_relative(place.group(1), root), int(place.group(2)), place.group(3), None, [], []])
+    elif _CARETS.match(line) or (not text and line.endswith(_HEADER)):
+        return
+    elif text or (line and not line.startswith("  ")):
+        # What another process has raised can have a traceback in its text.
+        text.append(line)
+    elif frames and line.startswith("    "):
+        statement = ((frames[-1][3] or "") + "\n" + line.strip()).strip("\n")
+        frames[-1][3] = statement[:LONGEST_STATEMENT]
+
+
+def _stripped(text: list[str]) -> list[str]:
+    return "\n".join(text).strip("\n").split("\n")
 
 
 def _text(entry: Any) -> list[str]:
-    """The lines of the exception, without pytest's mark; of `fail(pytrace=False)` there is nothing else."""
-    if entry.reprfileloc is None:
+    """The lines of the exception, without pytest's mark, which those of `fail(pytrace=False)` do not have."""
+    if entry.style == "value":
         return [str(line) for line in entry.lines]
+    if entry.reprfileloc is None:
+        # All frames are hidden: only the first line is marked.
+        return [line[len(TEXT_MARK + "   ") :] for line in entry.lines]
     marked = [line[1:] for line in entry.lines if line.startswith(TEXT_MARK)]
     if not marked:
         return []

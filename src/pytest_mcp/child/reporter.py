@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generator, Sequence
 
 import pytest
 from comparisons import Comparisons
-from describe import Clipper, short_text, skip_reason, stack_of, text_of, told
+from describe import Clipper, short_native, short_text, skip_reason, stack_of, text_of, told
 from import_origins import imported_elsewhere
 from ini_files import settings_file
 from json_report import Stages
@@ -86,7 +86,8 @@ class Reporter:
         conftest, cause = broken_conftest(error)
         if conftest is not None:
             text = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
-            self.emit_collection_error(conftest, cause, self.clip(text))
+            shown = text if self.full else told("the traceback", short_native, text, self.root)
+            self.emit_collection_error(conftest, cause, self.clip(shown))
         elif isinstance(error, pytest.UsageError):
             self.emit_usage_error(error.args)
         elif isinstance(error, (Exception, pytest.fail.Exception)):

@@ -25,11 +25,16 @@ class Frame(NamedTuple):
 class Raised(NamedTuple):
     """One exception of a chain, from the first raised to the last."""
 
-    # How the next one came about: "cause" (raise ... from) or "context" (while this one was handled).
+    # How the next one came about: "cause" (raise ... from) or "context" (while this one was handled); or the next one
+    # is in this "group", or another "member" of the group that this one is in.
     link: str | None
     note: str | None
     text: tuple[str, ...]
     frames: tuple[Frame, ...]
+
+    @property
+    def headline(self) -> str:
+        return self.text[0] if self.text else ""
 
 
 Chain = tuple[Raised, ...]

@@ -15,7 +15,10 @@ def without_machinery(error: CollectionError) -> CollectionError:
     begin = next((index for index, line in enumerate(lines) if line.startswith("E") or places.in_text(line)), 0)
     own = list(_own_lines(lines[begin:]))
     said = f"{error.error_type}: {error.message}"
-    kept = [line for line in own if line.removeprefix("E").strip() not in said or not line.startswith("E")]
+    # The type may have its module before it.
+    qualified = f".{said}".partition("\n")[0]
+    texts = [(line, line.removeprefix("E").strip()) for line in own]
+    kept = [line for line, text in texts if not (line.startswith("E") and (text in said or text.endswith(qualified)))]
     return _without_own_place(error.model_copy(update={"traceback": "\n".join(kept) or None}))
 
 

@@ -21,6 +21,8 @@ Section = tuple[str, str]
 
 # The most characters of a message whose lines are joined.
 ANNOUNCED = 200
+# How many exceptions of a group are named.
+MEMBERS = 3
 
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 _COLOUR = re.compile("\x1b\\[[0-9;:]*m")
@@ -33,7 +35,10 @@ _DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
 # Where an error is in a file: what Python says of a syntax error, and pytest's frames.
 _SOURCE_LINE = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
 _FRAME_LINE = re.compile(r"^(.*?):(\d{1,9}): in ", re.MULTILINE)
-_FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found)$", re.MULTILINE)
+_FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found|recursive dependency involving fixture .*)$", re.MULTILINE)
+_PROGRESS = re.compile(r"[u,-]+\s?")
+# How a message of pytest ends that tells the one exception in a group.
+_SINGLE = "Group]"
 _OWN_SUMMARY = re.compile(r"contains \d+ failed subtests?$")
 
 
@@ -165,7 +170,7 @@ def of_record(record: TestRecord) -> Failure:
         duration=round(record.duration, 3),
         when=failed[0].when,
         parts=tuple(_part(phase, first=phase is failed[0]) for phase in failed),
-        sections=_sections(told),
+        sections=_sections(told, has_subtests=len(own) < len(record.phases)),
     )
 
 
@@ -227,9 +232,11 @@ def _part(phase: Phase, *, first: bool) -> Part:
 
 
 def _cause(phase: Phase) -> str:
+    if group := _group(phase):
+        return group
     if phase.message and phase.message.strip():
         # pytest leaves the type out of exactly these messages.
-        return f"AssertionError: {phase.message}" if phase.message.startswith("assert ") else phase.message
+        return f"AssertionError: {phase.message}" if phase.message.startswith("assert ") else _type_first(phase.message)
     if phase.exceptions and any(phase.exceptions[-1].text):
         # On pytest 7.0 a `pytest.fail(pytrace=False)` has a text and nothing else.
         return "Failed: " + "\n".join(phase.exceptions[-1].text)
@@ -243,12 +250,33 @@ def _cause(phase: Phase) -> str:
     return plain or "no message"
 
 
+def _type_first(message: str) -> str:
+    """Python tells the place of a syntax error before its type."""
+    lines = message.split("\n")
+    if not lines[0].lstrip().startswith('File "'):
+        return message
+    found = next((index for index, line in enumerate(lines) if _TYPE.match(line)), 0)
+    return "\n".join([lines[found], *lines[:found], *lines[found + 1 :]])
+
+
+def _group(phase: Phase) -> str | None:
+    """An exception group with what its members say; newer versions of pytest tell the one member alone."""
+    message = (phase.message or "").partition("\n")[0]
+    group = next((raised for raised in phase.exceptions if raised.link == "group"), None)
+    if group is None or not (message.startswith(group.headline) or message.endswith(_SINGLE)):
+        return None
+    members = [raised.headline for raised in phase.exceptions if raised.link in ("member", None)]
+    more = [f"and {len(members) - MEMBERS} more"] if len(members) > MEMBERS else []
+    return f"{group.headline}: " + "; ".join([*members[:MEMBERS], *more])
+
+
 def _title(phase: Phase) -> str:
     if phase.subtest is not None:
         return f"subtest {phase.subtest}"
     return f"ERROR at {phase.when}" if phase.when in ("setup", "teardown") else phase.when
 
 
-def _sections(phases: list[Phase]) -> tuple[Section, ...]:
+def _sections(phases: list[Phase], *, has_subtests: bool = False) -> tuple[Section, ...]:
     different = dict.fromkeys((title, content) for phase in phases for title, content in phase.sections if content)
-    return tuple(different)
+    # pytest writes a letter for each subtest of unittest, and captures it.
+    return tuple(pair for pair in different if not (has_subtests and _PROGRESS.fullmatch(pair[1])))

@@ -36,8 +36,10 @@ _VOLATILE = re.compile(
 )
 _TYPE = re.compile(r"[A-Za-z_][\w.]*")
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
-# An exception inside the text of an assertion: `assert not TypeError("...")`.
-_EMBEDDED = re.compile(r"\b([A-Z]\w*(?:Error|Exception|Exit|Interrupt))\(((?:'[^'\n]+'|\"[^\"\n]+\"))")
+# An exception inside the text of an assertion: `assert not TypeError("...")`. Not one of an object that has no repr.
+_EMBEDDED = re.compile(
+    r"\b([A-Z]\w*(?:Error|Exception|Exit|Interrupt))\(((?:'[^'\n]+'|\"[^\"\n]+\"))(?!\) raised in repr\(\))"
+)
 _TEXT_OF_COMMON_WORDS = """
     and any are argument arguments assert assertionerror attribute base base64 bool bytes call callable can cannot class
     could decode did dict division does encode equal error exception expected failed false file float for format found

@@ -86,7 +86,10 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
 
 def _internal(run: Run[Asked_co], text: str) -> str:
     """pytest calls it internal also where a hook of the project raised; then the place in the project is named."""
-    last = in_line((text.strip().splitlines() or [""])[-1].strip())
+    lines = text.strip().splitlines() or [""]
+    frames = [index for index, line in enumerate(lines) if _TRACEBACK_LINE.match(line)]
+    said = [line for line in lines[frames[-1] :] if not line.startswith("  ")] if frames else []
+    last = in_line(" ".join(said) or lines[-1].strip())
     own = _own_frames(run, text)
     return f"internal error in pytest: {last}" + (f" (raised by {own[-1]})" if own else "")
 

@@ -10,13 +10,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from pytest_mcp.events.exceptions import Chain, Frame
+from pytest_mcp.events.exceptions import Chain, Frame, Raised
 from pytest_mcp.report import grouping, places
 from pytest_mcp.report.failures import Failure, Part, Section, plain
 from pytest_mcp.text import cut_middle
 
 # How many of the project's frames have their statement, the innermost.
 FRAMES_WITH_STATEMENT = 2
+# A recursion by way of more functions than this is told frame by frame.
+LONGEST_ROUND = 5
 # A statement of several lines is joined up to this length; of a longer one the first line is shown.
 STATEMENT_CHARACTERS = 160
 # What is shown of the values of arguments: of each, and of all.
@@ -40,10 +42,20 @@ _EQUAL_LINE = re.compile(r"^ {4}(?! *[-+?] )")
 # So are lines on a nested attribute.
 _NESTED = "Drill down into differing attribute"
 _DIFFERENCE = re.compile(r"^ *[-+] ", re.MULTILINE)
+# A traceback in what was captured.
+_LOGGED = "Traceback (most recent call last):"
+_LOGGED_FRAME = re.compile(r'^  File "(.*)", line (\d{1,9}), in (.*)$')
 # Where the lines of a statement are joined.
-_OPENING = re.compile(r"([(\[{]) ")
+_BRACKET = re.compile(r"(?<=[(\[{])\n|\n(?=[)\]}.])")
 _BREAK = re.compile(r"\n *")
-_LINKS = {"cause": "raised from the above:", "context": "raised while handling the above:"}
+_LINKS = {
+    "cause": "raised from the above:",
+    "context": "raised while handling the above:",
+    "group": "the group holds:",
+    "member": "and:",
+}
+# Frames of pytest itself tell nothing; most of them are not there to begin with.
+_RUNNER = {"site-packages/_pytest", "site-packages/pluggy"}
 _WIDTH = 80
 
 
@@ -73,7 +85,7 @@ def render(failure: Failure, style: Style) -> str:
     parts = failure.parts if style.whole_texts else failure.parts[:1]
     lines = [line for part in parts for line in _part(part, failure, style)]
     if style.captured:
-        lines += _captured(failure.sections)
+        lines += _captured(failure.sections, failure, style)
     return plain("\n".join(lines))
 
 
@@ -97,16 +109,16 @@ def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
         said = _has_whole(part.message.partition("\n")[0], lines[0], style)
         yield from _bounded("\n".join(lines[said:]), style).split("\n") if lines[said:] else ()
     if style.captured:
-        yield from _captured(part.sections)
+        yield from _captured(part.sections, failure, style)
 
 
 def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterator[str]:
     for raised in chain:
-        last = raised is chain[-1]
-        yield from _frames(raised.frames, failure, style if last else replace(style, arguments=False, variables=False))
+        quiet = replace(style, arguments=False, variables=False)
+        yield from _frames(raised, failure, style if raised is chain[-1] else quiet)
         yield from (f"[{note.partition(chr(10))[0].strip('! ')}]" for note in [raised.note] if note)
         text = raised.text if style.equal_lines else _differing(raised.text)
-        if last and text and _has_whole(message.partition("\n")[0], text[0], style):
+        if text and _is_told(raised, message.partition("\n")[0], chain, style):
             text = text[1:]
         yield from (f"E   {line}" for line in _bounded("\n".join(text), style).split("\n") if line.strip())
         if raised.link is not None:
@@ -134,32 +146,52 @@ def _shows_definition(frame: Frame) -> bool:
     return (frame.statement or "").startswith(("def ", "async def ", "@"))
 
 
-def _frames(told: tuple[Frame, ...], failure: Failure, style: Style) -> Iterator[str]:
-    frames = _with_inner(told)
+def _frames(raised: Raised, failure: Failure, style: Style) -> Iterator[str]:
+    frames = _with_inner(raised.frames)
     own = [index for index, frame in enumerate(frames) if not places.is_foreign(frame.path)]
+    # What raises a group only collects what others have raised.
+    raising = set[int]() if raised.link == "group" else {len(frames) - 1}
     # The last of each place, so that a recursion does not take both.
     different = {(frames[index].place, frames[index].function): index for index in own}
-    stated = {*sorted(different.values())[-FRAMES_WITH_STATEMENT:], len(frames) - 1}
+    stated = {*sorted(different.values())[-FRAMES_WITH_STATEMENT:], *raising}
     for foreign, run in groupby(enumerate(frames), key=lambda pair: pair[0] not in own and pair[0] not in stated):
         shown = list(run)
         if foreign:
             yield from _folded([frame for _, frame in shown]) if style.foreign_frames else ()
             continue
-        for (place, function), same in groupby(shown, key=lambda pair: (pair[1].place, pair[1].function)):
-            repeated = list(same)
-            index, frame = repeated[-1]
-            if index in stated:
-                yield from _frame(frame, failure, style, innermost=bool(own) and index == own[-1])
-            elif style.outer_frames:
-                yield _place(place, function)
-            else:
-                continue
-            if len(repeated) > 1:
-                yield f"    [{len(repeated) - 1} more frames like this]"
+        for unit, repeated in _rounds(shown):
+            for index, frame in unit:
+                if index in stated:
+                    yield from _frame(frame, failure, style, innermost=bool(own) and index == own[-1])
+                elif style.outer_frames:
+                    yield _place(frame.place, frame.function)
+            if repeated and (style.outer_frames or unit[-1][0] in stated):
+                yield f"    [{repeated} more frames like {'this' if len(unit) == 1 else f'these {len(unit)}'}]"
+
+
+def _rounds(frames: list[tuple[int, Frame]]) -> Iterator[tuple[list[tuple[int, Frame]], int]]:
+    """Frames one by one; those that repeat by their last round, and how many frames the rounds before it have."""
+    keys = [(frame.place, frame.function) for _, frame in frames]
+    start = 0
+    while start < len(keys):
+        ends = {length: _end_of_rounds(keys, start, length) for length in range(1, LONGEST_ROUND + 1)}
+        length = max(ends, key=lambda each: ends[each])
+        yield frames[ends[length] - length : ends[length]], ends[length] - start - length
+        start = ends[length]
+
+
+def _end_of_rounds(keys: list[tuple[str, str | None]], start: int, length: int) -> int:
+    """Where rounds of this length end that begin here; 0 where there is only one, unless it is a single frame."""
+    end = start + length
+    while keys[end : end + length] == keys[start : start + length]:
+        end += length
+    return end if end > start + length or length == 1 else 0
 
 
 def _folded(frames: list[Frame]) -> Iterator[str]:
     packages = list(dict.fromkeys(places.package(frame.path) for frame in frames))
+    if set(packages) <= _RUNNER:
+        return
     more = f" and {len(packages) - 2} more" if len(packages) > 2 else ""
     yield f"... {len(frames)} frame{'s' if len(frames) > 1 else ''} in {', '.join(packages[:2])}{more}"
 
@@ -191,10 +223,10 @@ def _variables(lines: tuple[str, ...]) -> Iterator[str]:
 
 def _statement(statement: str) -> str:
     """In one line; of an assertion that spans lines the first that says something: its operands are told below."""
-    first, *others = statement.split("\n")
+    first, *others = statement.replace(" \\\n", "\n").split("\n")
     if first == "assert (" and others:
         first += others.pop(0)
-    joined = _OPENING.sub(r"\1", " ".join([first, *others]))
+    joined = _BRACKET.sub("", "\n".join([first, *others])).replace("\n", " ")
     return first if first.startswith("assert") or len(joined) > STATEMENT_CHARACTERS else joined
 
 
@@ -223,9 +255,21 @@ def _shortened(value: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
+def _is_told(raised: Raised, message: str, chain: Chain, style: Style) -> bool:
+    """Whether the message of the test has the first line of a group or of the last exception."""
+    groups = {each.headline for each in chain if each.link == "group" and message.startswith(each.headline)}
+    if groups:
+        return raised.link == "group" and raised.headline in groups and _is_whole(message, style)
+    return raised is chain[-1] and _has_whole(message, raised.headline, style)
+
+
 def _has_whole(message: str, line: str, style: Style) -> bool:
     """Whether the message of the test, as it is shown, has this line."""
-    return message.endswith(line) and (style.whole_texts or len(message) <= grouping.CAUSE_CHARACTERS)
+    return message.endswith(line) and _is_whole(message, style)
+
+
+def _is_whole(message: str, style: Style) -> bool:
+    return style.whole_texts or len(message) <= grouping.CAUSE_CHARACTERS
 
 
 def _bounded(text: str, style: Style) -> str:
@@ -241,9 +285,9 @@ def _differing(text: tuple[str, ...]) -> tuple[str, ...]:
     return (*text[:start], *(line for line in text[start:] if not _EQUAL_LINE.match(line)))
 
 
-def _captured(sections: Iterable[Section]) -> Iterator[str]:
+def _captured(sections: Iterable[Section], failure: Failure, style: Style) -> Iterator[str]:
     for title, content in sections:
-        lines = content.rstrip("\r\n").split("\n")
+        lines = _condensed(content.rstrip("\r\n").split("\n"), failure, style)
         yield f"{title}:"
         if len(lines) > CAPTURED_LINES:
             yield f"[... {len(lines) - CAPTURED_LINES} lines left out ...]"
@@ -254,6 +298,43 @@ def _captured_line(line: str) -> str:
     """As a terminal shows it in the end: a progress bar writes one line again and again."""
     last = line.rstrip("\r").rpartition("\r")[2]
     return cut_middle(last, CAPTURED_LINE_CHARACTERS, separator=" ")
+
+
+def _condensed(lines: list[str], failure: Failure, style: Style) -> list[str]:
+    """With tracebacks that were logged or printed in the style of this module."""
+    shown: list[str] = []
+    start = 0
+    while start < len(lines):
+        end = start
+        if lines[start] == _LOGGED:
+            end = next((n for n in range(start + 1, len(lines)) if not lines[n].startswith("  ")), start)
+        # One that is cut off stays as it is.
+        shown += _logged(lines[start + 1 : end], lines[end], failure, style) if end > start else [lines[start]]
+        start = end + 1
+    return shown
+
+
+def _logged(lines: list[str], headline: str, failure: Failure, style: Style) -> list[str]:
+    raised = Raised(None, None, (headline,), tuple(_logged_frames(lines)))
+    if any(_is_same(raised, known) for part in failure.parts for known in part.chain):
+        return [f"[the traceback of {headline.partition(':')[0]} is the one above]"]
+    return [_LOGGED, *_frames(raised, failure, replace(style, arguments=False)), headline]
+
+
+def _logged_frames(lines: list[str]) -> Iterator[Frame]:
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if found := _LOGGED_FRAME.match(line):
+            path, number, function = found.groups()
+            statement = following.strip() if following.startswith("    ") else None
+            yield Frame(path, int(number), function, statement, (), ())
+
+
+def _is_same(logged: Raised, known: Raised) -> bool:
+    """Whether both are the exception of these words from this place; paths in the project are told from its root."""
+    if logged.headline != known.headline or not (logged.frames and known.frames):
+        return False
+    one, other = logged.frames[-1], known.frames[-1]
+    return one.line == other.line and (one.path == other.path or one.path.endswith(f"/{other.path}"))
 
 
 def _whole_sections(sections: Iterable[Section]) -> list[str]:

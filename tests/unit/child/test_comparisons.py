@@ -59,6 +59,14 @@ def test_the_explanation_of_an_attribute_is_indented_and_stays_whole() -> None:
     assert shortened(lines) == lines
 
 
+def test_what_pytest_says_to_a_person_is_left_out_of_the_explanation_of_an_attribute_too() -> None:
+    lines = ["Drill down into differing attribute price:", "  price: [1] != [2]", "  Use -v to get more diff"]
+    explain = comparisons.Comparisons(SimpleNamespace(option=SimpleNamespace(verbose=0)))
+    explain.differences = lambda _: []
+
+    assert explain.explained([lines], ("==", 1, 2)) == [lines[:2]]
+
+
 def test_empty_lines_at_the_end_are_left_out() -> None:
     assert shortened([*SHOWN, "- a", "", ""]) == [*SHOWN, "- a"]
 

@@ -42,6 +42,26 @@ def boast():
 
 def compute():
     raise RuntimeError("no result") from ValueError("in another process\\nline 2")
+
+def gather():
+    inner = ExceptionGroup("inner", [KeyError("k"), OSError("line one\\n  | line two")])
+    try:
+        sell()
+    except ValueError as error:
+        raise ExceptionGroup("several", [error, inner]) from None
+
+def expect():
+    try:
+        gather()
+    except ExceptionGroup:
+        assert False, "no group expected"
+
+def untraced():
+    raise LookupError("below") from KeyError("never raised")
+
+def hidden():
+    __tracebackhide__ = True
+    raise ValueError("nobody sees where\\nbut this")
 '''
 
 
@@ -116,6 +136,49 @@ def test_a_chain_says_how_the_next_exception_came_about(tmp_path: Path) -> None:
     assert [each.link for each in told(tmp_path, "give")] == ["context", None]
 
 
+def test_a_group_is_told_before_its_members_with_the_frames_of_each(tmp_path: Path) -> None:
+    chain = told(tmp_path, "gather")
+
+    assert [(raised.link, raised.text[0]) for raised in chain] == [
+        ("group", "ExceptionGroup: several (2 sub-exceptions)"),
+        ("cause", "KeyError: 'pen'"),
+        ("member", "ValueError: no pen"),
+        ("group", "ExceptionGroup: inner (2 sub-exceptions)"),
+        ("member", "KeyError: 'k'"),
+        (None, "OSError: line one"),
+    ]
+    assert chain[-1].text == ("OSError: line one", "  | line two")
+    assert [(frame.path, frame.function, frame.statement) for frame in chain[2].frames] == [
+        ("shop.py", "gather", "sell()"),
+        ("shop.py", "sell", 'raise ValueError("no pen\\n  or ink") from error'),
+    ]
+
+
+def test_what_was_raised_while_a_group_was_handled_is_told_once(tmp_path: Path) -> None:
+    chain = told(tmp_path, "expect")
+
+    assert [raised.link for raised in chain][-2:] == ["context", None]
+    assert [raised.text[0] for raised in chain].count("AssertionError: no group expected") == 1
+    assert chain[-1].frames[-1].function == "expect"
+
+
+def test_an_exception_that_was_never_raised_has_its_text_and_no_frames(tmp_path: Path) -> None:
+    first, last = told(tmp_path, "untraced")
+
+    assert (first.link, first.text, first.frames) == ("cause", ("KeyError: 'never raised'",), ())
+    assert last.frames[-1].function == "untraced"
+
+
+def test_where_all_frames_are_hidden_the_text_has_no_mark_and_no_hint_for_a_person(tmp_path: Path) -> None:
+    names: dict[str, Any] = {}
+    exec(compile(SHOP, str(tmp_path / "shop.py"), "exec"), names)
+    with pytest.raises(ValueError, match="nobody") as raised:
+        names["hidden"]()
+    shown = raised.getrepr(style="long", tbfilter=lambda excinfo: excinfo.traceback.filter(lambda _: False))
+
+    assert chain_of(shown, str(tmp_path)) == [[None, None, ["ValueError: nobody sees where", "but this"], []]]
+
+
 def test_a_path_outside_the_root_is_absolute(tmp_path: Path) -> None:
     inside = tmp_path / "project"
     inside.mkdir()
@@ -171,6 +234,23 @@ class Odd:
 @pytest.mark.parametrize("longrepr", [None, "only text", ("path", 3, "Skipped: no"), Odd(), object()])
 def test_what_has_another_shape_has_no_chain(longrepr: object) -> None:
     assert chain_of(longrepr, "/project") is None
+
+
+def test_a_traceback_that_python_wrote_is_told_in_pytests_short_style(tmp_path: Path) -> None:
+    written = (
+        "Traceback (most recent call last):\n"
+        '  File "<frozen importlib._bootstrap>", line 690, in _load_unlocked\n'
+        f'  File "{tmp_path}/conftest.py", line 4, in <module>\n'
+        "    import nowhere\n"
+        "    ^^^^^^^^^^^^^^\n"
+        "ModuleNotFoundError: No module named 'nowhere'\n"
+    )
+
+    assert describe.short_native(written, str(tmp_path)).split("\n")[1:] == [
+        "conftest.py:4: in <module>",
+        "    import nowhere",
+        "E   ModuleNotFoundError: No module named 'nowhere'",
+    ]
 
 
 def test_a_text_behind_the_last_exception_is_not_lost(tmp_path: Path) -> None:

@@ -68,7 +68,10 @@ def test_where_there_are_no_frames_nothing_is_left_out(traceback: str) -> None:
     assert remaining(traceback) == traceback
 
 
-@pytest.mark.parametrize("traceback", [None, "", "E   ImportError: no x", "E   no x\nE   ImportError: no x"])
+@pytest.mark.parametrize(
+    "traceback",
+    [None, "", "E   ImportError: no x", "E   shop.errors.ImportError: no x", "E   no x\nE   ImportError: no x"],
+)
 def test_what_the_other_keys_say_is_not_said_again(traceback: str | None) -> None:
     assert remaining(traceback) is None
 

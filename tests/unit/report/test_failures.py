@@ -21,6 +21,8 @@ E       fixture 'nowhere' not found
 
 /project/test_a.py:3"""
 
+RECURSIVE = "recursive dependency involving fixture 'a' detected"
+
 DOCTEST = """\
 001
 003 >>> 1 + 1
@@ -62,7 +64,17 @@ def in_full(*phases: Phase, captured: bool = False) -> str:
         pytest.param({"message": "assert 1 == 2"}, "AssertionError: assert 1 == 2", id="bare assert"),
         pytest.param({"message": "AssertionError: why\nassert 0"}, "AssertionError: why\nassert 0", id="with reason"),
         pytest.param(
+            {"message": 'File "<string>", line 1\n  f(:\n    ^\nSyntaxError: no\na note'},
+            'SyntaxError: no\nFile "<string>", line 1\n  f(:\n    ^\na note',
+            id="syntax error",
+        ),
+        pytest.param(
             {"traceback": FIXTURE_IS_MISSING}, "FixtureLookupError: fixture 'nowhere' not found", id="fixture"
+        ),
+        pytest.param(
+            {"traceback": FIXTURE_IS_MISSING.replace("fixture 'nowhere' not found", RECURSIVE)},
+            f"FixtureLookupError: {RECURSIVE}",
+            id="recursive fixture",
         ),
         pytest.param({"traceback": DOCTEST}, "DocTestFailure: Expected:\n    3\nGot:\n    2", id="doctest"),
         pytest.param({"chain": [[None, None, ["too", "late"], []]]}, "Failed: too\nlate", id="text without a crash"),
@@ -113,6 +125,25 @@ def test_a_cause_is_the_first_line_or_all_where_that_only_announces_the_others(
     told: dict[str, Any], cause: str
 ) -> None:
     assert failure(phase(**told)).cause == cause
+
+
+GROUP = "ExceptionGroup: nursery (2 sub-exceptions)"
+
+
+@pytest.mark.parametrize("told", [GROUP, "ValueError('a') [single exception in ExceptionGroup]"])
+def test_the_message_of_a_group_names_its_members(told: str) -> None:
+    chain = [["group", None, [GROUP], []], ["cause", None, ["KeyError: 1"], []]]
+    chain += [["member", None, [f"ValueError: {name}", "below"], []] for name in "abc"]
+
+    found = failure(phase(message=told, chain=[*chain, [None, None, ["OSError: d"], []]]))
+
+    assert found.message == f"{GROUP}: ValueError: a; ValueError: b; ValueError: c; and 1 more"
+
+
+def test_what_was_raised_while_a_group_was_handled_has_its_own_message() -> None:
+    chain = [["group", None, [GROUP], []], ["context", None, ["ValueError: a"], []], [None, None, ["OSError: d"], []]]
+
+    assert failure(phase(message="OSError: d", chain=chain)).message == "OSError: d"
 
 
 def test_a_test_that_failed_twice_has_both_messages_the_assertion_first() -> None:
@@ -168,6 +199,15 @@ def test_captured_output_follows_the_traceback_once_although_it_accumulates_from
         "late"
     )
     assert in_full(call, late, captured=False) == "the call"
+
+
+@pytest.mark.parametrize(("printed", "shown"), [("uu", False), (",u,\n", False), ("u\nprinted", True)])
+def test_the_letters_that_pytest_writes_for_subtests_are_not_output_of_the_test(printed: str, shown: bool) -> None:
+    sections = [["Captured stdout call", printed]]
+    subtest = phase(message="X: y", subtest="(n=1)")
+
+    assert bool(failure(subtest, phase(outcome="passed", sections=sections)).sections) == shown
+    assert failure(phase(message="X: y", sections=sections)).sections
 
 
 def test_the_second_failure_of_a_test_has_a_heading_of_its_own() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pytest_mcp.events.model import Phase
 from pytest_mcp.report import failures, grouping
 from pytest_mcp.report.grouping import CAUSE_CHARACTERS, Group
-from tests.support.invented.records import ledger, phase, raised
+from tests.support.invented.records import frame, ledger, phase, raised
 
 SOURCE = "src/shop/cart.py:12"
 ELSEWHERE = "src/shop/stock.py:30"
@@ -118,6 +118,19 @@ def test_one_place_in_a_library_reached_from_two_places_is_two_causes() -> None:
     assert len(groups) == 2
 
 
+def test_groups_from_one_place_in_a_library_are_told_apart_by_what_they_hold() -> None:
+    nursery = "ExceptionGroup: Exceptions from the nursery (1 sub-exception)"
+
+    def of_trio(member: str, place: str, name: str) -> Phase:
+        chain = [["group", None, [nursery], [frame(LIBRARY)]], [None, None, [member], [frame(place)]]]
+        return phase(f"tests/test_cart.py::{name}", message=nursery, chain=chain)
+
+    one = [of_trio("ValueError: no pens", SOURCE, name) for name in ("test_a", "test_b")]
+    other = of_trio("AssertionError: assert 1 == 2", TEST, "test_c")
+
+    assert [(cause.count, cause.location) for cause in grouped(*one, other)] == [(2, SOURCE), (1, TEST)]
+
+
 def test_assertions_of_one_test_function_are_one_cause_and_of_two_are_two() -> None:
     one = [raised(f"AssertionError: assert {n} == 0", TEST, node_id=f"tests/test_cart.py::test_a[{n}]") for n in (1, 2)]
     other = raised("AssertionError: assert 3 == 0", "tests/test_cart.py:9", node_id="tests/test_cart.py::test_b")
@@ -134,6 +147,16 @@ def test_an_assertion_that_holds_another_tests_exception_joins_its_cause() -> No
     )
 
     assert [cause.count for cause in groups] == [3]
+
+
+def test_an_object_whose_repr_raises_joins_no_cause() -> None:
+    shown = "<[RuntimeError('cannot be shown') raised in repr()] Cart object at 0x7f3a5c1e9d90>"
+    groups = grouped(
+        raised(f"AssertionError: assert {shown} == 1", TEST, node_id="tests/test_cart.py::test_a"),
+        raised(f"AssertionError: assert {shown} is None", "tests/test_cart.py:9", node_id="tests/test_cart.py::test_b"),
+    )
+
+    assert len(groups) == 2
 
 
 def test_another_phase_is_another_cause() -> None:

@@ -60,6 +60,15 @@ def test_frames_outside_the_project_are_folded_but_for_the_one_that_raised() -> 
     ]
 
 
+def test_frames_of_pytest_itself_are_not_told() -> None:
+    fixtures = ("/venv/lib/python3.12/site-packages/_pytest/fixtures.py:915", "call_fixture_func", "fixturefunc()")
+
+    assert rendered(raised("ValueError: no", fixtures, TEST, node_id=NODE)) == [
+        "tests/test_cart.py:7: in test_total",
+        "    assert total(cart) == 3",
+    ]
+
+
 def test_a_recursion_is_told_once_with_how_often() -> None:
     lines = rendered(raised("RecursionError: no", TEST, *[SOURCE] * 30, node_id=NODE))
 
@@ -89,6 +98,24 @@ def test_the_frame_of_a_decorator_that_shows_the_definition_of_the_next_is_left_
     assert rendered(raised("E: no", wrapper, TEST, node_id=NODE)) == rendered(raised("E: no", TEST, node_id=NODE))
 
 
+def test_a_recursion_by_way_of_several_functions_is_told_once_with_how_often() -> None:
+    other = ("src/shop/cart.py:20", "part", "return total(cart)")
+
+    assert rendered(raised("RecursionError: no", TEST, *[other, SOURCE] * 10, node_id=NODE)) == [
+        "tests/test_cart.py:7: in test_total",
+        "src/shop/cart.py:20: in part",
+        "    return total(cart)",
+        "src/shop/cart.py:12: in total",
+        "    return sum(cart)",
+        "    [18 more frames like these 2]",
+    ]
+
+
+def test_a_text_that_the_message_has_whole_is_not_told_again() -> None:
+    assert rendered(phase(NODE, traceback="[XPASS(strict)] known bug")) == [""]
+    assert rendered(phase(NODE, traceback="one\ntwo")) == ["two"]
+
+
 def test_a_chain_is_told_in_the_order_in_which_it_was_raised() -> None:
     first = ("cause", "KeyError: 'pen'", [frame("src/shop/stock.py:3", "find")])
     then = ("context", "LookupError: no pen", [frame("src/shop/stock.py:9", "look")])
@@ -112,6 +139,10 @@ def test_a_chain_is_told_in_the_order_in_which_it_was_raised() -> None:
     [
         ("assert total(\ncart) == 3", "assert total("),
         ("assert (\ntotal(cart)\n== 3\n)", "assert (total(cart)"),
+        ("assert total(cart) == 3, \\\n'why'", "assert total(cart) == 3,"),
+        ("return one + \\\ntwo", "return one + two"),
+        ('raise Missing(\n"%s ( )" % name\n)', 'raise Missing("%s ( )" % name)'),
+        ('fail("{}"\n.format(\nname,\n))', 'fail("{}".format(name,))'),
         ("raise KeyError(\n'pen',\ncart)", "raise KeyError('pen', cart)"),
         ("call(\n" + "x" * 200 + ")", "call("),
     ],

@@ -7,7 +7,12 @@ const page = (() => {
   const OUTCOMES = { F: "failed", E: "error", S: "skipped", P: "passed" };
   const ROW = 32; // the height of a row in page.css
   const OPEN_CAUSES = 3;
-  const LINKS = { cause: "Raised from the above:", context: "Raised while handling the above:" };
+  const LINKS = {
+    cause: "Raised from the above:",
+    context: "Raised while handling the above:",
+    group: "The group holds:",
+    member: "And:",
+  };
 
   function make(tag, attributes, ...children) {
     const element = document.createElement(tag);

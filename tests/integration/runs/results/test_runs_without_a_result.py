@@ -108,13 +108,13 @@ async def test_an_interruption_is_an_error_with_what_had_finished(bench: Workben
 
 @pytest.mark.anyio
 async def test_an_internal_error_of_pytest_is_told_from_a_failing_test(every_bench: Workbench) -> None:
-    hook = "def pytest_runtest_logfinish(nodeid):\n    raise LookupError('broken hook')\n"
+    hook = "def pytest_runtest_logfinish(nodeid):\n    raise LookupError('broken hook\\nof ours')\n"
 
     kind, message, data = await failed_run(every_bench, {"conftest.py": hook, "test_a.py": BEFORE})
 
     assert (kind, data["exit_code"]) == ("pytest_internal", 3)
     headline = message.splitlines()[0]
-    assert headline.endswith("LookupError: broken hook (raised by conftest.py:2 in pytest_runtest_logfinish)")
+    assert headline.endswith("LookupError: broken hook of ours (raised by conftest.py:2 in pytest_runtest_logfinish)")
 
 
 NOT_RUN = {

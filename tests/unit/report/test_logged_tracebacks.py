@@ -1,0 +1,63 @@
+"""Tracebacks in what was captured: told as those of failures are."""
+
+from typing import Any
+
+import pytest
+
+from pytest_mcp.report import failures, tracebacks
+from pytest_mcp.report.tracebacks import Style
+from tests.support.invented.records import ledger, raised
+
+NODE = "tests/test_cart.py::test_total"
+TEST = ("tests/test_cart.py:7", "test_total", "assert total(cart) == 3")
+SOURCE = ("src/shop/cart.py:12", "total", "return sum(cart)")
+
+LOGGED = """\
+ERROR    app:app.py:875 Exception on /items/7 [GET]
+Traceback (most recent call last):
+  File "/project/.venv/lib/python3.12/site-packages/flask/app.py", line 1511, in wsgi_app
+    response = self.full_dispatch_request()
+               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  File "/project/.venv/lib/python3.12/site-packages/flask/app.py", line 902, in dispatch_request
+    return self.ensure_sync()
+  File "/project/src/shop/cart.py", line 12, in total
+    return sum(cart)
+           ^^^^^^^^^
+KeyError: 7
+INFO     app:app.py:9 done"""
+
+
+def captured(text: str, cause: str = "AssertionError: assert 500 == 404", *frames: Any) -> list[str]:
+    told = raised(cause, *(frames or (TEST,)), node_id=NODE, sections=[["Captured log call", text]])
+    (record,) = ledger(told).completed
+    lines = tracebacks.render(failures.of_record(record), Style()).split("\n")
+    return lines[lines.index("Captured log call:") + 1 :]
+
+
+def test_a_traceback_in_the_log_is_told_like_any_other() -> None:
+    assert captured(LOGGED) == [
+        "ERROR    app:app.py:875 Exception on /items/7 [GET]",
+        "Traceback (most recent call last):",
+        "... 2 frames in site-packages/flask",
+        "/project/src/shop/cart.py:12: in total",
+        "    return sum(cart)",
+        "KeyError: 7",
+        "INFO     app:app.py:9 done",
+    ]
+
+
+def test_a_traceback_in_the_log_that_is_the_one_of_the_failure_is_not_told_again() -> None:
+    assert captured(LOGGED, "KeyError: 7", TEST, SOURCE) == [
+        "ERROR    app:app.py:875 Exception on /items/7 [GET]",
+        "[the traceback of KeyError is the one above]",
+        "INFO     app:app.py:9 done",
+    ]
+
+
+def test_the_same_words_from_another_place_are_another_traceback() -> None:
+    assert "KeyError: 7" in captured(LOGGED, "KeyError: 7", TEST, ("src/shop/cart.py:13", "total", "return 0"))
+
+
+@pytest.mark.parametrize("text", ["Traceback (most recent call last):", LOGGED.partition("KeyError")[0].rstrip()])
+def test_a_traceback_that_is_cut_off_is_told_as_it_is(text: str) -> None:
+    assert captured(text) == text.split("\n")
