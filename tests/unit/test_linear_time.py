@@ -45,13 +45,13 @@ from pytest_mcp.report import (
     result,
     serialize,
     tokens,
-    tracebacks,
 )
 from pytest_mcp.report import discovery as listing
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.notices import selection, warnings
 from pytest_mcp.report.notices import whole_run as notices
-from pytest_mcp.report.tracebacks import Style
+from pytest_mcp.report.tracebacks import rendering
+from pytest_mcp.report.tracebacks.style import Style, reductions
 from pytest_mcp.server import incoming, progress
 from tests.support.invented.records import absent, discovery, ended, execution, item, ledger, phase, session
 from tests.support.invented.records import uncollected as broken
@@ -170,9 +170,9 @@ def chain(said: str) -> list[Any]:
 def rendered(said: str) -> object:
     shown = Style(variables=True)
     # Each leaves out one thing more than the one before it, so these run every line that the others do.
-    _, _, own_frames, _, inner_frames, least = tracebacks.reductions(shown)
+    _, _, own_frames, _, inner_frames, least = reductions(shown)
     styles = [shown, own_frames, inner_frames, least]
-    return [tracebacks.render(failure, style) for failure in (failed(said), raised(said)) for style in styles]
+    return [rendering.render(failure, style) for failure in (failed(said), raised(said)) for style in styles]
 
 
 def located(said: str) -> object:
@@ -283,8 +283,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "text.safe_with_colour": text.safe_with_colour,
     "text.safe_line": text.safe_line,
     "tokens.estimate": tokens.estimate,
-    "tracebacks.render": rendered,
-    "tracebacks.in_full": lambda said: tracebacks.in_full(failed(said), captured=True),
+    "rendering.render": rendered,
+    "rendering.in_full": lambda said: rendering.in_full(failed(said), with_captured=True),
     "transcript.closing": pytest_output.telling_closing_line,
     "transcript.condense": pytest_output.condense,
     "uncollected.ever_fewer": lambda said: list(collection_errors.ever_fewer([error(said)] * 2)),

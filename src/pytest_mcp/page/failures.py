@@ -9,9 +9,10 @@ from typing import Any
 
 from pytest_mcp.api.results import TestResult
 from pytest_mcp.events.exceptions import Frame, Raised
-from pytest_mcp.report import places, tracebacks
+from pytest_mcp.report import places
 from pytest_mcp.report.failures import Failure, Part, Section
-from pytest_mcp.report.tracebacks import Style
+from pytest_mcp.report.tracebacks import rendering
+from pytest_mcp.report.tracebacks.style import Style
 from pytest_mcp.text import cut_middle
 
 Json = dict[str, Any]
@@ -36,7 +37,7 @@ class Shown:
 def of_failure(failure: Failure, captures: bool) -> Shown:
     return Shown(
         node_id=failure.node_id,
-        text=cut_middle(tracebacks.render(failure, Style(captured=captures)), LONGEST_TEXT),
+        text=cut_middle(rendering.render(failure, Style(captured=captures)), LONGEST_TEXT),
         detail={
             "parts": [_part(part, captures) for part in failure.parts],
             "out": _sections(failure.sections if captures else ()),

@@ -17,12 +17,13 @@ from pytest_mcp.api.results import (
     Omitted,
     TestResult,
 )
-from pytest_mcp.report import collection_errors, coverage, grouping, pytest_output, tracebacks, truncation
+from pytest_mcp.report import collection_errors, coverage, grouping, pytest_output, truncation
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.result import Report
 from pytest_mcp.report.tokens import Fits, limit
-from pytest_mcp.report.tracebacks import Style
+from pytest_mcp.report.tracebacks import rendering
+from pytest_mcp.report.tracebacks.style import Style, reductions
 from pytest_mcp.text import cut_middle
 
 # How many causes have a line of their own, and how many of them an example; the others share one line.
@@ -92,7 +93,7 @@ def _whole(failure: Failure, report: Report) -> TestResult:
         outcome=failure.outcome,
         duration=failure.duration,
         message=failure.message,
-        traceback=tracebacks.in_full(failure, captured=report.captures),
+        traceback=rendering.in_full(failure, with_captured=report.captures),
     )
 
 
@@ -148,7 +149,7 @@ class _Answer:
         steps: list[dict[str, Any]] = [{"causes": number} for number in range(min(MOST_CAUSES, len(groups)) + 1)]
         steps += [{"errors": level} for level in range(1, len(self.errors))]
         if groups:
-            styles = [self.whole, *tracebacks.reductions(self.whole)]
+            styles = [self.whole, *reductions(self.whole)]
             steps += [{"examples": 1, "style": style} for style in reversed(styles)]
         steps += [{"ids": True}]
         steps += [{"files": number} for number in self.files if number <= FIRST_FILES]
@@ -209,7 +210,7 @@ class _Answer:
                 outcome=failure.outcome,
                 duration=failure.duration,
                 message=failure.cause if style.whole_texts else grouping.line(failure.cause),
-                traceback=tracebacks.render(failure, style),
+                traceback=rendering.render(failure, style),
             )
         return self.texts[key]
 

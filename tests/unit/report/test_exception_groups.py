@@ -1,5 +1,8 @@
-from pytest_mcp.report import failures, tracebacks
-from pytest_mcp.report.tracebacks import Style
+"""How an exception group is shown: the group, then each of its members."""
+
+from pytest_mcp.report import failures
+from pytest_mcp.report.tracebacks import rendering
+from pytest_mcp.report.tracebacks.style import Style
 from tests.support.invented.records import frame, ledger, phase
 
 
@@ -14,7 +17,7 @@ def test_a_group_is_told_with_each_of_its_members_and_without_the_line_that_the_
 
     (record,) = ledger(phase(message=nursery, chain=chain)).completed
 
-    assert tracebacks.render(failures.of_record(record), Style()).split("\n") == [
+    assert rendering.render(failures.of_record(record), Style()).split("\n") == [
         "src/shop/app.py:3: in main",
         "    async with group:",
         "... 1 frame in python3.12/asyncio",

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.events.model import Phase
-from pytest_mcp.report import failures, tracebacks
+from pytest_mcp.report import failures
 from pytest_mcp.report.failures import Failure
+from pytest_mcp.report.tracebacks import rendering
 from tests.support.invented.records import frame, ledger, one_test, phase, raised, skipped, uncollected
 
 NODE_ID = "test_a.py::test_one"
@@ -54,7 +55,7 @@ def failure(*phases: Phase) -> Failure:
 
 
 def in_full(*phases: Phase, captured: bool = False) -> str:
-    return tracebacks.in_full(failure(*phases), captured=captured)
+    return rendering.in_full(failure(*phases), with_captured=captured)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.report import failures, tracebacks
-from pytest_mcp.report.tracebacks import Style
+from pytest_mcp.report import failures
+from pytest_mcp.report.tracebacks import rendering
+from pytest_mcp.report.tracebacks.style import Style
 from tests.support.invented.records import ledger, raised
 
 NODE = "tests/test_cart.py::test_total"
@@ -30,7 +31,7 @@ INFO     app:app.py:9 done"""
 def captured(text: str, cause: str = "AssertionError: assert 500 == 404", *frames: Any) -> list[str]:
     told = raised(cause, *(frames or (TEST,)), node_id=NODE, sections=[["Captured log call", text]])
     (record,) = ledger(told).completed
-    lines = tracebacks.render(failures.of_record(record), Style()).split("\n")
+    lines = rendering.render(failures.of_record(record), Style()).split("\n")
     return lines[lines.index("Captured log call:") + 1 :]
 
 

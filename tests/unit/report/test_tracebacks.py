@@ -5,14 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.events.model import Phase
-from pytest_mcp.report import failures, tracebacks
-from pytest_mcp.report.tracebacks import (
-    CAPTURED_LINES,
-    MOST_VARIABLES,
-    TEXT_CHARACTERS,
-    VARIABLE_CHARACTERS,
-    Style,
-)
+from pytest_mcp.report import failures
+from pytest_mcp.report.tracebacks import rendering
+from pytest_mcp.report.tracebacks.captured import CAPTURED_LINES
+from pytest_mcp.report.tracebacks.frames import MOST_VARIABLES, VALUES_CHARACTERS, VARIABLE_CHARACTERS
+from pytest_mcp.report.tracebacks.rendering import TEXT_CHARACTERS
+from pytest_mcp.report.tracebacks.style import Style, reductions
 from tests.support.invented.records import frame, ledger, phase, raised
 
 TEST = ("tests/test_cart.py:7", "test_total", "assert total(cart) == 3")
@@ -22,7 +20,7 @@ NODE = "tests/test_cart.py::test_total"
 
 def rendered(*phases: Phase, **style: Any) -> list[str]:
     (record,) = ledger(*phases).completed
-    return tracebacks.render(failures.of_record(record), Style(**style)).split("\n")
+    return rendering.render(failures.of_record(record), Style(**style)).split("\n")
 
 
 def chained(*links: tuple[str | None, str, list[Any]], message: str) -> Phase:
@@ -176,7 +174,7 @@ def test_of_a_test_only_parameters_that_its_id_does_not_show_are_told() -> None:
 def test_long_values_are_shortened_and_many_are_not_all_shown() -> None:
     (line,) = arguments(NODE, "total", **{f"value{n}": repr("x" * 200) for n in range(9)})
 
-    assert len(line) <= tracebacks.VALUES_CHARACTERS + 20
+    assert len(line) <= VALUES_CHARACTERS + 20
     assert line.startswith("    value0 = 'xxx")
     assert "value1 = " in line
     assert "value8" not in line
@@ -204,7 +202,7 @@ def test_of_many_local_variables_the_first_are_shown_and_the_others_counted() ->
 
 def test_the_last_reduction_cuts_a_long_text_and_drops_local_variables() -> None:
     long = chained((None, "ValueError: " + "x" * 5000, [frame(*SOURCE)]), message="ValueError: " + "x" * 5000)
-    *_, least = tracebacks.reductions(Style(variables=True))
+    *_, least = reductions(Style(variables=True))
 
     lines = rendered(long, **vars(least))
 
@@ -275,7 +273,7 @@ def test_each_reduction_shows_less_and_all_keep_the_statement_and_the_lines_that
     (record,) = ledger(told).completed
     failure = failures.of_record(record)
 
-    texts = [tracebacks.render(failure, style) for style in (Style(), *tracebacks.reductions(Style()))]
+    texts = [rendering.render(failure, style) for style in (Style(), *reductions(Style()))]
 
     assert [len(text) for text in texts] == sorted([len(text) for text in texts], reverse=True)
     assert all("-     2," in text and "+     1," in text and "assert total(cart) == 3" in text for text in texts)

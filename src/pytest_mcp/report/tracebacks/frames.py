@@ -1,0 +1,163 @@
+"""The frames of an exception in few lines: those of the project with place and statement, the others folded.
+
+Pure: an exception and what may be shown of it in, lines out. The last two frames of the project have their statement,
+the innermost also the values of its arguments or all of its variables. Frames that repeat are shown once.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from pytest_mcp.events.exceptions import Frame, Raised
+from pytest_mcp.report import places
+from pytest_mcp.report.tracebacks.style import Style
+
+# How many of the project's frames have their statement, the innermost.
+FRAMES_WITH_STATEMENT = 2
+# A recursion by way of more functions than this is told frame by frame.
+LONGEST_ROUND = 5
+# A statement of several lines is joined up to this length; of a longer one the first line is shown.
+STATEMENT_CHARACTERS = 160
+# What is shown of the values of arguments: of each, and of all.
+VALUE_CHARACTERS = 60
+VALUES_CHARACTERS = 200
+# A local variable in one line.
+VARIABLE_CHARACTERS = 120
+MOST_VARIABLES = 20
+
+_OBJECT = re.compile(r"^<.*>$", re.DOTALL)
+# Where the lines of a statement are joined.
+_BRACKET = re.compile(r"(?<=[(\[{])\n|\n(?=[)\]}.])")
+_BREAK = re.compile(r"\n *")
+# Frames of pytest itself tell nothing; most of them are not there to begin with.
+_RUNNER = {"site-packages/_pytest", "site-packages/pluggy"}
+
+
+def shown(raised: Raised, node_id: str, style: Style) -> Iterator[str]:
+    frames = _with_inner(raised.frames)
+    own = [index for index, frame in enumerate(frames) if not places.is_foreign(frame.path)]
+    # What raises a group only collects what others have raised.
+    raising = set[int]() if raised.link == "group" else {len(frames) - 1}
+    # The last of each place, so that a recursion does not take both.
+    different = {(frames[index].place, frames[index].function): index for index in own}
+    stated = {*sorted(different.values())[-FRAMES_WITH_STATEMENT:], *raising}
+    for foreign, run in groupby(enumerate(frames), key=lambda pair: pair[0] not in own and pair[0] not in stated):
+        together = list(run)
+        if foreign:
+            yield from _folded([frame for _, frame in together]) if style.foreign_frames else ()
+            continue
+        for unit, repeated in _rounds(together):
+            for index, frame in unit:
+                if index in stated:
+                    yield from _frame(frame, node_id, style, innermost=bool(own) and index == own[-1])
+                elif style.outer_frames:
+                    yield _place(frame.place, frame.function)
+            if repeated and (style.outer_frames or unit[-1][0] in stated):
+                yield f"    [{repeated} more frames like {'this' if len(unit) == 1 else f'these {len(unit)}'}]"
+
+
+def _with_inner(frames: Iterable[Frame]) -> list[Frame]:
+    """A function, and the generator expression or lambda in the same line, which has no name, as one frame.
+
+    A function that Hypothesis calls has a frame of its decorator above its own; it shows the `def`.
+    """
+    merged: list[Frame] = []
+    for frame in frames:
+        outer = merged[-1] if merged else None
+        if outer and outer.function and not frame.function and frame.place == outer.place:
+            merged[-1] = frame._replace(function=outer.function, arguments=frame.arguments + outer.arguments)
+        elif outer and outer.path == frame.path and outer.function == frame.function and _shows_definition(outer):
+            merged[-1] = frame
+        else:
+            merged.append(frame)
+    return merged
+
+
+def _shows_definition(frame: Frame) -> bool:
+    return (frame.statement or "").startswith(("def ", "async def ", "@"))
+
+
+def _rounds(frames: list[tuple[int, Frame]]) -> Iterator[tuple[list[tuple[int, Frame]], int]]:
+    """Frames one by one; those that repeat by their last round, and how many frames the rounds before it have."""
+    keys = [(frame.place, frame.function) for _, frame in frames]
+    start = 0
+    while start < len(keys):
+        ends = {length: _end_of_rounds(keys, start, length) for length in range(1, LONGEST_ROUND + 1)}
+        length = max(ends, key=lambda each: ends[each])
+        yield frames[ends[length] - length : ends[length]], ends[length] - start - length
+        start = ends[length]
+
+
+def _end_of_rounds(keys: list[tuple[str, str | None]], start: int, length: int) -> int:
+    """Where rounds of this length end that begin here; 0 where there is only one, unless it is a single frame."""
+    end = start + length
+    while keys[end : end + length] == keys[start : start + length]:
+        end += length
+    return end if end > start + length or length == 1 else 0
+
+
+def _folded(frames: list[Frame]) -> Iterator[str]:
+    packages = list(dict.fromkeys(places.package(frame.path) for frame in frames))
+    if set(packages) <= _RUNNER:
+        return
+    more = f" and {len(packages) - 2} more" if len(packages) > 2 else ""
+    yield f"... {len(frames)} frame{'s' if len(frames) > 1 else ''} in {', '.join(packages[:2])}{more}"
+
+
+def _place(place: str, function: str | None) -> str:
+    path, _, line = place.rpartition(":")
+    return f"{places.short(path)}:{line}:" + (f" in {function}" if function else "")
+
+
+def _frame(frame: Frame, node_id: str, style: Style, *, innermost: bool) -> Iterator[str]:
+    yield _place(frame.place, frame.function)
+    if frame.statement:
+        yield f"    {_statement(frame.statement)}"
+    if innermost and style.variables and frame.variables:
+        yield from _variables(frame.variables)
+    elif innermost and style.arguments:
+        yield from _arguments(frame, node_id)
+
+
+def _variables(lines: tuple[str, ...]) -> Iterator[str]:
+    """pytest aligns the values, and spreads those of a failed comparison over lines."""
+    for line in lines[:MOST_VARIABLES]:
+        name, _, value = line.partition("=")
+        shown = f"{name.strip()} = {_BREAK.sub(' ', value.strip())}"
+        yield f"    {_shortened(shown, VARIABLE_CHARACTERS)}"
+    if len(lines) > MOST_VARIABLES:
+        yield f"    [{len(lines) - MOST_VARIABLES} more variables]"
+
+
+def _statement(statement: str) -> str:
+    """In one line; of an assertion that spans lines the first that says something: its operands are told below."""
+    first, *others = statement.replace(" \\\n", "\n").split("\n")
+    if first == "assert (" and others:
+        first += others.pop(0)
+    joined = _BRACKET.sub("", "\n".join([first, *others])).replace("\n", " ")
+    return first if first.startswith("assert") or len(joined) > STATEMENT_CHARACTERS else joined
+
+
+def _arguments(frame: Frame, node_id: str) -> Iterator[str]:
+    """Values that a reader cannot know: no bare objects, and of a test only parameters that its id does not show."""
+    shown, left = [], VALUES_CHARACTERS
+    for name, value in frame.arguments:
+        if name in ("self", "cls") or _OBJECT.match(value) or _is_known(frame, value, node_id):
+            continue
+        text = f"{name} = {_shortened(value, VALUE_CHARACTERS)}"
+        left -= len(text)
+        if left < 0:
+            break
+        shown.append(text)
+    if shown:
+        yield f"    {', '.join(shown)}"
+
+
+def _is_known(frame: Frame, value: str, node_id: str) -> bool:
+    name, bracket, parameters = node_id.rpartition("::")[2].partition("[")
+    return frame.function == name and (not bracket or value.strip("'\"") in parameters)
+
+
+def _shortened(value: str, most: int) -> str:
+    line = _BREAK.sub(" ", value)
+    return line if len(line) <= most else f"{line[: most - 3]}..."

@@ -1,0 +1,116 @@
+"""How a failure is shown: the way to it in few lines, then the exception's own text.
+
+Pure: a failure and what may be shown of it in, text out. Every line of the exception's text is shown as pytest marks
+it, with `E`, but the first where the test's `message` has it. What has no structure keeps pytest's text.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from pytest_mcp.events.exceptions import Chain, Raised
+from pytest_mcp.report import grouping
+from pytest_mcp.report.failures import Failure, Part, Section, plain
+from pytest_mcp.report.tracebacks import captured, frames
+from pytest_mcp.report.tracebacks.style import Style
+from pytest_mcp.text import cut_middle
+
+# What is left of a text that is too long for the budget even without everything else.
+TEXT_CHARACTERS = 600
+
+_SEPARATOR = re.compile(r"^(?:_ ){3,}_?$", re.MULTILINE)
+_COMPARISON = re.compile(r"(?:AssertionError: )?assert ")
+# An explanation is indented by two spaces, and equal lines of its difference by two more.
+_EQUAL_LINE = re.compile(r"^ {4}(?! *[-+?] )")
+# So are lines on a nested attribute.
+_NESTED = "Drill down into differing attribute"
+_DIFFERENCE = re.compile(r"^ *[-+] ", re.MULTILINE)
+_LINKS = {
+    "cause": "raised from the above:",
+    "context": "raised while handling the above:",
+    "group": "the group holds:",
+    "member": "and:",
+}
+_WIDTH = 80
+
+
+def render(failure: Failure, style: Style) -> str:
+    parts = failure.parts if style.whole_texts else failure.parts[:1]
+    lines = [line for part in parts for line in _part(part, failure, style)]
+    if style.captured:
+        lines += captured.shown(failure.sections, failure, style)
+    return plain("\n".join(lines))
+
+
+def in_full(failure: Failure, *, with_captured: bool) -> str:
+    """pytest's own rendering of every part, then what was captured."""
+    lines: list[str] = []
+    for part in failure.parts:
+        lines += [_heading("_", part.title)] if part.title else []
+        lines += [part.text.rstrip("\n")]
+        lines += _whole_sections(part.sections) if with_captured else []
+    return "\n".join([*lines, *(_whole_sections(failure.sections) if with_captured else [])])
+
+
+def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
+    if part.title and (part is not failure.parts[0] or len(failure.parts) > 1):
+        yield f"-- {part.title}: {part.message.strip().partition(chr(10))[0]}"
+    if part.chain:
+        yield from _chain(part.chain, part.message, failure, style)
+    else:
+        lines = _SEPARATOR.sub("_ _ _", part.text).strip("\n").split("\n")
+        said = _has_whole(part.message.partition("\n")[0], lines[0], style)
+        yield from _bounded("\n".join(lines[said:]), style).split("\n") if lines[said:] else ()
+    if style.captured:
+        yield from captured.shown(part.sections, failure, style)
+
+
+def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterator[str]:
+    for raised in chain:
+        quiet = replace(style, arguments=False, variables=False)
+        yield from frames.shown(raised, failure.node_id, style if raised is chain[-1] else quiet)
+        yield from (f"[{note.partition(chr(10))[0].strip('! ')}]" for note in [raised.note] if note)
+        text = raised.text if style.equal_lines else _differing(raised.text)
+        if text and _is_told(raised, message.partition("\n")[0], chain, style):
+            text = text[1:]
+        yield from (f"E   {line}" for line in _bounded("\n".join(text), style).split("\n") if line.strip())
+        if raised.link is not None:
+            yield _LINKS.get(raised.link, _LINKS["context"])
+
+
+def _is_told(raised: Raised, message: str, chain: Chain, style: Style) -> bool:
+    """Whether the message of the test has the first line of a group or of the last exception."""
+    groups = {each.headline for each in chain if each.link == "group" and message.startswith(each.headline)}
+    if groups:
+        return raised.link == "group" and raised.headline in groups and _is_whole(message, style)
+    return raised is chain[-1] and _has_whole(message, raised.headline, style)
+
+
+def _has_whole(message: str, line: str, style: Style) -> bool:
+    """Whether the message of the test, as it is shown, has this line."""
+    return message.endswith(line) and _is_whole(message, style)
+
+
+def _is_whole(message: str, style: Style) -> bool:
+    return style.whole_texts or len(message) <= grouping.CAUSE_CHARACTERS
+
+
+def _bounded(text: str, style: Style) -> str:
+    return text if style.whole_texts else cut_middle(text, TEXT_CHARACTERS)
+
+
+def _differing(text: tuple[str, ...]) -> tuple[str, ...]:
+    """Without lines that are equal on both sides, if it explains a comparison and anything differs there."""
+    start = next((index + 1 for index, line in enumerate(text) if _COMPARISON.match(line)), len(text))
+    explanation = "\n".join(text[start:])
+    if _NESTED in explanation or not _DIFFERENCE.search(explanation):
+        return text
+    return (*text[:start], *(line for line in text[start:] if not _EQUAL_LINE.match(line)))
+
+
+def _whole_sections(sections: Iterable[Section]) -> list[str]:
+    return [line for title, content in sections for line in (_heading("-", title), content.rstrip("\n"))]
+
+
+def _heading(character: str, title: str) -> str:
+    return f"{character} {title} {character}".center(_WIDTH, character)
