@@ -20,6 +20,7 @@ COUNT = 0
 KNOWN = {}
 NUMBERS = itertools.count()
 NAMES = ["a"]
+ALLOWED = {"a": frozenset([1])}
 
 class Registry:
     names = []
@@ -87,6 +88,9 @@ def inner(): Registry.Inner.found["a"] = 1
 def temporary():
     KNOWN["x"] = 1
     del KNOWN["x"]
+def allow():
+    del ALLOWED["a"]
+    ALLOWED["a"] = set([1])
 def waiting(function):
     function()
     return make(1)
@@ -114,7 +118,7 @@ registry = sample.Registry()
 recorder.end_imports()
 long_lived.changed([sample])
 for name in ("plain", "local", "count", "know", "typed", "cached", "add_to_closure", "attribute", "next_number",
-             "restore", "slot", "inner", "temporary"):
+             "restore", "slot", "inner", "temporary", "allow"):
     called(name, getattr(sample, name))
 called("again", sample.cached)
 called("default", lambda: sample.default(1))
@@ -142,11 +146,22 @@ taken = []
 called("thread", in_thread)
 called("rest", lambda: sample.waiting(lambda: taken.append({code.co_name for code in recorder.take().values()})))
 found["began"] = sorted(taken[0])
+def take_in_thread():
+    thread = threading.Thread(target=lambda: taken.append({code.co_name for code in recorder.take().values()}))
+    thread.start()
+    thread.join()
+called("taken_in_thread", lambda: sample.waiting(take_in_thread))
+found["taken_in_thread"] = sorted({*found["taken_in_thread"], *taken[1]})
 called("set_again", set_again)
 recorder.resume()
 replace()
 replaced = not recorder.pause()
 called("afterwards", sample.plain)
+recorder.resume()
+sys.modules["greenlet"] = sys
+uncertain = not recorder.pause()
+recorder.take()
+called("with_greenlets", sample.plain)
 tests = list(found)
 names = lambda codes: sorted({code.co_name for code in codes} - {"<module>", "Registry"})
 states = [
@@ -154,7 +169,7 @@ states = [
     for state in left.states(long_lived, [sample], list(recorder.known.values()))
 ]
 recorder.remove()
-print(json.dumps([type(recorder).__name__, found, changed, states, replaced]))
+print(json.dumps([type(recorder).__name__, found, changed, states, replaced, uncertain]))
 """
 OWN = "{}.{}".format(*sys.version_info)
 
@@ -194,10 +209,21 @@ def test_each_test_has_all_functions_that_it_called(recorded: Any, version: str)
 
 
 def test_a_recorder_knows_that_another_one_took_its_place(recorded: Any) -> None:
-    how, found, *_, replaced = recorded
+    how, found, *_, replaced, _ = recorded
 
     assert replaced == (how == "CallProfiling")
     assert found["afterwards"] == ["make", "plain"]
+
+
+def test_calls_are_not_lost_if_another_thread_asks_for_them(recorded: Any) -> None:
+    assert recorded[1]["taken_in_thread"] == ["make", "waiting"]
+
+
+def test_the_profiler_is_not_used_with_greenlets_which_it_takes_for_one_stack(recorded: Any) -> None:
+    how, found, *_, uncertain = recorded
+
+    assert uncertain == (how == "CallProfiling")
+    assert found["with_greenlets"] == ["make", "plain"]
 
 
 def test_state_that_a_call_has_changed_is_known_by_its_names(recorded: Any) -> None:
@@ -211,6 +237,8 @@ def test_state_that_a_call_has_changed_is_known_by_its_names(recorded: Any) -> N
         "attribute": ["attribute"],
         "next_number": ["NUMBERS"],
         "slot": ["SLOTTED"],
+        # The new value may have the address of the old one.
+        "allow": ["ALLOWED"],
         "inner": ["found"],
         "default": ["default"],
         "register": ["KNOWN"],

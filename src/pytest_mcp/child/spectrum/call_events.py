@@ -17,6 +17,8 @@ from typing import Any, Callable, Dict, Iterable, Iterator
 from line_events import TOOL_IDS, TOOL_NAME
 from object_graph import identity
 
+GREENLET = "greenlet"
+
 # By id, because the hash of a code object is slow. The object is kept, so that its id stays its own.
 Codes = Dict[int, CodeType]
 
@@ -24,8 +26,8 @@ Codes = Dict[int, CodeType]
 class CallRecorder(ABC):
     # Whether it also sees what runs outside of tests.
     sees_all = False
-    # The audit event of somebody who takes its place, if that is possible.
-    replaced_by = ""
+    # The audit events of somebody who may take its place.
+    replaced_by: frozenset[str] = frozenset()
 
     def __init__(self, is_wanted: Callable[[str], bool]) -> None:
         self.is_wanted = is_wanted
@@ -75,8 +77,14 @@ class CallRecorder(ABC):
     @contextmanager
     def switching(self) -> Iterator[None]:
         self.is_switching = True
-        yield
-        self.is_switching = False
+        try:
+            yield
+        finally:
+            self.is_switching = False
+
+    def make_way(self, _event: str, _frame: Any) -> bool:
+        """Somebody sets another tracer or profiler. False if this one does not see all calls from now on."""
+        return False
 
     @abstractmethod
     def rearm(self, codes: Iterable[CodeType]) -> None:
@@ -97,7 +105,7 @@ class CallRecorder(ABC):
 class CallTracing(CallRecorder):
     """`sys.settrace` without lines, in this thread and in those that are started while it records."""
 
-    replaced_by = "sys.settrace"
+    replaced_by = frozenset(["sys.settrace"])
 
     def __init__(self, is_wanted: Callable[[str], bool]) -> None:
         super().__init__(is_wanted)
@@ -163,11 +171,11 @@ class CallProfiling(CallTracing):
     """The profiler behind `cProfile`, for this thread and from the first test on; else tracing.
 
     With a trace function Python looks at every line and makes a dict of the local variables at every call. The profiler
-    is written in C and needs neither. It does not tell when a function began to run, so it is no use at import; and it
-    tells nothing of a function that still runs in another thread.
+    is written in C and needs neither. It does not tell when a function began to run, so it is no use at import; it
+    tells nothing of a function that still runs in another thread; and it takes the calls of greenlets for one stack.
     """
 
-    replaced_by = "sys.setprofile"
+    replaced_by = frozenset(["sys.setprofile", "sys.settrace"])
 
     def __init__(self, is_wanted: Callable[[str], bool], profiler: Any) -> None:
         super().__init__(is_wanted)
@@ -175,7 +183,7 @@ class CallProfiling(CallTracing):
         self.is_profiling = False
 
     def resume(self) -> bool:
-        if self.is_importing or sys.getprofile() is not None:
+        if self.is_importing or sys.getprofile() is not None or GREENLET in sys.modules:
             return super().resume()
         if sys.gettrace() is not None:
             return False
@@ -186,19 +194,40 @@ class CallProfiling(CallTracing):
 
     def pause(self) -> bool:
         if not self.is_profiling:
+            if sys.getprofile() is self.profiler:
+                self.switch(on=False)  # who had taken its place has set it again
             return super().pause()
         self.is_profiling = False
-        is_ours = sys.getprofile() is self.profiler
-        if is_ours:
+        is_ours = sys.getprofile() is self.profiler and GREENLET not in sys.modules
+        if sys.getprofile() is self.profiler:
             self.switch(on=False)
         if getattr(threading, "_trace_hook", self.function) is not self.function:
             return False
         threading.settrace(None)
         return is_ours
 
+    def make_way(self, event: str, frame: Any) -> bool:
+        """For another profiler: counts the functions that run now, and traces from here on."""
+        if not self.is_profiling:
+            return event != "sys.settrace"
+        if event == "sys.settrace":
+            return True
+        if sys.gettrace() is not None:
+            return False
+        self.is_profiling = False
+        while frame is not None:
+            self.on_call(frame.f_code)
+            frame = frame.f_back
+        with self.switching():
+            sys.settrace(self.function)
+        return True
+
     def take(self) -> Codes:
         # It does not count functions that still run, until it is switched off.
         is_on = sys.getprofile() is self.profiler
+        if self.is_profiling and not is_on:
+            # In another thread: what it has counted is taken by the next one in its own.
+            return super().take()
         if is_on:
             self.switch(on=False)
         self.add_called()

@@ -50,9 +50,12 @@ class FunctionMap:
         self.codes: list[CodeType] = []
         # What ran outside of tests; what fixtures that several tests share have run.
         self.outside: Codes = {}
-        self.shared: dict[int, tuple[Any, Codes]] = {}
+        self.shared: dict[int, tuple[Any, Codes, int]] = {}
         self.used: Codes = {}
         self.is_complete = self.is_opaque = False
+        # Tests by number, and those of which not everything is known.
+        self.number_of_test = 0
+        self.incomplete: set[int] = set()
         self.in_test = False
         self.long_lived = LongLived()
         self.left = Left()
@@ -75,7 +78,7 @@ class FunctionMap:
     def watch(self) -> None:
         """An audit hook cannot be removed."""
         root, replaced_by, thread = self.files.root, self.recorder.replaced_by, get_ident()
-        looked_at = {"open", replaced_by, *STARTS, *LISTS}
+        looked_at = {"open", *replaced_by, *STARTS, *LISTS}
 
         def audit(event: str, arguments: Any) -> None:
             if event == "open":
@@ -84,10 +87,10 @@ class FunctionMap:
                     self.is_opaque = True
             elif event in STARTS:
                 self.is_opaque = True
-            elif event == replaced_by:
+            elif event in replaced_by:
                 # Also if it is set again afterwards. A new thread sets it by itself.
                 if not self.recorder.is_switching and get_ident() == thread:
-                    self.is_complete = False
+                    self.is_complete = self.recorder.make_way(event, sys._getframe()) and self.is_complete
             elif event in LISTS and self.in_test:
                 path = os.path.join(os.getcwd(), os.fsdecode(arguments[0] or "."))
                 self.is_opaque = self.is_opaque or (path + os.sep).startswith(root)
@@ -157,8 +160,10 @@ class FunctionMap:
     def pytest_runtest_protocol(self, item: Any) -> Generator[None, None, None]:
         self.outside.update(self.recorder.take())
         self.used, self.is_complete, self.is_opaque, self.in_test = {}, True, False, True
+        self.number_of_test += 1
         yield
         self.in_test = False
+        self.incomplete.update([] if self.is_complete else [self.number_of_test])
         ran = self.recorder.take()
         # It only informs, and must never raise into pytest.
         with suppress(Exception):
@@ -226,7 +231,7 @@ class FunctionMap:
         before = self.recorder.take()
         yield
         own = self.recorder.take()
-        self.shared[identity(fixturedef)] = (fixturedef, own)
+        self.shared[identity(fixturedef)] = (fixturedef, own, self.number_of_test)
         self.recorder.current.update(before)
         self.recorder.current.update(own)
 
@@ -237,9 +242,10 @@ class FunctionMap:
         with suppress(Exception):
             names = set(getattr(item, "fixturenames", ()))
             names.update(getattr(getattr(item, "_request", None), "_fixture_defs", ()))
-            for fixture, ran in self.shared.values():
+            for fixture, ran, test in self.shared.values():
                 if fixture.argname in names and item.nodeid.startswith(fixture.baseid or ""):
                     self.used.update(ran)
+                    self.is_complete = self.is_complete and test not in self.incomplete
 
     # --- in numbers ----------------------------------------------------------------------------
 

@@ -33,7 +33,15 @@ PLAIN = SCALARS | {
     CodeType,
     type,
 }
-PLAIN_NAMES = frozenset(["Pattern", "Logger", "_abc_data", "member_descriptor", "getset_descriptor"])
+PLAIN_NAMES = frozenset(
+    [
+        ("re", "Pattern"),
+        ("logging", "Logger"),
+        ("_abc", "_abc_data"),
+        ("builtins", "member_descriptor"),
+        ("builtins", "getset_descriptor"),
+    ]
+)
 # State that is not made of objects.
 READINGS: dict[type, Callable[[Any], Any]] = {
     type(lru_cache(maxsize=1)(len)): lambda value: value.cache_info()[1:],
@@ -60,7 +68,7 @@ def is_state(value: Any) -> bool:
 
 
 def may_hold_state(kind: type) -> bool:
-    return kind not in PLAIN and not issubclass(kind, type) and kind.__name__ not in PLAIN_NAMES
+    return kind not in PLAIN and not issubclass(kind, type) and (kind.__module__, kind.__name__) not in PLAIN_NAMES
 
 
 def function_has_state(value: Any) -> bool:
@@ -110,13 +118,17 @@ def marks_of(values: list[Any]) -> list[Any]:
 
 
 class Step(NamedTuple):
-    """One level: where its values are among those that the level before holds, and the addresses of what they hold."""
+    """One level: where its values are among those that the level before holds, and what they hold.
+
+    That is kept by address and kind: another value can get the address of one that is gone.
+    """
 
     others: list[int]
     functions: list[int]
     read: list[int]
     readings: list[Any]
     addresses: list[int]
+    kinds: list[int]
 
 
 class Snapshot:
@@ -131,7 +143,7 @@ class Snapshot:
         places = {address: place for place, address in enumerate(self.values)}
         for level, found in levels(values, DEEPEST):
             addresses = list(map(identity, found))
-            self.steps.append(step(level, places, addresses))
+            self.steps.append(step(level, places, addresses, kinds_of(found)))
             places = {address: place for place, address in enumerate(addresses)}
 
     def is_same(self, values: list[Any]) -> bool:
@@ -141,18 +153,22 @@ class Snapshot:
         return False
 
     def are_same(self, found: list[Any]) -> Iterator[bool]:
-        for others, functions, read, readings, addresses in self.steps:
+        for others, functions, read, readings, addresses, kinds in self.steps:
             yield not read or readings == [READINGS[type(found[place])](found[place]) for place in read]
             found = held_by([found[place] for place in others], [found[place] for place in functions])
-            yield addresses == list(map(identity, found))
+            yield addresses == list(map(identity, found)) and kinds == kinds_of(found)
 
 
-def step(level: list[Any], places: dict[int, int], addresses: list[int]) -> Step:
+def kinds_of(values: list[Any]) -> list[int]:
+    return list(map(identity, map(type, values)))
+
+
+def step(level: list[Any], places: dict[int, int], addresses: list[int], kinds: list[int]) -> Step:
     others = [places[identity(each)] for each in level if type(each) is not FunctionType]
     functions = [places[identity(each)] for each in level if type(each) is FunctionType]
     read = [each for each in level if type(each) in READINGS]
     readings = [READINGS[type(each)](each) for each in read]
-    return Step(others, functions, [places[identity(each)] for each in read], readings, addresses)
+    return Step(others, functions, [places[identity(each)] for each in read], readings, addresses, kinds)
 
 
 def shape_of(value: Any) -> list[Any]:
