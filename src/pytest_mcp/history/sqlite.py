@@ -102,9 +102,9 @@ class SqliteStore:
         return version
 
     def _check_owner(self) -> None:
-        if self._pragma("application_id") == APPLICATION_ID:
-            return
-        if self._connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
+        # In this order: another process may be creating the tables, with its mark, in one transaction.
+        has_tables = self._connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
+        if has_tables and self._pragma("application_id") != APPLICATION_ID:
             raise Unavailable(f"{self._path} is a database of another program")
 
     def _pragma(self, name: str) -> int:

@@ -1,12 +1,14 @@
 """What both databases promise, each tested on the real thing."""
 
 from dataclasses import astuple, replace
+from pathlib import Path
 
 import pytest
 
 from pytest_mcp.history import schema
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.rows import RUN_COLUMNS, TestRow
+from pytest_mcp.history.sqlite import SqliteStore
 from pytest_mcp.history.store import Unavailable
 from tests.support.history.histories import counts, passing, run_row, writer
 
@@ -70,6 +72,26 @@ def test_a_transaction_that_fails_stores_nothing_and_the_store_can_go_on(address
     store.record(run_row(), passing(2))
 
     assert counts(store) == (1, 2, 2)
+    store.close()
+
+
+def test_tables_that_another_process_creates_at_this_moment_are_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = SqliteStore._pragma
+
+    def read_and_lose_the_race(store: SqliteStore, name: str) -> int:
+        found = read(store, name)
+        monkeypatch.undo()
+        SqliteStore(tmp_path / "history.db").close()
+        return found
+
+    monkeypatch.setattr(SqliteStore, "_pragma", read_and_lose_the_race)
+
+    store = SqliteStore(tmp_path / "history.db")
+    store.record(run_row(), passing(1))
+
+    assert counts(store) == (1, 1, 1)
     store.close()
 
 
