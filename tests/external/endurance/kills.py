@@ -100,9 +100,18 @@ class Killer:
         with anyio.move_on_after(self.rng.uniform(0, LATEST_MOMENT)):
             await until(lambda: identity in answered)
         hit = self.strike(victim)
+        if victim == "pytest" and hit:
+            await self.strike_successor(identity, hit)
         await self.see_that_nothing_is_left(f"{victim} killed, pause {pause}")
         self.hear(identity)
-        return hit
+        return bool(hit)
+
+    async def strike_successor(self, identity: str, killed: list[int]) -> None:
+        """One that was started ahead and killed before it had begun is replaced, and the run goes on."""
+        with anyio.move_on_after(self.within):
+            await until(lambda: identity in self.server.replies or set(self.find("pytest")).difference(killed))
+            if identity not in self.server.replies:
+                self.strike("pytest")
 
     def find(self, victim: str) -> list[int]:
         """The numbers of all that are named, or none: each is known by the script that it runs."""
@@ -117,14 +126,14 @@ class Killer:
             pid = pid and next((child for child in children_of(pid) if script in command_of(child)), None)
         return pid
 
-    def strike(self, victim: str) -> bool:
+    def strike(self, victim: str) -> list[int]:
         pids = self.find(victim)
         for pid in pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         if self.server.pid in pids:
             self.server.process.wait(PATIENCE)
-        return bool(pids)
+        return pids
 
     async def see_that_nothing_is_left(self, story: str) -> None:
         with anyio.move_on_after(self.within):
