@@ -43,6 +43,8 @@ _ALL_HIDDEN = "All traceback entries are hidden"
 _NATIVE = "native"
 _HEADER = "Traceback (most recent call last):"
 _GROUP_HEADER = "  + Exception Group " + _HEADER
+_BARE_GROUP = "  | "
+_HEADERS = (_HEADER, "Exception Group " + _HEADER)
 _LINKS = {
     "The above exception was the direct cause of the following exception:": "cause",
     "During handling of the above exception, another exception occurred:": "context",
@@ -146,15 +148,11 @@ def chain_of(longrepr: Any, root: str) -> list[Any] | None:
             # pytest writes it between two exceptions. Behind the last one it is all that pytest-check tells.
             return None
         chain: list[Any] = []
-        for traceback, _, description in links:
-            if traceback.style == _NATIVE:
-                told = _native("".join(traceback.reprentries[0].lines), root)
-            else:
-                told = [_raised(traceback, root)]
+        for number, (traceback, _, description) in enumerate(links, 1):
+            is_native = traceback.style == _NATIVE
+            told = _written(traceback, root, len(links) - number) if is_native else [_raised(traceback, root)]
             told[-1][0] = None if description is None else "cause" if _CAUSE in description else "context"
-            # Python has written below a group what was raised while it was handled; pytest tells that with its frames.
-            repeats = any(link == "group" for link, *_ in chain) and chain[-1][2] == told[0][2]
-            chain = (chain[:-1] if repeats else chain) + told
+            chain += told
         return chain
     except Exception:  # noqa: BLE001 - whatever has another shape is told as text
         return None
@@ -193,12 +191,23 @@ def _raised(traceback: Any, root: str) -> list[Any]:
     return [None, note, _text(entries[-1]), frames]
 
 
+def _written(traceback: Any, root: str, following: int) -> list[Any]:
+    """What Python wrote, up to the exceptions that follow in pytest's chain."""
+    told = _native("".join(traceback.reprentries[0].lines), root)
+    has_group = any(link == "group" for link, *_ in told)
+    # Python has written below a group what was raised after it; pytest tells that with its frames.
+    repeats = has_group and 0 < following < len(told) and told[-1 - following][0] in _LINKS.values()
+    return told[:-following] if repeats else told
+
+
 def _native(written: str, root: str) -> list[Any]:
     """What Python wrote: one exception, or a group with its members and whatever was raised before or after it."""
     chain: list[Any] = [[None, None, [], []]]
     in_group = False
     for line in written.rstrip("\n").split("\n"):
-        in_group = line == _GROUP_HEADER or (in_group and line.startswith("  "))
+        # Without a traceback a group has no header. Both stand only where an exception begins, never in its text.
+        begins = not (chain[-1][2] or chain[-1][3]) and line.startswith((_GROUP_HEADER, _BARE_GROUP))
+        in_group = begins or (in_group and line.startswith("  "))
         member = _MEMBER.match(line) if in_group else None
         content = _MARGIN.sub("", line, count=1) if in_group else line
         if member or content in _LINKS:
@@ -215,9 +224,9 @@ def _add_native(line: str, raised: list[Any], root: str) -> None:
     place = None if text else _NATIVE_FRAME.match(line)
     if place:
         frames.append([_relative(place.group(1), root), int(place.group(2)), place.group(3), None, [], []])
-    elif _CARETS.match(line) or (not text and line.endswith(_HEADER)):
+    elif not text and (_CARETS.match(line) or line in _HEADERS):
         return
-    elif text or (line and not line.startswith("  ")):
+    elif text or (line and not (frames and line.startswith("  "))):
         # What another process has raised can have a traceback in its text.
         text.append(line)
     elif frames and line.startswith("    "):

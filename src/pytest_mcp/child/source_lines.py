@@ -38,12 +38,17 @@ def out_of_reach(paths: Iterable[str], root: str) -> list[str]:
     return [name for name, inside in names if "::" in name or not inside]
 
 
+# Packages whose errors stand for what caused them. pytest raises an ImportError for a plugin.
+_WRAPPING = ("_pytest", "pluggy")
+
+
 def broken_conftest(error: BaseException) -> tuple[str | None, BaseException]:
     """The conftest that could not be imported, if that is what this is, and what was really raised.
 
     pytest wraps what importing a conftest or a module raised into errors of its own.
     """
-    cause = error.__cause__ or error
+    is_wrapper = type(error).__module__.partition(".")[0] in _WRAPPING or isinstance(error, ImportError)
+    cause = error.__cause__ if is_wrapper and error.__cause__ is not None else error
     if type(error).__name__ == "ConftestImportFailure":
         excinfo = getattr(error, "excinfo", None)
         return str(getattr(error, "path", "")), excinfo[1] if isinstance(excinfo, tuple) else cause

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from pytest_mcp.api.results import CollectionError, Outcome
 from pytest_mcp.events.collection import CollectionFailed
-from pytest_mcp.events.exceptions import Chain, Frame
+from pytest_mcp.events.exceptions import Chain, Frame, Raised
 from pytest_mcp.events.model import Phase
 from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.report import places
@@ -37,9 +37,11 @@ _SOURCE_LINE = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
 _FRAME_LINE = re.compile(r"^(.*?):(\d{1,9}): in ", re.MULTILINE)
 _FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found|recursive dependency involving fixture .*)$", re.MULTILINE)
 _PROGRESS = re.compile(r"[u,-]+\s?")
-# How a message of pytest ends that tells the one exception in a group.
-_SINGLE = "Group]"
-_OWN_SUMMARY = re.compile(r"contains \d+ failed subtests?$")
+# What a message of pytest has that tells the one exception in a group.
+_SINGLE = " [single exception in "
+# What Python writes instead of the members beyond the fifteenth.
+_MORE = re.compile(r"and (\d{1,9}) more exceptions?")
+_OWN_SUMMARY = re.compile(r"(?:^|\n)contains \d+ failed subtests?$")
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,13 @@ class Failure:
         """The way to what failed first, from the outermost; empty where pytest has only text."""
         chain = self.parts[0].chain
         return chain[-1].frames if chain else ()
+
+    @cached_property
+    def members(self) -> list[Raised]:
+        """What the exception group holds that failed first, if it was one."""
+        first = self.parts[0]
+        group = told_group(first.chain, first.message.partition("\n")[0])
+        return [] if group is None else members_of(first.chain, group)
 
     @cached_property
     def own_places(self) -> list[str]:
@@ -210,7 +219,7 @@ def _failed_phases(record: TestRecord) -> list[Phase]:
     """
     failed = [phase for phase in record.phases if phase.outcome == "failed"]
     if any(phase.subtest is not None for phase in failed):
-        failed = [p for p in failed if p.subtest is not None or not _OWN_SUMMARY.match(_text_of(p))]
+        failed = [p for p in failed if p.subtest is not None or not _OWN_SUMMARY.search(_text_of(p))]
     return failed
 
 
@@ -261,13 +270,34 @@ def _type_first(message: str) -> str:
 
 def _group(phase: Phase) -> str | None:
     """An exception group with what its members say; newer versions of pytest tell the one member alone."""
-    message = (phase.message or "").partition("\n")[0]
-    group = next((raised for raised in phase.exceptions if raised.link == "group"), None)
-    if group is None or not (message.startswith(group.headline) or message.endswith(_SINGLE)):
+    told = told_group(phase.exceptions, (phase.message or "").partition("\n")[0])
+    if told is None:
         return None
-    members = [raised.headline for raised in phase.exceptions if raised.link in ("member", None)]
-    more = [f"and {len(members) - MEMBERS} more"] if len(members) > MEMBERS else []
-    return f"{group.headline}: " + "; ".join([*members[:MEMBERS], *more])
+    members = [raised.headline for raised in members_of(phase.exceptions, told)]
+    unwritten = _MORE.fullmatch(members[-1]) if members else None
+    left = len(members) - MEMBERS + (int(unwritten.group(1)) - 1 if unwritten else 0)
+    more = [f"and {left} more"] if left > 0 else []
+    return f"{phase.exceptions[told].headline}: " + "; ".join([*members[:MEMBERS], *more])
+
+
+def told_group(chain: Chain, message: str) -> int | None:
+    """Where the group is that a message tells, if it tells one; the outermost if it is in others."""
+    single = _SINGLE in message
+    groups = [
+        index
+        for index, raised in enumerate(chain)
+        if raised.link == "group" and (single or message.startswith(raised.headline))
+    ]
+    if not groups:
+        return None
+    found = groups[-1]
+    while found - 1 in groups:
+        found -= 1
+    return found
+
+
+def members_of(chain: Chain, group: int) -> list[Raised]:
+    return [raised for raised in chain[group + 1 :] if raised.link in ("member", None)]
 
 
 def _title(phase: Phase) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pytest_mcp.events.exceptions import Raised
 from pytest_mcp.report import places
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.text import cut_middle
@@ -148,9 +149,16 @@ def _key(failure: Failure) -> Hashable:
     in_source = site is not None and places.is_source(site.rpartition(":")[0])
     if failure.type in _ASSERTIONS and not in_source:
         return "function", failure.when, failure.node_id.partition("[")[0]
+    if failure.members:
+        return failure.when, failure.type, *(_of_member(raised, failure.node_id) for raised in failure.members)
     if failure.raised_at is None:
         return failure.when, masked(failure.wording, failure.node_id)
     return failure.when, failure.type, failure.raised_at, site
+
+
+def _of_member(raised: Raised, node_id: str) -> Hashable:
+    kind = raised.headline.partition(":")[0]
+    return kind, raised.frames[-1].place if raised.frames else masked(raised.headline, node_id)
 
 
 def _embedded(failure: Failure) -> Hashable | None:

@@ -28,7 +28,7 @@ _NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or direc
 _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) expressions do not support")
 _TRACEBACK_LINE = re.compile(r'^ *File "([^"\n]+)", line (\d+), in (\w+)', re.MULTILINE)
 # How pytest-timeout begins and ends the stacks that it prints before it exits.
-_PYTEST_TIMEOUT = re.compile(r"\+{5} Timeout \+{5}")
+_PYTEST_TIMEOUT = re.compile(r"(?<!\+)\+{5,}+ Timeout \++$", re.MULTILINE)
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
 _SEE = "discover_tests lists what there is"
 _LAST_FAILED = (
@@ -157,8 +157,8 @@ def _unfinished(run: Run[Asked_co]) -> CallError:
         return _failed(run, "usage_error", f"pytest execution failed: {why}")
     why = f"the process exited with code {code} before the test session finished"
     printed = run.exit.stdout + run.exit.stderr
-    if _PYTEST_TIMEOUT.search(printed):
-        own = _own_frames(run, printed)
+    if len(marks := list(_PYTEST_TIMEOUT.finditer(printed))) > 1:
+        own = _own_frames(run, printed[marks[-2].end() : marks[-1].start()])
         why = "pytest-timeout (method: thread) ended the process" + (f" at {own[-1]}" if own else "")
     return _failed(run, "crash", f"pytest execution failed: {why}")
 

@@ -7,9 +7,10 @@ import re
 
 # Frames in a text: a path and a line, and behind them what was raised or where. pytest-check writes no colon there.
 _FRAME = re.compile(
-    r"^(?!E |E$|>)(?=\S)((?:[A-Za-z]:\\)?[^\n=']*?):(\d+)(?:: (?=in |$|[A-Za-z_][\w.]*$|[A-Z][\w.]*: )| in (?=[\w<]))",
+    r"^(?!E |E$|>)(?=\S)((?:[A-Za-z]:\\)?[^\n=']*?):(\d+)(: (?=in |$|[A-Za-z_][\w.]*$|[A-Z][\w.]*: )| in (?=[\w<]))",
     re.MULTILINE,
 )
+_FILE = re.compile(r"\S+\.\w+")
 # An environment may lie inside the root.
 _FOREIGN = re.compile(r"^(?:/|\.\./|<|[A-Za-z]:\\)|(?:^|/)(?:site-packages|dist-packages|lib/python[\d.]+)/")
 _TEST_FILE = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*$|[^/]*_tests?\.py$)")
@@ -19,7 +20,10 @@ _LIBRARY = re.compile(r"^(?:.*/)?(?:(site-packages|dist-packages)|lib/(python[\d
 
 def in_text(traceback: str) -> list[str]:
     """Every place that pytest's rendering names, from the outermost to the innermost."""
-    return [f"{path}:{line}" for path, line in _FRAME.findall(traceback)]
+    # Without a colon, prose can look like it: "at 3:30 in room 4".
+    return [
+        f"{path}:{line}" for path, line, colon in _FRAME.findall(traceback) if colon == ": " or _FILE.fullmatch(path)
+    ]
 
 
 def is_foreign(path: str) -> bool:

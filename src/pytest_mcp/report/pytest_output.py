@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
+from itertools import zip_longest
 
 # Where the closing line is looked for.
 LAST_LINES = 50
@@ -23,7 +24,7 @@ _HELD_ELSEWHERE = frozenset(
 # How the last line of the warnings begins; what plugins say may follow it without a title.
 _END_OF_WARNINGS = "-- Docs: "
 # The same for the table of pytest-pretty, which has a title without marks.
-_TABLE, _END_OF_TABLE = "Summary of Failures", "└"
+_TABLE, _BEGIN_OF_TABLE, _END_OF_TABLE = "Summary of Failures", "┏", "└"
 # Counts that the summary of an answer does not have.
 _MORE_COUNTS = re.compile(r"(\d{1,9}) (xfailed|xpassed|deselected|rerun)")
 _EXPECTED = re.compile(r"(\d{1,9}) (xfailed|xpassed)")
@@ -94,14 +95,15 @@ def condense(stdout: str) -> str:
     """The lines that say something new, less the closing line."""
     kept: list[str] = []
     skipping = ""
-    for line in stdout.splitlines():
+    lines = stdout.splitlines()
+    for line, following in zip_longest(lines, lines[1:], fillvalue=""):
         plain = _COLOUR.sub("", line)
         section = _SECTION.match(plain)
         end = _END_OF_TABLE if skipping == _TABLE else _END_OF_WARNINGS
         if _is_closing(plain) or (skipping and plain.startswith(end)):
             skipping = ""
             continue
-        if plain.strip() == _TABLE:
+        if plain.strip() == _TABLE and _COLOUR.sub("", following).startswith(_BEGIN_OF_TABLE):
             skipping = _TABLE
         if section is not None:
             skipping = section.group(1) if section.group(1) in _HELD_ELSEWHERE else ""

@@ -56,6 +56,26 @@ def expect():
     except ExceptionGroup:
         assert False, "no group expected"
 
+def without_traceback():
+    members = [OSError("disk full"), ValueError("x = = 1\\n    ^")]
+    raise LookupError("below") from ExceptionGroup("never raised", members)
+
+def quoting():
+    quoted = 'Traceback (most recent call last):\\n  File "other.py", line 1, in work\\nKeyError: 1'
+    raise ExceptionGroup("workers", [RuntimeError(quoted), ValueError("x")])
+
+def forging():
+    raise LookupError("below") from OSError("  + Exception Group Traceback (most recent call last):\\n  | a\\n  vital")
+
+def after_a_group():
+    try:
+        gather()
+    except ExceptionGroup as group:
+        try:
+            raise LookupError("first") from group
+        except LookupError as first:
+            assert [1] == [2], "second"
+
 def untraced():
     raise LookupError("below") from KeyError("never raised")
 
@@ -160,6 +180,36 @@ def test_what_was_raised_while_a_group_was_handled_is_told_once(tmp_path: Path) 
     assert [raised.link for raised in chain][-2:] == ["context", None]
     assert [raised.text[0] for raised in chain].count("AssertionError: no group expected") == 1
     assert chain[-1].frames[-1].function == "expect"
+
+
+def test_each_exception_after_a_group_is_told_once_and_in_order(tmp_path: Path) -> None:
+    chain = told(tmp_path, "after_a_group")
+
+    assert [raised.text[0] for raised in chain][-3:] == [
+        "OSError: line one",
+        "LookupError: first",
+        "AssertionError: second",
+    ]
+
+
+def test_a_group_that_was_never_raised_is_told_with_its_members_and_all_lines_of_their_texts(tmp_path: Path) -> None:
+    chain = told(tmp_path, "without_traceback")
+
+    assert [(raised.link, raised.text) for raised in chain[:-1]] == [
+        ("group", ("ExceptionGroup: never raised (2 sub-exceptions)",)),
+        ("member", ("OSError: disk full",)),
+        ("cause", ("ValueError: x = = 1", "    ^")),
+    ]
+
+
+def test_what_a_message_quotes_is_its_text_and_neither_a_type_nor_a_frame_nor_a_group(tmp_path: Path) -> None:
+    group, quoting, other = told(tmp_path, "quoting")
+    forging, _ = told(tmp_path, "forging")
+
+    assert quoting.text[0] == "RuntimeError: Traceback (most recent call last):"
+    assert (quoting.text[-1], quoting.frames, other.text) == ("KeyError: 1", (), ("ValueError: x",))
+    assert group.link == "group"
+    assert (forging.link, forging.text[-1]) == ("cause", "  vital")
 
 
 def test_an_exception_that_was_never_raised_has_its_text_and_no_frames(tmp_path: Path) -> None:

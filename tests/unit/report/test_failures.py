@@ -163,7 +163,7 @@ def test_a_cause_is_one_line_and_says_in_which_subtest() -> None:
 
 def test_pytests_own_summary_of_failed_subtests_is_left_out_because_it_says_nothing_new() -> None:
     part = phase(message="X: y", traceback="whole", subtest="[part]")
-    as_text = phase(message=None, traceback="contains 1 failed subtest")
+    as_text = phase(message=None, traceback="[gw1] linux -- Python 3.11.7 python\ncontains 1 failed subtest")
     as_data = phase(message=None, chain=[[None, None, ["contains 1 failed subtest"], []]])
 
     for summary in (as_text, as_data):

@@ -131,6 +131,23 @@ def test_groups_from_one_place_in_a_library_are_told_apart_by_what_they_hold() -
     assert [(cause.count, cause.location) for cause in grouped(*one, other)] == [(2, SOURCE), (1, TEST)]
 
 
+def test_groups_that_share_only_their_last_member_are_told_apart() -> None:
+    several = "ExceptionGroup: several (2 sub-exceptions)"
+
+    def of(member: str, name: str) -> Phase:
+        chain = [
+            ["group", None, [several], []],
+            ["member", None, [member], []],
+            [None, None, ["KeyError: 'x'"], [frame(SOURCE)]],
+        ]
+        return phase(f"tests/test_cart.py::{name}", message=several, chain=chain)
+
+    same = [of("ValueError: database is closed", name) for name in ("test_a", "test_b")]
+    other = of("TypeError: takes no sprocket", "test_c")
+
+    assert [cause.count for cause in grouped(*same, other)] == [2, 1]
+
+
 def test_assertions_of_one_test_function_are_one_cause_and_of_two_are_two() -> None:
     one = [raised(f"AssertionError: assert {n} == 0", TEST, node_id=f"tests/test_cart.py::test_a[{n}]") for n in (1, 2)]
     other = raised("AssertionError: assert 3 == 0", "tests/test_cart.py:9", node_id="tests/test_cart.py::test_b")

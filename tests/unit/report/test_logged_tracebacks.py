@@ -59,6 +59,27 @@ def test_the_same_words_from_another_place_are_another_traceback() -> None:
     assert "KeyError: 7" in captured(LOGGED, "KeyError: 7", TEST, ("src/shop/cart.py:13", "total", "return 0"))
 
 
-@pytest.mark.parametrize("text", ["Traceback (most recent call last):", LOGGED.partition("KeyError")[0].rstrip()])
-def test_a_traceback_that_is_cut_off_is_told_as_it_is(text: str) -> None:
+def test_another_way_to_the_same_place_is_another_traceback() -> None:
+    by_cache = LOGGED.replace("line 902, in dispatch_request", "line 3, in by_cache").replace(
+        '.venv/lib/python3.12/site-packages/flask/app.py", line 3', 'src/shop/cache.py", line 3'
+    )
+    by_network = ("src/shop/network.py:3", "by_network", "return self.ensure_sync()")
+
+    assert "src/shop/cache.py:3: in by_cache" in captured(by_cache, "KeyError: 7", TEST, by_network, SOURCE)
+
+
+SYNTAX_ERROR = """\
+Traceback (most recent call last):
+  File "app.py", line 3, in read
+    exec(text)
+  File "conf.cfg", line 1
+    x = = 1
+        ^
+SyntaxError: invalid syntax"""
+OTHER_LINES = "Traceback (most recent call last):\n  the vital information\nend"
+CUT_OFF = LOGGED.partition("KeyError")[0].rstrip()
+
+
+@pytest.mark.parametrize("text", ["Traceback (most recent call last):", CUT_OFF, SYNTAX_ERROR, OTHER_LINES])
+def test_a_traceback_that_is_cut_off_or_has_other_lines_is_told_as_it_is(text: str) -> None:
     assert captured(text) == text.split("\n")

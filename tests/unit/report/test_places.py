@@ -83,3 +83,7 @@ def test_every_frame_that_pytest_prints_is_found_and_nothing_else() -> None:
         "/usr/lib/python3.12/x.py:9",
     ]
     assert places.in_text("") == []
+
+
+def test_prose_with_a_time_in_it_is_no_place() -> None:
+    assert places.in_text("meeting at 3:30 in room B\ntest_a.py:8 in check()") == ["test_a.py:8"]

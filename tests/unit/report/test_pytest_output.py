@@ -43,6 +43,12 @@ def test_of_a_whole_run_only_what_no_other_key_holds_remains() -> None:
     assert condense(RUN) == "Required test coverage of 80% not reached. Total coverage: 71.00%"
 
 
+def test_a_title_that_is_not_above_a_table_of_pytest_pretty_is_kept() -> None:
+    said = "Summary of Failures\nall by one server"
+
+    assert condense(said) == said
+
+
 PRETTY = """\
 F                                                                        [ 50%]
 tests/test_a.py:3 test_one - AssertionError: assert {'lines': [{…

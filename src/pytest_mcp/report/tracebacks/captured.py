@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from pytest_mcp.events.exceptions import Frame, Raised
+from pytest_mcp.report import places
 from pytest_mcp.report.failures import Failure, Section
 from pytest_mcp.report.tracebacks import frames
 from pytest_mcp.report.tracebacks.style import Style
@@ -18,6 +19,10 @@ CAPTURED_LINES = 20
 CAPTURED_LINE_CHARACTERS = 500
 # A traceback in what was captured.
 _LOGGED = "Traceback (most recent call last):"
+_CARETS = re.compile(r"[ ~^]+")
+_REPEATED = "  [Previous line repeated "
+# A line that is written this often is a progress bar.
+_REDRAWN = 3
 _LOGGED_FRAME = re.compile(r'^  File "(.*)", line (\d{1,9}), in (.*)$')
 
 
@@ -31,9 +36,10 @@ def shown(sections: Iterable[Section], failure: Failure, style: Style) -> Iterat
 
 
 def _line(line: str) -> str:
-    """As a terminal shows it in the end: a progress bar writes one line again and again."""
-    last = line.rstrip("\r").rpartition("\r")[2]
-    return cut_middle(last, CAPTURED_LINE_CHARACTERS, separator=" ")
+    """Of a progress bar, which writes one line again and again, what a terminal shows in the end."""
+    written = [part for part in line.split("\r") if part.strip()]
+    shown = " ".join(written[-1:] if len(written) >= _REDRAWN else written)
+    return cut_middle(shown, CAPTURED_LINE_CHARACTERS, separator=" ")
 
 
 def _condensed(lines: list[str], failure: Failure, style: Style) -> list[str]:
@@ -44,30 +50,51 @@ def _condensed(lines: list[str], failure: Failure, style: Style) -> list[str]:
         end = start
         if lines[start] == _LOGGED:
             end = next((n for n in range(start + 1, len(lines)) if not lines[n].startswith("  ")), start)
-        # One that is cut off stays as it is.
-        told += _logged(lines[start + 1 : end], lines[end], failure, style) if end > start else [lines[start]]
+        found = _logged_frames(lines[start + 1 : end])
+        # One that is cut off, or has other lines in it, stays as it is.
+        told += _logged(found, lines[end], failure, style) if found else lines[start : end + 1]
         start = end + 1
     return told
 
 
-def _logged(lines: list[str], headline: str, failure: Failure, style: Style) -> list[str]:
-    raised = Raised(None, None, (headline,), tuple(_logged_frames(lines)))
+def _logged(found: tuple[Frame, ...], headline: str, failure: Failure, style: Style) -> list[str]:
+    raised = Raised(None, None, (headline,), _from_root(found, failure))
     if any(_is_same(raised, known) for part in failure.parts for known in part.chain):
         return [f"[the traceback of {headline.partition(':')[0]} is the one above]"]
     return [_LOGGED, *frames.shown(raised, failure.node_id, replace(style, arguments=False)), headline]
 
 
-def _logged_frames(lines: list[str]) -> Iterator[Frame]:
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        if found := _LOGGED_FRAME.match(line):
-            path, number, function = found.groups()
-            statement = following.strip() if following.startswith("    ") else None
-            yield Frame(path, int(number), function, statement, (), ())
+def _logged_frames(lines: list[str]) -> tuple[Frame, ...]:
+    """None at all if a line is not of a frame."""
+    found: list[Frame] = []
+    for line in lines:
+        if place := _LOGGED_FRAME.match(line):
+            path, number, function = place.groups()
+            found.append(Frame(path, int(number), function, None, (), ()))
+        elif found and line.startswith("    "):
+            if found[-1].statement is None and not _CARETS.fullmatch(line):
+                found[-1] = found[-1]._replace(statement=line.strip())
+        elif not line.startswith(_REPEATED):
+            return ()
+    return tuple(found)
+
+
+def _from_root(found: tuple[Frame, ...], failure: Failure) -> tuple[Frame, ...]:
+    """With paths as those of the failure, if one of them shows where the root is."""
+    known = {place.rpartition(":")[0] for place in failure.own_places}
+    roots = (frame.path.removesuffix(path) for frame in found for path in known if frame.path.endswith(f"/{path}"))
+    root = next(roots, "")
+    return tuple(frame._replace(path=frame.path.removeprefix(root)) for frame in found)
 
 
 def _is_same(logged: Raised, known: Raised) -> bool:
-    """Whether both are the exception of these words from this place; paths in the project are told from its root."""
+    """Whether both are the exception of these words, from one place, by one way through the project."""
     if logged.headline != known.headline or not (logged.frames and known.frames):
         return False
-    one, other = logged.frames[-1], known.frames[-1]
-    return one.line == other.line and (one.path == other.path or one.path.endswith(f"/{other.path}"))
+    ends = (logged.frames[-1].place, known.frames[-1].place)
+    ways = zip(reversed(_own(logged)), reversed(_own(known)), strict=False)
+    return all(one == other for one, other in [ends, *ways])
+
+
+def _own(raised: Raised) -> list[str]:
+    return [frame.place for frame in raised.frames if not places.is_foreign(frame.path)]

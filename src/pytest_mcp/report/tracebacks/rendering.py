@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pytest_mcp.events.exceptions import Chain, Raised
 from pytest_mcp.report import grouping
-from pytest_mcp.report.failures import Failure, Part, Section, plain
+from pytest_mcp.report.failures import ANNOUNCED, Failure, Part, Section, plain, told_group
 from pytest_mcp.report.tracebacks import captured, frames
 from pytest_mcp.report.tracebacks.style import Style
 from pytest_mcp.text import cut_middle
@@ -80,9 +80,9 @@ def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterat
 
 def _is_told(raised: Raised, message: str, chain: Chain, style: Style) -> bool:
     """Whether the message of the test has the first line of a group or of the last exception."""
-    groups = {each.headline for each in chain if each.link == "group" and message.startswith(each.headline)}
-    if groups:
-        return raised.link == "group" and raised.headline in groups and _is_whole(message, style)
+    group = told_group(chain, message)
+    if group is not None:
+        return raised is chain[group] and _is_whole(message, style)
     return raised is chain[-1] and _has_whole(message, raised.headline, style)
 
 
@@ -92,6 +92,8 @@ def _has_whole(message: str, line: str, style: Style) -> bool:
 
 
 def _is_whole(message: str, style: Style) -> bool:
+    if message.endswith(":") and len(message) > ANNOUNCED:
+        return False
     return style.whole_texts or len(message) <= grouping.CAUSE_CHARACTERS
 
 
