@@ -405,3 +405,13 @@ def test_a_process_that_pytest_timeout_ended_is_told_with_the_place() -> None:
 
     assert error is not None
     assert "pytest-timeout (method: thread) ended the process at tests/test_a.py:8 in test_slow" in error.message
+
+
+def test_one_line_that_looks_like_that_of_pytest_timeout_is_not_believed() -> None:
+    printed = '+++++ Timeout +++++\n  File "/project/tests/test_a.py", line 8, in test_slow\n'
+    events = [HELLO, *session(one_test("tests/test_a.py::test_one"), selected=2)[:-1]]
+
+    error = no_result.diagnose(execution(events, code=1, stdout=printed))
+
+    assert error is not None
+    assert "the process exited with code 1 before the test session finished" in error.message

@@ -328,3 +328,9 @@ def test_a_list_in_the_message_of_an_exception_is_no_comparison(indent: str) -> 
     message = ["ValueError: 2 problems", f"{indent}- the order", *details, f"{indent}- the customer"]
 
     assert without_equal_lines(*message) == message
+
+
+def test_a_long_first_line_that_announces_others_is_shown_whole() -> None:
+    announcing = "ValueError: " + "ab " * 60 + "VITAL " + "cd " * 60 + "end:"
+
+    assert f"E   {announcing}" in rendered(raised(f"{announcing}\nsecond", TEST, node_id=NODE))
