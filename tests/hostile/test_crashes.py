@@ -2,9 +2,8 @@
 
 import pytest
 
-from scripts.environments import ENVIRONMENTS
 from tests.support.protocol.hostile_server import HostileServer, NewServer
-from tests.support.workbench import NEWEST, Failure
+from tests.support.workbench import NEWEST, Failure, python_of
 
 BEFORE = "def test_before(): pass\n"
 AFTER = "def test_after(): pass\n"
@@ -165,7 +164,7 @@ def test_a_conftest_that_cannot_be_imported_is_named_with_line_and_type(server: 
 
 UNUSABLE: dict[str, tuple[dict[str, str | bytes], str]] = {
     "no environment": ({}, "No environment was found"),
-    "pytest missing": ({".venv": f"-> {ENVIRONMENTS['no-pytest'].python.parent.parent}"}, "No module named 'pytest'"),
+    "pytest missing": ({".venv": f"-> {python_of('no-pytest').parent.parent}"}, "No module named 'pytest'"),
     "Python missing": ({".venv/bin/activate": "\n"}, "does not exist"),
     "a link to a Python that is gone": ({".venv/bin/python": "-> /nowhere/python3"}, "link"),
     "a folder": ({".venv/bin/python/file": "\n"}, "folder"),
@@ -176,7 +175,7 @@ UNUSABLE: dict[str, tuple[dict[str, str | bytes], str]] = {
 
 def test_an_unusable_environment_says_what_was_tried_and_one_line_that_fixes_it(new_server: NewServer) -> None:
     """C6."""
-    usable = {".venv": f"-> {ENVIRONMENTS[NEWEST].python.parent.parent}"}
+    usable = {".venv": f"-> {python_of(NEWEST).parent.parent}"}
     server = new_server(python=None).ready(**usable)
 
     for files, problem in UNUSABLE.values():

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from scripts.environments import ENVIRONMENTS
 from tests.support.protocol.hostile_server import HostileServer, NewServer
-from tests.support.workbench import Failure
+from tests.support.workbench import Failure, python_of
 
 BEFORE = "def test_before(): pass\n"
 BAD = "def test_bad(): assert 0\n"
@@ -232,7 +231,7 @@ def test_two_thousand_tests_are_counted_exactly(server: HostileServer) -> None:
 
 def test_every_edit_is_seen_however_fast_it_follows_the_last(new_server: NewServer) -> None:
     """Bytecode is valid by size and whole seconds; pytest 8.4 keeps that of test modules in the same way."""
-    server = new_server(python=ENVIRONMENTS["pytest-8.4"].python).ready()
+    server = new_server(python=python_of("pytest-8.4")).ready()
     moment = int(time.time())
     for number in (1, 2) * 2:
         told = f"NUMBER = {number}\n"

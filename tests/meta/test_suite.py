@@ -1,13 +1,18 @@
 """How the tests themselves are kept: what they share is in one place, and nothing is hidden from a bare pytest."""
 
 import ast
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from scripts.environments import MATRIX
+from tests.external.endurance.matrix import TESTS
 from tests.support.paths import ROOT
 
 FILES = sorted((ROOT / "tests").rglob("*.py"))
@@ -89,3 +94,15 @@ def test_every_target_of_a_mark_is_a_target_of_make() -> None:
 
     assert marked == set(re.findall(r"external\(target='(\w+)'\)", makefile))
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in marked)
+
+
+def test_every_test_of_the_matrix_can_be_collected_for_an_environment_of_the_matrix() -> None:
+    named = os.environ | {"PYTEST_MCP_TEST_ENVIRONMENTS": next(iter(MATRIX))}
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", *TESTS]
+
+    collected = subprocess.run(command, cwd=ROOT, env=named, capture_output=True, text=True, check=False)
+
+    assert collected.returncode == 0, collected.stdout + collected.stderr
+    assert {line.split("::")[0] for line in collected.stdout.splitlines()} >= {
+        test for test in TESTS if test[-3:] == ".py"
+    }

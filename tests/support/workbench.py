@@ -26,6 +26,11 @@ GENERATIONS = ("pytest-7.0", "pytest-8.4", "pytest-9") if _NAMED is None else PY
 NEWEST = PYTESTS[-1]
 
 
+def python_of(environment: str) -> Path:
+    """Of an environment of `make test` or `make matrix`."""
+    return (ENVIRONMENTS | MATRIX)[environment].python
+
+
 @dataclass(frozen=True)
 class Failure:
     """What a call was answered with, when that was a JSON-RPC error."""
@@ -42,7 +47,7 @@ class Workbench:
 
     @property
     def python(self) -> Path:
-        return (ENVIRONMENTS | MATRIX)[self.environment].python
+        return python_of(self.environment)
 
     @property
     def config(self) -> Config:

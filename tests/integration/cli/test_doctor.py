@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 
 from pytest_mcp.tools import TOOLS
-from scripts.environments import ENVIRONMENTS
 from tests.support.commands.preloaded import typed
 from tests.support.git import git
 from tests.support.waiting import PATIENCE, limits_until, processes_in, until
-from tests.support.workbench import NEWEST, Workbench
+from tests.support.workbench import NEWEST, Workbench, python_of
 
-PYTHON = f"--python={ENVIRONMENTS[NEWEST].python}"
+PYTHON = f"--python={python_of(NEWEST)}"
 FINE = "def test_fine(): pass\n"
 HANGING = "import pathlib, time\npathlib.Path('begun').touch()\ntime.sleep(1000)\n"
 
@@ -94,7 +93,7 @@ def test_json_is_the_tools_answer_the_handshake_and_the_clients(project: Workben
 
 
 def test_no_pytest_is_one_line_to_type(project: Workbench) -> None:
-    python = ENVIRONMENTS["no-pytest"].python
+    python = python_of("no-pytest")
 
     done = doctor(project.root, f"--python={python}")
 

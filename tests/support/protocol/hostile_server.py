@@ -18,12 +18,11 @@ from typing import Any, Self
 import anyio
 
 from pytest_mcp.execution.folder.run_folder import PREFIX
-from scripts.environments import ENVIRONMENTS
 from tests.support.leftovers import Footprint, children, given, kill, waiting
 from tests.support.projects.project_files import write_files
 from tests.support.protocol.raw_client import OWN_ID, RawClient
 from tests.support.waiting import PATIENCE, processes_in, until
-from tests.support.workbench import NEWEST, Failure
+from tests.support.workbench import NEWEST, Failure, python_of
 
 # What an answer may take beyond the call's own time limit.
 ANSWER_SECONDS = 5
@@ -33,6 +32,7 @@ GONE_SECONDS = 2
 SLACK = 10
 # The limit of a call that names none.
 DEFAULT_TIMEOUT = 30
+PYTHON = python_of(NEWEST)
 
 PLAIN = {"test_plain.py": "def test_plain(): pass\n"}
 # A setting of the server's own that nobody else may ever see.
@@ -49,7 +49,7 @@ class HostileServer(RawClient):
         self,
         base: Path,
         *flags: str,
-        python: Path | None = ENVIRONMENTS[NEWEST].python,
+        python: Path | None = PYTHON,
         program: Sequence[str] = ("-m", "pytest_mcp"),
         token: str | None = SECRET,
     ) -> None:

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.cli.setup.known_clients import CLIENTS
-from scripts.environments import ENVIRONMENTS
 from tests.support.commands.desk import Desk
 from tests.support.commands.preloaded import typed
 from tests.support.protocol.servers import serving
-from tests.support.workbench import NEWEST
+from tests.support.workbench import NEWEST, python_of
 
 URL = "http://127.0.0.1:8000/mcp"
 TOKEN = "a-secret-that-nobody-may-read"
@@ -118,7 +117,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     root = tmp_path_factory.mktemp("served")
     (root / "test_fine.py").write_text("def test_fine(): pass\n", encoding="utf-8")
     (root / "token").write_text(TOKEN, encoding="utf-8")
-    with serving(root, ENVIRONMENTS[NEWEST].python, f"--token-file={root / 'token'}") as found:
+    with serving(root, python_of(NEWEST), f"--token-file={root / 'token'}") as found:
         yield found
 
 
