@@ -8,10 +8,10 @@ for failed comparisons only, so a passing test pays nothing. Public pytest only;
 from __future__ import annotations
 
 import re
-from contextlib import suppress
-from itertools import groupby
+from contextlib import contextmanager, suppress
+from itertools import groupby, zip_longest
 from types import CodeType
-from typing import Any, Callable, Generator, TypeVar
+from typing import Any, Callable, Generator, Iterator, Sequence, TypeVar
 
 import pytest
 
@@ -26,6 +26,10 @@ SHOWN_CHARACTERS = 640
 EQUAL_LINES = 3
 # More lines than this explain nothing.
 MOST_LINES = 2000
+# Values whose texts are longer have only the brief explanation: to format them takes seconds.
+LONGEST_COMPARED = 400_000
+# How much is spent on looking for similar lines, in pairs of characters: about a second.
+MOST_PAIRS = 10_000_000
 # What pytest says instead of the rest, at the end of a line or as a line of its own, indented below an attribute.
 _HINT = re.compile(r"(?:^ *|, )[Uu]se '?-vv?'? to (?:show|get (?:more|the full) diff)$")
 _DIFFERENCE = ("- ", "+ ")
@@ -93,10 +97,13 @@ class Comparisons:
     def differences(self, compared: tuple[str, object, object]) -> list[str]:
         """The differing lines of pytest's own full diff."""
         op, left, right = compared
+        if is_long(left, right):
+            return []
         self.config.option.verbose = EVERYTHING
         assertion = self.config.pluginmanager.get_plugin("assertion")
-        lines = assertion.pytest_assertrepr_compare(config=self.config, op=op, left=left, right=right) or ()
-        return [line for line in lines if line.startswith(_DIFFERENCE)]
+        with quick_differences():
+            lines = assertion.pytest_assertrepr_compare(config=self.config, op=op, left=left, right=right) or ()
+            return [line for line in lines if line.startswith(_DIFFERENCE)]
 
 
 @unseen
@@ -107,6 +114,59 @@ def verbosity_for(explanation: list[str], left: object, right: object) -> int:
     else:
         is_long = max(len(repr(left)), len(repr(right))) > LONGEST_VALUE
     return EVERYTHING if is_long else LONG_VALUES
+
+
+@unseen
+def is_long(*values: object) -> bool:
+    with suppress(Exception):
+        return sum(len(repr(value)) for value in values) > LONGEST_COMPARED
+    return True
+
+
+@contextmanager
+@unseen
+def quick_differences() -> Generator[None, None, None]:
+    """Have pytest use `differing`: Python's own function takes minutes for values of a thousand lines."""
+    # pytest too imports it for a failed comparison only.
+    import difflib
+
+    library: Any = difflib
+    before = library.ndiff
+    library.ndiff = lambda old, new, *_: differing(old, new, library.SequenceMatcher, before)
+    try:
+        yield
+    finally:
+        library.ndiff = before
+
+
+@unseen
+def differing(old: Sequence[str], new: Sequence[str], matcher: Any, ndiff: Any) -> Iterator[str]:
+    """The lines that differ. Similar ones are next to each other if they are found in time."""
+    first, second = (lines[:MOST_LINES] for lines in without_ends(old, new))
+    left = MOST_PAIRS
+    for kind, start, end, other_start, other_end in matcher(None, first, second).get_opcodes():
+        if kind != "equal":
+            gone, come = first[start:end], second[other_start:other_end]
+            left -= sum(map(len, gone)) * sum(map(len, come))
+            yield from ndiff(gone, come) if left > 0 else in_turn(gone, come)
+
+
+@unseen
+def without_ends(old: Sequence[str], new: Sequence[str]) -> list[Sequence[str]]:
+    """Without the lines that both begin and end with."""
+    shorter = min(len(old), len(new))
+    begins = (index for index in range(shorter) if old[index] != new[index])
+    start = next(begins, shorter)
+    ends = (index for index in range(shorter - start) if old[-1 - index] != new[-1 - index])
+    end = next(ends, shorter - start)
+    return [lines[start : len(lines) - end] for lines in (old, new)]
+
+
+@unseen
+def in_turn(gone: Sequence[str], come: Sequence[str]) -> Iterator[str]:
+    for pair in zip_longest(gone, come):
+        if pair[0] != pair[1]:
+            yield from (mark + line for mark, line in zip(_DIFFERENCE, pair) if line is not None)
 
 
 @unseen

@@ -5,6 +5,9 @@ Pure. In come the nested lists of a record, which a test could have forged; out 
 
 from typing import Any, NamedTuple
 
+# No child tells more exceptions of a failure, or more frames of one: it leaves out the middle.
+MOST_ENTRIES = 1000
+
 
 class Frame(NamedTuple):
     path: str
@@ -41,12 +44,12 @@ Chain = tuple[Raised, ...]
 
 
 def parse_chain(value: Any) -> Chain:
-    return tuple(_raised(*_list(entry, 4)) for entry in _list(value))
+    return tuple(_raised(*_list(entry, 4)) for entry in _few(value))
 
 
 def _raised(link: Any, note: Any, text: Any, frames: Any) -> Raised:
     return Raised(
-        _optional(link), _optional(note), _texts(text), tuple(_frame(_list(each, 6)) for each in _list(frames))
+        _optional(link), _optional(note), _texts(text), tuple(_frame(_list(each, 6)) for each in _few(frames))
     )
 
 
@@ -62,6 +65,12 @@ def _list(value: Any, length: int | None = None) -> list[Any]:
     if type(value) is not list or length not in (None, len(value)):
         raise ValueError("not a list of this length")
     return value
+
+
+def _few(value: Any) -> list[Any]:
+    if len(_list(value)) > MOST_ENTRIES:
+        raise ValueError("too many of them")
+    return _list(value)
 
 
 def _text(value: Any) -> str:

@@ -79,6 +79,17 @@ def after_a_group():
 def untraced():
     raise LookupError("below") from KeyError("never raised")
 
+def many():
+    raise ExceptionGroup("many", [ExceptionGroup("some", [KeyError(n) for n in range(9)]) for _ in range(9)])
+
+def retry(attempts):
+    while attempts < 90:
+        try:
+            retry(attempts + 1)
+        finally:
+            raise ValueError("attempt %d" % attempts)
+    raise KeyError("pen")
+
 def hidden():
     __tracebackhide__ = True
     raise ValueError("nobody sees where\\nbut this")
@@ -267,6 +278,24 @@ def test_of_a_deep_recursion_the_last_frames_are_told_and_how_many_there_were(tm
     assert len(raised.frames) <= describe.MOST_FRAMES
     assert raised.note is not None
     assert raised.text[0].startswith("RecursionError")
+
+
+@pytest.mark.parametrize(
+    ("call", "first", "last"),
+    [
+        ("retry", "KeyError: 'pen'", "ValueError: attempt 0"),
+        ("many", "ExceptionGroup: many (9 sub-exceptions)", "KeyError: 8"),
+    ],
+)
+def test_of_many_exceptions_the_first_and_the_last_are_told_and_the_others_counted(
+    tmp_path: Path, call: str, first: str, last: str
+) -> None:
+    """A record of thousands of them would be too large for the server to read."""
+    chain = told(tmp_path, call)
+
+    assert (chain[0].headline, chain[-1].headline) == (first, last)
+    assert len(chain) == describe.MOST_RAISED + 1
+    assert chain[describe.MOST_RAISED // 2].headline == "and 51 more exceptions"
 
 
 def test_a_long_value_is_cut(tmp_path: Path) -> None:
