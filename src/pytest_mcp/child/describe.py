@@ -131,7 +131,7 @@ def describe_subtest(context: object) -> str:
 
 def stack_of(excinfo: Any, relative: Callable[[str], str]) -> list[str]:
     """The frames of the project, the outermost first."""
-    frames = [(entry.frame.f_globals.get("__name__") or "", entry) for entry in excinfo.traceback]
+    frames = [(str(entry.frame.f_globals.get("__name__") or ""), entry) for entry in excinfo.traceback]
     return [
         "%s:%d: in %s" % (relative(str(entry.path)), entry.lineno + 1, entry.name)
         for module, entry in frames

@@ -349,3 +349,10 @@ def test_a_cause_without_a_traceback_is_told_by_its_text(tmp_path: Path) -> None
     assert first.frames == ()
     assert [frame.place for frame in last.frames] == ["shop.py:28"]
     assert last.text == ("RuntimeError: no result",)
+
+
+def test_a_stack_has_frames_of_code_whose_module_has_no_name() -> None:
+    with pytest.raises(KeyboardInterrupt) as raised:
+        exec(compile("raise KeyboardInterrupt", "/project/odd.py", "exec"), {"__name__": 5})
+
+    assert describe.stack_of(raised, str)[-1] == "/project/odd.py:1: in <module>"
