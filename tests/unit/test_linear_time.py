@@ -342,15 +342,20 @@ def one_in_many() -> tuple[list[int], list[int]]:
     return list(range(20_000)), [*range(19_999), 0]
 
 
-@pytest.mark.parametrize("values", [lists_that_differ_everywhere, random_bytes, one_in_many])
+def a_text() -> tuple[str, str]:
+    first, second = lists_that_differ_everywhere()
+    return "\n".join(first), "\n".join(second)
+
+
+@pytest.mark.parametrize("values", [lists_that_differ_everywhere, random_bytes, one_in_many, a_text])
 def test_a_comparison_is_explained_in_linear_time(
-    pytestconfig: pytest.Config, values: Callable[[], tuple[list[object], list[object]]]
+    pytestconfig: pytest.Config, values: Callable[[], tuple[object, object]]
 ) -> None:
-    """pytest compares lines only with -v; without, it takes no time, and neither may the lines that are added here."""
+    """pytest compares all lines only with -v, or not at all; it must not take longer for whole differences."""
     compared = comparisons.Comparisons(pytestconfig)
     brief = ["[...] == [...]", "At index 0 diff: 1 != 2", "Use -v to get more diff"]
     try:
-        with limited():
+        with limited(), comparisons.quick_differences():
             (explained,) = compared.explained([brief], ("==", *values()))
     finally:
         compared.restore()

@@ -43,6 +43,7 @@ _IN_COLUMNS = "equals failed"
 # What is said to be the file of these functions.
 NO_FILE = "<pytest-mcp>"
 Function = TypeVar("Function", bound=Callable[..., Any])
+Lines = Sequence[str]
 
 
 def unseen(function: Function) -> Function:
@@ -67,15 +68,16 @@ class Comparisons:
     @unseen
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> Generator[None, Any, None]:
         self.restore()
-        outcome = yield
-        if self.asked < EVERYTHING and outcome.excinfo is None:
-            needed = EVERYTHING
-            with suppress(Exception):
-                explanations = self.explained(outcome.get_result(), (op, left, right))
-                outcome.force_result(explanations)
-                needed = verbosity_for(explanations[0] if explanations else [], left, right)
-            # Behind this hook pytest cuts by verbosity, so it stays high until the report is made.
-            self.config.option.verbose = max(self.asked, needed)
+        with quick_differences():
+            outcome = yield
+            if self.asked < EVERYTHING and outcome.excinfo is None:
+                needed = EVERYTHING
+                with suppress(Exception):
+                    explanations = self.explained(outcome.get_result(), (op, left, right))
+                    outcome.force_result(explanations)
+                    needed = verbosity_for(explanations[0] if explanations else [], left, right)
+                # Behind this hook pytest cuts by verbosity, so it stays high until the report is made.
+                self.config.option.verbose = max(self.asked, needed)
 
     @unseen
     def restore(self) -> None:
@@ -101,9 +103,8 @@ class Comparisons:
             return []
         self.config.option.verbose = EVERYTHING
         assertion = self.config.pluginmanager.get_plugin("assertion")
-        with quick_differences():
-            lines = assertion.pytest_assertrepr_compare(config=self.config, op=op, left=left, right=right) or ()
-            return [line for line in lines if line.startswith(_DIFFERENCE)]
+        lines = assertion.pytest_assertrepr_compare(config=self.config, op=op, left=left, right=right) or ()
+        return [line for line in lines if line.startswith(_DIFFERENCE)]
 
 
 @unseen
@@ -126,7 +127,7 @@ def is_long(*values: object) -> bool:
 @contextmanager
 @unseen
 def quick_differences() -> Generator[None, None, None]:
-    """Have pytest use `differing`: Python's own function takes minutes for values of a thousand lines."""
+    """Have pytest use `differing` for `difflib.ndiff`, which takes minutes for texts or values of a thousand lines."""
     # pytest too imports it for a failed comparison only.
     import difflib
 
@@ -140,33 +141,47 @@ def quick_differences() -> Generator[None, None, None]:
 
 
 @unseen
-def differing(old: Sequence[str], new: Sequence[str], matcher: Any, ndiff: Any) -> Iterator[str]:
-    """The lines that differ. Similar ones are next to each other if they are found in time."""
-    first, second = (lines[:MOST_LINES] for lines in without_ends(old, new))
+def differing(old: Lines, new: Lines, matcher: Any, ndiff: Any) -> Iterator[str]:
+    """As `ndiff`, but similar lines are next to each other only where they are found in time."""
+    left = MOST_PAIRS - pairs(old, new)
+    if left >= 0:
+        yield from ndiff(old, new)
+        return
+    start, end = equal_ends(old, new)
+    first, second = old[start : len(old) - end], new[start : len(new) - end]
+    compared = matcher(None, first[:MOST_LINES], second[:MOST_LINES])
     left = MOST_PAIRS
-    for kind, start, end, other_start, other_end in matcher(None, first, second).get_opcodes():
-        if kind != "equal":
-            gone, come = first[start:end], second[other_start:other_end]
-            left -= sum(map(len, gone)) * sum(map(len, come))
-            yield from ndiff(gone, come) if left > 0 else in_turn(gone, come)
+    yield from map(_EQUAL.__add__, old[:start])
+    for kind, begin, stop, other_begin, other_stop in compared.get_opcodes():
+        gone, come = first[begin:stop], second[other_begin:other_stop]
+        left -= pairs(gone, come) if kind == "replace" else 0
+        yield from ndiff(gone, come) if kind == "replace" and left >= 0 else in_turn(gone, come)
+    yield from in_turn(first[MOST_LINES:], second[MOST_LINES:])
+    yield from map(_EQUAL.__add__, old[len(old) - end :])
 
 
 @unseen
-def without_ends(old: Sequence[str], new: Sequence[str]) -> list[Sequence[str]]:
-    """Without the lines that both begin and end with."""
+def pairs(old: Lines, new: Lines) -> int:
+    """Of characters, which Python compares with each other where all lines differ."""
+    return sum(map(len, old)) * sum(map(len, new))
+
+
+@unseen
+def equal_ends(old: Lines, new: Lines) -> tuple[int, int]:
+    """How many lines are the same at the beginning, and at the end."""
     shorter = min(len(old), len(new))
-    begins = (index for index in range(shorter) if old[index] != new[index])
-    start = next(begins, shorter)
-    ends = (index for index in range(shorter - start) if old[-1 - index] != new[-1 - index])
-    end = next(ends, shorter - start)
-    return [lines[start : len(lines) - end] for lines in (old, new)]
+    start = next((index for index in range(shorter) if old[index] != new[index]), shorter)
+    others = range(shorter - start)
+    return start, next((index for index in others if old[-1 - index] != new[-1 - index]), len(others))
 
 
 @unseen
-def in_turn(gone: Sequence[str], come: Sequence[str]) -> Iterator[str]:
-    for pair in zip_longest(gone, come):
-        if pair[0] != pair[1]:
-            yield from (mark + line for mark, line in zip(_DIFFERENCE, pair) if line is not None)
+def in_turn(gone: Lines, come: Lines) -> Iterator[str]:
+    for one, other in zip_longest(gone, come):
+        if one == other:
+            yield _EQUAL + one
+        else:
+            yield from (mark + line for mark, line in zip(_DIFFERENCE, (one, other)) if line is not None)
 
 
 @unseen
