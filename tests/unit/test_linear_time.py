@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import pytest_mcp
 from pytest_mcp import text
-from pytest_mcp.api import expressions
+from pytest_mcp.api import expressions, near_matches
 from pytest_mcp.api.results import CollectionError
 from pytest_mcp.changes.imports.mentions import Names, Scanner
 from pytest_mcp.cli import colours
@@ -363,6 +363,13 @@ def test_a_comparison_is_explained_in_linear_time(
     assert explained[:2] == brief[:2]
     # Not so if time ran out, which pytest takes for an error of a value's own.
     assert {line[0] for line in explained[2:]} == {"-", "+"}
+
+
+def test_what_was_meant_by_a_name_is_looked_for_in_linear_time() -> None:
+    names = ["a" * 150 + str(number) for number in range(6000)]
+
+    with limited():
+        assert near_matches.nearest("a" * 152, names) is not None
 
 
 # --- the patterns ------------------------------------------------------------------------------
