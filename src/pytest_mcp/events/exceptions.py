@@ -58,7 +58,9 @@ def _frame(values: list[Any]) -> Frame:
     if type(line) is not int or not 0 <= line < 10**9:
         raise ValueError("not a line number")
     pairs = tuple((_text(name), _text(shown)) for name, shown in (_list(pair, 2) for pair in _list(arguments)))
-    return Frame(_text(path), line, _optional(function), _optional(statement), pairs, _texts(variables))
+    # Compiled code can have any text for its file, and places are shown in one line.
+    file = _text(path).replace("\n", "\\n")
+    return Frame(file, line, _optional(function), _optional(statement), pairs, _texts(variables))
 
 
 def _list(value: Any, length: int | None = None) -> list[Any]:
