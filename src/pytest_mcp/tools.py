@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pytest_mcp import engine
-from pytest_mcp.api import near_matches
+from pytest_mcp.api import near_matches, targets
 from pytest_mcp.api.errors import Fault, InvalidParams
 from pytest_mcp.api.investigation import InvestigateFailure, InvestigateResult
 from pytest_mcp.api.requests import Arguments, DiscoverTests, ExecuteTests, ExplainEnvironment
@@ -68,23 +68,27 @@ class Tool:
         try:
             return self.request.model_validate(arguments, context=bounds)
         except ValidationError as error:
-            raise InvalidParams([self._fault(details) for details in error.errors(include_url=False)]) from error
+            found = enumerate(error.errors(include_url=False))
+            raise InvalidParams(
+                [self._fault(details, suggests=number < near_matches.MOST_ASKED) for number, details in found]
+            ) from error
 
-    def _fault(self, details: ErrorDetails) -> Fault:
+    def _fault(self, details: ErrorDetails, *, suggests: bool) -> Fault:
         return Fault(
             field=".".join(str(part) for part in details["loc"]),
-            message=self._message(details),
+            message=self._message(details, suggests=suggests),
             type=details["type"],
             received=details["input"],
         )
 
-    def _message(self, details: ErrorDetails) -> str:
+    def _message(self, details: ErrorDetails, *, suggests: bool) -> str:
         match details["type"]:
             case "extra_forbidden":
                 return self._unknown_parameter(str(details["loc"][-1]))
             case "value_error":
                 # Our own words, without what pydantic puts in front of them.
-                return str(details["ctx"]["error"])
+                refusal = details["ctx"]["error"]
+                return targets.explained(refusal) if suggests else str(refusal)
         return details["msg"]
 
     def _unknown_parameter(self, name: str) -> str:

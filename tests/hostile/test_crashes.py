@@ -149,7 +149,11 @@ def test_files_that_cannot_be_collected_are_named_with_line_and_type(server: Hos
         assert found[file][1] == line if line else found[file][1] != 0, file
 
 
-@pytest.mark.parametrize("source", ["import not_there\n", "def f(:\n", "raise SystemError('no')\n"])
+# Python itself cannot write the traceback of this one.
+UNWRITABLE = "bad = SyntaxError('bad'); bad.filename, bad.lineno, bad.text = 5, 'x', 7; raise bad\n"
+
+
+@pytest.mark.parametrize("source", ["import not_there\n", "def f(:\n", "raise SystemError('no')\n", UNWRITABLE])
 def test_a_conftest_that_cannot_be_imported_is_named_with_line_and_type(server: HostileServer, source: str) -> None:
     """C5."""
     server.project({"conftest.py": f"import os\n{source}", "test_a.py": BEFORE})

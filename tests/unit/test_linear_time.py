@@ -7,6 +7,7 @@ clock, and far above what any of these takes.
 import ast
 import importlib
 import pkgutil
+import random
 import re
 import signal
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 
 import pytest_mcp
 from pytest_mcp import text
-from pytest_mcp.api import expressions
+from pytest_mcp.api import expressions, near_matches
 from pytest_mcp.api.results import CollectionError
 from pytest_mcp.changes.imports.mentions import Names, Scanner
 from pytest_mcp.cli import colours
@@ -55,6 +56,9 @@ from pytest_mcp.report.tracebacks.style import Style, reductions
 from pytest_mcp.server import incoming, progress
 from tests.support.invented.records import absent, discovery, ended, execution, item, ledger, phase, session
 from tests.support.invented.records import uncollected as broken
+
+# Modules of the child are not part of the package, so types are not known here.
+comparisons = importlib.import_module("pytest_mcp.child.comparisons")
 
 CHARACTERS = 20_000
 # What a linear function takes is a hundredth of it, what a quadratic one takes is many times as much.
@@ -320,6 +324,52 @@ def test_an_answer_is_made_in_linear_time(whole: Callable[[str], object], attack
 def test_files_of_a_project_are_read_in_linear_time(tmp_path_factory: pytest.TempPathFactory, said: str) -> None:
     with limited():
         of_files(said, tmp_path_factory.mktemp("linear"))
+
+
+def lists_that_differ_everywhere() -> tuple[list[str], list[str]]:
+    """Similar lines, of which no two are equal: pytest's own difference of these takes a quarter of an hour."""
+    return [f"user {n}, {n * 7919} points" for n in range(1500)], [
+        f"user {n}, {n * 104729} points" for n in range(1500)
+    ]
+
+
+def random_bytes() -> tuple[list[int], list[int]]:
+    source = random.Random(1)
+    return list(source.randbytes(20_000)), list(source.randbytes(20_000))
+
+
+def one_in_many() -> tuple[list[int], list[int]]:
+    return list(range(20_000)), [*range(19_999), 0]
+
+
+def a_text() -> tuple[str, str]:
+    first, second = lists_that_differ_everywhere()
+    return "\n".join(first), "\n".join(second)
+
+
+@pytest.mark.parametrize("values", [lists_that_differ_everywhere, random_bytes, one_in_many, a_text])
+def test_a_comparison_is_explained_in_linear_time(
+    pytestconfig: pytest.Config, values: Callable[[], tuple[object, object]]
+) -> None:
+    """pytest compares all lines only with -v, or not at all; it must not take longer for whole differences."""
+    compared = comparisons.Comparisons(pytestconfig)
+    brief = ["[...] == [...]", "At index 0 diff: 1 != 2", "Use -v to get more diff"]
+    try:
+        with limited(), comparisons.quick_differences():
+            (explained,) = compared.explained([brief], ("==", *values()))
+    finally:
+        compared.restore()
+
+    assert explained[:2] == brief[:2]
+    # Not so if time ran out, which pytest takes for an error of a value's own.
+    assert {line[0] for line in explained[2:]} == {"-", "+"}
+
+
+def test_what_was_meant_by_a_name_is_looked_for_in_linear_time() -> None:
+    names = ["a" * 150 + str(number) for number in range(6000)]
+
+    with limited():
+        assert near_matches.nearest("a" * 152, names) is not None
 
 
 # --- the patterns ------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_mcp.api.errors import InvalidParams
+from pytest_mcp.api.near_matches import MOST_ASKED
 from pytest_mcp.config.model import Bounds
 from pytest_mcp.report.result import discovered
 from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump
@@ -76,6 +77,18 @@ def test_an_unknown_parameter_is_answered_with_the_nearest_and_all_others(
         f"Invalid params: {name}: is not a parameter of discover_tests;"
         f' {meant} path, pattern, markers, keywords, detail, max_tokens, changed (received "x")'
     )
+
+
+def test_near_paths_are_looked_for_only_for_the_first_of_many_that_do_not_exist(tmp_path: Path) -> None:
+    """Each search lists folders of the project."""
+    (tmp_path / "test_cart.py").touch()
+    asked = [f"test_carts.py::test_{number}" for number in range(MOST_ASKED + 5)]
+
+    with pytest.raises(InvalidParams) as refused:
+        BY_NAME["execute_tests"].accept({"node_ids": asked}, Bounds(tmp_path, max_timeout=1, max_tokens=500))
+
+    said = ["did you mean test_cart.py?" in fault.message for fault in refused.value.faults]
+    assert said == [True] * MOST_ASKED + [False] * 5
 
 
 @every_tool

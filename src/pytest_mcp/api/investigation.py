@@ -17,6 +17,7 @@ from pydantic import (
     field_validator,
 )
 
+from pytest_mcp.api import targets
 from pytest_mcp.api.requests import Arguments, DiscoverTests, NodeTarget, Seconds
 from pytest_mcp.api.results import Shape
 from pytest_mcp.api.targets import NAME_ALONE, Target
@@ -43,7 +44,8 @@ def _explain_name(given: Any, parse: ValidatorFunctionWrapHandler) -> Any:
     try:
         return parse(given)
     except ValidationError as error:
-        if NAME_ALONE not in str(error):
+        refusal = error.errors()[0].get("ctx", {}).get("error")
+        if not isinstance(refusal, ValueError) or targets.explained(refusal) != NAME_ALONE:
             raise
         name = given.partition("::")[0]
         raise ValueError(f"name one test as FILE::NAME; discover_tests with keywords {name} lists it") from error

@@ -7,13 +7,17 @@ test file, both up to a limit, and imports nothing.
 import difflib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 # What is read or listed at most; nobody waits for a suggestion.
 MOST_BYTES = 1_000_000
 MOST_ENTRIES = 5_000
 LONGEST_NAME = 500
+# How many names of one call are looked for.
+MOST_ASKED = 10
+# How much is compared at most, in pairs of characters: less than a second, even for names of one letter.
+MOST_PAIRS = 3_000_000
 # How alike two names must be, from 0 to 1.
 LIKENESS = 0.8
 # One wrong letter of four, or two that were swapped.
@@ -39,11 +43,22 @@ def of_test(file: Path, selector: str) -> str | None:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Bounded in time by the length of the name: the caller chose it."""
     if len(name) > LONGEST_NAME:
         return None
     cutoff = LIKENESS if len(name) > SHORT_NAME else SHORT_LIKENESS
-    return next(iter(difflib.get_close_matches(name, sorted(set(names)), n=1, cutoff=cutoff)), None)
+    compared = _compared(name, sorted(set(names)), cutoff)
+    return next(iter(difflib.get_close_matches(name, compared, n=1, cutoff=cutoff)), None)
+
+
+def _compared(name: str, names: Iterable[str], cutoff: float) -> Iterator[str]:
+    """The first names whose length does not rule them out, as many as can be compared in time."""
+    left = MOST_PAIRS
+    for other in names:
+        if 2 * min(len(name), len(other)) >= cutoff * (len(name) + len(other)):
+            left -= len(name) * len(other)
+            if left < 0:
+                return
+            yield other
 
 
 def _listed(folder: Path) -> list[os.DirEntry[str]]:

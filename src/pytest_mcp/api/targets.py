@@ -61,6 +61,21 @@ class Target:
         return self.relative in (".", other.relative) or other.relative.startswith(f"{self.relative}/")
 
 
+class Missing(ValueError):
+    """Nothing has this path. What is near is looked for only if it is asked for: a call can have many wrong paths."""
+
+    def __init__(self, relative: str, root: Path) -> None:
+        super().__init__(_why_missing(relative, root))
+        self.relative = relative
+        self.root = root
+
+
+def explained(refusal: ValueError) -> str:
+    """Why a path or node id was refused, with a path that exists if there is one near."""
+    near = near_matches.of_path(refusal.root, refusal.relative) if isinstance(refusal, Missing) else None
+    return f"does not exist; did you mean {text.in_line(near)}?" if near else str(refusal)
+
+
 def is_misread(path: str) -> bool:
     """Whether pytest would take a part of the path for a test or its parameters."""
     return "[" in path or "::" in path
@@ -136,7 +151,7 @@ def _locate(given: str, root: Path) -> str:
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
-        raise ValueError(_why_unreachable(error, path, root)) from error
+        raise _unreachable(error, path, root) from error
     if not real.is_relative_to(root):
         raise ValueError(f"lies outside the project root {root}")
     # A symlink inside the root keeps its own name, so that ids match the project's file names.
@@ -155,18 +170,16 @@ def _leaves(path: Path, root: Path) -> bool:
     return any(not place.resolve().is_relative_to(root) for place in on_the_way)
 
 
-def _why_unreachable(error: Exception, path: Path, root: Path) -> str:
+def _unreachable(error: Exception, path: Path, root: Path) -> ValueError:
     if not path.is_relative_to(root):
-        return f"lies outside the project root {root}"
+        return ValueError(f"lies outside the project root {root}")
     if isinstance(error, FileNotFoundError):
-        return _why_missing(path.relative_to(root).as_posix(), root)
-    return "cannot be resolved (a loop of symlinks, a file used as a folder, or a path that is too long)"
+        return Missing(path.relative_to(root).as_posix(), root)
+    return ValueError("cannot be resolved (a loop of symlinks, a file used as a folder, or a path that is too long)")
 
 
 def _why_missing(relative: str, root: Path) -> str:
     """With the next thing to do, if that can be told from the name."""
-    if near := near_matches.of_path(root, relative):
-        return f"does not exist; did you mean {text.in_line(near)}?"
     if "\\" in relative:
         return "does not exist; separate folders with /"
     if "*" in relative or "?" in relative:

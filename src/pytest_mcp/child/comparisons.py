@@ -8,10 +8,10 @@ for failed comparisons only, so a passing test pays nothing. Public pytest only;
 from __future__ import annotations
 
 import re
-from contextlib import suppress
-from itertools import groupby
+from contextlib import contextmanager, suppress
+from itertools import groupby, zip_longest
 from types import CodeType
-from typing import Any, Callable, Generator, TypeVar
+from typing import Any, Callable, Generator, Iterator, Sequence, TypeVar
 
 import pytest
 
@@ -26,6 +26,10 @@ SHOWN_CHARACTERS = 640
 EQUAL_LINES = 3
 # More lines than this explain nothing.
 MOST_LINES = 2000
+# Values whose texts are longer have only the brief explanation: to format them takes seconds.
+LONGEST_COMPARED = 400_000
+# How much is spent on looking for similar lines, in pairs of characters: about a second.
+MOST_PAIRS = 10_000_000
 # What pytest says instead of the rest, at the end of a line or as a line of its own, indented below an attribute.
 _HINT = re.compile(r"(?:^ *|, )[Uu]se '?-vv?'? to (?:show|get (?:more|the full) diff)$")
 _DIFFERENCE = ("- ", "+ ")
@@ -39,6 +43,7 @@ _IN_COLUMNS = "equals failed"
 # What is said to be the file of these functions.
 NO_FILE = "<pytest-mcp>"
 Function = TypeVar("Function", bound=Callable[..., Any])
+Lines = Sequence[str]
 
 
 def unseen(function: Function) -> Function:
@@ -63,15 +68,16 @@ class Comparisons:
     @unseen
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> Generator[None, Any, None]:
         self.restore()
-        outcome = yield
-        if self.asked < EVERYTHING and outcome.excinfo is None:
-            needed = EVERYTHING
-            with suppress(Exception):
-                explanations = self.explained(outcome.get_result(), (op, left, right))
-                outcome.force_result(explanations)
-                needed = verbosity_for(explanations[0] if explanations else [], left, right)
-            # Behind this hook pytest cuts by verbosity, so it stays high until the report is made.
-            self.config.option.verbose = max(self.asked, needed)
+        with quick_differences():
+            outcome = yield
+            if self.asked < EVERYTHING and outcome.excinfo is None:
+                needed = EVERYTHING
+                with suppress(Exception):
+                    explanations = self.explained(outcome.get_result(), (op, left, right))
+                    outcome.force_result(explanations)
+                    needed = verbosity_for(explanations[0] if explanations else [], left, right)
+                # Behind this hook pytest cuts by verbosity, so it stays high until the report is made.
+                self.config.option.verbose = max(self.asked, needed)
 
     @unseen
     def restore(self) -> None:
@@ -93,6 +99,8 @@ class Comparisons:
     def differences(self, compared: tuple[str, object, object]) -> list[str]:
         """The differing lines of pytest's own full diff."""
         op, left, right = compared
+        if is_long(left, right):
+            return []
         self.config.option.verbose = EVERYTHING
         assertion = self.config.pluginmanager.get_plugin("assertion")
         lines = assertion.pytest_assertrepr_compare(config=self.config, op=op, left=left, right=right) or ()
@@ -107,6 +115,73 @@ def verbosity_for(explanation: list[str], left: object, right: object) -> int:
     else:
         is_long = max(len(repr(left)), len(repr(right))) > LONGEST_VALUE
     return EVERYTHING if is_long else LONG_VALUES
+
+
+@unseen
+def is_long(*values: object) -> bool:
+    with suppress(Exception):
+        return sum(len(repr(value)) for value in values) > LONGEST_COMPARED
+    return True
+
+
+@contextmanager
+@unseen
+def quick_differences() -> Generator[None, None, None]:
+    """Have pytest use `differing` for `difflib.ndiff`, which takes minutes for texts or values of a thousand lines."""
+    # pytest too imports it for a failed comparison only.
+    import difflib
+
+    library: Any = difflib
+    before = library.ndiff
+    library.ndiff = lambda old, new, *_: differing(old, new, library.SequenceMatcher, before)
+    try:
+        yield
+    finally:
+        library.ndiff = before
+
+
+@unseen
+def differing(old: Lines, new: Lines, matcher: Any, ndiff: Any) -> Iterator[str]:
+    """As `ndiff`, but similar lines are next to each other only where they are found in time."""
+    left = MOST_PAIRS - pairs(old, new)
+    if left >= 0:
+        yield from ndiff(old, new)
+        return
+    start, end = equal_ends(old, new)
+    first, second = old[start : len(old) - end], new[start : len(new) - end]
+    compared = matcher(None, first[:MOST_LINES], second[:MOST_LINES])
+    left = MOST_PAIRS
+    yield from map(_EQUAL.__add__, old[:start])
+    for kind, begin, stop, other_begin, other_stop in compared.get_opcodes():
+        gone, come = first[begin:stop], second[other_begin:other_stop]
+        left -= pairs(gone, come) if kind == "replace" else 0
+        yield from ndiff(gone, come) if kind == "replace" and left >= 0 else in_turn(gone, come)
+    yield from in_turn(first[MOST_LINES:], second[MOST_LINES:])
+    yield from map(_EQUAL.__add__, old[len(old) - end :])
+
+
+@unseen
+def pairs(old: Lines, new: Lines) -> int:
+    """Of characters, which Python compares with each other where all lines differ."""
+    return sum(map(len, old)) * sum(map(len, new))
+
+
+@unseen
+def equal_ends(old: Lines, new: Lines) -> tuple[int, int]:
+    """How many lines are the same at the beginning, and at the end."""
+    shorter = min(len(old), len(new))
+    start = next((index for index in range(shorter) if old[index] != new[index]), shorter)
+    others = range(shorter - start)
+    return start, next((index for index in others if old[-1 - index] != new[-1 - index]), len(others))
+
+
+@unseen
+def in_turn(gone: Lines, come: Lines) -> Iterator[str]:
+    for one, other in zip_longest(gone, come):
+        if one == other:
+            yield _EQUAL + one
+        else:
+            yield from (mark + line for mark, line in zip(_DIFFERENCE, (one, other)) if line is not None)
 
 
 @unseen

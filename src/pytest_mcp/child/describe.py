@@ -23,6 +23,8 @@ PLACE = re.compile(r"(?::\d+(?:: [A-Za-z_][\w.]*)?|, line \d+)$")
 
 # A traceback deeper than this is told by its last frames. pytest itself shows twenty of an endless recursion.
 MOST_FRAMES = 60
+# A longer chain, or a group of more, is told by its first and its last exceptions.
+MOST_RAISED = 40
 # A longer value or statement tells no more; the answer shows less than this anyway.
 LONGEST_VALUE = 500
 LONGEST_STATEMENT = 1000
@@ -129,7 +131,7 @@ def describe_subtest(context: object) -> str:
 
 def stack_of(excinfo: Any, relative: Callable[[str], str]) -> list[str]:
     """The frames of the project, the outermost first."""
-    frames = [(entry.frame.f_globals.get("__name__") or "", entry) for entry in excinfo.traceback]
+    frames = [(str(entry.frame.f_globals.get("__name__") or ""), entry) for entry in excinfo.traceback]
     return [
         "%s:%d: in %s" % (relative(str(entry.path)), entry.lineno + 1, entry.name)
         for module, entry in frames
@@ -153,9 +155,18 @@ def chain_of(longrepr: Any, root: str) -> list[Any] | None:
             told = _written(traceback, root, len(links) - number) if is_native else [_raised(traceback, root)]
             told[-1][0] = None if description is None else "cause" if _CAUSE in description else "context"
             chain += told
-        return chain
+        return _without_middle(chain)
     except Exception:  # noqa: BLE001 - whatever has another shape is told as text
         return None
+
+
+def _without_middle(chain: list[Any]) -> list[Any]:
+    half = MOST_RAISED // 2
+    if len(chain) <= MOST_RAISED:
+        return chain
+    # In Python's words for the members of a large group.
+    more = "and %d more exceptions" % (len(chain) - 2 * half)
+    return [*chain[:half], [chain[-half - 1][0], None, [more], []], *chain[-half:]]
 
 
 def short_text(report: Any, root: str) -> str:

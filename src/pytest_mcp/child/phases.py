@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Callable, Generator, NamedTuple
 
 import pytest
+from comparisons import quick_differences
 from describe import Clip, chain_of, describe_subtest, skip_reason, text_of, told, unshown
 from source_lines import line_of
 
@@ -47,6 +48,14 @@ class Observer:
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_teardown(self) -> Generator[None, None, None]:
         yield from self.observing("teardown")
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_assertrepr_compare(self) -> Generator[None, Any, None]:
+        with quick_differences():
+            outcome = yield
+            if outcome.excinfo is None:
+                # Newer versions have iterators.
+                outcome.force_result([list(lines) for lines in outcome.get_result() if lines])
 
     def observing(self, when: str) -> Generator[None, None, None]:
         before = self.option.verbose

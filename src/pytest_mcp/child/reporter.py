@@ -85,7 +85,8 @@ class Reporter:
     def report_broken_configuration(self, error: Any) -> None:
         conftest, cause = broken_conftest(error)
         if conftest is not None:
-            text = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
+            written = partial(traceback.format_exception, type(cause), cause, cause.__traceback__)
+            text = told("the traceback", lambda: "".join(written()))
             shown = text if self.full else told("the traceback", short_native, text, self.root)
             self.emit_collection_error(conftest, cause, self.clip(shown))
         elif isinstance(error, pytest.UsageError):

@@ -56,11 +56,10 @@ def broken_conftest(error: BaseException) -> tuple[str | None, BaseException]:
 
 
 def line_of(error: BaseException, path: str) -> int | None:
-    """Where in this file the error is: a syntax error knows, any other is the last frame inside it."""
+    """Where in this file the error is: a syntax error of the parser knows, any other is the last frame inside it."""
     here = os.path.realpath(path)
-    if isinstance(error, SyntaxError):
-        is_here = error.filename and os.path.realpath(error.filename) == here
-        return (error.lineno or None) if is_here else None
+    if isinstance(error, SyntaxError) and isinstance(error.filename, str) and isinstance(error.lineno, int):
+        return (error.lineno or None) if os.path.realpath(error.filename) == here else None
     line = None
     frame = error.__traceback__
     while frame is not None:

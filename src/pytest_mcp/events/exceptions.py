@@ -5,6 +5,9 @@ Pure. In come the nested lists of a record, which a test could have forged; out 
 
 from typing import Any, NamedTuple
 
+# No child tells more exceptions of a failure, or more frames of one: it leaves out the middle.
+MOST_ENTRIES = 1000
+
 
 class Frame(NamedTuple):
     path: str
@@ -41,12 +44,12 @@ Chain = tuple[Raised, ...]
 
 
 def parse_chain(value: Any) -> Chain:
-    return tuple(_raised(*_list(entry, 4)) for entry in _list(value))
+    return tuple(_raised(*_list(entry, 4)) for entry in _few(value))
 
 
 def _raised(link: Any, note: Any, text: Any, frames: Any) -> Raised:
     return Raised(
-        _optional(link), _optional(note), _texts(text), tuple(_frame(_list(each, 6)) for each in _list(frames))
+        _optional(link), _optional(note), _texts(text), tuple(_frame(_list(each, 6)) for each in _few(frames))
     )
 
 
@@ -55,13 +58,21 @@ def _frame(values: list[Any]) -> Frame:
     if type(line) is not int or not 0 <= line < 10**9:
         raise ValueError("not a line number")
     pairs = tuple((_text(name), _text(shown)) for name, shown in (_list(pair, 2) for pair in _list(arguments)))
-    return Frame(_text(path), line, _optional(function), _optional(statement), pairs, _texts(variables))
+    # Compiled code can have any text for its file, and places are shown in one line.
+    file = _text(path).replace("\n", "\\n")
+    return Frame(file, line, _optional(function), _optional(statement), pairs, _texts(variables))
 
 
 def _list(value: Any, length: int | None = None) -> list[Any]:
     if type(value) is not list or length not in (None, len(value)):
         raise ValueError("not a list of this length")
     return value
+
+
+def _few(value: Any) -> list[Any]:
+    if len(_list(value)) > MOST_ENTRIES:
+        raise ValueError("too many of them")
+    return _list(value)
 
 
 def _text(value: Any) -> str:

@@ -24,7 +24,7 @@ from pytest_mcp.history import fingerprints, maps, project_name
 from pytest_mcp.history.executed import ALL, IMPORTS, imported
 from pytest_mcp.history.fingerprints import MODULE, Difference, Units
 from pytest_mcp.history.maps import Stored, StoredRun, Unit
-from pytest_mcp.history.opening import open_store
+from pytest_mcp.history.opening import reading
 from pytest_mcp.history.store import Unavailable
 
 # Of a commit, in a notice.
@@ -66,11 +66,8 @@ def _is_source(file: str) -> bool:
 
 
 def _read(address: str, project: str) -> Stored:
-    store = open_store(address)
-    try:
+    with reading(address) as store:
         return maps.read(store, project)
-    finally:
-        store.close()
 
 
 def narrowed_by(examined: Examined, changes: Changes, before: Mapping[str, bytes], stored: Stored) -> Reach:

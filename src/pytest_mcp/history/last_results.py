@@ -5,13 +5,12 @@ in `page/past.py`.
 """
 
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from pytest_mcp.config.model import History
 from pytest_mcp.history import project_name
-from pytest_mcp.history.opening import open_store
+from pytest_mcp.history.opening import reading
 from pytest_mcp.history.questions.one_test import find
 from pytest_mcp.history.questions.runs import Runs, Scope, recent
 from pytest_mcp.history.rows import Letter
@@ -34,7 +33,7 @@ class LastResult(NamedTuple):
 def look(history: History, root: Path, node_ids: Sequence[str]) -> dict[str, list[LastResult]] | None:
     """None if the history cannot be read: a notice says that the run is not recorded, and why."""
     try:
-        with closing(open_store(history.address)) as store:
+        with reading(history.address) as store:
             return ask(Scope(store, project_name.of(root)), node_ids)
     except Unavailable:
         return None

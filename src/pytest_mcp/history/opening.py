@@ -1,9 +1,27 @@
 """Open the history that the operator named: the path of an SQLite file, or the URL of a PostgreSQL database."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.history.store import Store, Unavailable
+
+logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def reading(address: str) -> Iterator[Store]:
+    """Raises Unavailable, also for values that nobody recorded: no database notices every damage of its file."""
+    with closing(open_store(address)) as store:
+        try:
+            yield store
+        except Unavailable:
+            raise
+        except Exception as error:
+            logger.warning("unexpected value in the history", exc_info=error)
+            raise Unavailable("it has values that pytest-mcp did not write") from error
 
 
 def open_store(address: str) -> Store:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pytest_mcp.config.model import History
 from pytest_mcp.history import project_name
-from pytest_mcp.history.opening import open_store
+from pytest_mcp.history.opening import reading
 from pytest_mcp.history.questions import flaky, one_test
 from pytest_mcp.history.questions.flaky import OTHER_FAULT, Flaky, Result
 from pytest_mcp.history.questions.runs import Runs, Scope, recent
@@ -26,11 +26,8 @@ LONGEST_WAIT = 0.25
 def look(history: History, root: Path, failures: Sequence[Sequence[str]]) -> list[str]:
     """Nothing if the history cannot be read: the notice that the run is not recorded says why."""
     try:
-        store = open_store(history.address)
-        try:
+        with reading(history.address) as store:
             return remarks(Scope(store, project_name.of(root)), failures)
-        finally:
-            store.close()
     except Unavailable:
         return []
 

@@ -16,7 +16,7 @@ from pytest_mcp.config.model import Config, History
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.history import project_name, remarks
-from pytest_mcp.history.opening import open_store
+from pytest_mcp.history.opening import reading
 from pytest_mcp.history.questions import failing, flaky, one_test, slow
 from pytest_mcp.history.questions.runs import Scope, ids_below, node_ids
 from pytest_mcp.history.store import Unavailable
@@ -52,13 +52,10 @@ async def evidence(config: Config, node_id: str) -> list[str]:
 
 def _answer(request: TestHistory, config: Config, history: History) -> HistoryResult:
     try:
-        store = open_store(history.address)
-        try:
+        with reading(history.address) as store:
             since = time.time() - request.days * SECONDS_PER_DAY
             made = _asked(request, Scope(store, project_name.of(config.root), since))
             return answers.fitted(made, request, ceiling=config.max_reply_bytes)
-        finally:
-            store.close()
     except Unavailable as error:
         raise _unreadable(str(error)) from error
 

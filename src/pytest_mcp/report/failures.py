@@ -39,7 +39,7 @@ _FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found|recursive dependency inv
 _PROGRESS = re.compile(r"[u,-]+\s?")
 # What a message of pytest has that tells the one exception in a group.
 _SINGLE = " [single exception in "
-# What Python writes instead of the members beyond the fifteenth.
+# What Python writes instead of the members beyond the fifteenth, and the child instead of the middle of a chain.
 _MORE = re.compile(r"and (\d{1,9}) more exceptions?")
 _OWN_SUMMARY = re.compile(r"(?:^|\n)contains \d+ failed subtests?$")
 
@@ -274,8 +274,8 @@ def _group(phase: Phase) -> str | None:
     if told is None:
         return None
     members = [raised.headline for raised in members_of(phase.exceptions, told)]
-    unwritten = _MORE.fullmatch(members[-1]) if members else None
-    left = len(members) - MEMBERS + (int(unwritten.group(1)) - 1 if unwritten else 0)
+    unwritten = sum(int(found.group(1)) - 1 for found in map(_MORE.fullmatch, members) if found)
+    left = len(members) - MEMBERS + unwritten
     more = [f"and {left} more"] if left > 0 else []
     return f"{phase.exceptions[told].headline}: " + "; ".join([*members[:MEMBERS], *more])
 

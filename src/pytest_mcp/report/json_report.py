@@ -13,6 +13,10 @@ from pytest_mcp.events.model import Phase
 from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.events.run import Run
 
+# What is nested deeper cannot be sent; a test may record anything as its property.
+MOST_LEVELS = 100
+TOO_DEEP = "[nested too deeply to be shown]"
+
 
 def build(run: Run[Request]) -> dict[str, Any]:
     ledger = run.ledger
@@ -45,22 +49,23 @@ def _summary(ledger: Ledger, tests: list[dict[str, Any]]) -> dict[str, int]:
 
 def _collector(collector: dict[str, Any], deselected: set[str]) -> dict[str, Any]:
     result = [
-        entry | {"deselected": True} if entry.get("nodeid") in deselected else entry
+        entry | {"deselected": True} if str(entry.get("nodeid")) in deselected else entry
         for entry in _list(collector.get("result"))
         if isinstance(entry, dict)
     ]
-    return collector | {"result": result}
+    return {name: _shallow(value) for name, value in (collector | {"result": result}).items()}
 
 
 def _test(record: TestRecord) -> dict[str, Any]:
-    staged = [(phase, phase.stage) for phase in record.phases if phase.stage is not None]
+    staged = [(phase, _shallow(phase.stage)) for phase in record.phases if phase.stage is not None]
     first = staged[0][1]
     test: dict[str, Any] = {"nodeid": first.get("nodeid"), "lineno": first.get("lineno"), "outcome": "passed"}
     if first.get("keywords"):
         test["keywords"] = first["keywords"]
     for phase, reported in staged:
-        if reported.get("status") not in ("passed", "", None):
-            test["outcome"] = reported["status"]
+        status = reported.get("status")
+        if isinstance(status, str) and status not in ("passed", ""):
+            test["outcome"] = status
         if phase.when == "teardown" and reported.get("properties"):
             pairs = _list(reported["properties"])
             test["user_properties"] = [{pair[0]: pair[1]} for pair in pairs if _is_pair(pair)]
@@ -73,12 +78,26 @@ def _add_stage(test: dict[str, Any], phase: Phase, reported: dict[str, Any]) -> 
     if phase.subtest is None:
         test[phase.when] = reported.get("stage")
     elif phase.outcome == "failed":
-        test.setdefault("subtests", []).append({"description": phase.subtest, **(reported.get("stage") or {})})
+        test.setdefault("subtests", []).append({"description": phase.subtest, **_dict(reported.get("stage"))})
 
 
 def _list(value: Any) -> list[Any]:
     """The content of these objects is not checked in `events`, so it is checked here."""
     return value if isinstance(value, list) else []
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _shallow(value: Any, levels: int = MOST_LEVELS) -> Any:
+    if not isinstance(value, (list, dict)):
+        return value
+    if levels == 0:
+        return TOO_DEEP
+    if isinstance(value, dict):
+        return {name: _shallow(entry, levels - 1) for name, entry in value.items()}
+    return [_shallow(entry, levels - 1) for entry in value]
 
 
 def _is_pair(value: Any) -> bool:

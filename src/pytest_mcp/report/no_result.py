@@ -226,16 +226,16 @@ def _missing_targets(run: Run[Request]) -> list[Fault]:
     broken = {event.file for event in run.ledger.collection_failures}
     broken |= {event.id for event in run.ledger.skipped_modules}
     by_cache = run.ledger.configured is not None and "lf" in run.ledger.configured.from_cache
-    return [
-        Fault(
-            name,
-            _why_missing(target, missing),
-            "not_found",
-            target.node_id,
-            _LAST_FAILED if by_cache else _next_step(target),
-        )
+    absent = [
+        (name, target)
         for name, target in run.request.targets
         if not missing.isdisjoint(target.reported) and target.relative not in broken
+    ]
+    steps = [_LAST_FAILED] if by_cache else [_next_step(target) for _, target in absent[: near_matches.MOST_ASKED]]
+    steps += [_LAST_FAILED if by_cache else _SEE] * (len(absent) - len(steps))
+    return [
+        Fault(name, _why_missing(target, missing), "not_found", target.node_id, step)
+        for (name, target), step in zip(absent, steps, strict=False)
     ]
 
 

@@ -1,5 +1,6 @@
 """What of a comparison is added to pytest's explanation, and what is left out; test_failures_as_data has real ones."""
 
+import difflib
 from importlib import import_module
 from types import SimpleNamespace
 
@@ -104,3 +105,19 @@ def test_two_columns_of_pytest_icdiff_are_replaced_by_what_pytest_says(others: l
     compared = comparisons.Comparisons(SimpleNamespace(option=SimpleNamespace(verbose=0)))
 
     assert compared.explained([columns, *others], ("==", "a", "b")) == others
+
+
+lines = st.lists(st.text("ab", max_size=3), max_size=30)
+
+
+@given(lines, lines, st.sampled_from([0, 200, 10_000]), st.sampled_from([5, 2000]))
+def test_a_quick_difference_has_every_line_of_both_sides_in_order(
+    old: list[str], new: list[str], most_pairs: int, most_lines: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch, comparisons.quick_differences():
+        patch.setattr(comparisons, "MOST_PAIRS", most_pairs)
+        patch.setattr(comparisons, "MOST_LINES", most_lines)
+        told = [line for line in difflib.ndiff(old, new) if not line.startswith("? ")]
+
+    assert [line[2:] for line in told if not line.startswith("+ ")] == old
+    assert [line[2:] for line in told if not line.startswith("- ")] == new

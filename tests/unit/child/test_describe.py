@@ -79,6 +79,19 @@ def after_a_group():
 def untraced():
     raise LookupError("below") from KeyError("never raised")
 
+def many():
+    raise ExceptionGroup("many", [ExceptionGroup("some", [KeyError(n) for n in range(9)]) for _ in range(9)])
+
+def retry():
+    error = KeyError("pen")
+    for attempt in range(45):
+        try:
+            raise error
+        except Exception as caught:
+            error = ValueError("attempt %d" % attempt)
+            error.__context__ = caught
+    raise error
+
 def hidden():
     __tracebackhide__ = True
     raise ValueError("nobody sees where\\nbut this")
@@ -269,6 +282,24 @@ def test_of_a_deep_recursion_the_last_frames_are_told_and_how_many_there_were(tm
     assert raised.text[0].startswith("RecursionError")
 
 
+@pytest.mark.parametrize(
+    ("call", "first", "left_out", "last"),
+    [
+        ("retry", "KeyError: 'pen'", 6, "ValueError: attempt 44"),
+        ("many", "ExceptionGroup: many (9 sub-exceptions)", 51, "KeyError: 8"),
+    ],
+)
+def test_of_many_exceptions_the_first_and_the_last_are_told_and_the_others_counted(
+    tmp_path: Path, call: str, first: str, left_out: int, last: str
+) -> None:
+    """A record of thousands of them would be too large for the server to read."""
+    chain = told(tmp_path, call)
+
+    assert (chain[0].headline, chain[-1].headline) == (first, last)
+    assert len(chain) == describe.MOST_RAISED + 1
+    assert chain[describe.MOST_RAISED // 2].headline == f"and {left_out} more exceptions"
+
+
 def test_a_long_value_is_cut(tmp_path: Path) -> None:
     (raised,) = told(tmp_path, "boast", truncate_args=False)
 
@@ -320,3 +351,10 @@ def test_a_cause_without_a_traceback_is_told_by_its_text(tmp_path: Path) -> None
     assert first.frames == ()
     assert [frame.place for frame in last.frames] == ["shop.py:28"]
     assert last.text == ("RuntimeError: no result",)
+
+
+def test_a_stack_has_frames_of_code_whose_module_has_no_name() -> None:
+    with pytest.raises(KeyboardInterrupt) as raised:
+        exec(compile("raise KeyboardInterrupt", "/project/odd.py", "exec"), {"__name__": 5})
+
+    assert describe.stack_of(raised, str)[-1] == "/project/odd.py:1: in <module>"

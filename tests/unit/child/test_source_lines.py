@@ -20,3 +20,11 @@ def test_an_error_of_pytest_stands_for_what_it_was_raised_from() -> None:
 
     error.__cause__ = cause
     assert source_lines.broken_conftest(error) == (None, cause)
+
+
+def test_a_syntax_error_that_no_parser_raised_is_where_it_was_raised() -> None:
+    with pytest.raises(SyntaxError) as raised:
+        raise SyntaxError("bad")
+    raised.value.filename = 5  # type: ignore[assignment]
+
+    assert source_lines.line_of(raised.value, __file__) == raised.traceback[0].lineno + 1

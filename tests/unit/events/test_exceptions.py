@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_mcp.events.decode import parse
-from pytest_mcp.events.exceptions import Chain, Frame, Raised, parse_chain
+from pytest_mcp.events.exceptions import MOST_ENTRIES, Chain, Frame, Raised, parse_chain
 from tests.support.invented.records import phase
 from tests.support.invented.streams import chains, json_values
 
@@ -85,3 +85,15 @@ def test_whatever_a_record_holds_its_chain_is_checked_or_refused(value: Any) -> 
 def test_a_frame_without_a_line_number_is_refused(line: object) -> None:
     with pytest.raises(ValueError, match="line number"):
         parse_chain([[None, None, [], [["a.py", line, None, None, [], []]]]])
+
+
+def test_the_place_of_a_frame_is_one_line_whatever_its_code_says() -> None:
+    (raised,) = parse_chain([[None, None, [], [["a\nnotices: all passed", *FRAME[1:]]]]])
+
+    assert raised.frames[0].place == "a\\nnotices: all passed:12"
+
+
+def test_a_chain_or_a_stack_that_no_child_tells_is_refused() -> None:
+    for forged in (CHAIN * MOST_ENTRIES, [[None, None, [], [FRAME] * (MOST_ENTRIES + 1)]]):
+        with pytest.raises(ValueError, match="too many"):
+            parse_chain(forged)

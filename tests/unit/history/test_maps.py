@@ -1,13 +1,14 @@
 """The tables of what tests execute: what is written is read, and what nothing refers to is deleted."""
 
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
 from pytest_mcp.history import maps
 from pytest_mcp.history.maps import RunMap, Source, TestMap, Unit, pack, unpack
-from pytest_mcp.history.opening import open_store
-from pytest_mcp.history.store import Store
+from pytest_mcp.history.opening import open_store, reading
+from pytest_mcp.history.store import Store, Unavailable
 from tests.support.history.histories import passing, run_row
 
 CART, TOTAL, OLD = Unit("shop.py", "cart"), Unit("shop.py", "total"), Unit("shop.py", "old")
@@ -60,6 +61,16 @@ def test_versions_of_files_are_known_as_long_as_all_of_their_units_are(address: 
     assert known == {("shop.py", "h1"): SOURCES["shop.py"]}
     assert maps.known_sources(store, "shop") == {}
     store.close()
+
+
+def test_a_damaged_list_of_ids_makes_the_history_unavailable(address: str) -> None:
+    with closing(open_store(address)) as store:
+        record(store, RUN)
+        with store.transaction() as damage:
+            damage.execute("UPDATE executed SET function_ids = ?", (b"damaged",))
+
+    with pytest.raises(Unavailable), reading(address) as store:
+        maps.read(store, "shop")
 
 
 def test_a_later_run_replaces_what_its_tests_executed_and_unused_rows_are_deleted(address: str) -> None:

@@ -68,3 +68,13 @@ def test_a_history_that_cannot_be_read_has_no_remarks(past: Past, tmp_path: Path
 
     assert len(remarks.look(History(past.address), root, [[TEST]])) == 1
     assert remarks.look(History(str(tmp_path)), root, [[TEST]]) == []
+
+
+def test_values_that_nobody_recorded_have_no_remarks(past: Past, tmp_path: Path) -> None:
+    root = tmp_path / PROJECT
+    root.mkdir()
+    past.letters(TEST, "FF")
+    with past.store.transaction() as damage:
+        damage.execute("UPDATE runs SET started = 'soon', commit_id = NULL")
+
+    assert remarks.look(History(past.address), root, [[TEST]]) == []

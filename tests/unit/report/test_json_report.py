@@ -2,9 +2,13 @@
 
 from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from pytest_mcp.events.collection import Collected, Deselected
 from pytest_mcp.events.model import Event, Warned
-from pytest_mcp.report.json_report import build
+from pytest_mcp.report import budget, result
+from pytest_mcp.report.json_report import TOO_DEEP, build
 from tests.support.invented.records import ended, execution, one_test, phase, session
 
 A = "sub/test_a.py::test_a"
@@ -112,3 +116,35 @@ def test_a_failed_subtest_is_kept_beside_the_call_of_its_test() -> None:
     assert report["tests"][0]["subtests"] == [{"description": "[part]", "outcome": "failed"}]
     assert report["tests"][0]["call"] == {"duration": 0.1, "outcome": "passed"}
     assert report["tests"][0]["outcome"] == "failed"
+
+
+def test_a_property_that_is_nested_too_deeply_costs_itself_and_not_the_answer() -> None:
+    nested: list[Any] = []
+    for _ in range(500):
+        nested = [nested]
+    recorded = ("teardown", "passed", stage("", properties=[["key", nested], ["other", 1]]))
+    run = execution(reported(*PASSED[:2], recorded), detail="full")
+
+    answer = budget.fit_execution(result.executed(run), run.request, ceiling=2**24)
+
+    assert TOO_DEEP in answer.model_dump_json()
+    assert (answer.json_report or {})["tests"][0]["user_properties"][1] == {"other": 1}
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.just("nodeid") | st.text(max_size=2), inner, max_size=2)
+    ),
+    max_leaves=3,
+)
+KEYS = ("nodeid", "lineno", "keywords", "status", "properties", "stage", "result")
+
+
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys(KEYS, anything)))
+def test_whatever_plugins_make_of_a_report_it_is_put_together(told: dict[str, Any]) -> None:
+    """The status is what `pytest_report_teststatus` returns."""
+    phases = [phase(A, subtest="[part]", stage=told), phase(A, when="teardown", stage=told)]
+    events = [Collected(told), *session(one_test(A, *phases), selected=1)]
+
+    assert build(execution(events, detail="full"))["summary"]["total"] == bool(told)

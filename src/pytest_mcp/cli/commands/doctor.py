@@ -77,7 +77,7 @@ def _from_root(typed: str, root: Path) -> str:
     try:
         return targets.parse_path(path, root).relative
     except ValueError as error:
-        raise ConfigError(f"{in_line(typed)}: {error}.") from error
+        raise ConfigError(f"{in_line(typed)}: {targets.explained(error)}.") from error
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,12 @@ _RUNNER = {"site-packages/_pytest", "site-packages/pluggy"}
 
 def shown(raised: Raised, node_id: str, style: Style) -> Iterator[str]:
     frames = _with_inner(raised.frames)
-    own = [index for index, frame in enumerate(frames) if not places.is_foreign(frame.path)]
+    own = {index: frame for index, frame in enumerate(frames) if not places.is_foreign(frame.path)}
     # What raises a group only collects what others have raised.
     raising = set[int]() if raised.link == "group" else {len(frames) - 1}
+    innermost = max(own, default=None)
     # The last of each place, so that a recursion does not take both.
-    different = {(frames[index].place, frames[index].function): index for index in own}
+    different = {(frame.place, frame.function): index for index, frame in own.items()}
     stated = {*sorted(different.values())[-FRAMES_WITH_STATEMENT:], *raising}
     for foreign, run in groupby(enumerate(frames), key=lambda pair: pair[0] not in own and pair[0] not in stated):
         together = list(run)
@@ -49,7 +50,7 @@ def shown(raised: Raised, node_id: str, style: Style) -> Iterator[str]:
         for unit, repeated in _rounds(together):
             for index, frame in unit:
                 if index in stated:
-                    yield from _frame(frame, node_id, style, innermost=bool(own) and index == own[-1])
+                    yield from _frame(frame, node_id, style, innermost=index == innermost)
                 elif style.outer_frames:
                     yield _place(frame.place, frame.function)
             if repeated and (style.outer_frames or unit[-1][0] in stated):

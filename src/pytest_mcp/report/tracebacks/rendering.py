@@ -17,6 +17,8 @@ from pytest_mcp.text import cut_middle
 
 # What is left of a text that is too long for the budget even without everything else.
 TEXT_CHARACTERS = 600
+# How many of a long chain or group then are: its first and its last exceptions.
+FIRST_RAISED, LAST_RAISED = 2, 3
 
 _SEPARATOR = re.compile(r"^(?:_ ){3,}_?$", re.MULTILINE)
 _COMPARISON = re.compile(r"(?:AssertionError: )?assert ")
@@ -66,7 +68,11 @@ def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
 
 
 def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterator[str]:
-    for raised in chain:
+    left_out = range(0) if style.whole_texts else range(FIRST_RAISED, len(chain) - LAST_RAISED)
+    for index, raised in enumerate(chain):
+        if index in left_out:
+            yield from [f"[{len(left_out)} more exceptions]"] if index == FIRST_RAISED else []
+            continue
         quiet = replace(style, arguments=False, variables=False)
         yield from frames.shown(raised, failure.node_id, style if raised is chain[-1] else quiet)
         yield from (f"[{note.partition(chr(10))[0].strip('! ')}]" for note in [raised.note] if note)

@@ -212,6 +212,26 @@ def test_the_last_reduction_cuts_a_long_text_and_drops_local_variables() -> None
     assert not any("= " in line for line in rendered(variables("v = 1"), **vars(least)))
 
 
+def test_the_last_reduction_shows_the_first_and_the_last_exceptions_of_a_long_chain() -> None:
+    links: list[tuple[str | None, str, list[Any]]] = [
+        ("context" if number < 8 else None, f"ValueError: {number}", []) for number in range(9)
+    ]
+    *_, least = reductions(Style())
+    (record,) = ledger(chained(*links, message="ValueError: 8")).completed
+
+    assert rendering.render(failures.of_record(record), least).split("\n") == [
+        "E   ValueError: 0",
+        "raised while handling the above:",
+        "E   ValueError: 1",
+        "raised while handling the above:",
+        "[4 more exceptions]",
+        "E   ValueError: 6",
+        "raised while handling the above:",
+        "E   ValueError: 7",
+        "raised while handling the above:",
+    ]
+
+
 def test_addresses_are_not_shown() -> None:
     assert rendered(raised("E: no\nat 0x7f3a5c1e9d90", TEST, node_id=NODE))[-1] == "E   at 0x…"
 
