@@ -37,6 +37,10 @@ _SOURCE_LINE = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
 _FRAME_LINE = re.compile(r"^(.*?):(\d{1,9}): in ", re.MULTILINE)
 _FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found|recursive dependency involving fixture .*)$", re.MULTILINE)
 _PROGRESS = re.compile(r"[u,-]+\s?")
+# What pytest-django advises, and how that is asked for here.
+_ADD_V, _VERBOSITY = "(add -v option to show queries)", "(verbosity: 1 shows the queries)"
+# Announced lines that do not say what is wrong: where files are, and the head of a difference.
+_WHERE = re.compile(r"^(?:(?:[\w ]++: )?/\S+|-{3}|\+{3}|@@ .* @@)$")
 # What a message of pytest has that tells the one exception in a group.
 _SINGLE = " [single exception in "
 # What Python writes instead of the members beyond the fifteenth.
@@ -69,6 +73,8 @@ class Failure:
     # The call's first, then setup or teardown.
     parts: tuple[Part, ...]
     sections: tuple[Section, ...]
+    # How paths inside the project begin in what was captured; empty if that is not known.
+    root: str = ""
 
     @property
     def message(self) -> str:
@@ -131,15 +137,16 @@ class Failure:
 
     @cached_property
     def site(self) -> str | None:
-        """Where to look first: the innermost frame inside the project, or the innermost of all."""
+        """Where to look first: the innermost frame inside the project, or the innermost of all if not in pytest."""
         own = [frame.place for frame in self.frames if not places.is_foreign(frame.place)]
-        found = own or self.own_places
-        return found[-1] if found else self.raised_at
+        if found := own or self.own_places:
+            return found[-1]
+        return None if self.raised_at is None or places.is_runner(self.raised_at) else self.raised_at
 
 
 def plain(text: str) -> str:
     """Without colours and addresses: they say nothing, and addresses differ from run to run."""
-    return _ADDRESS.sub("0x…", _COLOUR.sub("", text))
+    return _ADDRESS.sub("0x…", _COLOUR.sub("", text)).replace(_ADD_V, _VERBOSITY)
 
 
 def _one_line(message: str) -> str:
@@ -154,7 +161,8 @@ def _one_line(message: str) -> str:
         return first
     announced, assertion, compared = message.partition("\nassert ")
     told = announced + assertion + compared.partition("\n")[0]
-    return _lines_that_fit([" ".join(line.split()) for line in told.split("\n") if line.strip()])
+    first, *lines = [" ".join(line.split()) for line in told.split("\n") if line.strip()]
+    return _lines_that_fit([first, *([line for line in lines if not _WHERE.match(line)] or lines)])
 
 
 def _lines_that_fit(lines: list[str]) -> str:
@@ -167,7 +175,7 @@ def _lines_that_fit(lines: list[str]) -> str:
     return shown
 
 
-def of_record(record: TestRecord) -> Failure:
+def of_record(record: TestRecord, root: str = "") -> Failure:
     assert record.outcome in ("failed", "error")
     failed = _failed_phases(record)
     # Captured output accumulates: the last report has all of it, but for what a plugin adds to one report alone.
@@ -180,6 +188,7 @@ def of_record(record: TestRecord) -> Failure:
         when=failed[0].when,
         parts=tuple(_part(phase, first=phase is failed[0]) for phase in failed),
         sections=_sections(told, has_subtests=len(own) < len(record.phases)),
+        root=root and f"{root}/",
     )
 
 

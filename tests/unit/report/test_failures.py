@@ -114,6 +114,15 @@ def test_the_cause_of_any_message_is_one_line(message: str) -> None:
         ),
         ({"message": "AssertionError: \n"}, "AssertionError:"),
         ({"message": "Error: files differ:\n" + "a/b\n" * 99}, "Error: files differ:" + " a/b" * 45),
+        (
+            {"message": "E: FILES DIFFER:\n/x.yml\nHTML DIFF: /x.html\n---\n+++\n@@ -1 +1 @@\n-age: 30\n+age: 31"},
+            "E: FILES DIFFER: -age: 30 +age: 31",
+        ),
+        ({"message": "E: these are gone:\n/tmp/a/x.yml"}, "E: these are gone: /tmp/a/x.yml"),
+        (
+            {"message": "Failed: 2 were done (add -v option to show queries)"},
+            "Failed: 2 were done (verbosity: 1 shows the queries)",
+        ),
         ({"message": "ValueError: \x1b[31mred\x1b[0m"}, "ValueError: red"),
         (
             {"message": "AssertionError: carts differ:\nassert 3 == 4\n  - 4\n  + 3"},

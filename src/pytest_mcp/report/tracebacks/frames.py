@@ -29,8 +29,6 @@ _OBJECT = re.compile(r"^<.*>$", re.DOTALL)
 # Where the lines of a statement are joined.
 _BRACKET = re.compile(r"(?<=[(\[{])\n|\n(?=[)\]}.])")
 _BREAK = re.compile(r"\n *")
-# Frames of pytest itself tell nothing; most of them are not there to begin with.
-_RUNNER = {"site-packages/_pytest", "site-packages/pluggy"}
 
 
 def shown(raised: Raised, node_id: str, style: Style) -> Iterator[str]:
@@ -97,9 +95,10 @@ def _end_of_rounds(keys: list[tuple[str, str | None]], start: int, length: int) 
 
 
 def _folded(frames: list[Frame]) -> Iterator[str]:
-    packages = list(dict.fromkeys(places.package(frame.path) for frame in frames))
-    if set(packages) <= _RUNNER:
+    # Frames of pytest itself tell nothing; most of them are not there to begin with.
+    if all(places.is_runner(frame.path) for frame in frames):
         return
+    packages = list(dict.fromkeys(places.package(frame.path) for frame in frames))
     more = f" and {len(packages) - 2} more" if len(packages) > 2 else ""
     yield f"... {len(frames)} frame{'s' if len(frames) > 1 else ''} in {', '.join(packages[:2])}{more}"
 
