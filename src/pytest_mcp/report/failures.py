@@ -8,6 +8,7 @@ is decided in `tracebacks`, which failures belong together in `grouping`.
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import dedent
 
 from pytest_mcp.api.results import CollectionError, Outcome
 from pytest_mcp.events.collection import CollectionFailed
@@ -36,6 +37,8 @@ _DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
 _SOURCE_LINE = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
 _FRAME_LINE = re.compile(r"^(.*?):(\d{1,9}): in ", re.MULTILINE)
 _FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found|recursive dependency involving fixture .*)$", re.MULTILINE)
+# What pytest puts above a text that comes from a worker.
+_WORKER = re.compile(r"\A\[gw\d+\] .* -- Python .*\n")
 _PROGRESS = re.compile(r"[u,-]+\s?")
 # What pytest-django advises, and how that is asked for here.
 _ADD_V, _VERBOSITY = "(add -v option to show queries)", "(verbosity: 1 shows the queries)"
@@ -236,12 +239,16 @@ def _text_of(phase: Phase) -> str:
     return phase.traceback or "\n".join(line for raised in phase.exceptions for line in raised.text)
 
 
+def _text(phase: Phase) -> str:
+    return _WORKER.sub("", phase.traceback or "", count=1)
+
+
 def _part(phase: Phase, *, first: bool) -> Part:
     return Part(
         title=None if first and phase.subtest is None else _title(phase),
         message=_cause(phase),
         chain=phase.exceptions,
-        text=phase.traceback or "",
+        text=_text(phase),
         # A plugin that knows no line says 0.
         place="{}:{}".format(*phase.location[:2]) if phase.location and phase.location[1] else None,
         sections=() if phase.subtest is None else _sections([phase]),
@@ -258,14 +265,23 @@ def _cause(phase: Phase) -> str:
     if phase.exceptions and any(phase.exceptions[-1].text):
         # On pytest 7.0 a `pytest.fail(pytrace=False)` has a text and nothing else.
         return "Failed: " + "\n".join(phase.exceptions[-1].text)
-    plain = (phase.traceback or "").strip()
+    plain = _text(phase).strip()
     if fixture := _FIXTURE.search(plain):
         return f"FixtureLookupError: {fixture.group(1)}"
     begin = _DOCTEST.search(plain)
     told, _, last = plain.rpartition("\n")
     if begin and (place := _PLACE.match(last)):
         return f"{place.group(3)}: {told[begin.start() :].strip()}"
-    return plain or "no message"
+    return _marked(plain) or plain or "no message"
+
+
+def _marked(text: str) -> str:
+    """The last exception of a text in pytest's own form, as pytest-forked hands it on."""
+    above, _, last = text.rpartition("\n")
+    lines = (above.rstrip() if _PLACE.match(last) else text).split("\n")
+    count = next((n for n, line in enumerate(reversed(lines)) if not line.startswith("E  ")), len(lines))
+    said = dedent("\n".join(line[1:] for line in lines[len(lines) - count :]))
+    return f"AssertionError: {said}" if said.startswith("assert ") else said
 
 
 def _type_first(message: str) -> str:
