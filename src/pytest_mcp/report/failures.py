@@ -8,6 +8,7 @@ is decided in `tracebacks`, which failures belong together in `grouping`.
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import dedent
 
 from pytest_mcp.api.results import CollectionError, Outcome
 from pytest_mcp.events.collection import CollectionFailed
@@ -36,7 +37,13 @@ _DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
 _SOURCE_LINE = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
 _FRAME_LINE = re.compile(r"^(.*?):(\d{1,9}): in ", re.MULTILINE)
 _FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found|recursive dependency involving fixture .*)$", re.MULTILINE)
+# What pytest puts above a text that comes from a worker.
+_WORKER = re.compile(r"\A\[gw\d+\] .* -- Python .*\n")
 _PROGRESS = re.compile(r"[u,-]+\s?")
+# What pytest-django advises, and how that is asked for here.
+_ADD_V, _VERBOSITY = "(add -v option to show queries)", "(verbosity: 1 shows the queries)"
+# Announced lines that do not say what is wrong: where files are, and the head of a difference.
+_WHERE = re.compile(r"^(?:(?:[\w ]++: )?/\S+|-{3}|\+{3}|@@ .* @@)$")
 # What a message of pytest has that tells the one exception in a group.
 _SINGLE = " [single exception in "
 # What Python writes instead of the members beyond the fifteenth, and the child instead of the middle of a chain.
@@ -69,6 +76,8 @@ class Failure:
     # The call's first, then setup or teardown.
     parts: tuple[Part, ...]
     sections: tuple[Section, ...]
+    # How paths inside the project begin in what was captured; empty if that is not known.
+    root: str = ""
 
     @property
     def message(self) -> str:
@@ -131,15 +140,16 @@ class Failure:
 
     @cached_property
     def site(self) -> str | None:
-        """Where to look first: the innermost frame inside the project, or the innermost of all."""
+        """Where to look first: the innermost frame inside the project, or the innermost of all if not in pytest."""
         own = [frame.place for frame in self.frames if not places.is_foreign(frame.place)]
-        found = own or self.own_places
-        return found[-1] if found else self.raised_at
+        if found := own or self.own_places:
+            return found[-1]
+        return None if self.raised_at is None or places.is_runner(self.raised_at) else self.raised_at
 
 
 def plain(text: str) -> str:
     """Without colours and addresses: they say nothing, and addresses differ from run to run."""
-    return _ADDRESS.sub("0x…", _COLOUR.sub("", text))
+    return _ADDRESS.sub("0x…", _COLOUR.sub("", text)).replace(_ADD_V, _VERBOSITY)
 
 
 def _one_line(message: str) -> str:
@@ -154,7 +164,8 @@ def _one_line(message: str) -> str:
         return first
     announced, assertion, compared = message.partition("\nassert ")
     told = announced + assertion + compared.partition("\n")[0]
-    return _lines_that_fit([" ".join(line.split()) for line in told.split("\n") if line.strip()])
+    first, *lines = [" ".join(line.split()) for line in told.split("\n") if line.strip()]
+    return _lines_that_fit([first, *([line for line in lines if not _WHERE.match(line)] or lines)])
 
 
 def _lines_that_fit(lines: list[str]) -> str:
@@ -167,7 +178,7 @@ def _lines_that_fit(lines: list[str]) -> str:
     return shown
 
 
-def of_record(record: TestRecord) -> Failure:
+def of_record(record: TestRecord, root: str = "") -> Failure:
     assert record.outcome in ("failed", "error")
     failed = _failed_phases(record)
     # Captured output accumulates: the last report has all of it, but for what a plugin adds to one report alone.
@@ -180,6 +191,7 @@ def of_record(record: TestRecord) -> Failure:
         when=failed[0].when,
         parts=tuple(_part(phase, first=phase is failed[0]) for phase in failed),
         sections=_sections(told, has_subtests=len(own) < len(record.phases)),
+        root=root and f"{root}/",
     )
 
 
@@ -227,12 +239,16 @@ def _text_of(phase: Phase) -> str:
     return phase.traceback or "\n".join(line for raised in phase.exceptions for line in raised.text)
 
 
+def _text(phase: Phase) -> str:
+    return _WORKER.sub("", phase.traceback or "", count=1)
+
+
 def _part(phase: Phase, *, first: bool) -> Part:
     return Part(
         title=None if first and phase.subtest is None else _title(phase),
         message=_cause(phase),
         chain=phase.exceptions,
-        text=phase.traceback or "",
+        text=_text(phase),
         # A plugin that knows no line says 0.
         place="{}:{}".format(*phase.location[:2]) if phase.location and phase.location[1] else None,
         sections=() if phase.subtest is None else _sections([phase]),
@@ -249,14 +265,23 @@ def _cause(phase: Phase) -> str:
     if phase.exceptions and any(phase.exceptions[-1].text):
         # On pytest 7.0 a `pytest.fail(pytrace=False)` has a text and nothing else.
         return "Failed: " + "\n".join(phase.exceptions[-1].text)
-    plain = (phase.traceback or "").strip()
+    plain = _text(phase).strip()
     if fixture := _FIXTURE.search(plain):
         return f"FixtureLookupError: {fixture.group(1)}"
     begin = _DOCTEST.search(plain)
     told, _, last = plain.rpartition("\n")
     if begin and (place := _PLACE.match(last)):
         return f"{place.group(3)}: {told[begin.start() :].strip()}"
-    return plain or "no message"
+    return _marked(plain) or plain or "no message"
+
+
+def _marked(text: str) -> str:
+    """The last exception of a text in pytest's own form, as pytest-forked hands it on."""
+    above, _, last = text.rpartition("\n")
+    lines = (above.rstrip() if _PLACE.match(last) else text).split("\n")
+    count = next((n for n, line in enumerate(reversed(lines)) if not line.startswith("E  ")), len(lines))
+    said = dedent("\n".join(line[1:] for line in lines[len(lines) - count :]))
+    return f"AssertionError: {said}" if said.startswith("assert ") else said
 
 
 def _type_first(message: str) -> str:

@@ -52,8 +52,8 @@ _TEXT_OF_COMMON_WORDS = """
     depth exceeded maximum comparison between instances keys into concatenate only convert exactly least most
     almost approval approved array arrays atol attributes close column columns dataarray dataframe dataframes
     dataset decimals differences different distinct dtype dtypes elements errors exceptions failures hypothesis
-    identical iloc incorrect left likes mismatch mismatched received right rtol scalars series shape snapshots some
-    sub sufficiently taskgroup tensor test this tolerance torch unhandled within
+    identical iloc incorrect left likes mismatch mismatched received right rtol scalars series shape snapshot snapshots
+    some sub sufficiently taskgroup tensor test this tolerance torch unhandled within
     """
 # What Python, pytest and libraries that compare arrays, tables or snapshots say whatever the cause: a message of such
 # words alone does not tell one cause from another.
@@ -81,7 +81,8 @@ class Group:
 
     @cached_property
     def location(self) -> str | None:
-        return counted(Counter(failure.site or "?" for failure in self.members)) if self.example.site else None
+        sites = [failure.site and places.short(failure.site) for failure in self.members]
+        return counted(Counter(site or "?" for site in sites)) if sites[0] else None
 
     @cached_property
     def contrasting(self) -> list[str]:

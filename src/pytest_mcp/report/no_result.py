@@ -27,6 +27,10 @@ from pytest_mcp.text import in_line, label
 _NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or directory not found: )(.*?)$", re.MULTILINE)
 _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) expressions do not support")
 _TRACEBACK_LINE = re.compile(r'^ *File "([^"\n]+)", line (\d+), in (\w+)', re.MULTILINE)
+# A frame in a stack, as Python or faulthandler prints it.
+_STACK_FRAME = re.compile(r'^  File "([^"\n]+)", line \d+,? in .*\n(?:    .*\n)?', re.MULTILINE)
+# What starts pytest here.
+_LAUNCHER = "/pytest_mcp/child/"
 # How pytest-timeout begins and ends the stacks that it prints before it exits.
 _PYTEST_TIMEOUT = re.compile(r"(?<!\+)\+{5,}+ Timeout \++$", re.MULTILINE)
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
@@ -164,7 +168,19 @@ def _unfinished(run: Run[Asked_co]) -> CallError:
 
 
 def _failed(run: Run[Asked_co], error_type: ErrorType, headline: str) -> ExecutionFailed:
-    return ExecutionFailed(error_type, headline, _facts(run), details=_progress_lines(run.ledger))
+    facts = _facts(run)
+    if error_type == "crash":
+        facts = replace(facts, stdout=_without_runner(facts.stdout), stderr=_without_runner(facts.stderr))
+    return ExecutionFailed(error_type, headline, facts, details=_progress_lines(run.ledger))
+
+
+def _without_runner(printed: str) -> str:
+    """Stacks of a crash have sixty lines of pytest above those of the test."""
+    return _STACK_FRAME.sub(lambda frame: "" if _is_of_runner(frame.group(1)) else frame.group(), printed)
+
+
+def _is_of_runner(path: str) -> bool:
+    return places.is_runner(path) or _LAUNCHER in path
 
 
 def _progress_lines(ledger: Ledger) -> list[str]:

@@ -14,6 +14,7 @@ _FILE = re.compile(r"\S+\.\w+")
 # An environment may lie inside the root.
 _FOREIGN = re.compile(r"^(?:/|\.\./|<|[A-Za-z]:\\)|(?:^|/)(?:site-packages|dist-packages|lib/python[\d.]+)/")
 _TEST_FILE = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*$|[^/]*_tests?\.py$)")
+_RUNNER = frozenset({"_pytest", "pluggy"})
 # Where installed packages and Python's own library begin.
 _LIBRARY = re.compile(r"^(?:.*/)?(?:(site-packages|dist-packages)|lib/(python[\d.]+))/(.+)$")
 
@@ -36,6 +37,11 @@ def is_test_code(path: str) -> bool:
 
 def is_source(path: str) -> bool:
     return not is_foreign(path) and not is_test_code(path)
+
+
+def is_runner(path: str) -> bool:
+    """Whether it is code of pytest itself, where nobody looks for the cause of a failure."""
+    return package(path).rpartition("/")[2] in _RUNNER
 
 
 def short(path: str) -> str:

@@ -37,7 +37,8 @@ _HEADER = re.compile(
 _PROGRESS = re.compile(r"^(?:\S.*?\.\w+ )?[.FEsxXRrpPu,yY-]+ *(?:\[ *\d+%\])?$")
 # What pytest-pretty says of each failure as it happens, and at the end of counts that the summary has.
 _PRETTY = re.compile(
-    r"^(?:[^\s:]++:\d++ (?=.* - ).*…|Results \([\d.]++s\):| ++\d++ (?:failed|passed|skipped|errors?|warnings?))$"
+    r"^(?:[^\s:]++:\d++ (?=.* - ).*…(?: *\[ *\d+%\])?|Results \([\d.]++s\):"
+    r"| ++\d++ (?:failed|passed|skipped|errors?|warnings?))$"
 )
 # The end of a line of progress that a plugin's words have split.
 _PERCENT = re.compile(r"^ +\[ *\d+(?:%|/\d+)\]$")

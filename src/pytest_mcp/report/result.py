@@ -191,7 +191,8 @@ def stopped_itself(ledger: Ledger) -> bool:
 
 def _report(run: Run[Request], request: ExecuteTests) -> Report:
     ledger = run.ledger
-    failed = [failures.of_record(record) for record in ledger.completed if record.outcome in ("failed", "error")]
+    root = run.environment["root"]
+    failed = [failures.of_record(record, root) for record in ledger.completed if record.outcome in ("failed", "error")]
     broken = [event.file for event in ledger.collection_failures]
     names = [*(failure.node_id for failure in failed), *broken]
     return Report(

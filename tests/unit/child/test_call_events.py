@@ -14,13 +14,16 @@ from scripts.environments import NoInterpreter, find_interpreter
 line_events = import_module("pytest_mcp.child.spectrum.line_events")
 
 SAMPLE = """
-import functools, itertools
+import array, collections, functools, itertools
 
 COUNT = 0
 KNOWN = {}
 NUMBERS = itertools.count()
 NAMES = ["a"]
 ALLOWED = {"a": frozenset([1])}
+READINGS = array.array("i", [0])
+QUEUE = collections.deque()
+BUFFER = bytearray(1)
 
 class Registry:
     names = []
@@ -91,6 +94,9 @@ def temporary():
 def allow():
     del ALLOWED["a"]
     ALLOWED["a"] = set([1])
+def read(): READINGS[0] = make(1)
+def queue(): QUEUE.append(make(1))
+def buffer(): BUFFER[0] = make(1)
 def waiting(function):
     function()
     return make(1)
@@ -118,7 +124,7 @@ registry = sample.Registry()
 recorder.end_imports()
 long_lived.changed([sample])
 for name in ("plain", "local", "count", "know", "typed", "cached", "add_to_closure", "attribute", "next_number",
-             "restore", "slot", "inner", "temporary", "allow"):
+             "restore", "slot", "inner", "temporary", "allow", "read", "queue", "buffer"):
     called(name, getattr(sample, name))
 called("again", sample.cached)
 called("default", lambda: sample.default(1))
@@ -239,6 +245,9 @@ def test_state_that_a_call_has_changed_is_known_by_its_names(recorded: Any) -> N
         "slot": ["SLOTTED"],
         # The new value may have the address of the old one.
         "allow": ["ALLOWED"],
+        "read": ["READINGS"],
+        "queue": ["QUEUE"],
+        "buffer": ["BUFFER"],
         "inner": ["found"],
         "default": ["default"],
         "register": ["KNOWN"],

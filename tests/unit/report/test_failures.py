@@ -34,6 +34,24 @@ Got:
 
 /project/sums.py:3: DocTestFailure"""
 
+# pytest-forked hands on nothing but the text of a failure.
+FORKED = """\
+def test_total():
+        try:
+>           read()
+E           KeyError: 'price'
+
+test_a.py:2: KeyError
+
+During handling of the above exception, another exception occurred:
+
+    def test_total():
+>       assert total([7]) == 8
+E       assert 7 == 8
+E        +  where 7 = total([7])
+
+test_a.py:5: AssertionError"""
+
 IMPORT_FAILED = """\
 ImportError while importing test module '/project/tests/test_x.py'.
 Traceback:
@@ -80,6 +98,14 @@ def in_full(*phases: Phase, captured: bool = False) -> str:
         pytest.param({"traceback": DOCTEST}, "DocTestFailure: Expected:\n    3\nGot:\n    2", id="doctest"),
         pytest.param({"chain": [[None, None, ["too", "late"], []]]}, "Failed: too\nlate", id="text without a crash"),
         pytest.param({"traceback": "worker 'gw0' crashed"}, "worker 'gw0' crashed", id="only text"),
+        pytest.param(
+            {"traceback": "[gw1] linux -- Python 3.11.7 /env/bin/python\nworker 'gw1' crashed"},
+            "worker 'gw1' crashed",
+            id="only text, by a worker",
+        ),
+        pytest.param({"traceback": FORKED}, "AssertionError: assert 7 == 8\n +  where 7 = total([7])", id="forked"),
+        pytest.param({"traceback": "def test():\nE   KeyError: 1"}, "KeyError: 1", id="forked, in short"),
+        pytest.param({"traceback": "E is for error\nin line 3"}, "E is for error\nin line 3", id="a text with an E"),
         pytest.param({"traceback": None}, "no message", id="nothing at all"),
         pytest.param({"message": "X: y", "subtest": "[part] (n=1)"}, "X: y\nin subtest [part] (n=1)", id="subtest"),
     ],
@@ -114,6 +140,15 @@ def test_the_cause_of_any_message_is_one_line(message: str) -> None:
         ),
         ({"message": "AssertionError: \n"}, "AssertionError:"),
         ({"message": "Error: files differ:\n" + "a/b\n" * 99}, "Error: files differ:" + " a/b" * 45),
+        (
+            {"message": "E: FILES DIFFER:\n/x.yml\nHTML DIFF: /x.html\n---\n+++\n@@ -1 +1 @@\n-age: 30\n+age: 31"},
+            "E: FILES DIFFER: -age: 30 +age: 31",
+        ),
+        ({"message": "E: these are gone:\n/tmp/a/x.yml"}, "E: these are gone: /tmp/a/x.yml"),
+        (
+            {"message": "Failed: 2 were done (add -v option to show queries)"},
+            "Failed: 2 were done (verbosity: 1 shows the queries)",
+        ),
         ({"message": "ValueError: \x1b[31mred\x1b[0m"}, "ValueError: red"),
         (
             {"message": "AssertionError: carts differ:\nassert 3 == 4\n  - 4\n  + 3"},

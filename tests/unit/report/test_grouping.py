@@ -82,6 +82,7 @@ def test_what_differs_from_parameter_to_parameter_makes_no_second_cause() -> Non
                 "Approval Mismatch, received != approved",
                 "Values are not sufficiently close.",
                 "some snapshots in this test have incorrect values.",
+                "assert [+ received] == [- snapshot]",
                 "Hypothesis found 2 distinct failures. (2 sub-exceptions)",
                 "unhandled errors in a TaskGroup (1 sub-exception)",
             )
@@ -218,6 +219,22 @@ def test_a_group_names_the_places_of_its_members_with_counts() -> None:
     (cause,) = grouped(*members)
 
     assert cause.location == "tests/test_a.py:3 (3), tests/test_a.py:5 (2), tests/test_a.py:7 (1) and 1 more"
+
+
+@pytest.mark.parametrize(
+    ("place", "location"),
+    [
+        (LIBRARY, "python3.12/json/decoder.py:355"),
+        ("/env/lib/python3.12/site-packages/moto/core.py:9", "site-packages/moto/core.py:9"),
+        ("/env/lib/python3.12/site-packages/_pytest/python.py:177", None),
+    ],
+)
+def test_a_place_in_a_library_is_told_without_what_leads_to_it_and_one_in_pytest_not_at_all(
+    place: str, location: str | None
+) -> None:
+    (cause,) = grouped(raised("ValueError: no pens", place))
+
+    assert cause.location == location
 
 
 def test_the_other_tests_that_a_group_names_differ_as_much_as_can_be() -> None:

@@ -61,6 +61,7 @@ E       assert 0
 │  tests/test…  │  test_total   │
 └───────────────┴───────────────┘
 │ said by a hook │
+tests/test_a.py:9 test_last - RuntimeError: no database…               [100%]
 Results (0.26s):
         11 failed
          1 passed

@@ -76,7 +76,8 @@ class RequestedWorkers:
     # A wrapper, so that plugins that look for xdist's options in this hook, as pytest-cov does, find these.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> Generator[None, None, None]:
-        if early_config.pluginmanager.hasplugin("xdist"):
+        # By its entry point, or as a module: `-p xdist.plugin`, where plugins are not loaded by themselves.
+        if any(map(early_config.pluginmanager.hasplugin, ("xdist", "xdist.plugin"))):
             processes = self.count if self.count > 1 else 0
             early_config.known_args_namespace.numprocesses = processes
             early_config.known_args_namespace.maxprocesses = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any, Iterable, Iterator, Mapping, NamedTuple
 
-from object_graph import Snapshot, identity, is_class, is_state, marks_of, reached, shape_of
+from object_graph import Snapshot, identity, is_class, is_state, marks_of, reached, read_arrays, shape_of
 
 # Names that change more often than this are looked at one by one, and then count as changed by every test.
 OFTEN = 2
@@ -41,6 +41,8 @@ class LongLived:
     def changed(self, modules: Iterable[Any]) -> set[Name]:
         """Since the last look. Of a module that is new, all names have changed."""
         new = [module for module in modules if identity(module) not in self.spaces]
+        if new:
+            read_arrays()
         for module in new:
             self.add(module, module.__file__)
         found = {Name(module.__file__, "", ALL) for module in new}

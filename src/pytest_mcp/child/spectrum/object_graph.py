@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dis
 import re
+import sys
 from contextlib import suppress
 from functools import lru_cache
 from gc import get_referents
@@ -56,6 +57,13 @@ PATTERN = type(re.compile(""))
 DEEPEST = 6
 DEEPEST_CLASS = 8
 MOST_VALUES = 50_000
+
+
+def read_arrays() -> None:
+    """If the project has imported `array`: to import it here would hide that a project does not."""
+    array = getattr(sys.modules.get("array"), "array", None)
+    if array is not None:
+        READINGS[array] = array.tobytes
 
 
 def is_class(value: Any) -> bool:

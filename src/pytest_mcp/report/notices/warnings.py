@@ -51,7 +51,7 @@ _KINDS = (
     _Kind(
         "PytestUnhandledCoroutineWarning",
         re.compile(""),
-        "async test(s) did not run: no plugin for them is installed (pytest-asyncio, anyio)",
+        "async test(s) did not run: pytest-asyncio or anyio is missing, or they lack its mark",
     ),
     _Kind(
         "RuntimeWarning",

@@ -80,10 +80,10 @@ def _logged_frames(lines: list[str]) -> tuple[Frame, ...]:
 
 
 def _from_root(found: tuple[Frame, ...], failure: Failure) -> tuple[Frame, ...]:
-    """With paths as those of the failure, if one of them shows where the root is."""
+    """With paths as those of the failure."""
     known = {place.rpartition(":")[0] for place in failure.own_places}
     roots = (frame.path.removesuffix(path) for frame in found for path in known if frame.path.endswith(f"/{path}"))
-    root = next(roots, "")
+    root = next(roots, failure.root)
     return tuple(frame._replace(path=frame.path.removeprefix(root)) for frame in found)
 
 

@@ -25,12 +25,10 @@ VALUES_CHARACTERS = 200
 VARIABLE_CHARACTERS = 120
 MOST_VARIABLES = 20
 
-_OBJECT = re.compile(r"^<.*>$", re.DOTALL)
+_OBJECT = re.compile(r"^<.*>$|<_pytest\.", re.DOTALL)
 # Where the lines of a statement are joined.
 _BRACKET = re.compile(r"(?<=[(\[{])\n|\n(?=[)\]}.])")
 _BREAK = re.compile(r"\n *")
-# Frames of pytest itself tell nothing; most of them are not there to begin with.
-_RUNNER = {"site-packages/_pytest", "site-packages/pluggy"}
 
 
 def shown(raised: Raised, node_id: str, style: Style) -> Iterator[str]:
@@ -98,9 +96,11 @@ def _end_of_rounds(keys: list[tuple[str, str | None]], start: int, length: int) 
 
 
 def _folded(frames: list[Frame]) -> Iterator[str]:
-    packages = list(dict.fromkeys(places.package(frame.path) for frame in frames))
-    if set(packages) <= _RUNNER:
+    # Frames of pytest itself, and of what has called it, tell nothing; most of them are not there to begin with.
+    frames = frames[max((index + 1 for index, frame in enumerate(frames) if places.is_runner(frame.path)), default=0) :]
+    if not frames:
         return
+    packages = list(dict.fromkeys(places.package(frame.path) for frame in frames))
     more = f" and {len(packages) - 2} more" if len(packages) > 2 else ""
     yield f"... {len(frames)} frame{'s' if len(frames) > 1 else ''} in {', '.join(packages[:2])}{more}"
 
@@ -143,7 +143,7 @@ def _arguments(frame: Frame, node_id: str) -> Iterator[str]:
     """Values that a reader cannot know: no bare objects, and of a test only parameters that its id does not show."""
     shown, left = [], VALUES_CHARACTERS
     for name, value in frame.arguments:
-        if name in ("self", "cls") or _OBJECT.match(value) or _is_known(frame, value, node_id):
+        if name in ("self", "cls") or _OBJECT.search(value) or _is_known(frame, value, node_id):
             continue
         text = f"{name} = {_shortened(value, VALUE_CHARACTERS)}"
         left -= len(text)

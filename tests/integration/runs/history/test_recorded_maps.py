@@ -90,10 +90,26 @@ def profiled():
 def test_profiled(profiled): pass
 def test_profiled_again(profiled): pass
 """,
+    "test_unseen.py": """
+import sys, pytest, shop
+
+@pytest.fixture(scope="module")
+def unseen():
+    sys.setprofile(lambda *_: None)
+    sys.settrace(None)
+    told = shop.name()
+    sys.setprofile(None)
+    return told
+
+def test_unseen(unseen): pass
+def test_unseen_again(unseen): pass
+""",
 }
 # The recorder may be a profiler itself, and makes way for that of a test.
 PROFILED = {"test_profiler.py::test_profiled", "test_profiler.py::test_profiled_again"}
 NAMES = {"test_shop.py::test_name", "test_shop.py::test_name_again", *PROFILED}
+# A fixture that no profiler and no tracer sees: then none of its tests is recorded.
+UNSEEN = {"test_unseen.py::test_unseen", "test_unseen.py::test_unseen_again"}
 TAXED = {"test_shop.py::test_total", "test_shop.py::test_taxed"}
 
 
@@ -152,11 +168,12 @@ async def test_tests_that_executed_what_changed_are_selected_and_no_others(repos
 
     assert len(by_workers) == 4
     assert by_one.keys() >= PROFILED
+    assert all("name" in by_one.get(node_id, {"name"}) for node_id in UNSEEN)
     assert by_workers == {node_id: by_one[node_id] for node_id in by_workers}
     assert by_one["test_shop.py::test_total"] == {"test_total", "total", "taxed"}
     assert await selected(repository, "price * RATE", "price * (RATE + 0)") == TAXED
     # By a fixture that they share.
-    assert await selected(repository, 'return "shop"', 'return "sh" + "op"') == NAMES
+    assert await selected(repository, 'return "shop"', 'return "sh" + "op"') == NAMES | (UNSEEN & by_one.keys())
     # Some tests only look at what another test has left behind.
     assert await selected(repository, "return 1", "return 2 - 1") == of_state("count", "counted")
     assert await selected(repository, "return key\n", "return key * 1\n") == of_state("remember", "remembered")
@@ -170,9 +187,9 @@ async def test_tests_that_executed_what_changed_are_selected_and_no_others(repos
     repository.write({"test_new.py": "import shop\ndef test_new(): pass\n"})
     answer = await execute(repository, changed="HEAD", detail="tests")
 
-    assert {test["node_id"] for test in answer["tests"]} == {*NAMES, "test_new.py::test_new"}
-    count = 1 + len(NAMES)
-    assert answer["notices"][0].startswith(f"changed since HEAD: {count} of 13 tests can be reached (2 files changed)")
+    assert {test["node_id"] for test in answer["tests"]} == {*NAMES, *UNSEEN, "test_new.py::test_new"}
+    count = 1 + len(NAMES | UNSEEN)
+    assert answer["notices"][0].startswith(f"changed since HEAD: {count} of 15 tests can be reached (2 files changed)")
     assert "Chosen by what each test executed in recorded runs (of " in answer["notices"][0]
 
     # Now some tests were recorded with other code than that of HEAD, and also what differs from that counts.

@@ -354,6 +354,15 @@ async def test_a_project_that_does_not_load_xdist_has_no_workers_and_is_told_why
 
 
 @pytest.mark.anyio
+async def test_a_project_may_load_xdist_as_a_module(bench: Workbench) -> None:
+    bench.write({"pytest.ini": "[pytest]\naddopts = -p no:xdist -p xdist.plugin\n", "test_a.py": TEST})
+
+    answer = await bench.execute(workers=2)
+
+    assert (answer["verdict"], answer["notices"][0]) == ("passed", "Ran on 2 workers.")
+
+
+@pytest.mark.anyio
 async def test_a_cancelled_run_leaves_no_worker(bench: Workbench) -> None:
     source = "import pathlib, time\ndef test_{0}():\n    pathlib.Path('{0}').touch()\n    time.sleep(600)\n"
     bench.write({f"test_{name}.py": source.format(name) for name in ("a", "b")})

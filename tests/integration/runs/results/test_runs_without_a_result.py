@@ -407,6 +407,20 @@ def test_a_process_that_pytest_timeout_ended_is_told_with_the_place() -> None:
     assert "pytest-timeout (method: thread) ended the process at tests/test_a.py:8 in test_slow" in error.message
 
 
+def test_the_stacks_of_a_crash_are_told_without_the_frames_of_pytest() -> None:
+    inner = [
+        f'  File "{path}", line 8, in call\n    {path}()\n'
+        for path in ("/env/lib/python3.12/site-packages/_pytest/runner.py", "/env/site-packages/pluggy/_manager.py")
+    ]
+    own = '  File "/project/tests/test_a.py", line 8, in test_slow\n    wait()\n'
+    events = [HELLO, *session(one_test("tests/test_a.py::test_one"), selected=2)[:-1]]
+
+    error = no_result.diagnose(execution(events, code=1, stdout=f"F\n{inner[0]}{inner[1]}{own}end\n"))
+
+    assert error is not None
+    assert error.data["stdout"] == f"F\n{own}end\n"
+
+
 def test_one_line_that_looks_like_that_of_pytest_timeout_is_not_believed() -> None:
     printed = '+++++ Timeout +++++\n  File "/project/tests/test_a.py", line 8, in test_slow\n'
     events = [HELLO, *session(one_test("tests/test_a.py::test_one"), selected=2)[:-1]]

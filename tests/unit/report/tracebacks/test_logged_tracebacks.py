@@ -28,10 +28,12 @@ KeyError: 7
 INFO     app:app.py:9 done"""
 
 
-def captured(text: str, cause: str = "AssertionError: assert 500 == 404", *frames: Any) -> list[str]:
+def captured(
+    text: str, cause: str = "AssertionError: assert 500 == 404", *frames: Any, root: str = "/project"
+) -> list[str]:
     told = raised(cause, *(frames or (TEST,)), node_id=NODE, sections=[["Captured log call", text]])
     (record,) = ledger(told).completed
-    lines = rendering.render(failures.of_record(record), Style()).split("\n")
+    lines = rendering.render(failures.of_record(record, root), Style()).split("\n")
     return lines[lines.index("Captured log call:") + 1 :]
 
 
@@ -40,11 +42,15 @@ def test_a_traceback_in_the_log_is_told_like_any_other() -> None:
         "ERROR    app:app.py:875 Exception on /items/7 [GET]",
         "Traceback (most recent call last):",
         "... 2 frames in site-packages/flask",
-        "/project/src/shop/cart.py:12: in total",
+        "src/shop/cart.py:12: in total",
         "    return sum(cart)",
         "KeyError: 7",
         "INFO     app:app.py:9 done",
     ]
+
+
+def test_a_path_outside_the_root_stays_absolute() -> None:
+    assert "/project/src/shop/cart.py:12: in total" in captured(LOGGED, root="/pro")
 
 
 def test_a_traceback_in_the_log_that_is_the_one_of_the_failure_is_not_told_again() -> None:

@@ -47,6 +47,17 @@ def test_the_first_line_of_the_exception_is_left_out_where_the_message_has_it() 
     assert not any("assert 1 == 3" in line for line in lines)
 
 
+def test_frames_that_lead_into_a_test_through_pytest_are_not_told() -> None:
+    """Versions of pytest before 8 do not hide them in the traceback of an exception group."""
+    started = [(f"/venv/lib/python3.12/site-packages/{name}/x.py:1", "f", "g()") for name in ("start", "_pytest")]
+    plugin = ("/venv/lib/python3.12/site-packages/pytest_asyncio/plugin.py:9", "inner", "run()")
+
+    assert rendered(raised("ValueError: no", *started, plugin, TEST, node_id=NODE))[0] == (
+        "... 1 frame in site-packages/pytest_asyncio"
+    )
+    assert rendered(raised("ValueError: no", *started, TEST, node_id=NODE))[0] == "tests/test_cart.py:7: in test_total"
+
+
 def test_frames_outside_the_project_are_folded_but_for_the_one_that_raised() -> None:
     library = [(f"/venv/lib/python3.12/site-packages/{name}/core.py:{n}", "f", "g()") for n, name in enumerate("aab")]
     raising = ("/usr/lib/python3.12/json/decoder.py:355", "raw_decode", "raise JSONDecodeError()")
@@ -166,6 +177,7 @@ def test_values_of_arguments_are_shown_but_for_bare_objects_and_self() -> None:
 
 def test_of_a_test_only_parameters_that_its_id_does_not_show_are_told() -> None:
     assert arguments("a.py::test_total", "test_total", tmp_path="PosixPath('/x')") == []
+    assert arguments("a.py::test_total[pen]", "test_total", subtests="SubTests(ihook=<_pytest.config.X object>)") == []
     assert arguments("a.py::test_total[pen-case0]", "test_total", name="'pen'", case="{'n': 1}") == [
         "    case = {'n': 1}"
     ]
