@@ -33,6 +33,7 @@ _IMPORT = re.compile(rb"import(?![%s])%s" % (_NAME, _LISTED))
 # What precedes `import`: a line ends only behind a backslash.
 _FROM = re.compile(rb"from((?:[.%s \t\f]|\\(?:\r\n?|\n))*+)\Z" % _NAME)
 _LONGEST_ORIGIN = 300
+_LINE_END = re.compile(rb"\r\n?|\n")
 # Everything that is not of a dotted name as a space; quotes and colons as one kind of quote.
 _WORDS = bytes(byte if re.match(rb"[%s.]" % _NAME, bytes([byte])) else ord(" ") for byte in range(256))
 _QUOTES = bytes.maketrans(b"':", b'""')
@@ -132,8 +133,9 @@ class Scanner:
             yield statement
 
     def _parsed(self, before: bytes, listed: bytes) -> Statement:
-        origin = _FROM.search(before)
-        names, whole = _names(b"" if origin is None else origin[1], listed)
+        found = [_names(origin, listed) for origin in _origins(before)]
+        names = frozenset().union(*(each for each, _ in found))
+        whole = frozenset().union(*(each for _, each in found))
         firsts = {name.partition(".")[0] for name in names}
         folders = self._folders.intersection(firsts.union(name.rpartition(".")[2] for name in names))
         return Statement(tuple(names), whole, traits.PACKAGES & firsts, _encoded(folders) - self._tops)
@@ -183,6 +185,16 @@ def _beginning(content: bytes, start: int) -> int:
     return earliest if b"\\" in end and end.rstrip().endswith(b"\\") else max(line, earliest)
 
 
+def _origins(before: bytes) -> set[bytes]:
+    """What stands between `from` and `import`. Any line that a backslash continues may be a comment."""
+    origin = _FROM.search(before)
+    if origin is None or b"\\" not in origin[1]:
+        return {b"" if origin is None else origin[1]}
+    starts = [0, *(end.end() for end in _LINE_END.finditer(before))]
+    found = (_FROM.search(before, start) for start in starts)
+    return {b"" if each is None else each[1] for each in found}
+
+
 def _names(module: bytes, listed: bytes) -> tuple[frozenset[str], frozenset[str]]:
     """The modules and whole packages of one statement, `from module import listed` or `import listed`."""
     origin = module.translate(None, b" \t\f\\\r\n")
@@ -198,9 +210,6 @@ def _names(module: bytes, listed: bytes) -> tuple[frozenset[str], frozenset[str]
         names.add(name)
         if is_star or words[1:2] == [b"as"]:
             whole.add(name)
-        if b"\\" in module:
-            # The line of `from` may be a comment that ends in a backslash.
-            names.add(_text(words[0]))
     if len(listed) >= (_LONGEST_LIST if listed.lstrip().startswith(b"(") else _LONGEST_LINE):
         names.add(UNREAD)
     return frozenset(names or [_text(origin)]), frozenset(whole)

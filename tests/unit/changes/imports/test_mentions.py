@@ -111,6 +111,8 @@ def is_python(source: str) -> bool:
 @given(sources().filter(is_python))
 @example("from a import (b,  # :)\n  c)\n")
 @example("# from a \\\nimport b\n")
+@example("# from a \\\nfrom b import c\n")
+@example("# from a \\\nfrom b \\\n  import c\n")
 @example("# import a, (\nimport b\n")
 @example("import a . b . c as d, e\n")
 @example("from.import x\nfrom . . import(y)\nfrom .a import*\n")
