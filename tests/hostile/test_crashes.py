@@ -118,19 +118,17 @@ BROKEN_FILES: dict[str, str | bytes] = {
     "test_cookie.py": b"# -*- coding: nowhere -*-\ndef test_a(): pass\n",
     "test_raises.py": "def f():\n    raise ZeroDivisionError('no')\n\nf()\n",
     "test_leaves.py": "class Own(Exception): pass\nraise Own('mine')\n",
-    "sub/conftest.py": "import os\n1 / 0\n",
-    "sub/test_sub.py": BEFORE,
 }
-# file → type and line; a line is None where Python itself knows none.
+# file → types and line; a line is None where Python itself knows none.
 BROKEN_CAUSES = {
     "test_import.py": ("ModuleNotFoundError", 2),
     "test_syntax.py": ("SyntaxError", 3),
-    "test_nul.py": ("SyntaxError", None),
+    # Before Python 3.11.4 it is a ValueError.
+    "test_nul.py": ("SyntaxError ValueError", None),
     "test_encoding.py": ("SyntaxError", None),
     "test_cookie.py": ("SyntaxError", None),
     "test_raises.py": ("ZeroDivisionError", 2),
     "test_leaves.py": ("Own", 2),
-    "sub/conftest.py": ("ZeroDivisionError", 2),
 }
 
 
@@ -145,7 +143,7 @@ def test_files_that_cannot_be_collected_are_named_with_line_and_type(server: Hos
     assert answer["summary"]["errors"] == answer["summary"]["total"] == len(BROKEN_CAUSES)
     assert set(found) == set(BROKEN_CAUSES)
     for file, (kind, line) in BROKEN_CAUSES.items():
-        assert found[file][0] == kind, file
+        assert found[file][0] in kind.split(), file
         assert found[file][1] == line if line else found[file][1] != 0, file
 
 

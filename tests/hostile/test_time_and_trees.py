@@ -11,9 +11,11 @@ from tests.support.workbench import Failure
 BEFORE = "def test_before(): pass\n"
 # What a project calls just before it hangs, so that a test knows whether its time limit was long enough to get there.
 REACHED = "import os, signal, time\ndef reach(): os.close(os.open('reached', os.O_CREAT))\n"
-# From SIGINT to SIGABRT; and what the scorecard adds.
+# From SIGINT to SIGABRT, and a second more.
 GRACE = 2 + 1
 FURTHER_TRIES = 5
+# Seconds that each further try has in addition.
+LONGER = 2
 
 STUCK = {
     "sleeps": "while True: time.sleep(600)",
@@ -50,6 +52,7 @@ def timed_out(server: HostileServer, *, telling: str) -> tuple[int, Failure]:
     for _ in range(FURTHER_TRIES):
         if telling in failure.message:
             break
+        limit += LONGER
         failure = server.failure("timeout", timeout=limit)
     return limit, failure
 

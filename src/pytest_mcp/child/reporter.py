@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 # Collected tests are reported in batches, as they are all known at once.
 ITEMS_IN_A_RECORD = 500
-# What pytest says of a plugin that is loaded because it is installed: no file of the project names it.
-INSTALLED_PLUGIN = "PluginImportFailure: pytest11"
+# Loads plugins because they are installed: no file of the project names them.
+LOADS_INSTALLED = "load_setuptools_entrypoints"
 
 
 class Reporter:
@@ -94,7 +94,9 @@ class Reporter:
         elif isinstance(error, (Exception, pytest.fail.Exception)):
             chain = [error] if cause is error else [error, cause]
             message = ": ".join(type(each).__name__ + ": " + told("the message", str, each) for each in chain)
-            self.emit_usage_error([message], configured=not message.startswith(INSTALLED_PLUGIN))
+            frames = traceback.walk_tb(error.__traceback__)
+            is_installed = any(frame.f_code.co_name == LOADS_INSTALLED for frame, _ in frames)
+            self.emit_usage_error([message], configured=not is_installed)
 
     def emit_usage_error(self, messages: Sequence[object], *, configured: bool = True) -> None:
         self.emit(

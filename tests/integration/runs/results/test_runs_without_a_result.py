@@ -56,7 +56,9 @@ async def test_leaving_before_any_test_is_a_crash(bench: Workbench, where: str) 
 
 
 @pytest.mark.anyio
-async def test_an_installed_plugin_that_cannot_be_imported_is_not_blamed_on_the_settings(bench: Workbench) -> None:
+async def test_an_installed_plugin_that_cannot_be_imported_is_not_blamed_on_the_settings(
+    every_bench: Workbench,
+) -> None:
     files = {
         "broken-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n",
         "broken-1.0.dist-info/entry_points.txt": "[pytest11]\nbroken = broken\n",
@@ -65,7 +67,7 @@ async def test_an_installed_plugin_that_cannot_be_imported_is_not_blamed_on_the_
         "test_a.py": BEFORE,
     }
 
-    kind, message, _ = await failed_run(bench, files)
+    kind, message, _ = await failed_run(every_bench, files)
 
     assert kind == "usage_error"
     assert "ModuleNotFoundError: No module named 'no_such_module'" in message.partition("\n")[0]
@@ -170,14 +172,15 @@ async def test_an_exit_code_of_the_projects_own_is_a_result_with_a_notice(bench:
 
 
 @pytest.mark.anyio
-async def test_hanging_while_collecting_is_a_timeout_that_says_so(bench: Workbench) -> None:
+async def test_hanging_while_collecting_is_a_timeout_that_says_where(every_bench: Workbench) -> None:
     source = "import pathlib, time\npathlib.Path('reached').touch()\ntime.sleep(600)\n"
 
-    for limit in limits_until(bench.root / "reached"):
-        kind, message, data = await failed_run(bench, {"test_a.py": source}, timeout=limit)
+    for limit in limits_until(every_bench.root / "reached"):
+        kind, message, data = await failed_run(every_bench, {"test_a.py": source}, timeout=limit)
 
     assert kind == "timeout"
     assert "pytest was still collecting tests." in message
+    assert "stack| test_a.py:3: in <module>" in message.splitlines()
     assert data["partial"] is None
 
 

@@ -91,13 +91,15 @@ async def test_tests_and_plugins_see_no_settings_file_where_the_root_has_none(ev
 
 
 @pytest.mark.anyio
-async def test_a_conftest_above_the_root_that_pytest_would_not_load_is_not_spoken_of(bench: Workbench) -> None:
-    bench.write({"test_fine.py": FINE, "pyproject.toml": "[project]\nname = 'x'\n"})
-    (bench.root.parent / "conftest.py").write_text("raise SystemExit('above')\n", encoding="utf-8")
+async def test_a_conftest_above_the_root_is_spoken_of_only_if_pytest_would_load_it(every_bench: Workbench) -> None:
+    every_bench.write({"test_fine.py": FINE, "pyproject.toml": "[project]\nname = 'x'\n"})
+    (every_bench.root.parent / "conftest.py").write_text("raise SystemExit('above')\n", encoding="utf-8")
 
-    answer = await bench.execute()
+    answer = await every_bench.execute()
 
-    assert (answer["verdict"], answer["notices"]) == ("passed", [])
+    loaded = every_bench.shell().returncode != 0
+    notices = ["Conftests above the root are not used: ../conftest.py."] if loaded else []
+    assert (answer["verdict"], answer["notices"]) == ("passed", notices)
 
 
 @pytest.mark.anyio
