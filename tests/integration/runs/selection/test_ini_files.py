@@ -125,7 +125,8 @@ async def test_the_projects_own_options_bring_in_no_conftest_from_above_the_root
     answer = await every_bench.execute()
 
     assert (answer["verdict"], answer["summary"]["passed"]) == ("passed", 1)
-    assert answer["notices"] == ["Conftests above the root are not used: ../conftest.py."]
+    # On a busy machine the processes of xdist may take so long to exit that another notice says so.
+    assert answer["notices"][0] == "Conftests above the root are not used: ../conftest.py."
 
 
 @pytest.mark.anyio
