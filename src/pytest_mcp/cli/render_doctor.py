@@ -125,9 +125,8 @@ def _project(found: ExplainResult) -> Iterator[Line]:
 
 def _git(git: Git) -> Line:
     linked = f", a linked worktree of {git.main_checkout}" if git.main_checkout else ""
-    if git.top_level == ".":
-        return Line("good", "git", f"the top of its checkout{linked}")
-    return Line("warning", "git", f"below the top of its checkout, {git.top_level}{linked}")
+    place = "the top of its checkout" if git.top_level == "." else f"a folder of the checkout {git.top_level}"
+    return Line("good", "git", f"{place}{linked}")
 
 
 def _settings(config: Settings) -> Iterator[Line]:
