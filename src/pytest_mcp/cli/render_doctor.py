@@ -177,7 +177,8 @@ def _member(found: Member) -> Line:
 
 def _entry(found: FoundEntry) -> Line:
     if found.problem is None:
-        return Line("good", found.client, safe(found.file))
+        python = f", with --python {safe(found.python)}" if found.python else ""
+        return Line("good", found.client, f"{safe(found.file)}{python}")
     fix = f"\nrenew it: {found.fix}" if found.fix else ""
     return Line("bad", found.client, f"{safe(found.file)}: {safe(found.problem)}{fix}")
 
