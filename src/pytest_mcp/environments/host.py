@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pytest_mcp import __version__
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import advice, files, git_files, members, project
+from pytest_mcp.environments import advice, files, git_files, members, project, user_dirs
 from pytest_mcp.environments.git_files import Checkout
 from pytest_mcp.environments.managers import lookup
 from pytest_mcp.environments.members import Members
@@ -66,7 +66,7 @@ class Surroundings:
 
 def look(config: Config, python: Path | None = None, folder: Path | None = None) -> Surroundings:
     """`python` is the one that runs the tests, `folder` what was asked for; None: everything."""
-    root = config.root
+    root, search_path = config.root, user_dirs.search_path(config.environment)
     home = root if folder is None else next(filter(is_package, files.upward(folder, root)), root)
     return Surroundings(
         root=root,
@@ -75,7 +75,7 @@ def look(config: Config, python: Path | None = None, folder: Path | None = None)
         looks_like_a_project=is_project(home),
         in_src=_modules(home / "src") | _packages(home / "src"),
         server=Itself(__version__, platform.python_version(), sys.executable, sys.prefix),
-        installation=None if python is None else advice.installation(root, python, home),
+        installation=None if python is None else advice.installation(root, python, home, search_path),
         members=members.find(config) if folder is None else None,
     )
 
