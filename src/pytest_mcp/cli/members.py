@@ -1,5 +1,7 @@
 """`pytest-mcp run` with targets that have different environments: run each part in its own, one after the other.
 
+Without targets, the members stand for a root that has no environment of its own.
+
 In comes the request for all of them; out comes one answer, made in `report/members`. The time limit, `maxfail` and the
 token limit are those of all parts together. A part that cannot run does not keep the others from running. Which
 targets belong together is decided in `environments/by_environment.py`.
@@ -8,14 +10,15 @@ targets belong together is decided in `environments/by_environment.py`.
 import math
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import anyio
 
 from pytest_mcp import engine
 from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, InvalidParams, RefusedByPytest
-from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.api.results import ExecuteResult, PartialResult
+from pytest_mcp.api.requests import ExecuteTests, Request
+from pytest_mcp.api.results import DiscoverResult, ExecuteResult, PartialResult
 from pytest_mcp.api.targets import Target
 from pytest_mcp.cli import exit_codes, render
 from pytest_mcp.cli.colours import Painter
@@ -27,14 +30,31 @@ from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution import supervisor_client
+from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.report.members.merge import MemberAnswer, merged
 from pytest_mcp.running.attempt import OnProgress
-from pytest_mcp.text import in_line
+from pytest_mcp.text import few, in_line
+
+Answer = TypeVar("Answer", ExecuteResult, DiscoverResult)
 
 INTERRUPTED = "interrupted"
 PLAIN = Painter(has_colours=False)
 _NOT_RUN = "was not run: "
+
+Parts = list[list[Target]]
+
+
+async def instead_of_root(error: CallError, asked: Request, config: Config) -> Parts:
+    """The members that stand for a root without an environment, which this error is about; otherwise none."""
+    is_about_it = isinstance(error, ExecutionFailed) and error.error_type == "environment" and not list(asked.targets)
+    return await in_thread(partial(members.instead_of_root, config)) if is_about_it else []
+
+
+def with_notice(result: Answer, parts: Parts) -> Answer:
+    names = [target.relative for part in parts for target in part]
+    notice = f"The root has no environment of its own, so its members were taken, each with its own: {few(names)}."
+    return result.model_copy(update={"notices": [*result.notices, notice]})
 
 
 @dataclass
@@ -43,7 +63,7 @@ class Members:
 
     request: ExecuteTests
     config: Config
-    parts: Sequence[Sequence[Target]]
+    parts: Parts
     keep: OnPart
     # Whether the text that pytest printed is to be condensed although it is asked for in full.
     condenses: bool

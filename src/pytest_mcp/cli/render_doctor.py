@@ -125,9 +125,8 @@ def _project(found: ExplainResult) -> Iterator[Line]:
 
 def _git(git: Git) -> Line:
     linked = f", a linked worktree of {git.main_checkout}" if git.main_checkout else ""
-    if git.top_level == ".":
-        return Line("good", "git", f"the top of its checkout{linked}")
-    return Line("warning", "git", f"below the top of its checkout, {git.top_level}{linked}")
+    place = "the top of its checkout" if git.top_level == "." else f"a folder of the checkout {git.top_level}"
+    return Line("good", "git", f"{place}{linked}")
 
 
 def _settings(config: Settings) -> Iterator[Line]:
@@ -178,7 +177,8 @@ def _member(found: Member) -> Line:
 
 def _entry(found: FoundEntry) -> Line:
     if found.problem is None:
-        return Line("good", found.client, safe(found.file))
+        python = f", with --python {safe(found.python)}" if found.python else ""
+        return Line("good", found.client, f"{safe(found.file)}{python}")
     fix = f"\nrenew it: {found.fix}" if found.fix else ""
     return Line("bad", found.client, f"{safe(found.file)}: {safe(found.problem)}{fix}")
 

@@ -72,13 +72,20 @@ class _Execution:
     ) -> ExecuteResult:
         targets = [target for _, target in request.targets]
         parts = by_environment.split(targets, config) if len(targets) > 1 else []
+        error: CallError | None = None
         if len(parts) < 2:
-            return await engine.execute(request, config, spare, on_progress, on_run=self.keep)
+            try:
+                return await engine.execute(request, config, spare, on_progress, on_run=self.keep)
+            except CallError as raised:
+                error = raised
         # Few commands need it.
-        from pytest_mcp.cli.members import Members  # noqa: PLC0415
+        from pytest_mcp.cli import members  # noqa: PLC0415
 
-        self.members = Members(request, config, parts, self.keep, self.condenses)
-        return await self.members.execute(spare, on_progress)
+        if error is not None and not (parts := await members.instead_of_root(error, request, config)):
+            raise error
+        self.members = members.Members(request, config, parts, self.keep, self.condenses)
+        result = await self.members.execute(spare, on_progress)
+        return result if error is None else members.with_notice(result, parts)
 
     def rescued(self, error: CallError) -> ExecuteResult | None:
         return self.members.rescued(error) if self.members is not None else None

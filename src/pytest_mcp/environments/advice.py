@@ -22,18 +22,18 @@ _LONGEST_LINE = 2_000
 
 
 def remedy(root: Path, rejected: Sequence[Candidate], *, folder: Path | None = None, search_path: str = "") -> Fix:
-    """`search_path` is PATH."""
+    """`search_path` is where programs are looked for, as in PATH."""
     inside = folder if folder is not None and folder.is_relative_to(root) else root
     lacking = [candidate.python for candidate in rejected if candidate.lacks_pytest]
     fix = _remedy(Project(root, inside, lookup.nearest(inside, root), lacking, search_path=search_path), rejected)
     return fix if _is_usable(fix) else Fix(_NAME_IT, for_operator=True)
 
 
-def addition(package: str, chosen: Candidate, root: Path, folder: Path) -> Fix:
+def addition(package: str, chosen: Candidate, root: Path, folder: Path, search_path: str) -> Fix:
     """The line that adds a package to the environment that is used; the package is installed if it is declared."""
     inside = folder if folder.is_relative_to(root) else root
-    project = Project(root, inside, lookup.nearest(inside, root), [chosen.python], package)
-    managers = [] if chosen.source == OPERATORS_CHOICE else _managers(project)
+    project = Project(root, inside, lookup.nearest(inside, root), [chosen.python], package, search_path)
+    managers = [] if chosen.source == OPERATORS_CHOICE else _installed(project)
     for manager in (*managers, PLAIN):
         declared = manager.declared(project)
         if declared is not None and package in declared.packages:
@@ -43,9 +43,9 @@ def addition(package: str, chosen: Candidate, root: Path, folder: Path) -> Fix:
     return fix if _is_usable(fix) else Fix(f"install {package} into the environment of the project's Python")
 
 
-def installation(root: Path, python: Path, home: Path) -> str | None:
+def installation(root: Path, python: Path, home: Path, search_path: str) -> str | None:
     """The line that installs the project in the folder `home` itself into the environment of this Python."""
-    line = PLAIN.project_line(Project(root, home, lookup.nearest(home, root), [python]))
+    line = PLAIN.project_line(Project(root, home, lookup.nearest(home, root), [python], search_path=search_path))
     return line if line is not None and _is_usable(Fix(line)) else None
 
 
@@ -70,9 +70,9 @@ def _remedy(project: Project, rejected: Sequence[Candidate]) -> Fix:
 
 def _managed(project: Project) -> Fix | None:
     """The first manager that declares pytest; otherwise the first one, which adds it."""
-    managers = _managers(project)
-    if not any(project.has_program(manager.name) for manager in managers) and (present := _on_path(project)):
-        return present
+    managers = _installed(project)
+    if not managers:
+        return _on_path(project) or _uninstalled(project)
     for manager in managers:
         if declared := manager.declared(project):
             return Fix(manager.install_line(project, declared))
@@ -84,6 +84,19 @@ def _managed(project: Project) -> Fix | None:
 def _on_path(project: Project) -> Fix | None:
     """In containers the system's Python often has everything. An environment of the project is preferred."""
     return None if project.lacking else nearby.on_path(project.search_path)
+
+
+def _installed(project: Project) -> list[Manager]:
+    return [manager for manager in _managers(project) if project.has_program(manager.name)]
+
+
+def _uninstalled(project: Project) -> Fix | None:
+    """The manager has to be installed, unless pip can do without it."""
+    managers = _managers(project)
+    if not managers or project.lacking or PLAIN.finds_something(project):
+        return None
+    line = managers[0].install_line(project, managers[0].declared(project))
+    return Fix(f"install {managers[0].name}, which is not on PATH, and run: {line}")
 
 
 def _managers(project: Project) -> list[Manager]:

@@ -14,8 +14,10 @@ from pathlib import Path
 
 from pytest_mcp import __version__
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import advice, files, git_files, members, project
+from pytest_mcp.environments import advice, django, files, git_files, members, project, user_dirs
+from pytest_mcp.environments.django import Django
 from pytest_mcp.environments.git_files import Checkout
+from pytest_mcp.environments.interpreter import OPERATORS_CHOICE, Candidate
 from pytest_mcp.environments.managers import lookup
 from pytest_mcp.environments.members import Members
 from pytest_mcp.environments.project_root import is_package
@@ -62,11 +64,13 @@ class Surroundings:
     installation: str | None = None
     # Projects below the root, if it is a monorepo.
     members: Members | None = None
+    # If it is a Django project.
+    django: Django | None = None
 
 
 def look(config: Config, python: Path | None = None, folder: Path | None = None) -> Surroundings:
     """`python` is the one that runs the tests, `folder` what was asked for; None: everything."""
-    root = config.root
+    root, search_path = config.root, user_dirs.search_path(config.environment)
     home = root if folder is None else next(filter(is_package, files.upward(folder, root)), root)
     return Surroundings(
         root=root,
@@ -75,9 +79,19 @@ def look(config: Config, python: Path | None = None, folder: Path | None = None)
         looks_like_a_project=is_project(home),
         in_src=_modules(home / "src") | _packages(home / "src"),
         server=Itself(__version__, platform.python_version(), sys.executable, sys.prefix),
-        installation=None if python is None else advice.installation(root, python, home),
+        installation=None if python is None else advice.installation(root, python, home, search_path),
         members=members.find(config) if folder is None else None,
+        django=None if python is None else _django(config, python, home),
     )
+
+
+def _django(config: Config, python: Path, home: Path) -> Django | None:
+    module = django.settings_module(home)
+    if module is None:
+        return None
+    chosen = Candidate(python, OPERATORS_CHOICE if config.python is not None else "")
+    line = advice.addition(django.PLUGIN, chosen, config.root, home, user_dirs.search_path(config.environment)).line
+    return Django(module, line)
 
 
 def is_project(root: Path) -> bool:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from pytest_mcp.api import targets
+from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import by_environment, files, interpreter, nearby, project, project_root, virtualenv
 from pytest_mcp.environments.interpreter import Candidate
@@ -61,6 +63,23 @@ def find(config: Config) -> Members | None:
     complete = is_whole and time.monotonic() < deadline
     listed = tuple(_member(folder, config) for folder in sorted(found)[:MOST])
     return Members(listed, max(0, len(found) - MOST), complete)
+
+
+def instead_of_root(config: Config) -> list[list[Target]]:
+    """What a command without paths runs at a root without an environment of its own: its members, by environment.
+
+    Empty if not all of them are known, if none of them can be ready, or if the root has an environment that is broken.
+    """
+    own = [each for each in interpreter.visible(config, config.root) if each.python.is_relative_to(config.root)]
+    found = None if own else find(config)
+    if found is None or found.more or not found.is_complete:
+        return []
+    if not any(each.problem is None or _kept_elsewhere(config.root / each.folder, config) for each in found.listed):
+        return []
+    try:
+        return by_environment.split([targets.parse_path(each.folder, config.root) for each in found.listed], config)
+    except ValueError:  # a name that is too long to be shown whole
+        return []
 
 
 def home(folder: Path, root: Path) -> Path:
@@ -135,9 +154,14 @@ def _why_none(folder: Path, config: Config, found: list[Candidate]) -> str:
     own = [candidate for candidate in found if candidate.python.is_relative_to(config.root)]
     if own:
         return interpreter.short(f"{_shown(own[0], config.root)} {own[0].problem}")
+    manager = _kept_elsewhere(folder, config)
+    return "no environment" if manager is None else f"not looked at: {manager} keeps its environment elsewhere"
+
+
+def _kept_elsewhere(folder: Path, config: Config) -> str | None:
+    """The manager that would have to be asked for its environment."""
     manifest = lookup.nearest(folder, config.root)
-    managers = [manager.name for manager in MANAGERS if manager.keeps_elsewhere and manager.is_used(manifest)]
-    return f"not looked at: {managers[0]} keeps its environment elsewhere" if managers else "no environment"
+    return next((each.name for each in MANAGERS if each.keeps_elsewhere and each.is_used(manifest)), None)
 
 
 def _shown(candidate: Candidate, root: Path) -> str:

@@ -4,6 +4,7 @@ In come environment variables; out come folders, which need not exist. What is i
 `managers/`.
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,8 @@ _FOLDERS: Mapping[Kind, tuple[str, str, str]] = {
     "cache": ("XDG_CACHE_HOME", ".cache", "Library/Caches"),
     "data": ("XDG_DATA_HOME", ".local/share", "Library/Application Support"),
 }
+# Where a user's own programs are, in the home.
+PROGRAMS = ".local/bin"
 
 
 def home(environment: Mapping[str, str]) -> Path:
@@ -41,6 +44,11 @@ def expanded(text: str, environment: Mapping[str, str]) -> Path:
     if written == "~" or written.startswith("~/"):
         return home(environment) / written[2:]
     return Path(written)
+
+
+def search_path(environment: Mapping[str, str]) -> str:
+    """PATH and the folder of a user's own programs. A client may start the server with a PATH that lacks it."""
+    return os.pathsep.join([environment.get("PATH", ""), str(home(environment) / PROGRAMS)])
 
 
 def mark(folder: str) -> str:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from pytest_mcp.api.errors import ExecutionFailed, RunFacts
+from pytest_mcp.api.errors import ExecutionFailed, Fix, RunFacts
 from pytest_mcp.api.requests import DiscoverTests
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import advice, ambiguity, interpreter
+from pytest_mcp.environments import advice, ambiguity, interpreter, user_dirs
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
@@ -59,14 +59,17 @@ async def try_interpreters(call: Call[Asked], time_limit: int) -> Trial[Asked]:
 def _judged(call: Call[Asked], run: Run[Asked], candidate: Candidate, rejected: list[Candidate]) -> Trial[Asked]:
     doubted = replace(run, doubts=tuple(ambiguity.of_choice(candidate, rejected, call.places, call.config)))
     folder = interpreter.pointed_at(call.places, call.config.root)
+    add = partial(_addition, chosen=candidate, config=call.config, folder=folder)
     if run.ledger.no_coverage is not None:
-        fix = advice.addition("coverage", candidate, call.config.root, folder)
-        return Trial(candidate, tuple(rejected), doubted, no_result.without_coverage(run, fix))
+        return Trial(candidate, tuple(rejected), doubted, no_result.without_coverage(run, add("coverage")))
     missing = run.ledger.no_xdist
     if missing is None or missing.installed:
         return Trial(candidate, tuple(rejected), doubted, no_result.diagnose(run))
-    fix = advice.addition("pytest-xdist", candidate, call.config.root, folder)
-    return Trial(candidate, tuple(rejected), doubted, no_result.without_xdist(run, fix))
+    return Trial(candidate, tuple(rejected), doubted, no_result.without_xdist(run, add("pytest-xdist")))
+
+
+def _addition(package: str, chosen: Candidate, config: Config, folder: Path) -> Fix:
+    return advice.addition(package, chosen, config.root, folder, user_dirs.search_path(config.environment))
 
 
 async def _look_for_targets(call: Call[Asked], run: Run[Asked], candidate: Candidate) -> None:
@@ -103,5 +106,5 @@ def _no_interpreter(rejected: list[Candidate], config: Config, folder: Path) -> 
         f"pytest execution failed: no usable Python with pytest was found for the project in {config.root}",
         RunFacts(environment=dict(environment_of(config, None, Ledger(), rejected))),
         details=tried,
-        fix=advice.remedy(config.root, rejected, folder=folder, search_path=config.environment.get("PATH", "")),
+        fix=advice.remedy(config.root, rejected, folder=folder, search_path=user_dirs.search_path(config.environment)),
     )

@@ -15,7 +15,7 @@ from scripts.environments import ENVIRONMENTS
 from tests.support.commands.preloaded import typed
 from tests.support.commands.terminals import environment_of, remains
 from tests.support.waiting import PATIENCE, until
-from tests.support.workbench import Workbench
+from tests.support.workbench import Failure, Workbench, call, succeeded
 
 PROJECT = "[project]\nname = 'member'\nversion = '1'\n[tool.pytest.ini_options]\naddopts = '-p no:cacheprovider'\n"
 # Passes only in the environment that it is meant for.
@@ -146,14 +146,53 @@ def test_discover_collects_each_in_its_own_environment(monorepo: Workbench) -> N
     assert (done.returncode, done.stdout.splitlines()) == (0, names)
 
 
-@pytest.mark.parametrize("words", [["run"], ["run", "packages"], ["discover"]], ids=" ".join)
-def test_where_only_members_have_environments_the_command_that_names_them_is_printed(
-    monorepo: Workbench, words: list[str]
+def test_for_a_folder_that_has_only_members_with_environments_the_command_that_names_them_is_printed(
+    monorepo: Workbench,
 ) -> None:
-    done = typed(*words, cwd=monorepo.root, env=environment_of(monorepo))
+    done = run(monorepo, "packages")
 
     assert done.returncode == 4
-    assert done.stderr.splitlines()[-1] == f"fix: pytest-mcp {words[0]} packages/a packages/b"
+    assert done.stderr.splitlines()[-1] == "fix: pytest-mcp run packages/a packages/b"
+
+
+def test_without_a_path_at_a_root_without_an_environment_its_members_run_and_a_notice_says_so(
+    monorepo: Workbench,
+) -> None:
+    environment = environment_of(monorepo)
+
+    ready = run(monorepo)
+    listed = typed("discover", cwd=monorepo.root, env=environment)
+    member(monorepo, "c", None, BAD)
+    partly = json.loads(run(monorepo, "--json").stdout)
+
+    notice = (
+        "The root has no environment of its own, so its members were taken, each with its own: packages/a, packages/b"
+    )
+    assert (ready.returncode, listed.returncode) == (1, 0)
+    assert f"note: {notice}.\n" in ready.stdout
+    assert ready.stdout.splitlines()[-1].startswith("failed: 2 failed, 2 passed in ")
+    assert len(listed.stdout.splitlines()) == 4
+    assert notice in listed.stderr
+    # One that cannot run is no reason to run none, and is not kept secret.
+    assert (partly["exit_code"], partly["summary"]["passed"]) == (4, 2)
+    assert partly["notices"][0].startswith("packages/c did not finish: ")
+
+
+@pytest.mark.anyio
+async def test_an_agent_is_told_which_paths_to_name(monorepo: Workbench) -> None:
+    config = monorepo.config._replace(python=None)
+
+    failure = await call("execute_tests", {}, config)
+    explained = succeeded(await call("explain_environment", {}, config))
+
+    step = 'call with path="packages/a" or "packages/b", which have environments of their own'
+    assert isinstance(failure, Failure)
+    assert failure.message.splitlines()[-1] == f"fix: {step}"
+    assert (explained["ready"], explained["next_step"]) == (False, step)
+    assert [(each["folder"], each["problem"]) for each in explained["members"]] == [
+        ("packages/a", None),
+        ("packages/b", None),
+    ]
 
 
 def test_doctor_explains_the_environment_of_a_path_and_at_the_root_is_ready_if_its_members_are(

@@ -3,6 +3,8 @@
 The advice is followed in the folder where the command was typed.
 """
 
+import shlex
+
 from tests.support.commands.preloaded import typed
 from tests.support.commands.terminals import environment_of
 from tests.support.workbench import Workbench
@@ -16,15 +18,20 @@ def test_run_names_the_python_on_path_that_has_pytest_and_takes_it_by_its_name(b
 
     advised = typed("run", "-x", "test_a.py", cwd=bench.root, env=variables)
     examined = typed("doctor", cwd=bench.root, env=variables)
+    words = shlex.split(examined.stdout.splitlines()[-1])[2:]
     investigated = typed("investigate", "test_a.py::test_fine", cwd=bench.root, env=variables)
     done = typed("run", "--python", "python3", cwd=bench.root, env=variables)
 
     assert advised.returncode == 4
     assert f"fix: pytest-mcp run --python {image}/python3 test_a.py --failfast" in advised.stderr.splitlines()
     assert examined.stdout.splitlines()[-1] == f"Next: pytest-mcp --python {image}/python3 setup"
+    followed = typed(*words, "--yes", "claude-code", cwd=bench.root, env=variables)
+    again = typed("doctor", cwd=bench.root, env=variables)
     with_python = f"fix: pytest-mcp investigate --python {image}/python3 test_a.py::test_fine"
     assert with_python in investigated.stderr.splitlines()
-    assert done.returncode == 0
+    assert (followed.returncode, again.returncode, done.returncode) == (0, 0, 0)
+    assert "  source            --python in the entry of Claude Code, .mcp.json\n" in again.stdout
+    assert again.stdout.splitlines()[-1].startswith("Ready: 1 test, ")
     assert done.stdout.splitlines()[-1].startswith("passed: 1 passed")
 
 

@@ -1,11 +1,14 @@
 """Projects and environments as files on disk, whose Python is never started, and settings to search them with."""
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pytest_mcp.config.model import Config, Options, configure
 from pytest_mcp.environments import advice
 from pytest_mcp.environments.interpreter import Candidate
+from pytest_mcp.environments.managers.registry import MANAGERS
 from tests.support.projects.managed import Home
 from tests.support.projects.project_files import write_files
 from tests.support.workbench import Workbench
@@ -33,7 +36,20 @@ def broken(prefix: Path, source: str = ".venv in the project root") -> Candidate
 
 
 def fix_line(root: Path, rejected: Sequence[Candidate], *, folder: Path | None = None) -> str:
-    return advice.remedy(root, rejected, folder=folder).line
+    return advice.remedy(root, rejected, folder=folder, search_path=every_manager()).line
+
+
+@cache
+def _programs() -> "TemporaryDirectory[str]":
+    folder = TemporaryDirectory()
+    for manager in MANAGERS:
+        (Path(folder.name) / manager.name).touch(mode=0o755)
+    return folder
+
+
+def every_manager() -> str:
+    """A PATH on which every manager is installed."""
+    return _programs().name
 
 
 def configured(root: Path, *, python: Path | None = None, environment: dict[str, str] | None = None) -> Config:

@@ -105,9 +105,8 @@ def test_a_root_below_the_top_of_its_checkout_and_a_linked_worktree_are_shown() 
     found = explained(trial(surveyed(ONE_TEST)), around(checkout=Checkout(Path("/"), Path("/main"))))
 
     (git,) = [line for line in lines(found, "Project") if line.label == "git"]
-    assert git.mark == "warning"
-    assert "/main" in git.text
-    assert [line.mark for line in lines(found, "Notices")] == ["warning"]
+    assert git == Line("good", "git", "a folder of the checkout /, a linked worktree of /main")
+    assert found.notices == []
 
 
 def test_pythons_that_were_passed_over_come_before_the_one_that_is_missing() -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pytest_mcp.environments import advice
 from pytest_mcp.environments.advice import addition
 from pytest_mcp.environments.interpreter import OPERATORS_CHOICE, Candidate
-from tests.support.projects.disk import environment, fix_line, lacking, lay
+from tests.support.projects.disk import environment, every_manager, fix_line, lacking, lay
 
 UV = "[tool.uv]\npackage = false\n"
 PDM = "[tool.pdm]\ndistribution = false\n"
@@ -231,7 +231,7 @@ def test_a_package_is_added_as_the_project_is_kept_or_installed_if_it_is_declare
     lay(tmp_path, files)
     chosen = Candidate(tmp_path / ".venv/bin/python", ".venv in the project root")
 
-    assert addition("pytest-xdist", chosen, tmp_path, tmp_path).line == line
+    assert addition("pytest-xdist", chosen, tmp_path, tmp_path, every_manager()).line == line
 
 
 def test_a_python_of_the_operators_choice_gets_a_package_by_its_own_pip(tmp_path: Path) -> None:
@@ -239,7 +239,8 @@ def test_a_python_of_the_operators_choice_gets_a_package_by_its_own_pip(tmp_path
     lay(tmp_path, {"uv.lock": "", "pyproject.toml": ""})
     chosen = Candidate(tmp_path / "other/bin/python", OPERATORS_CHOICE)
 
-    assert addition("pytest-xdist", chosen, tmp_path, tmp_path).line == "other/bin/python -m pip install pytest-xdist"
+    added = addition("pytest-xdist", chosen, tmp_path, tmp_path, every_manager()).line
+    assert added == "other/bin/python -m pip install pytest-xdist"
 
 
 HATCHLING = "[build-system]\nrequires = ['hatchling']\nbuild-backend = 'hatchling.build'\n"
@@ -287,9 +288,68 @@ def test_an_environment_of_the_project_and_an_installed_manager_come_before_a_py
 
     assert lines == [
         f"start pytest-mcp with --python {tmp_path / 'opt/bin/python3'}",
-        "uv add --dev pytest",
+        ".venv/bin/python -m ensurepip && .venv/bin/python -m pip install pytest",
         "uv add --dev pytest",
     ]
+
+
+BUILT = "[build-system]\nrequires = ['flit_core']\n"
+IN_A_GROUP = "[dependency-groups]\ntests = ['pytest']\n"
+PIP = ".venv/bin/python -m pip install"
+
+
+@pytest.mark.parametrize(
+    ("files", "new", "into_one"),
+    [
+        (
+            {"uv.lock": "", "pyproject.toml": UV + BUILT + IN_A_GROUP},
+            f"python3 -m venv .venv && {PIP} 'pip>=25.1' && {PIP} -e . --group tests",
+            f"{PIP} 'pip>=25.1' && {PIP} --group tests",
+        ),
+        (
+            {"pyproject.toml": BUILT + "[tool.poetry.group.dev.dependencies]\npytest = '*'\n"},
+            f"python3 -m venv .venv && {PIP} -e . pytest",
+            f"{PIP} pytest",
+        ),
+        (
+            {"Pipfile": "[dev-packages]\npytest = '*'\n"},
+            "install pipenv, which is not on PATH, and run: pipenv install --dev",
+            f"{PIP} pytest",
+        ),
+        (
+            {"pixi.toml": "[tasks]\n"},
+            "install pixi, which is not on PATH, and run: pixi add pytest",
+            f"{PIP} pytest",
+        ),
+    ],
+    ids=["uv", "poetry", "pipenv", "pixi"],
+)
+def test_a_manager_that_is_not_installed_is_replaced_by_pip_unless_pip_cannot_read_what_the_project_needs(
+    tmp_path: Path, files: dict[str, str], new: str, into_one: str
+) -> None:
+    lay(tmp_path, files)
+    without = line(tmp_path, "")
+    own = environment(tmp_path / ".venv", "pip")
+    chosen = Candidate(own / "bin/python", ".venv in the project root")
+
+    lines = [line(tmp_path, "", lacking(own)), addition("pytest-xdist", chosen, tmp_path, tmp_path, "").line]
+
+    assert without == new
+    assert lines == [into_one, f"{PIP} pytest-xdist"]
+
+
+def test_a_manager_in_the_environment_itself_is_installed(tmp_path: Path) -> None:
+    lay(tmp_path, {"uv.toml": "", "pyproject.toml": ""})
+    own = environment(tmp_path / ".venv", "pip")
+    on_path(own / "bin", "uv")
+
+    assert line(tmp_path, "", lacking(own)) == "uv add --dev pytest"
+
+
+def test_an_environment_of_uv_gets_pip_where_uv_is_gone(tmp_path: Path) -> None:
+    own = environment(tmp_path / ".venv", settings="uv = 0.9\n")
+
+    assert line(tmp_path, "", lacking(own)) == f".venv/bin/python -m ensurepip && {PIP} pytest"
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,10 @@ import pytest
 
 from pytest_mcp import __version__
 from pytest_mcp.config.model import Config
+from pytest_mcp.environments.django import Django
 from pytest_mcp.environments.git_files import Checkout
 from pytest_mcp.environments.host import look
+from tests.support.projects.disk import environment
 from tests.support.workbench import Workbench
 
 
@@ -87,3 +89,21 @@ def test_a_member_of_a_monorepo_is_looked_at_itself(bench: Workbench) -> None:
     assert around.in_src == {"shop"}
     assert around.installation is not None
     assert around.installation.endswith("-m pip install -e ./packages/a")
+
+
+@pytest.mark.parametrize(
+    ("manage", "module"),
+    [
+        ("os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'mysite.settings')\n", "mysite.settings"),
+        ('os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mysite; rm -r .")\n', None),
+        ("print('manages something else')\n", None),
+    ],
+    ids=["django", "forged", "another"],
+)
+def test_a_django_project_is_told_by_its_manage_py(bench: Workbench, manage: str, module: str | None) -> None:
+    bench.write({"manage.py": manage})
+    python = environment(bench.root / ".venv", "pip") / "bin" / "python"
+
+    found = look(bench.config._replace(python=None), python).django
+
+    assert found == (module and Django(module, ".venv/bin/python -m pip install pytest-django"))

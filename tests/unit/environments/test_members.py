@@ -143,3 +143,27 @@ def test_a_search_that_takes_too_long_ends_and_says_so(tmp_path: Path, monkeypat
 
     assert result is not None
     assert ([member.folder for member in result.listed], result.is_complete) == (["a", "b"], False)
+
+
+def taken(root: Path) -> list[str]:
+    return [target.relative for part in members.instead_of_root(configured(root)) for target in part]
+
+
+def test_members_stand_for_a_root_only_if_it_has_no_environment_and_one_of_them_may_be_ready(tmp_path: Path) -> None:
+    lay(tmp_path, {"a/pyproject.toml": PACKAGE, "b/pyproject.toml": PACKAGE})
+    none_ready = taken(tmp_path)
+    lay(tmp_path, {"b/pyproject.toml": PACKAGE + "[tool.poetry]\npackage-mode = false\n"})
+    kept_elsewhere = taken(tmp_path)
+    environment(tmp_path / "a/.venv", "pytest")
+    one_ready = taken(tmp_path)
+    environment(tmp_path / ".venv")
+
+    assert (none_ready, kept_elsewhere, one_ready) == ([], ["a", "b"], ["a", "b"])
+    assert taken(tmp_path) == []
+
+
+def test_members_that_are_not_all_listed_do_not_stand_for_the_root(tmp_path: Path) -> None:
+    for number in range(MOST + 1):
+        environment(tmp_path / f"m{number:02}" / ".venv", "pytest")
+
+    assert taken(tmp_path) == []

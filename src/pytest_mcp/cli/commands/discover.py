@@ -14,12 +14,14 @@ from functools import partial
 from pathlib import Path
 
 from pytest_mcp import engine
+from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import DiscoverTargets
 from pytest_mcp.api.results import DiscoverResult, OmittedTests
-from pytest_mcp.cli import exit_codes, local_call, render_discovery
+from pytest_mcp.cli import exit_codes, local_call, members, render_discovery
 from pytest_mcp.cli.arguments import tool_flags, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
+from pytest_mcp.cli.members import Parts
 from pytest_mcp.cli.output import show, show_on_stderr
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.model import LEAST_REPLY_BYTES, LEAST_TOKENS, Config
@@ -33,8 +35,19 @@ from pytest_mcp.tools import BY_NAME
 async def _discover(request: DiscoverTargets, config: Config, spare: Spare, on_progress: OnProgress) -> DiscoverResult:
     targets = [target for _, target in request.targets]
     parts = by_environment.split(targets, config) if len(targets) > 1 else []
-    if len(parts) < 2:
+    if len(parts) > 1:
+        return await _discover_each(request, config, parts, spare, on_progress)
+    try:
         return await engine.discover(request, config, spare, on_progress)
+    except CallError as error:
+        if not (parts := await members.instead_of_root(error, request, config)):
+            raise
+    return members.with_notice(await _discover_each(request, config, parts, spare, on_progress), parts)
+
+
+async def _discover_each(
+    request: DiscoverTargets, config: Config, parts: Parts, spare: Spare, on_progress: OnProgress
+) -> DiscoverResult:
     most = max(LEAST_TOKENS, (request.max_tokens or request.default_max_tokens) // len(parts))
     config = config._replace(max_reply_bytes=max(LEAST_REPLY_BYTES, config.max_reply_bytes // len(parts)))
     changes = [{"path": None, "node_ids": tuple(part), "max_tokens": most} for part in parts]

@@ -2,7 +2,8 @@
 
 Starts a server and calls it over stdio, like a client, or calls the one at the URL. With a path, such as a member of a
 monorepo, it checks the environment of that. At the root of a monorepo without an environment of its own, the members
-have to be ready. Entries of clients that cannot start the server are shown, and do not decide.
+have to be ready. If no Python is found, that of a client's entry is used, unless only the repository names it.
+Entries of clients that cannot start the server are shown, and do not decide.
 Out come a report and an exit code: 0 if everything is ready, 1 if not, 2 for a usage error.
 """
 
@@ -30,9 +31,10 @@ from pytest_mcp.cli.setup import found_entries
 from pytest_mcp.cli.setup.found_entries import FoundEntry
 from pytest_mcp.cli.setup.location import this_machine
 from pytest_mcp.cli.setup.url import checked_url
-from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, ConfigError
+from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, ConfigError
 from pytest_mcp.config.options import LoadConfig, server_flags, typed_flags
 from pytest_mcp.environments import nearby
+from pytest_mcp.environments.interpreter import OPERATORS_CHOICE
 from pytest_mcp.report.environment.readiness import Standing
 from pytest_mcp.text import in_line
 
@@ -60,7 +62,8 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     arguments = {} if options.path is None else {"path": _from_root(options.path, config.root)}
     setup = ["pytest-mcp", *typed_flags(options, os.environ)]
     advice = partial(typed_advice.typed, root=config.root, with_python=lambda it: [*setup, "--python", it, "setup"])
-    subject = Subject(mcp_client.local(flags, config), lambda _: by_hand, arguments, advice, _entries(config.root))
+    entries = Entries(_entries(config.root), partial(_with_python, options, config))
+    subject = Subject(mcp_client.local(flags, config), lambda _: by_hand, arguments, advice, entries)
     return _examine(subject, options, config.environment)
 
 
@@ -69,6 +72,10 @@ def _entries(root: Path) -> list[FoundEntry]:
         return found_entries.for_project(root, this_machine())
     except RuntimeError:  # the user has no home folder
         return []
+
+
+def _with_python(options: argparse.Namespace, config: Config, python: str) -> Target:
+    return mcp_client.local(server_flags(options, config._replace(python=Path(python))), config)
 
 
 def _from_root(typed: str, root: Path) -> str:
@@ -81,6 +88,14 @@ def _from_root(typed: str, root: Path) -> str:
 
 
 @dataclass(frozen=True)
+class Entries:
+    """How clients start the server, and the server with the Python of one of them."""
+
+    found: list[FoundEntry]
+    with_python: Callable[[str], Target]
+
+
+@dataclass(frozen=True)
 class Subject:
     target: Target
     # The next step if the server cannot be called, for the HTTP status that it answered with.
@@ -88,8 +103,8 @@ class Subject:
     arguments: dict[str, Any] = field(default_factory=dict)
     # The next step of the answer, as a person types it here.
     typed: Callable[[str], str] = lambda step: step
-    # How clients start it; None if it is on HTTP.
-    entries: list[FoundEntry] | None = None
+    # None if it is on HTTP.
+    entries: Entries | None = None
 
 
 def _on_http(options: argparse.Namespace) -> Subject:
@@ -117,6 +132,8 @@ def _examine(subject: Subject, options: argparse.Namespace, environment: Mapping
             show(render_doctor.rendered(render_doctor.of_handshake(handshake), style))
 
     found = anyio.run(mcp_client.examine, TOOL, subject.arguments, subject.target, on_handshake)
+    if (by_entry := _by_entry(found.answer, subject, environment)) is not None:
+        found = by_entry
     if found.answer is not None and _has_only_members(found.answer):
         found = replace(found, answer=_by_members(found.answer, subject.target))
     standing = _standing(found, subject)
@@ -136,6 +153,32 @@ def _standing(found: Examination, subject: Subject) -> Standing:
     refusals = subject.target.refusals
     problem = (found.problem or "").partition("\n")[0]
     return Standing(False, f"Not ready: {problem}", subject.next_step(refusals[-1] if refusals else None))
+
+
+def _by_entry(answer: Answer | None, subject: Subject, environment: Mapping[str, str]) -> Examination | None:
+    """If no Python was found: the same with the Python of a client's entry, as that client starts the server."""
+    if answer is None or answer["interpreter"] is not None or subject.entries is None:
+        return None
+    if any(other["source"] == OPERATORS_CHOICE for other in answer["candidates"]):
+        return None
+    on_path = nearby.on_path(environment.get("PATH", ""))
+    # Pythons that `doctor` names itself.
+    advised = map(nearby.chosen_python, filter(None, [answer["next_step"], on_path and on_path.line]))
+    chosen = found_entries.startable(subject.entries.found, Path(answer["root"]), filter(None, advised))
+    if chosen is None:
+        return None
+    entry, python = chosen
+    target = subject.entries.with_python(python)
+    found = anyio.run(mcp_client.examine, TOOL, subject.arguments, target, lambda _: None)
+    return found if found.answer is None else replace(found, answer=_told_by(entry, found.answer))
+
+
+def _told_by(entry: FoundEntry, answer: Answer) -> Answer:
+    """The answer with the entry as the source of its Python."""
+    source = f"{OPERATORS_CHOICE} in the entry of {entry.client}, {in_line(entry.file)}"
+    pythons = [answer["interpreter"], *answer["candidates"]]
+    chosen, *others = [each and each | {"source": source} for each in pythons]
+    return answer | {"interpreter": chosen, "candidates": others}
 
 
 def _has_only_members(answer: Answer) -> bool:
@@ -189,7 +232,7 @@ def _report(found: Examination, standing: Standing, subject: Subject, style: Sty
     if found.answer is not None:
         sections += render_doctor.of_environment(ExplainResult.model_validate(found.answer))
     if subject.entries is not None:
-        sections.append(render_doctor.of_entries(subject.entries))
+        sections.append(render_doctor.of_entries(subject.entries.found))
     if found.stderr.strip():
         sections.append(render_doctor.of_stderr(found.stderr))
     return "\n".join(
@@ -201,5 +244,5 @@ def _as_json(found: Examination, standing: Standing, subject: Subject) -> str:
     answer: Answer = found.answer or {**asdict(standing), "problem": found.problem}
     values = dict.fromkeys(Handshake.__annotations__) if found.handshake is None else asdict(found.handshake)
     handshake = {**values, "stderr": found.stderr}
-    clients = {} if subject.entries is None else {"clients": [asdict(entry) for entry in subject.entries]}
+    clients = {} if subject.entries is None else {"clients": [asdict(entry) for entry in subject.entries.found]}
     return json.dumps({**answer, "handshake": handshake, **clients}, ensure_ascii=False, indent=2)

@@ -1,11 +1,12 @@
 """The entries by which clients start this server for a project, and what keeps them from it.
 
 In come the root and the machine; out come our entries in the settings of known clients. Nothing is started: the file
-may be a repository's own, and its command any program. Which entries are ours is decided in `ownership`.
+may be a repository's own, and its command any program. Which entries are ours is decided in `ownership`. Of their
+Pythons, `startable` names one that a check may start.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ class FoundEntry:
     problem: str | None = None
     # The command that writes the entry anew.
     fix: str | None = None
+    # Its --python, if it is for this project.
+    python: str | None = None
 
 
 def for_project(root: Path, machine: Machine) -> list[FoundEntry]:
@@ -60,7 +63,46 @@ def _in_file(client: Client, place: Location, root: Path) -> Iterator[FoundEntry
     for entry in filter(is_ours, entries.values()):
         if not (place.user and _is_for_another(entry, root)):
             problem = _problem(entry, place)
-            yield FoundEntry(client.title, shown, program(entry), problem, command if problem else None)
+            fix = command if problem else None
+            yield FoundEntry(client.title, shown, program(entry), problem, fix, _python(entry, root))
+
+
+def startable(entries: Iterable[FoundEntry], root: Path, own: Iterable[str]) -> tuple[FoundEntry, str] | None:
+    """The first entry whose Python may be started, and that Python: the user's own settings name it, or it is in `own`.
+
+    A repository must not decide which program runs, so a Python that only a file of the project names is not started.
+    """
+    trusted = list(own)
+    for entry in entries:
+        if entry.python is None or entry.problem is not None:
+            continue
+        if _is_users(entry, root) and Path(entry.python).is_absolute():
+            return entry, entry.python
+        for python in trusted:
+            if _is_same_python(entry.python, python):
+                return entry, python
+    return None
+
+
+def _is_users(entry: FoundEntry, root: Path) -> bool:
+    """A file in the project may be the repository's, even in a place of the user's settings."""
+    return Path(entry.file).is_absolute() and not Path(entry.file).is_relative_to(root)
+
+
+def _is_same_python(one: str, other: str) -> bool:
+    """Of the same folder: in another one, a symlink to the same Python has other packages."""
+    try:
+        return all(os.path.realpath(path(one)) == os.path.realpath(path(other)) for path in (str, os.path.dirname))
+    except (OSError, ValueError):
+        return False
+
+
+def _python(entry: Mapping[str, Any], root: Path) -> str | None:
+    words = server_arguments(entry) or []
+    served = server_options.value(words, "--root") or "."
+    # Nothing but a variable is the project that the client has opened.
+    is_here = (served.startswith(_VARIABLE) and served.endswith("}")) or _is_same(root / served, root)
+    return server_options.value(words, "--python") if is_here else None
 
 
 def _is_for_another(entry: Mapping[str, Any], root: Path) -> bool:

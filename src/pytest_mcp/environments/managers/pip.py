@@ -50,6 +50,10 @@ class Pip(Manager):
             ]
         )
 
+    def finds_something(self, project: Project) -> bool:
+        """Whether the project can be built, has a requirements.txt, or declares pytest where pip reads it."""
+        return self.declared(project) is not None or bool(_of_project(project, None))
+
     def project_line(self, project: Project) -> str | None:
         """Install the project itself and its requirements into the first environment; None if it has neither."""
         options = _of_project(project, Declaration((), frozenset(), folder=project.folder))
@@ -61,7 +65,7 @@ def _steps_into(project: Project, declared: Declaration | None) -> list[Step]:
     prefix, shown = virtualenv.of(python), shell.shown(python, root)
     if declared is None and conda.is_environment(prefix):
         return [conda.add(project.package, prefix, root)]
-    if lacks_pip(prefix) and uv.is_made_by_uv(prefix):
+    if lacks_pip(prefix) and uv.is_made_by_uv(prefix) and project.has_program("uv"):
         return [["uv", "pip", "install", "--python", shown, *options]]
     return [*([[shown, "-m", "ensurepip"]] if lacks_pip(prefix) else []), *_pip_steps(shown, options)]
 

@@ -5,6 +5,7 @@ where does it declare pytest, and which line installs that. Nothing here or in t
 Which environment is used is decided in `interpreter`, which manager's line is shown in `advice`.
 """
 
+import os
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -46,11 +47,13 @@ class Project:
     lacking: Sequence[Path] = ()
     # What is added if it is not declared.
     package: str = "pytest"
-    # PATH, to see which managers are installed.
+    # Where programs are looked for, to see which managers are installed.
     search_path: str = ""
 
     def has_program(self, name: str) -> bool:
-        return shutil.which(name, path=self.search_path) is not None
+        """Also in an environment of the project."""
+        folders = [self.search_path, *(str(python.parent) for python in self.lacking)]
+        return shutil.which(name, path=os.pathsep.join(folders)) is not None
 
     def at(self, option: str, home: Path | None = None) -> list[str]:
         """The option that points a manager at its folder; nothing if the line is run there."""

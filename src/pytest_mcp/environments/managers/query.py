@@ -22,8 +22,6 @@ MOST_OUTPUT = 64 * 1024
 # How much of its error message is repeated, in characters.
 MOST_COMPLAINT = 300
 
-# Where a user's programs are. A client may start the server with a PATH that lacks this.
-_IN_HOME = ".local/bin"
 # Variables for the project's Python or for ours, and those that name an active environment.
 _WITHHELD_PREFIXES = ("PYTEST", "PYTHON", "__PYVENV", "CONDA_")
 _SETTINGS: Mapping[str, str | None] = {
@@ -55,7 +53,7 @@ class Question:
     # The files that the answer depends on.
     sources: tuple[Path, ...] = ()
     # A folder in the home where this program may be, besides PATH.
-    programs: str = _IN_HOME
+    programs: str = user_dirs.PROGRAMS
     # No program inside is started, since a repository must not decide what runs. None: `folder`.
     root: Path | None = None
 
@@ -67,7 +65,7 @@ class Question:
 def find(question: Question) -> Path:
     """The program on PATH, or where it is usually installed for one user."""
     home = user_dirs.home(question.environment)
-    usual = [str(home / name) for name in (_IN_HOME, question.programs)]
+    usual = [str(home / name) for name in (user_dirs.PROGRAMS, question.programs)]
     found = shutil.which(question.program, path=os.pathsep.join(_trusted(_path(question) + usual, question.untrusted)))
     if found is None or _lies_in(Path(found), question.untrusted):
         raise Unanswered(f"{question.program} is not on the PATH of the server")

@@ -14,7 +14,6 @@ LITTLE_SPACE = 100 * 1024 * 1024
 def of_surroundings(around: Surroundings, portrait: Portrait | None, tests: int) -> list[str]:
     return [
         *_wrong_folder(around, tests),
-        *_below_the_top(around),
         *_shared_environment(around, portrait),
         *_temporary_folder(around.temporary),
         *_members(around.members),
@@ -25,12 +24,6 @@ def _wrong_folder(around: Surroundings, tests: int) -> list[str]:
     if around.looks_like_a_project or tests:
         return []
     return [f"{around.root} has no project file (pyproject.toml, setup.py, tests and the like) and no Python file."]
-
-
-def _below_the_top(around: Surroundings) -> list[str]:
-    if around.checkout is None or around.checkout.top == around.root:
-        return []
-    return [f"The root is not the top of its git checkout, {around.checkout.top}: files above it cannot be reached."]
 
 
 def _shared_environment(around: Surroundings, portrait: Portrait | None) -> list[str]:

@@ -16,6 +16,7 @@ from pytest_mcp.environments.host import Surroundings
 from pytest_mcp.events.collection import CollectionFailed
 from pytest_mcp.events.run import Run
 from pytest_mcp.report import failures
+from pytest_mcp.report.environment import for_django
 
 # Of a message in one line, in characters.
 SHOWN_MESSAGE = 200
@@ -114,7 +115,8 @@ def _uncollected(broken: list[CollectionFailed], run: Run[Survey], around: Surro
     if _CLASH in error.message:
         return _not_ready(summary, _by_importlib(run, around))
     if error.error_type != "ModuleNotFoundError":
-        return _not_ready(summary, f"Correct {error.file}.")
+        step = for_django.when_uncollected(error.error_type, error.message, run, around)
+        return _not_ready(summary, step or f"Correct {error.file}.")
     if missing in around.in_src:
         step = f"Install the project itself as editable into {_environment(run)}, or set pythonpath = src for pytest."
         return _not_ready(summary, around.installation or step)
@@ -140,6 +142,8 @@ def _where_tests_are(run: Run[Survey], around: Surroundings) -> str:
         return f"Provide what the test modules need, they skip themselves: {_line(ledger.skipped_modules[0].reason)}"
     if not around.looks_like_a_project:
         return ELSEWHERE
+    if (step := for_django.when_empty(run, around)) is not None:
+        return step
     return "Write a first test in tests/test_NAME.py, or set testpaths and python_files to where the tests are."
 
 

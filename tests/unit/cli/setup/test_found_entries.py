@@ -139,3 +139,54 @@ def test_a_link_in_a_project_is_not_read(root: Path) -> None:
     (problem,) = problems(root)
     assert problem is not None
     assert "symlinks in a project are not followed" in problem
+
+
+def entry(root: Path, *arguments: str) -> dict[str, Any]:
+    return {"command": program(root), "args": list(arguments)}
+
+
+def users_file(root: Path) -> Path:
+    return root.parent / "home" / ".claude.json"
+
+
+def startable(root: Path, *own: str) -> tuple[str, str] | None:
+    """The file and the Python."""
+    chosen = found_entries.startable(found(root), root, own)
+    return None if chosen is None else (chosen[0].file, chosen[1])
+
+
+def test_a_python_that_only_a_file_of_the_project_names_is_not_started(root: Path) -> None:
+    evil, good = root.parent / "evil" / "python3", root.parent / "bin" / "python3"
+    good.touch(mode=0o755)
+    evil.parent.mkdir()
+    evil.symlink_to(good)  # as in a virtual environment, with other packages
+    write(root / ".mcp.json", entry(root, f"--python={evil}"))
+    named = startable(root, str(good))
+    (root.parent / "link").symlink_to(good.parent)
+    write(root / ".mcp.json", entry(root, f"--python={root.parent}/link/python3"))
+
+    found_elsewhere = startable(root, str(good))
+
+    assert named is None
+    assert found_elsewhere == (".mcp.json", str(good))
+    assert startable(root) is None
+
+
+def test_a_python_in_the_users_own_settings_is_started_if_it_is_for_this_project(root: Path) -> None:
+    python = root.parent / "bin" / "python3"
+    python.touch(mode=0o755)
+    write(users_file(root), entry(root, f"--root={root}", f"--python={python}"))
+    own = startable(root)
+    write(users_file(root), entry(root, "--root=${HOME}/other", f"--python={python}"))
+    of_another = startable(root)
+    write(users_file(root), entry(root, "--python=python3"))
+
+    assert own == (str(users_file(root)), str(python))
+    assert (of_another, startable(root)) == (None, None)
+
+
+@pytest.mark.parametrize("python", ["/no\0such", "/" + "x" * 5000])
+def test_a_name_that_no_file_can_have_is_no_python(root: Path, python: str) -> None:
+    write(root / ".mcp.json", entry(root, f"--python={python}"))
+
+    assert startable(root, "/usr/bin/python3") is None

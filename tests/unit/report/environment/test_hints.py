@@ -24,6 +24,7 @@ def with_temporary(folder: TemporaryFolder) -> Surroundings:
         SURROUNDINGS,
         around(checkout=Checkout(Path("/project"), None)),
         around(checkout=Checkout(Path("/project"), Path("/main"))),
+        around(checkout=Checkout(Path("/"), None)),
         with_temporary(replace(TEMPORARY, free_bytes=None)),
         with_temporary(replace(TEMPORARY, free_bytes=LITTLE_SPACE)),
     ],
@@ -36,7 +37,6 @@ def test_nothing_is_said_where_all_is_as_it_should_be(usual: Surroundings) -> No
 @pytest.mark.parametrize(
     ("surroundings", "words"),
     [
-        (around(checkout=Checkout(Path("/repository"), None)), ["git", "/repository"]),
         (with_temporary(replace(TEMPORARY, writable=False)), ["/tmp", "written"]),
         (with_temporary(TemporaryFolder(None, writable=False, free_bytes=None, ignored=None)), ["written"]),
         (with_temporary(replace(TEMPORARY, ignored="TMPDIR")), ["TMPDIR", "/tmp"]),

@@ -1,13 +1,14 @@
 """Whether tests can run, and the one thing to do if they cannot."""
 
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
 from pytest_mcp.api.errors import ErrorType, ExecutionFailed, Fault, Fix, RefusedByPytest, RunFacts
+from pytest_mcp.environments.django import Django
 from pytest_mcp.events.collection import Deselected
-from pytest_mcp.events.model import ImportedElsewhere, UsageFault
+from pytest_mcp.events.model import Event, ImportedElsewhere, UsageFault
 from pytest_mcp.report.environment.readiness import Standing, of_failure, of_survey, uncollected_line
 from tests.support.invented.records import absent, item, session, uncollected
 from tests.support.invented.surveys import (
@@ -155,6 +156,43 @@ def test_why_there_is_no_test_decides_what_to_do() -> None:
     assert "no database" in skipped
     assert "testpaths" in none
     assert "python_files" in none
+
+
+DJANGO = around(django=Django("mysite.settings", "uv add --dev pytest-django"))
+UNCONFIGURED = uncollected(
+    "shop/tests.py",
+    error_type="ImproperlyConfigured",
+    message="Requested setting INSTALLED_APPS. You must define the environment variable DJANGO_SETTINGS_MODULE.",
+    line=2,
+)
+
+
+def step_for_django(*events: Event, **told: Any) -> str:
+    return next_step(of_survey(survey(HELLO, portrait(**told), *session(*events, selected=0)), DJANGO))
+
+
+def test_a_django_project_is_told_the_plugin_and_the_settings_that_its_tests_need() -> None:
+    plugin, both = ["django-4.11.1"], ["tests.py", "test_*.py"]
+    module, names = "DJANGO_SETTINGS_MODULE = mysite.settings", "python_files = tests.py test_*.py"
+    in_toml = 'DJANGO_SETTINGS_MODULE = "mysite.settings" and python_files = ["tests.py", "test_*.py"]'
+
+    steps = [
+        step_for_django(),
+        step_for_django(UNCONFIGURED, plugins=plugin),
+        step_for_django(UNCONFIGURED, plugins=plugin, python_files=both, inifile="/project/setup.cfg"),
+        step_for_django(inifile="/project/pyproject.toml"),
+        step_for_django(plugins=plugin, python_files=both),
+        step_for_django(uncollected("shop/tests.py", error_type="SyntaxError", message="no colon", line=2)),
+    ]
+
+    assert steps == [
+        f"uv add --dev pytest-django && printf '[pytest]\\n{module}\\n{names}\\n' > pytest.ini",
+        f"printf '[pytest]\\n{module}\\n{names}\\n' > pytest.ini",
+        f"Add {module} to the settings of pytest in setup.cfg.",
+        f"Run uv add --dev pytest-django and add {in_toml} to the settings of pytest in pyproject.toml.",
+        "Write a first test in tests/test_NAME.py, or set testpaths and python_files to where the tests are.",
+        "Correct shop/tests.py.",
+    ]
 
 
 def test_addopts_that_show_something_else_are_not_taken_for_a_project_without_tests() -> None:
