@@ -193,7 +193,7 @@ def _report(run: Run[Request], request: ExecuteTests) -> Report:
     ledger = run.ledger
     failed = [failures.of_record(record) for record in ledger.completed if record.outcome in ("failed", "error")]
     broken = [event.file for event in ledger.collection_failures]
-    names = [*(failure.node_id for failure in failed), *broken]
+    names = [failure.node_id for failure in failed]
     return Report(
         verdict=judge(ledger, run.exit, missed=bool(targets_not_run.missed(request, ledger)) or facts.missed(run)),
         exit_code=run.exit.code,
@@ -204,7 +204,7 @@ def _report(run: Run[Request], request: ExecuteTests) -> Report:
         failures=failed,
         not_failed=_not_failed(ledger, request),
         order={test.node_id: i for i, test in enumerate(ledger.in_order)} if request.detail == "full" else {},
-        rerun=rerun.of_failures(names, request, unaskable=ledger.unaskable if failed else ()),
+        rerun=rerun.of_failures(names, request, broken=broken, unaskable=ledger.unaskable if failed else ()),
         stdout=run.exit.stdout,
         json_report=json_report.build(run) if request.detail == "full" else None,
         captures=request.captures,
