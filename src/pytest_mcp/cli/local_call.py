@@ -57,6 +57,8 @@ class ToolCommand:
     for_people: Callable[[Arguments, Screen], Arguments]
     print_result: Callable[[Any, Screen], None]
     exit_code: Callable[[Any], int]
+    # Called with what a run has that was cut short, and with the text of its error.
+    print_partial: Callable[[PartialResult, Screen, str], None] | None = None
     # Called with the result or the error after it was printed; an exit code replaces that of the answer.
     after: Callable[[Any], int | None] = lambda _: None
     # Called with an error: the answer that the command has nevertheless, if it has one.
@@ -173,9 +175,11 @@ def _with_python(options: argparse.Namespace, python: str) -> list[str]:
 
 
 def _print_error(error: CallError, command: ToolCommand, screen: Screen, message: str) -> None:
-    if (partial := error.data.get("partial")) is not None:
-        command.print_result(PartialResult.model_validate(partial), screen)
-    show_on_stderr("\n".join(render.of_error(error, screen.err, message)))
+    text = "\n".join(render.of_error(error, screen.err, message))
+    if (partial := error.data.get("partial")) is not None and command.print_partial is not None:
+        command.print_partial(PartialResult.model_validate(partial), screen, text)
+    else:
+        show_on_stderr(text)
 
 
 def _called(call: Coroutine[Any, Any, Shape], runner: asyncio.Runner) -> Shape:
