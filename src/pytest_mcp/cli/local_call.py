@@ -137,6 +137,7 @@ def _failed(error: CallError, command: ToolCommand, options: argparse.Namespace,
     if options.json:
         show(serialize.line(serialize.of_error(error) | _shard(config)))
     else:
+        error = typed_advice.with_refs(error, tool_flags.arguments(options), config.root)
         error = _in_typed_words(error, options, config)
         message = typed_advice.message(error, config.root, partial(_with_python, options))
         _print_error(error, command, screen, message)
@@ -157,7 +158,8 @@ def _in_typed_words(error: CallError, options: argparse.Namespace, config: Confi
 def _bar(command: ToolCommand, options: argparse.Namespace, screen: Screen) -> ProgressBar:
     # A program that reads the answer as JSON may read both outputs as one.
     has_log = command.runs_tests and (screen.can_redraw or (screen.can_log and not options.json))
-    return ProgressBar(screen, Log(screen.err) if has_log else None)
+    is_quiet = command.runs_tests and options.quieter > options.louder
+    return ProgressBar(screen, Log(screen.err, lists_files=not is_quiet) if has_log else None)
 
 
 def _shard(config: Config) -> dict[str, Any]:

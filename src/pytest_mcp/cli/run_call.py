@@ -114,11 +114,11 @@ def _lines(result: ExecuteResult, screen: Screen, options: argparse.Namespace, r
 
 
 def _styled(result: ExecuteResult, options: argparse.Namespace) -> ExecuteResult:
+    if options.quieter > options.louder:
+        result = render.only_failures(result)
     if pytest_flags.has_no_tracebacks(options):
         return render.without_tracebacks(result)
-    if pytest_flags.has_own_tracebacks(options):
-        return render.condensed(result)
-    return render.only_failures(result) if options.quieter > options.louder else result
+    return render.condensed(result) if pytest_flags.has_own_tracebacks(options) else result
 
 
 def _prefix(root: Path) -> str:
