@@ -138,9 +138,8 @@ def _part(run: Run[Request]) -> str:
 def _seed(ledger: Ledger) -> list[str]:
     if ledger.seeded is None or not ledger.failed:
         return []
-    return [
-        f"pytest-randomly chose the order and the seed of this run; --randomly-seed={ledger.seeded.seed} repeats it."
-    ]
+    repeat = f"`python -m pytest --randomly-seed={ledger.seeded.seed}` repeats it, and so does that option in addopts"
+    return [f"pytest-randomly chose the order and the seed of this run; {repeat}."]
 
 
 def _left_behind(run: Run[Request]) -> list[str]:
