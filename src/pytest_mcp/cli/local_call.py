@@ -57,6 +57,8 @@ class ToolCommand:
     for_people: Callable[[Arguments, Screen], Arguments]
     print_result: Callable[[Any, Screen], None]
     exit_code: Callable[[Any], int]
+    # Called with what a run has that was cut short, and with the text of its error.
+    print_partial: Callable[[PartialResult, Screen, str], None] | None = None
     # Called with the result or the error after it was printed; an exit code replaces that of the answer.
     after: Callable[[Any], int | None] = lambda _: None
     # Called with an error: the answer that the command has nevertheless, if it has one.
@@ -135,6 +137,7 @@ def _failed(error: CallError, command: ToolCommand, options: argparse.Namespace,
     if options.json:
         show(serialize.line(serialize.of_error(error) | _shard(config)))
     else:
+        error = typed_advice.with_refs(error, tool_flags.arguments(options), config.root)
         error = _in_typed_words(error, options, config)
         message = typed_advice.message(error, config.root, partial(_with_python, options))
         _print_error(error, command, screen, message)
@@ -155,7 +158,8 @@ def _in_typed_words(error: CallError, options: argparse.Namespace, config: Confi
 def _bar(command: ToolCommand, options: argparse.Namespace, screen: Screen) -> ProgressBar:
     # A program that reads the answer as JSON may read both outputs as one.
     has_log = command.runs_tests and (screen.can_redraw or (screen.can_log and not options.json))
-    return ProgressBar(screen, Log(screen.err) if has_log else None)
+    is_quiet = command.runs_tests and options.quieter > options.louder
+    return ProgressBar(screen, Log(screen.err, lists_files=not is_quiet) if has_log else None)
 
 
 def _shard(config: Config) -> dict[str, Any]:
@@ -173,9 +177,11 @@ def _with_python(options: argparse.Namespace, python: str) -> list[str]:
 
 
 def _print_error(error: CallError, command: ToolCommand, screen: Screen, message: str) -> None:
-    if (partial := error.data.get("partial")) is not None:
-        command.print_result(PartialResult.model_validate(partial), screen)
-    show_on_stderr("\n".join(render.of_error(error, screen.err, message)))
+    text = "\n".join(render.of_error(error, screen.err, message))
+    if (partial := error.data.get("partial")) is not None and command.print_partial is not None:
+        command.print_partial(PartialResult.model_validate(partial), screen, text)
+    else:
+        show_on_stderr(text)
 
 
 def _called(call: Coroutine[Any, Any, Shape], runner: asyncio.Runner) -> Shape:

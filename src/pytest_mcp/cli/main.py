@@ -45,6 +45,9 @@ MISUSES["history"] = USAGE_ERROR
 IN_A_PROJECT = ("run", "discover", "investigate", "history", "setup", "doctor")
 # Flags whose value may be left out. It has to be typed behind `=`, or the next word would be taken for it.
 OPTIONAL_VALUES = ("--changed",)
+# Commands for which people type the flags of pytest.
+LIKE_PYTEST = (" run", " discover")
+_UNKNOWN = "unrecognized arguments: "
 
 
 class Command(Protocol):
@@ -108,7 +111,7 @@ def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.Ar
         description="An MCP server that lets AI agents discover and run this project's tests, and nothing else.",
         epilog=f"Every option can also be set by an environment variable: {PREFIX}ROOT and so on.",
         allow_abbrev=False,
-        formatter_class=_formatter,
+        formatter_class=_Formatter,
     )
     parser.add_argument("--version", action="version", version=f"pytest-mcp {__version__}")
     for setting in SETTINGS:
@@ -120,7 +123,7 @@ def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.Ar
             help=summary,
             epilog="The options of pytest-mcp itself are accepted here too, unless this command has one of that name.",
             allow_abbrev=False,
-            formatter_class=_formatter,
+            formatter_class=_Formatter,
             # The command's own options are added later and replace ours.
             conflict_handler="resolve",
         )
@@ -145,12 +148,11 @@ class _Parser(argparse.ArgumentParser):
 
     def _near(self, message: str) -> str:
         # Only for mistakes.
-        from difflib import get_close_matches
+        from pytest_mcp.cli.arguments import unknown_flags
 
-        unknown = message.removeprefix("unrecognized arguments: ").partition(" ")[0].partition("=")[0]
-        flags = [flag for flag in self._option_string_actions if flag.startswith("--") and unknown.startswith("--")]
-        near = get_close_matches(unknown, flags, n=1, cutoff=0.65)
-        return f"; did you mean {near[0]}?" if near else ""
+        unknown = message.removeprefix(_UNKNOWN).partition(" ")[0] if message.startswith(_UNKNOWN) else ""
+        like_pytest = self.prog.endswith(LIKE_PYTEST)
+        return unknown_flags.advice(unknown, self._option_string_actions, like_pytest=like_pytest)
 
 
 class _CommandParser(_Parser):
@@ -172,9 +174,16 @@ def _module(name: str) -> Command:
         return cast("Command", import_module(f"pytest_mcp.cli.commands.{name}"))
 
 
-def _formatter(prog: str) -> argparse.HelpFormatter:
-    # A fixed width: argparse creates a formatter for every flag, and finding the terminal's width imports a lot.
-    return argparse.HelpFormatter(prog, width=78)
+class _Formatter(argparse.HelpFormatter):
+    def __init__(self, prog: str) -> None:
+        # A fixed width: argparse creates a formatter for every flag, and finding the terminal's width imports a lot.
+        super().__init__(prog, width=78)
+
+    def format_help(self) -> str:
+        shown = super().format_help()
+        for flag in OPTIONAL_VALUES:
+            shown = shown.replace(f"{flag} [", f"{flag}[=")
+        return shown
 
 
 def _serve(config: Config) -> int:

@@ -214,7 +214,7 @@ def _closing(result: ExecuteResult, painter: Painter) -> str:
     word, colour = _VERDICTS[result.verdict]
     counts = _counts(result.summary, pytest_output.expected(result.text_output))
     if isinstance(result, PartialResult):
-        unfinished = [(len(result.running), "running"), (result.not_run, "not run")]
+        unfinished = [(len(result.running), "cut off"), (result.not_run, "not run")]
         counts += [f"{number} {name}" for number, name in unfinished if number]
     listed = ", ".join(counts) or "nothing ran"
     return painter.paint(f"{word}: {listed} in {span(result.summary.duration)}", "bold", colour)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from pytest_mcp import engine
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.api.results import ExecuteResult
+from pytest_mcp.api.results import ExecuteResult, PartialResult
 from pytest_mcp.cli import annotations, exit_codes, local_call, render
 from pytest_mcp.cli.arguments import pytest_flags, tool_flags, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.files import page_file
 from pytest_mcp.cli.files.run_page import OnPart, RunPage
 from pytest_mcp.cli.local_call import ToolCommand
-from pytest_mcp.cli.output import show
+from pytest_mcp.cli.output import show, show_on_stderr
 from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.model import Config
 from pytest_mcp.config.options import typed_flags
@@ -45,13 +45,14 @@ def main(options: argparse.Namespace, config: Config, child: Early | None) -> in
     if options.shard is not None:
         config = config._replace(shard=options.shard._replace(commit=git_files.head_commit(config.root)))
     print_result = partial(_print, options=options, root=config.root)
+    print_partial = partial(_print_partial, options=options, root=config.root)
     for_people = partial(_for_people, most_tokens=config.most_tokens)
     file = page_file.wanted(options)
     page = RunPage(config) if file is not None else None
     execution = _Execution(page, condenses=pytest_flags.has_own_tracebacks(options) and not options.json)
     tool = replace(TOOL, handler=execution.start)
     command = ToolCommand(tool, for_people, print_result, exit_codes.of_execution, runs_tests=True, child=child)
-    command = replace(command, rescued=execution.rescued, after=execution.unwritten)
+    command = replace(command, print_partial=print_partial, rescued=execution.rescued, after=execution.unwritten)
     if file is not None and page is not None:
         origin = page_file.origin("run", tool_flags.arguments(options), options, config.root)
         write = partial(file.write, origin=origin, draw=page.draw)
@@ -99,17 +100,32 @@ def _for_people(typed: Arguments, screen: Screen, *, most_tokens: int) -> Argume
 
 
 def _print(result: ExecuteResult, screen: Screen, *, options: argparse.Namespace, root: Path) -> None:
+    show("\n".join(_lines(result, screen, options, root)))
+
+
+def _print_partial(
+    result: PartialResult, screen: Screen, error: str, *, options: argparse.Namespace, root: Path
+) -> None:
+    """The error stands above the verdict, which is last as in every report."""
+    *report, verdict = _lines(result, screen, options, root)
+    if report:
+        show("\n".join(report))
+    show_on_stderr(error)
+    show(verdict)
+
+
+def _lines(result: ExecuteResult, screen: Screen, options: argparse.Namespace, root: Path) -> list[str]:
     again = typed_paths.again(result.rerun, typed_flags(options, os.environ), root)
     annotated = annotations.of_run(result, _prefix(root)) if os.environ.get("GITHUB_ACTIONS") else []
-    show("\n".join([*annotated, *render.of_run(_styled(result, options), screen.out, again=again)]))
+    return [*annotated, *render.of_run(_styled(result, options), screen.out, again=again)]
 
 
 def _styled(result: ExecuteResult, options: argparse.Namespace) -> ExecuteResult:
+    if options.quieter > options.louder:
+        result = render.only_failures(result)
     if pytest_flags.has_no_tracebacks(options):
         return render.without_tracebacks(result)
-    if pytest_flags.has_own_tracebacks(options):
-        return render.condensed(result)
-    return render.only_failures(result) if options.quieter > options.louder else result
+    return render.condensed(result) if pytest_flags.has_own_tracebacks(options) else result
 
 
 def _prefix(root: Path) -> str:

@@ -19,6 +19,9 @@ _LONGEST_LINE = 8192
 _MOST_REFS = 16 * 1024 * 1024
 _REF = "ref:"
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SHORT_HASH = re.compile(r"[0-9a-f]{7,64}")
+# Behind a name: main~2, HEAD^
+_ANCESTOR = re.compile(r"[~^]")
 # Not every name that git allows, but none that leads out of the folder.
 _REF_NAME = re.compile(r"refs(?:/(?!\.)[^/\0]+)+")
 
@@ -52,6 +55,18 @@ def head_commit(folder: Path) -> str | None:
     name = head.removeprefix(_REF).strip()
     common = own / (_line(own / "commondir") or "")
     return _commit_of(name, (own, common)) if _REF_NAME.fullmatch(name) else None
+
+
+def names_commit(folder: Path, word: str) -> bool:
+    """Whether a word looks like a commit, or is a branch or tag of the repository."""
+    checkout = find(folder)
+    name = _ANCESTOR.split(word, maxsplit=1)[0]
+    if checkout is None or name == "HEAD" or _SHORT_HASH.fullmatch(name):
+        return checkout is not None
+    own = _repository(checkout.top / ".git")
+    common = own / (_line(own / "commondir") or "")
+    names = [f"refs/{kind}/{name}" for kind in ("heads", "tags", "remotes")]
+    return any(_REF_NAME.fullmatch(each) and _commit_of(each, (own, common)) for each in names)
 
 
 def index(top: Path) -> Path:

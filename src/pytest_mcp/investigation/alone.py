@@ -71,12 +71,12 @@ class Alone:
         )
 
 
-async def repeat(runner: Runner, node_id: str, runs: int, say: Say) -> Alone:
-    """Stops once it has both passed and failed."""
+async def repeat(runner: Runner, node_id: str, runs: int, say: Say, *, stops_early: bool = True) -> Alone:
+    """Stops once it has both passed and failed, unless the caller wants all runs; for the rate."""
     seeds = hash_seeds(runner, runs)
     alone = Alone((), (), runs)
     until = anyio.current_time() + SHARE * runner.deadline.left
-    while len(alone.outcomes) < runs and not _is_enough(alone.outcomes):
+    while len(alone.outcomes) < runs and not _is_enough(alone.outcomes, both_are=stops_early):
         if len(alone.outcomes) >= 2 and anyio.current_time() > until:
             break
         chosen = seeds[len(alone.outcomes)]
@@ -101,9 +101,9 @@ def hash_seeds(runner: Runner, number: int) -> list[Seeds]:
     return [Seeds(seed) for seed in SystemRandom().sample(range(1, MOST_SEED + 1), number)]
 
 
-def _is_enough(outcomes: Sequence[Outcome]) -> bool:
+def _is_enough(outcomes: Sequence[Outcome], *, both_are: bool) -> bool:
     seen = {each.letter for each in outcomes}
-    both = any(each.failed for each in outcomes) and any(each.passed for each in outcomes)
+    both = both_are and any(each.failed for each in outcomes) and any(each.passed for each in outcomes)
     return both or not seen.isdisjoint("RC") or sum(not each.is_known for each in outcomes) >= MOST_UNKNOWN
 
 

@@ -160,7 +160,10 @@ def _of_alone(findings: Findings) -> str:
     if not findings.known:
         return f"{pattern} ({findings.alone.outcomes[-1].words})"
     stopped = "" if _is_whole(findings.alone) else f"{len(findings.alone.outcomes)} of {findings.alone.wanted} runs; "
-    return f"{pattern} ({stopped}{rates.words(len(findings.failed), len(findings.known))}, at 95 %)"
+    failed, known = len(findings.failed), len(findings.known)
+    if not rates.is_telling(failed, known):
+        return pattern
+    return f"{pattern} ({stopped}{rates.words(failed, known)}, at 95 %)"
 
 
 def _is_whole(alone: Alone) -> bool:

@@ -65,7 +65,8 @@ async def investigate(
     suite = suite_places.of(collect.node_id.path, config.root, ledger.portrait, trial.chosen.python)
     runner = Runner(config, trial.chosen, deadline, suite)
     case = Case(runner, node_id, found, say, is_shuffled=ledger.seeded is not None)
-    findings = replace(await case.look_into(request.runs), notices=trial.run.doubts)
+    stops_early = "runs" not in request.model_fields_set
+    findings = replace(await case.look_into(request.runs, stops_early=stops_early), notices=trial.run.doubts)
     if config.history is not None:
         findings = replace(findings, past=tuple(await _past(config, node_id)))
     on_found(findings, trial.run)
@@ -117,8 +118,8 @@ class Case:
     # Whether a plugin gives the tests another order each time.
     is_shuffled: bool
 
-    async def look_into(self, runs: int) -> Findings:
-        seen = await alone.repeat(self.runner, self.node_id, runs, self.say)
+    async def look_into(self, runs: int, *, stops_early: bool) -> Findings:
+        seen = await alone.repeat(self.runner, self.node_id, runs, self.say, stops_early=stops_early)
         findings = Findings(self.node_id, seen)
         if seen.is_mixed:
             findings = await self._flaky(findings)

@@ -98,6 +98,8 @@ def _without_outcome(run: Run[Request], node_id: str) -> tuple[Letter, str, Hash
         return "C", f"{broken.file} cannot be collected: {broken.error_type}: {broken.message}", None
     if skipped := run.ledger.skipped_modules:
         return "S", skipped[0].reason, None
+    if run.ledger.refused is not None:
+        return "?", "pytest does not collect its file (python_files)", None
     error = no_result.diagnose(run)
     return "?", "not there: pytest does not select it" if error is None else error.message.partition("\n")[0], None
 

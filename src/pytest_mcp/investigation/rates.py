@@ -9,6 +9,8 @@ from math import comb
 
 # What is left to chance.
 ERROR = 0.05
+# A wider interval says nothing: after one pass and one failure it is 1 % to 99 %.
+WIDEST = 0.6
 _STEPS = 40
 
 
@@ -18,6 +20,11 @@ def interval(failed: int, runs: int) -> tuple[float, float]:
     lowest = 0.0 if failed == 0 else _root(lambda rate: 1 - _at_most(failed - 1, runs, rate) - error)
     highest = 1.0 if failed == runs else _root(lambda rate: error - _at_most(failed, runs, rate))
     return lowest, highest
+
+
+def is_telling(failed: int, runs: int) -> bool:
+    lowest, highest = interval(failed, runs)
+    return failed in (0, runs) or highest - lowest <= WIDEST
 
 
 def words(failed: int, runs: int) -> str:

@@ -3,15 +3,21 @@
 Pure: errors in, errors out. How much has to go is decided in `budget` and `discovery`.
 """
 
+import re
 from collections.abc import Hashable, Iterator, Sequence
 
 from pytest_mcp.api.results import CollectionError
 from pytest_mcp.report import grouping, places
 
+# How Python begins a traceback and names a frame; a place without a function belongs to the text of a SyntaxError.
+_NATIVE = "Traceback (most recent call last):"
+_NATIVE_FRAME = re.compile(r'  File "([^"]+)", line (\d+), in (.+)')
+_MARKS = re.compile(r"[ ~^]+")
+
 
 def without_machinery(error: CollectionError) -> CollectionError:
     """Without the frames of pytest and of Python's own import, and without what the other keys say."""
-    lines = (error.traceback or "").split("\n")
+    lines = _as_pytest_writes(error).split("\n")
     begin = next((index for index, line in enumerate(lines) if line.startswith("E") or places.in_text(line)), 0)
     own = list(_own_lines(lines[begin:]))
     said = f"{error.error_type}: {error.message}"
@@ -20,6 +26,30 @@ def without_machinery(error: CollectionError) -> CollectionError:
     texts = [(line, line.removeprefix("E").strip()) for line in own]
     kept = [line for line, text in texts if not (line.startswith("E") and (text in said or text.endswith(qualified)))]
     return _without_own_place(error.model_copy(update={"traceback": "\n".join(kept) or None}))
+
+
+def _as_pytest_writes(error: CollectionError) -> str:
+    """Python writes the traceback of a conftest that cannot be imported; its paths are absolute."""
+    written = error.traceback or ""
+    if not written.startswith(_NATIVE):
+        return written
+    lines: list[str] = []
+    in_frame = True
+    for line in written.split("\n"):
+        frame = _NATIVE_FRAME.fullmatch(line)
+        in_frame = frame is not None or (in_frame and line.startswith("    "))
+        if frame is not None:
+            lines.append(f"{_below_root(frame[1], error.file)}:{frame[2]}: in {frame[3]}")
+        elif not in_frame and line and line != _NATIVE:
+            lines.append(f"E   {line}")
+        elif in_frame and not _MARKS.fullmatch(line):
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def _below_root(path: str, file: str) -> str:
+    """The name from the root of the file that could not be imported; the root itself is not known here."""
+    return file if path.endswith(f"/{file}") else path
 
 
 def _without_own_place(error: CollectionError) -> CollectionError:

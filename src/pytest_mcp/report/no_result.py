@@ -80,7 +80,8 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
         why = f"every worker died before it had collected the tests: {in_line(ledger.workers_down[0].reason)}"
         return _failed(run, "crash", f"pytest execution failed: {why}\nworkers: 1 runs the tests in one process.")
     if ledger.interrupted is not None and not result.stopped_itself(ledger):
-        return interrupted(run, in_line(f"{ledger.interrupted.error_type}: {ledger.interrupted.message}"))
+        said = filter(None, (ledger.interrupted.error_type, ledger.interrupted.message))
+        return interrupted(run, in_line(": ".join(said)))
     if ledger.ended is not None and run.exit.code is not None:
         return None
     if ledger.collection_failures and not ledger.session_started and run.exit.code is not None:

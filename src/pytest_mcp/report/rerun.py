@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.api.targets import can_be_asked
 
 Arguments = dict[str, Any]
 # What covers whatever has failed.
@@ -16,15 +17,26 @@ MOST_FILES = 20
 # The parameters that name places, and the others that choose the tests of a call.
 PLACES = ("path", "node_ids")
 _FILTERS = ("pattern", "markers", "keywords")
+# Files of a folder that pytest imports for the tests in it. No call can name them.
+_FOLDER_FILES = ("conftest.py", "__init__.py")
 
 
-def of_failures(node_ids: Sequence[str], request: ExecuteTests, *, unaskable: Sequence[str] = ()) -> Arguments | None:
-    """The ids of failed tests, and of files that could not be collected."""
-    if not node_ids:
+def of_failures(
+    node_ids: Sequence[str], request: ExecuteTests, *, broken: Sequence[str] = (), unaskable: Sequence[str] = ()
+) -> Arguments | None:
+    """For the ids of failed tests, and for the files that could not be collected (`broken`)."""
+    if not node_ids and not broken:
         return None
-    if not set(unaskable).isdisjoint(node_ids):
-        return same_selection(request)
-    return covering(node_ids, request.pattern)
+    selection = same_selection(request)
+    folders = _distinct(posixpath.dirname(file) or "." for file in broken if _is_of_folder(file))
+    is_partial = bool(folders) and bool(selection)
+    if is_partial or "." in folders or not all(map(can_be_asked, broken)) or not set(unaskable).isdisjoint(node_ids):
+        return selection
+    return covering([*node_ids, *folders, *(file for file in broken if not _is_of_folder(file))], request.pattern)
+
+
+def _is_of_folder(file: str) -> bool:
+    return posixpath.basename(file) in _FOLDER_FILES
 
 
 def covering(names: Sequence[str], pattern: str | None) -> Arguments:

@@ -102,7 +102,7 @@ def partial(run: Run[Request]) -> Report | None:
         return None
     unfinished = Unfinished(list(run.ledger.running), run.ledger.not_run)
     return replace(
-        _report(run, run.request),
+        _report(run, run.request, cut_short=True),
         verdict="incomplete",
         exit_code=None,
         json_report=None,
@@ -189,23 +189,23 @@ def stopped_itself(ledger: Ledger) -> bool:
     return bool(ledger.collection_failures or ledger.failed)
 
 
-def _report(run: Run[Request], request: ExecuteTests) -> Report:
+def _report(run: Run[Request], request: ExecuteTests, *, cut_short: bool = False) -> Report:
     ledger = run.ledger
     root = run.environment["root"]
     failed = [failures.of_record(record, root) for record in ledger.completed if record.outcome in ("failed", "error")]
     broken = [event.file for event in ledger.collection_failures]
-    names = [*(failure.node_id for failure in failed), *broken]
+    names = [failure.node_id for failure in failed]
     return Report(
         verdict=judge(ledger, run.exit, missed=bool(targets_not_run.missed(request, ledger)) or facts.missed(run)),
         exit_code=run.exit.code,
         summary=_summary(run),
-        notices=notices.of_execution(run, request),
+        notices=notices.of_execution(run, request, cut_short=cut_short),
         collection_errors=[failures.collection_error(event) for event in ledger.collection_failures],
         groups=grouping.group(failed),
         failures=failed,
         not_failed=_not_failed(ledger, request),
         order={test.node_id: i for i, test in enumerate(ledger.in_order)} if request.detail == "full" else {},
-        rerun=rerun.of_failures(names, request, unaskable=ledger.unaskable if failed else ()),
+        rerun=rerun.of_failures(names, request, broken=broken, unaskable=ledger.unaskable if failed else ()),
         stdout=run.exit.stdout,
         json_report=json_report.build(run) if request.detail == "full" else None,
         captures=request.captures,

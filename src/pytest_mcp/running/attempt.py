@@ -132,7 +132,10 @@ class Attempt(Generic[Asked_co]):
         returned = self.ledger.returned
         if returned is None or not self.finished.is_set() or ended.reason not in _ON_OUR_ORDER:
             return ended
-        return replace(ended, reason="stopped", code=returned.exit_status & 0xFF, signal=None)
+        code = returned.exit_status & 0xFF
+        if ended.reason == "interrupted" and ended.code == code:
+            return ended  # a session that Ctrl-C ended, and a process that exited after it
+        return replace(ended, reason="stopped", code=code, signal=None)
 
     def _environment(self, rejected: Sequence[Candidate]) -> RunEnvironment:
         return environment_of(self.call.config, self.chosen, self.ledger, rejected)

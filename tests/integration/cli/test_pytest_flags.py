@@ -73,6 +73,14 @@ def test_v_lists_every_test_and_tb_no_shows_no_traceback(suite: Workbench) -> No
     assert "helper" not in done.stdout
 
 
+def test_q_lists_only_failures_also_without_tracebacks_and_no_files_on_stderr(suite: Workbench) -> None:
+    done = run(suite, "-q", "--tb=no")
+
+    listed = [line.split(" ")[0] for line in done.stdout.splitlines() if "::" in line and "pytest-mcp" not in line]
+    assert listed == ["FAILED"]
+    assert [line.split(" ")[0] for line in done.stderr.splitlines()] == ["FAILED"]
+
+
 def test_a_dash_reads_ids_from_stdin(suite: Workbench) -> None:
     done = run(suite, "-", "tests/test_b.py", stdin="tests/test_a.py::test_fine\n\n")
     nothing = run(suite, "-")

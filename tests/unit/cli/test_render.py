@@ -190,7 +190,7 @@ def test_of_a_run_that_was_cut_short_the_last_line_tells_what_is_missing() -> No
 
     partial = fit_execution(report, run.request, ceiling=CEILING)
 
-    assert render.of_run(partial, PLAIN, again=None)[-1] == "incomplete: 1 passed, 1 running, 2 not run in 0.70 s"
+    assert render.of_run(partial, PLAIN, again=None)[-1] == "incomplete: 1 passed, 1 cut off, 2 not run in 0.70 s"
 
 
 def test_on_a_terminal_what_matters_is_painted() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.environments.git_files import Checkout, find, head_commit, is_tracked
+from pytest_mcp.environments.git_files import Checkout, find, head_commit, is_tracked, names_commit
 from tests.support.git import git, output
 
 
@@ -139,3 +139,16 @@ def test_a_file_is_tracked_once_it_was_added(repository: Path, name: str) -> Non
 
 def test_outside_a_repository_nothing_is_tracked(tmp_path: Path) -> None:
     assert not is_tracked(tmp_path / "a")
+
+
+def test_a_branch_a_tag_and_what_looks_like_a_commit_name_one(repository: Path, tmp_path: Path) -> None:
+    git("branch", "topic/cart", cwd=repository)
+    git("tag", "v1.2", cwd=repository)
+    git("pack-refs", "--all", cwd=repository)
+    git("branch", "new", cwd=repository)
+
+    for word in ("topic/cart", "v1.2", "new", "new~1", "HEAD", "HEAD^", hash_of_head(repository)[:9]):
+        assert names_commit(repository, word), word
+    for word in ("topic", "../HEAD", "tests", "tests/test_a.py", ""):
+        assert not names_commit(repository, word), word
+    assert not names_commit(tmp_path, "HEAD")

@@ -74,6 +74,14 @@ async def test_it_stops_once_both_outcomes_were_seen(tmp_path: Path) -> None:
     assert outcome.pattern((await alone.repeat(runner, TEST, 50, lambda _: None)).outcomes) == "PPF"
 
 
+async def test_it_does_not_stop_before_as_many_runs_as_the_caller_wants(tmp_path: Path) -> None:
+    runner = made_up(tmp_path, lambda _hash, _random, number: number == 3)
+
+    seen = await alone.repeat(runner, TEST, 6, lambda _: None, stops_early=False)
+
+    assert outcome.pattern(seen.outcomes) == "PPFPPP"
+
+
 async def test_a_hash_seed_of_the_operator_is_kept(tmp_path: Path) -> None:
     runner = made_up(tmp_path, never, {HASH_SEED: "0"})
 

@@ -24,6 +24,11 @@ def test_mixed_runs_leave_the_exact_interval(failed: int, runs: int, lowest: flo
     assert rates.interval(failed, runs) == pytest.approx((lowest, highest), abs=1e-4)
 
 
+def test_an_interval_that_nearly_everything_lies_in_tells_nothing() -> None:
+    assert [rates.is_telling(failed, runs) for failed, runs in ((1, 2), (2, 5), (0, 2), (2, 2))] == [0, 0, 1, 1]
+    assert rates.is_telling(3, 10)
+
+
 @pytest.mark.parametrize("runs", [1, 2, 7, 50])
 @pytest.mark.parametrize("rate", [0.01, 0.2, 0.5, 0.95])
 def test_the_true_rate_is_inside_in_nineteen_of_twenty_cases(runs: int, rate: float) -> None:

@@ -32,6 +32,18 @@ E                  ^
 E   SyntaxError: invalid syntax"""
 
 
+CONFTEST = """\
+Traceback (most recent call last):
+  File "/env/lib/python3.11/site-packages/_pytest/pathlib.py", line 640, in import_path
+    importlib.import_module(module_name)
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  File "<frozen importlib._bootstrap>", line 690, in _load_unlocked
+  File "/project/tests/conftest.py", line 3, in <module>
+    import nope
+{raised}
+"""
+
+
 def error(file: str = "tests/test_x.py", **told: Any) -> CollectionError:
     usual: dict[str, Any] = {"error_type": "ImportError", "message": "no x", "line": 1, "traceback": None, "also": 0}
     return CollectionError(file=file, **usual | told)
@@ -43,6 +55,18 @@ def remaining(traceback: str | None) -> str | None:
 
 def test_of_a_failed_import_the_projects_frames_stay() -> None:
     assert remaining(IMPORT_FAILED) == "\n".join(IMPORT_FAILED.split("\n")[5:])
+
+
+def test_of_a_conftest_that_python_reports_the_projects_frames_stay_too() -> None:
+    raised = "ModuleNotFoundError: No module named 'nope'"
+    told = {"error_type": "ModuleNotFoundError", "message": "No module named 'nope'"}
+    broken = error("tests/conftest.py", traceback=CONFTEST.format(raised=raised), **told)
+    syntax = CONFTEST.format(raised='  File "/project/a.py", line 4\n    def broken(:\nSyntaxError: invalid syntax')
+
+    assert collection_errors.without_machinery(broken).traceback == "tests/conftest.py:3: in <module>\n    import nope"
+    assert (collection_errors.without_machinery(error("tests/conftest.py", traceback=syntax)).traceback or "").split(
+        "\n"
+    )[2:] == ['E     File "/project/a.py", line 4', "E       def broken(:", "E   SyntaxError: invalid syntax"]
 
 
 def test_of_a_syntax_error_the_line_that_could_not_be_read_stays() -> None:

@@ -1,5 +1,6 @@
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,10 +58,26 @@ def test_more_folders_than_may_be_named_are_covered_by_the_one_that_holds_them()
 
 
 def test_files_that_could_not_be_collected_are_named_beside_the_failures() -> None:
-    assert again("tests/test_a.py::test_it[1]", "tests/test_broken.py") == {
-        "node_ids": ["tests/test_a.py::test_it[1]", "tests/test_broken.py"]
-    }
-    assert again("tests/test_broken.py") == {"path": "tests/test_broken.py"}
+    failed, broken = "tests/test_a.py::test_it[1]", "tests/test_broken.py"
+
+    assert of_failures([failed], EVERYTHING, broken=[broken]) == {"node_ids": [failed, broken]}
+    assert of_failures([], EVERYTHING, broken=[broken]) == {"path": broken}
+
+
+@pytest.mark.parametrize("name", ["conftest.py", "__init__.py"])
+def test_for_a_broken_file_that_no_call_can_name_the_tests_are_run_that_need_it(name: str) -> None:
+    """pytest-mcp refuses to run it: it is not a test file."""
+    chosen = execution([], keywords="cart", maxfail=1).request
+
+    assert of_failures([], EVERYTHING, broken=[f"tests/unit/{name}"]) == {"path": "tests/unit"}
+    assert of_failures([], EVERYTHING, broken=[f"a/{name}", "b/test_b.py"]) == {"node_ids": ["a", "b/test_b.py"]}
+    assert of_failures(["test_a.py::t"], EVERYTHING, broken=["b/test_b.py", name]) == {}
+    assert of_failures([], chosen, broken=[f"tests/{name}"]) == {"keywords": "cart"}
+
+
+@pytest.mark.parametrize("file", ["../conftest.py", "../test_a.py", "a[1]/test_a.py", "/etc/test_a.py"])
+def test_for_a_broken_file_that_cannot_be_asked_for_the_call_is_repeated(file: str) -> None:
+    assert of_failures([], EVERYTHING, broken=[file]) == {}
 
 
 def test_a_failure_that_no_call_can_name_is_run_again_by_the_same_selection() -> None:

@@ -7,10 +7,12 @@ Which advice is given is decided in `environments/advice.py` and `report/environ
 import os
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from pytest_mcp.api.errors import CallError, ExecutionFailed, Fix
-from pytest_mcp.environments import host, nearby
+from pytest_mcp.api.errors import CallError, ExecutionFailed, Fix, InvalidParams
+from pytest_mcp.cli.arguments.tool_flags import Arguments
+from pytest_mcp.environments import git_files, host, nearby
 from pytest_mcp.environments.managers.registry import MANAGERS
 from pytest_mcp.report.environment import readiness
 
@@ -28,6 +30,23 @@ def message(error: CallError, root: Path, with_python: WithPython) -> str:
         return error.message
     line = ELSEWHERE if _is_elsewhere(error, fix, root) else typed(fix.line, root, with_python)
     return error.message.replace(f"\nfix: {fix.line}", f"\nfix: {line}", 1)
+
+
+def with_refs(error: CallError, arguments: Arguments, root: Path) -> CallError:
+    """If `--changed` was typed without a ref, and a path that does not exist is one: how the ref is typed."""
+    if not isinstance(error, InvalidParams) or arguments.get("changed") is not True:
+        return error
+    words = {f"node_ids.{index}": word for index, word in enumerate(arguments.get("node_ids", ()))}
+    refs = {field: word for field, word in words.items() if git_files.names_commit(root, word)}
+    meant = [
+        replace(
+            fault, message=f"is not a path; did you mean --changed={refs[fault.field]}?", received=refs[fault.field]
+        )
+        if fault.field in refs
+        else fault
+        for fault in error.faults
+    ]
+    return InvalidParams(meant)
 
 
 def typed(line: str, root: Path, with_python: WithPython) -> str:

@@ -15,12 +15,13 @@ from pytest_mcp.config.model import Config
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.execution.start.early import Early
 
+_TOOLS = "discover_tests, execute_tests, explain_environment, investigate_failure or, with --history, test_history"
 # Tools that start one child for a call.
 _COLLECTING = ("discover_tests", "execute_tests", "explain_environment")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("tool", help="discover_tests, execute_tests or explain_environment")
+    parser.add_argument("tool", help=_TOOLS)
     parser.add_argument(
         "json", nargs="?", default="{}", help='its arguments as a JSON object, e.g. \'{"path": "tests"}\''
     )

@@ -22,12 +22,22 @@ TOOL = test_history()
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     tool_flags.add_to(parser, TOOL.name, TOOL.input_schema)
+    parser.add_argument(
+        f"{tool_flags.DEST_PREFIX}node_id",
+        nargs="?",
+        metavar="NODE_ID",
+        default=argparse.SUPPRESS,
+        help="the same as --node-id",
+    )
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     config = load_config()
     if config.history is None:
         raise ConfigError("No runs are recorded: name the history with --history or PYTEST_MCP_HISTORY.")
+    typed = tool_flags.arguments(options)
+    if typed["about"] == "test" and "node_id" not in typed and not options.json:
+        raise ConfigError("Name the test: pytest-mcp history test tests/test_user.py::test_login")
     limit = min(MAX_TOKENS, config.most_tokens)
 
     def for_people(typed: Arguments, _screen: Screen) -> Arguments:

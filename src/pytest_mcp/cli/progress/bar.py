@@ -51,7 +51,7 @@ class ProgressBar:
 
     def update(self, ledger: Ledger | Steps) -> None:
         if self.log is not None and ledger is not self.ledger:
-            self.log = Log(self.log.painter)  # another run begins
+            self.log = self.log.fresh()  # another run begins
         self.ledger = ledger
         if self.log is not None and isinstance(ledger, Ledger):
             self.announce(*self.log.bad_news(ledger), *(() if self.screen.can_redraw else self.log.files(ledger)))

@@ -23,8 +23,9 @@ PARTS = 10
 
 
 class Log:
-    def __init__(self, painter: Painter) -> None:
+    def __init__(self, painter: Painter, *, lists_files: bool = True) -> None:
         self.painter = painter
+        self.lists_files = lists_files
         # When each test that runs was started, and when it is named next.
         self.running: dict[str, float] = {}
         self.named_at: dict[str, float] = {}
@@ -33,6 +34,9 @@ class Log:
         self.file = ""
         self.outcomes: Counter[str] = Counter()
         self.part = 0
+
+    def fresh(self) -> "Log":
+        return Log(self.painter, lists_files=self.lists_files)
 
     def bad_news(self, ledger: Ledger) -> Iterator[str]:
         """A line for each test that has failed and each file that could not be collected since the last time."""
@@ -47,6 +51,8 @@ class Log:
 
     def files(self, ledger: Ledger) -> Iterator[str]:
         """A line for each file whose tests have finished since the last time. Call it before `follow`."""
+        if not self.lists_files:
+            return
         for node_id in self.running.keys() - ledger.running.keys():
             self.outcomes[ledger.tests[node_id].outcome or "unknown"] += 1
         if ledger.distributed is not None:

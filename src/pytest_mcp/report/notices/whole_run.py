@@ -38,7 +38,8 @@ def of_discovery(run: Run[DiscoverTests]) -> list[str]:
     ]
 
 
-def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
+def of_execution(run: Run[Request], request: ExecuteTests, *, cut_short: bool = False) -> list[str]:
+    """The answer of a run that was cut short has keys for what was running and what did not run."""
     ledger = run.ledger
     return [
         *_elsewhere(ledger),
@@ -48,7 +49,7 @@ def of_execution(run: Run[Request], request: ExecuteTests) -> list[str]:
         *changes.of_run(run),
         *_collection(ledger),
         *selection.of_run(run),
-        *_stopped_early(ledger),
+        *([] if cut_short else _stopped_early(ledger)),
         *workers.of_run(run, request),
         *_exit_status(run),
         *skips.nothing_checked(ledger),
@@ -137,9 +138,8 @@ def _part(run: Run[Request]) -> str:
 def _seed(ledger: Ledger) -> list[str]:
     if ledger.seeded is None or not ledger.failed:
         return []
-    return [
-        f"pytest-randomly chose the order and the seed of this run; --randomly-seed={ledger.seeded.seed} repeats it."
-    ]
+    repeat = f"`python -m pytest --randomly-seed={ledger.seeded.seed}` repeats it, and so does that option in addopts"
+    return [f"pytest-randomly chose the order and the seed of this run; {repeat}."]
 
 
 def _left_behind(run: Run[Request]) -> list[str]:

@@ -29,7 +29,7 @@ async def test_the_seed_that_repeats_a_failed_run_is_told(plugins: Workbench) ->
     passed = await plugins.execute()
 
     (sentence,) = shuffled["notices"]
-    option = sentence.partition("; ")[2].partition(" ")[0]
+    option = sentence.partition("`python -m pytest ")[2].partition("`")[0]
     assert f"Using {option}\n" in plugins.shell(option).stdout
     assert passed["notices"] == []
 

@@ -226,3 +226,23 @@ async def test_failures_that_no_call_can_name_are_run_again_by_the_call_that_fou
 
     assert answer["rerun"] == {"path": "sub", "keywords": "bad"}
     assert (await bench.execute(**answer["rerun"]))["summary"]["failed"] == 1
+
+
+BROKEN: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
+    "a conftest in the root, one test asked for": ({"conftest.py": "1 / 0\n"}, {"node_ids": ["tests/test_a.py"]}),
+    "a conftest in a folder": ({"tests/conftest.py": "1 / 0\n"}, {}),
+    "a package": ({"tests/__init__.py": "1 / 0\n"}, {}),
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("what", BROKEN)
+async def test_the_rerun_of_a_run_with_broken_files_works_once_they_are_mended(bench: Workbench, what: str) -> None:
+    files, arguments = BROKEN[what]
+    bench.write({"tests/test_a.py": FINE, **files})
+
+    broken = await bench.execute(**arguments)
+    bench.write(dict.fromkeys(files, FINE))
+    again = await bench.execute(**broken["rerun"])
+
+    assert (broken["verdict"], again["verdict"]) == ("failed", "passed")

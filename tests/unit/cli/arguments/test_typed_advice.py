@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.api.errors import ExecutionFailed, RunFacts
+from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams, RunFacts
+from pytest_mcp.cli import render
 from pytest_mcp.cli.arguments import typed_advice
+from pytest_mcp.cli.colours import Painter
 from pytest_mcp.environments import advice
 from pytest_mcp.report.environment import readiness
+from tests.support.git import git
 
 INSTALL = "python3 -m venv .venv && .venv/bin/python -m pip install pytest"
 
@@ -106,3 +109,18 @@ def test_an_error_without_a_fix_keeps_its_message(tmp_path: Path) -> None:
     error = ExecutionFailed("crash", "fix: nothing", RunFacts())
 
     assert typed_advice.message(error, tmp_path, with_python) == error.message
+
+
+def test_a_ref_that_was_typed_with_a_space_is_recognised(tmp_path: Path) -> None:
+    git("init", cwd=tmp_path)
+    git("commit", "--allow-empty", "-m", "nothing yet", cwd=tmp_path)
+    git("branch", "topic", cwd=tmp_path)
+    faults = [Fault(f"node_ids.{n}", "does not exist", "value_error", f"sub/{n}") for n in range(2)]
+
+    def lines(changed: bool | str) -> list[str]:
+        arguments = {"changed": changed, "node_ids": ["topic", "nowhere"]}
+        error = typed_advice.with_refs(InvalidParams(faults), arguments, tmp_path)
+        return render.of_error(error, Painter(has_colours=False))
+
+    assert lines(True) == ["topic: is not a path; did you mean --changed=topic?", "sub/1: does not exist"]
+    assert lines("main") == ["sub/0: does not exist", "sub/1: does not exist"]

@@ -97,3 +97,11 @@ def test_a_test_that_runs_for_long_is_named_each_time_its_duration_has_doubled()
     assert named[109.9] == named[111] == named[119] == []
     assert longest == [None, f"{A}::slow 12.0 s"]
     assert follower.log.longest(150) == f"{A}::other 45.0 s"
+
+
+def test_a_quiet_log_has_no_line_for_a_file_and_stays_quiet_in_the_next_run() -> None:
+    told = Follower(Log(Painter(has_colours=False), lists_files=False).fresh())
+
+    told.take(Selected(count=1), *one_test(f"{A}::test_1"), ended())
+
+    assert told.files == []

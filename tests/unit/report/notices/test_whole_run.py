@@ -11,7 +11,7 @@ from pytest_mcp.events.collection import Selected
 from pytest_mcp.events.coverage import CoveredFile
 from pytest_mcp.events.decode import KINDS
 from pytest_mcp.events.functions import Told
-from pytest_mcp.events.model import AboveRoot, Event, ImportedElsewhere, Returned
+from pytest_mcp.events.model import AboveRoot, Event, ImportedElsewhere, Returned, Seeded, Started
 from pytest_mcp.report.notices.whole_run import (
     FEW_TESTS,
     LONG_RUN,
@@ -100,6 +100,23 @@ def test_only_a_process_that_had_nothing_more_to_do_is_said_not_to_have_exited()
 
     assert [sentence.partition(" (")[0] for sentence in done] == ["pytest did not exit after its session had ended"]
     assert cut_short == []
+
+
+def test_the_seed_of_a_failed_run_is_told_with_a_command_that_takes_it() -> None:
+    """No tool has a parameter for it, and no command of ours a flag."""
+    (sentence,) = notices(session(Seeded(seed=7), one_test(A, phase(A)), selected=1, exit_status=1), 1)
+
+    assert "`python -m pytest --randomly-seed=7`" in sentence
+    assert "addopts" in sentence
+
+
+def test_what_a_cut_short_run_has_keys_for_is_not_a_notice() -> None:
+    run = execution(session(one_test(A), [Started(id=B)], selected=3, exit_status=2), code=2)
+
+    (sentence,) = of_execution(run, run.request)[:1]
+
+    assert sentence.startswith(f"1 test(s) started and have no outcome, first {B}")
+    assert sentence not in of_execution(run, run.request, cut_short=True)
 
 
 def test_a_run_that_stopped_early_says_why_and_how_many_did_not_run() -> None:
