@@ -66,7 +66,7 @@ def _is_source(file: str) -> bool:
 
 
 def _read(address: str, project: str) -> Stored:
-    store = open_store(address)
+    store = open_store(address, creates=False)
     try:
         return maps.read(store, project)
     finally:

@@ -34,7 +34,7 @@ class LastResult(NamedTuple):
 def look(history: History, root: Path, node_ids: Sequence[str]) -> dict[str, list[LastResult]] | None:
     """None if the history cannot be read: a notice says that the run is not recorded, and why."""
     try:
-        with closing(open_store(history.address)) as store:
+        with closing(open_store(history.address, creates=False)) as store:
             return ask(Scope(store, project_name.of(root)), node_ids)
     except Unavailable:
         return None

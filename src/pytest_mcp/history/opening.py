@@ -6,15 +6,15 @@ from pytest_mcp.config.history import is_postgres
 from pytest_mcp.history.store import Store, Unavailable
 
 
-def open_store(address: str) -> Store:
-    """Raises Unavailable. Each database's library is loaded only when it is used."""
+def open_store(address: str, *, creates: bool = True) -> Store:
+    """Raises Unavailable. Each database's library is loaded only when it is used. Who only reads creates no file."""
     if is_postgres(address):
         return _open_postgres(address)
     try:
         from pytest_mcp.history.sqlite import SqliteStore  # noqa: PLC0415
     except ImportError as error:
         raise Unavailable("this Python was built without sqlite3") from error
-    return SqliteStore(Path(address))
+    return SqliteStore(Path(address), creates=creates)
 
 
 def _open_postgres(address: str) -> Store:

@@ -26,7 +26,7 @@ LONGEST_WAIT = 0.25
 def look(history: History, root: Path, failures: Sequence[Sequence[str]]) -> list[str]:
     """Nothing if the history cannot be read: the notice that the run is not recorded says why."""
     try:
-        store = open_store(history.address)
+        store = open_store(history.address, creates=False)
         try:
             return remarks(Scope(store, project_name.of(root)), failures)
         finally:

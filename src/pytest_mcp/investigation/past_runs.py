@@ -52,7 +52,7 @@ async def evidence(config: Config, node_id: str) -> list[str]:
 
 def _answer(request: TestHistory, config: Config, history: History) -> HistoryResult:
     try:
-        store = open_store(history.address)
+        store = open_store(history.address, creates=False)
         try:
             since = time.time() - request.days * SECONDS_PER_DAY
             made = _asked(request, Scope(store, project_name.of(config.root), since))
