@@ -169,7 +169,9 @@ def test_test_code_that_starts_processes_is_always_reached_and_comes_last(projec
     found = reached(project, "src/shop/price.py")
 
     assert found.files[-1] == "tests/test_tool.py"
+    assert found.always == ("tests/test_tool.py (starts processes)",)
     assert "tests/test_git.py" in found.unreached
+    assert reached(project, "tests/test_tool.py").always == ()
 
 
 @pytest.mark.parametrize(
