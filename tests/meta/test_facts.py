@@ -133,6 +133,6 @@ def test_setup_says_of_each_program_what_it_was_seen_to_ask() -> None:
             1: f"asks before it calls `{asks[0]}`" if asks else "",
             2: "asks before it calls a tool",
         }
-        assert words[len(asks)] in client.next_step
+        assert words[len(asks)] in f"{client.next_step} {client.asks}"
     assert len(named) == len(seen)
     assert set(asked_for) <= set(BY_NAME)

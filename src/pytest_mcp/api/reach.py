@@ -18,6 +18,8 @@ class Reach:
     recorded: str | None = None
     # Why everything is run, if it is.
     reason: str | None = None
+    # Files that every change reaches, each with the reason.
+    always: tuple[str, ...] = ()
     # What to say if it turns out that all tests are reached.
     hub: str | None = None
 

@@ -3,7 +3,7 @@
 In come the settings and a ref, or none; out come the changed paths. Which tests a change reaches is decided in
 `reach`. A path is changed if the working tree has something else there than the commit: staged, unstaged or
 untracked, added or deleted; a renamed file is two paths. Ignored files do not count, nor do files that a sparse
-checkout leaves out.
+checkout leaves out, nor what pytest-mcp itself has written: histories, and the files that this command writes.
 """
 
 import os
@@ -18,7 +18,7 @@ from pytest_mcp.changes import git_commands, listings, references
 from pytest_mcp.changes.git_commands import CannotTell, Listings, NoRepository, Repository
 from pytest_mcp.changes.listings import SUBMODULE, Entry, Index
 from pytest_mcp.changes.working_tree import WorkingTree
-from pytest_mcp.config.model import Config
+from pytest_mcp.config.model import HISTORY_ID, Config
 from pytest_mcp.execution.background import in_thread
 
 # For all of it, submodules included.
@@ -27,6 +27,9 @@ MOST_SECONDS = 60
 MOST_SUBMODULES = 8
 # What SQLite adds to the name of a database, for its own files.
 _OF_SQLITE = ("", "-wal", "-shm", "-journal")
+# The header of an SQLite file begins with these words and has the application's number further on.
+_SQLITE = b"SQLite format 3\0"
+_HISTORY = slice(68, 72)
 _ATTRIBUTES = b".gitattributes"
 
 
@@ -54,11 +57,9 @@ async def since(config: Config, ref: str | None) -> Changes:
 
 
 def _written_by_us(config: Config, top: Path) -> list[Path]:
-    """The history, if it is a file of the checkout."""
-    if config.history is None:
-        return []
-    address = os.path.realpath(config.history.address)
-    paths = [Path(address + ending) for ending in _OF_SQLITE]
+    """The files of the checkout that this server or command writes."""
+    history = [f"{os.path.realpath(config.history.address)}{ending}" for ending in _OF_SQLITE] if config.history else []
+    paths = [*map(Path, history), *(Path(os.path.realpath(path)) for path in config.outputs)]
     return [path for path in paths if path.is_relative_to(top)]
 
 
@@ -110,6 +111,10 @@ def _compare_files(top: Path, listed: Listings) -> _Compared:
     return _Compared(comparison.changed(), index.tracked.keys() | tree.keys(), comparison.submodules)
 
 
+def _is_history(head: bytes) -> bool:
+    return head.startswith(_SQLITE) and head[_HISTORY] == HISTORY_ID.to_bytes(4, "big")
+
+
 def _with_attributes(listed: Listings, index: Index) -> git_commands.Settings:
     """`.gitattributes` can have line ends converted too."""
     if any(path.rpartition(b"/")[2] == _ATTRIBUTES for path in index.tracked):
@@ -127,7 +132,12 @@ class _Comparison:
     def changed(self) -> set[bytes]:
         differing = {path for path, entry in self.tree.items() if not self._is_same(path, entry)}
         added = {path for path in self.index.tracked.keys() - self.tree.keys() if self._is_there(path)}
-        return differing | added | self.index.unmerged | self.index.untracked
+        return differing | added | self.index.unmerged | (self.index.untracked - self._of_histories())
+
+    def _of_histories(self) -> set[bytes]:
+        """Untracked histories, also of other servers and earlier commands."""
+        found = [path for path in self.index.untracked if _is_history(self.files.head(path, _HISTORY.stop))]
+        return {path + ending.encode() for path in found for ending in _OF_SQLITE}
 
     def _is_same(self, path: bytes, entry: Entry) -> bool:
         tracked = self.index.tracked.get(path)

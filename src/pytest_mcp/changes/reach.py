@@ -45,7 +45,9 @@ def examine(changes: Changes, root: Path) -> Examined:
     plugin = _plugin(files, graph)
     unreached = () if reason or plugin else tuple(sorted(graph.modules.files.difference(files)))
     hub = _hub(files, set(sources), graph)
-    reach = Reach(changes.since, count, tuple(files), unreached, reason=reason or plugin, hub=hub)
+    reach = Reach(
+        changes.since, count, tuple(files), unreached, reason=reason or plugin, always=_always(sources, graph), hub=hub
+    )
     return Examined(reach, graph, by_plugin=reason is None and plugin is not None)
 
 
@@ -53,12 +55,22 @@ def nearest_first(changed: Iterable[str], graph: Graph) -> Iterator[str]:
     """Last come the files that can depend on any other, and those that import them."""
     seen: set[str] = set()
     for sources in (changed, sorted(graph.open) if changed else ()):
-        level = [path for path in sources if path not in seen]
-        while level:
-            yield from (path for path in level if not path.endswith(GROUP))
-            seen.update(level)
-            importers = {path for each in level for path in graph.importers.get(each, ())}
-            level = sorted(importers - seen)
+        yield from _outwards(sources, graph, seen)
+
+
+def _outwards(sources: Iterable[str], graph: Graph, seen: set[str]) -> Iterator[str]:
+    level = [path for path in sources if path not in seen]
+    while level:
+        yield from (path for path in level if not path.endswith(GROUP))
+        seen.update(level)
+        importers = {path for each in level for path in graph.importers.get(each, ())}
+        level = sorted(importers - seen)
+
+
+def _always(changed: Iterable[str], graph: Graph) -> tuple[str, ...]:
+    """The files that are reached only because they can depend on any other."""
+    near = set(_outwards(changed, graph, set())) if graph.open else set()
+    return tuple(f"{label(path)} ({graph.open[path]})" for path in sorted(graph.open.keys() - near))
 
 
 def _plugin(reached: Iterable[str], graph: Graph) -> str | None:

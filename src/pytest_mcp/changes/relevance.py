@@ -6,8 +6,10 @@ languages. So do `setup.py`, modules that Python imports at its start, Python fi
 (they may be data) and files outside of the root.
 
 Only documentation does not matter: `.md` and `.rst` files that are neither in a package nor among tests, pictures in
-`docs`, licences, `.github` and the settings of git, editors and agents. It does matter if a Python file or a setting of
-pytest mentions its ending or its name: then a test may read it, or run the examples in it.
+`docs`, licences, `.github` and the settings of git, editors and agents. Settings of editors and agents may be in any
+folder, because `setup` writes them into each member of a monorepo, but not in packages and among tests. Documentation
+does matter if a Python file or a setting of pytest mentions its ending or its name: then a test may read it, or run
+the examples in it.
 """
 
 from collections.abc import Iterable
@@ -28,10 +30,12 @@ _PICTURES = frozenset({".png", ".svg", ".gif", ".jpg", ".jpeg"})
 _DOCS = frozenset({"doc", "docs"})
 _LEGAL = frozenset({"LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "CONTRIBUTORS", "CODEOWNERS"})
 _OF_EDITORS = frozenset({".gitignore", ".editorconfig", ".pre-commit-config.yaml", ".mailmap"})
-# What `setup` and the clients themselves write, and the workflows of CI: files or folders at the top.
+# The workflows of CI: only at the top.
+_OF_CI = ".github"
+# What `setup` and the clients themselves write: files or folders.
 _OF_TOOLS = frozenset(
     {
-        *(".github", ".vscode", ".zed", ".mcp.json", "opencode.json", "opencode.jsonc"),
+        *(".vscode", ".zed", ".mcp.json", "opencode.json", "opencode.jsonc"),
         *(".amp", ".claude", ".codex", ".cursor", ".gemini", ".kiro", ".opencode", ".roo"),
     }
 )
@@ -51,12 +55,15 @@ def why_everything(changes: Changes, graph: Graph) -> str | None:
     """The first reason, by the names of the files."""
     documents: dict[bytes, str] = {}
     for path in sorted(changes.files):
-        if (word := _as_document(path, in_package=_is_in_package(path, graph))) is not None:
+        in_package = _is_in_package(path, graph)
+        of_tools = None if in_package else _of_tools(path)
+        if (word := of_tools or _as_document(path, in_package=in_package)) is not None:
             documents[word] = path
         elif (why := _why(path, graph)) is not None:
             return f"{label(path)} {why}"
     for path in sorted(changes.outside):
-        if (word := _as_document(path, in_package=len(PurePosixPath(path).parts) > 1)) is None:
+        word = _of_tools(path) or _as_document(path, in_package=len(PurePosixPath(path).parts) > 1)
+        if word is None:
             return f"{label(path)} changed, which is outside of the project's folder"
         documents[word] = path
     return _mentioned(documents, graph) if documents else None
@@ -77,13 +84,19 @@ def _why(path: str, graph: Graph) -> str | None:
 def _as_document(path: str, *, in_package: bool) -> bytes | None:
     """The word by which a test would mention it, if it is documentation."""
     whole = PurePosixPath(path)
-    if whole.parts[0] in _OF_TOOLS:
-        return whole.parts[0].encode()
+    if whole.parts[0] == _OF_CI:
+        return _OF_CI.encode()
     if whole.name in _OF_EDITORS or whole.stem in _LEGAL:
         return whole.name.encode("utf-8", "surrogateescape")
     is_prose = whole.suffix in _PROSE and (not in_package or whole.parts[0] in _DOCS)
     is_picture = whole.suffix in _PICTURES and whole.parts[0] in _DOCS
     return whole.suffix.encode() if (is_prose or is_picture) and not is_of_tests(path) else None
+
+
+def _of_tools(path: str) -> bytes | None:
+    """The file or folder of an editor or agent that it is or is in; none among tests, which may read it."""
+    named = next((part for part in PurePosixPath(path).parts if part in _OF_TOOLS), None)
+    return None if named is None or is_of_tests(path) else named.encode()
 
 
 def _is_in_package(path: str, graph: Graph) -> bool:

@@ -57,6 +57,14 @@ class WorkingTree:
             kind += b"unreadable"
         return hashlib.sha256(kind).digest()
 
+    def head(self, path: bytes, size: int) -> bytes:
+        """The first bytes of a regular file; empty if it is another kind of file or cannot be read."""
+        self._check_time()
+        try:
+            return _read(self._full(path), most=size) or b"" if self._is_real(_folder(path)) else b""
+        except OSError:
+            return b""
+
     def mode(self, path: bytes) -> int | None:
         """Of what stands there, which may be a link; None if nothing does or a folder above is a link."""
         try:
@@ -100,13 +108,19 @@ class WorkingTree:
         return converted and _hash(content.replace(b"\r\n", b"\n"), entry) == entry.hash
 
 
-def _read(path: bytes, accept: Callable[[os.stat_result], bool] = lambda _found: True) -> bytes | None:
-    """The content of a regular file; None if it is another kind of file, too large, or not accepted."""
+def _read(
+    path: bytes, accept: Callable[[os.stat_result], bool] = lambda _found: True, most: int | None = None
+) -> bytes | None:
+    """The content of a regular file, or its first bytes; None for another kind of file, too large, or not accepted."""
     # Opening a pipe would block.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES or not accept(found):
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        if most is not None:
+            return os.read(descriptor, most)
+        if found.st_size > MOST_BYTES or not accept(found):
             return None
         # One byte more: a file that grew meanwhile is not the same.
         return os.read(descriptor, found.st_size + 1)

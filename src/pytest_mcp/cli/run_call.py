@@ -38,7 +38,7 @@ TOOL = BY_NAME["execute_tests"]
 
 
 def main(options: argparse.Namespace, config: Config, child: Early | None) -> int:
-    config = config._replace(pytest_options=pytest_flags.for_pytest(options))
+    config = config._replace(pytest_options=pytest_flags.for_pytest(options), outputs=_outputs(options))
     tool_flags.add_typed(options, pytest_flags.translated(options))
     if options.timeout is None:
         config = config._replace(default_timeout=config.max_timeout)
@@ -58,6 +58,11 @@ def main(options: argparse.Namespace, config: Config, child: Early | None) -> in
         write = partial(file.write, origin=origin, draw=page.draw)
         command = replace(command, after=lambda outcome: write(outcome) or execution.unwritten(outcome))
     return local_call.run(command, options, config)
+
+
+def _outputs(options: argparse.Namespace) -> tuple[str, ...]:
+    junit = Path(options.junitxml).expanduser() if options.junitxml is not None else None
+    return tuple(str(Path.cwd() / path) for path in (junit, options.html) if path is not None)
 
 
 class _Execution:

@@ -41,6 +41,8 @@ HISTORY_DAYS = 90
 LONGEST_HISTORY = 36_500
 HISTORY_BYTES = 1024**3
 LEAST_HISTORY_BYTES = 1024**2
+# "pmch": SQLite's application_id, by which a file is known to be a history.
+HISTORY_ID = 0x706D6368
 
 # The cores that this process may use, and the most workers of one run.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -138,9 +140,11 @@ class Config(NamedTuple):
     endpoint: Endpoint | None
     # Without our own variables, one of which is a token.
     environment: Mapping[str, str]
-    # Only `pytest-mcp run` sets these two: the part that is run, and options that a person typed for pytest itself.
+    # Only `pytest-mcp run` sets these three: the part that is run, options that a person typed for pytest itself, and
+    # files that the command writes.
     shard: Shard | None = None
     pytest_options: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
     history: History | None = None
     app: AppChoice = "auto"
     traces: bool = False

@@ -17,6 +17,8 @@ _LINK = "gitdir:"
 _LONGEST_LINE = 8192
 # A hundred thousand branches and tags.
 _MOST_REFS = 16 * 1024 * 1024
+# The version of an index with compressed paths.
+_COMPRESSED_PATHS = b"\0\0\0\4"
 _REF = "ref:"
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SHORT_HASH = re.compile(r"[0-9a-f]{7,64}")
@@ -88,6 +90,21 @@ def is_tracked(file: Path) -> bool:
         return re.search(entry, index(checkout.top).read_bytes()) is not None
     except OSError:
         return False
+
+
+def may_be_tracked(file: Path) -> bool:
+    """The same, but True if the index cannot tell."""
+    checkout = find(file.parent)
+    if checkout is None:
+        return False
+    try:
+        with index(checkout.top).open("rb") as content:
+            # A signature, then the version. A checkout without an index tracks nothing yet.
+            return content.read(8)[4:] == _COMPRESSED_PATHS or is_tracked(file)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
 
 
 def _repository(git: Path) -> Path:

@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 @contextmanager
 def reading(address: str) -> Iterator[Store]:
     """Raises Unavailable, also for values that nobody recorded: no database notices every damage of its file."""
-    with closing(open_store(address)) as store:
+    with closing(open_store(address, creates=False)) as store:
         try:
             yield store
         except Unavailable:
@@ -24,15 +24,15 @@ def reading(address: str) -> Iterator[Store]:
             raise Unavailable("it has values that pytest-mcp did not write") from error
 
 
-def open_store(address: str) -> Store:
-    """Raises Unavailable. Each database's library is loaded only when it is used."""
+def open_store(address: str, *, creates: bool = True) -> Store:
+    """Raises Unavailable. Each database's library is loaded only when it is used. Who only reads creates no file."""
     if is_postgres(address):
         return _open_postgres(address)
     try:
         from pytest_mcp.history.sqlite import SqliteStore  # noqa: PLC0415
     except ImportError as error:
         raise Unavailable("this Python was built without sqlite3") from error
-    return SqliteStore(Path(address))
+    return SqliteStore(Path(address), creates=creates)
 
 
 def _open_postgres(address: str) -> Store:

@@ -1,7 +1,8 @@
 """The history in an SQLite file that any number of processes on one machine share.
 
 In come a path; out comes a `Store`, or `Unavailable`. The file is created with mode 0600 before SQLite opens it; its
--wal and -shm files get the mode of the file. A connection is used by one thread at a time.
+-wal and -shm files get the mode of the file. Who only reads creates none: a file that is not there is an empty
+history. A connection is used by one thread at a time.
 """
 
 import os
@@ -12,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from pytest_mcp.config.model import HISTORY_ID
 from pytest_mcp.history import insertion, schema
 from pytest_mcp.history.rows import RunRow, TestRow
 from pytest_mcp.history.store import Unavailable
@@ -20,20 +22,18 @@ from pytest_mcp.history.store import Unavailable
 BUSY_SECONDS = 10
 # More than a run changes: the file itself is written when the connection is closed, while others can write already.
 CHECKPOINT_PAGES = 8_000
-# "pmch": marks the file as ours, so that no database of another program is changed.
-APPLICATION_ID = 0x706D6368
+_IN_MEMORY = "file::memory:"
 
 
 class SqliteStore:
     # Measured with a million of them.
     bytes_per_result = 38
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, creates: bool = True) -> None:
         self._path = path
         with self._translated():
-            _create(path)
             self._connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode=rw",
+                _IN_MEMORY if not creates and _may_be_created(path) else _created(path),
                 uri=True,
                 timeout=BUSY_SECONDS,
                 isolation_level=None,
@@ -89,7 +89,7 @@ class SqliteStore:
             # Another process may have done it meanwhile.
             for statement in schema.steps_from(self._version(), schema.SQLITE):
                 transaction.execute(statement)
-            transaction.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            transaction.execute(f"PRAGMA application_id = {HISTORY_ID}")
             transaction.execute(f"PRAGMA user_version = {schema.VERSION}")
 
     def _version(self) -> int:
@@ -104,7 +104,7 @@ class SqliteStore:
     def _check_owner(self) -> None:
         # In this order: another process may be creating the tables, with its mark, in one transaction.
         has_tables = self._connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
-        if has_tables and self._pragma("application_id") != APPLICATION_ID:
+        if has_tables and self._pragma("application_id") != HISTORY_ID:
             raise Unavailable(f"{self._path} is a database of another program")
 
     def _pragma(self, name: str) -> int:
@@ -132,9 +132,14 @@ class _Transaction:
         self._connection.executemany(sql, rows)
 
 
-def _create(path: Path) -> None:
-    """An empty file for us alone, if there is none. Only a regular file is opened: a FIFO would block."""
+def _may_be_created(path: Path) -> bool:
+    return path.parent.is_dir() and not os.path.lexists(path)
+
+
+def _created(path: Path) -> str:
+    """Its URI; an empty file for us alone, if there was none. Only a regular file is opened: a FIFO would block."""
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     if not stat.S_ISREG(path.stat().st_mode):
         raise Unavailable(f"{path} is not a regular file")
+    return f"{path.absolute().as_uri()}?mode=rw"

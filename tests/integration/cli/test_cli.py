@@ -13,8 +13,10 @@ from pytest_mcp import __version__
 from pytest_mcp.cli.commands import call, completion, discover, doctor, history, hook, investigate, merge, run, setup
 from pytest_mcp.cli.main import COMMANDS, Command
 from pytest_mcp.config.options import SETTINGS, Setting, typed_flags
+from pytest_mcp.history.opening import open_store
 from tests.support import workbench
 from tests.support.commands import preloaded
+from tests.support.projects.checkouts import new_checkout
 from tests.support.workbench import Workbench
 
 
@@ -223,6 +225,27 @@ def test_every_command_has_its_module_and_every_module_its_command() -> None:
     folder = Path(call.__file__).parent
 
     assert sorted(COMMANDS) == sorted(modules) == sorted(path.stem for path in folder.glob("[!_]*.py"))
+
+
+def test_a_history_that_is_not_there_is_refused_and_not_created(tmp_path: Path) -> None:
+    done = typed("--history=typo.db", "history", "flaky", cwd=tmp_path)
+
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert f"There is no history at {tmp_path}/typo.db: check the path" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_run_writes_and_has_written_is_no_change(tmp_path: Path) -> None:
+    checkout = new_checkout(tmp_path / "project")
+    open_store(str(checkout.top / "runs.db")).close()
+    for name in ("out.xml", "page.html"):
+        (checkout.top / name).touch()
+
+    files = ["--junitxml=out.xml", "--html=page.html"]
+    done = typed(f"--python={sys.executable}", "run", "--changed", *files, cwd=checkout.top)
+
+    assert "no file, so no test was selected" in done.stdout
 
 
 def test_a_root_that_may_not_be_read_is_refused_in_one_sentence(tmp_path: Path) -> None:

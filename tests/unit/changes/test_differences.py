@@ -1,8 +1,10 @@
 """What changed, with the real git as the oracle."""
 
 import os
+import sqlite3
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import anyio
@@ -14,6 +16,7 @@ from pytest_mcp.changes import differences
 from pytest_mcp.changes.differences import Changes
 from pytest_mcp.changes.git_commands import CannotTell
 from pytest_mcp.config.model import History
+from pytest_mcp.history.sqlite import SqliteStore
 from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
 
 NAMES = ("a.py", "b.py", "c d.py", "é.py", "sub/e.py", "sub", "ignored.log")
@@ -142,6 +145,38 @@ async def test_the_history_is_no_change_and_a_file_with_a_longer_name_is(checkou
 
     assert (await differences.since(config, "HEAD")).files == {"history.db.txt"}
     assert (await checkout.changed("HEAD")).files == set(names)
+
+
+@pytest.mark.anyio
+async def test_an_untracked_history_of_another_command_is_no_change(checkout: Checkout) -> None:
+    (checkout.top / "deep").mkdir()
+    SqliteStore(checkout.top / "deep" / "runs.db").close()
+    for ending in ("-wal", "-shm"):
+        (checkout.top / "deep" / f"runs.db{ending}").touch()
+    with closing(sqlite3.connect(checkout.top / "other.db")) as other:
+        other.execute("CREATE TABLE mine (a)")
+    (checkout.top / "short.db").write_bytes(b"SQLite format 3\0")
+    (checkout.top / "link.db").symlink_to("deep/runs.db")
+
+    assert await checkout.files() == {"other.db", "short.db", "link.db"}
+
+
+@pytest.mark.anyio
+async def test_a_tracked_history_that_changed_is_a_change(checkout: Checkout) -> None:
+    (checkout.top / "runs.db").touch()
+    checkout.commit()
+    SqliteStore(checkout.top / "runs.db").close()
+
+    assert await checkout.files() == {"runs.db"}
+
+
+@pytest.mark.anyio
+async def test_what_the_command_itself_writes_is_no_change(checkout: Checkout) -> None:
+    for name in ("out.xml", "other.xml"):
+        (checkout.top / name).touch()
+    config = checkout.config()._replace(outputs=(str(checkout.top / "out.xml"), "/elsewhere/page.html"))
+
+    assert (await differences.since(config, "HEAD")).files == {"other.xml"}
 
 
 async def test_nothing_can_be_told_of_a_root_that_git_ignores(checkout: Checkout) -> None:

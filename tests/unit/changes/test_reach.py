@@ -76,6 +76,8 @@ def test_a_changed_init_reaches_every_module_of_its_package(project: Path) -> No
         *("pyproject.toml", "tox.ini", "uv.lock", ".env", "data.json", "src/shop/fast.c", "src/shop/price.pyi"),
         *("src/shop/data/help.md", "tests/data/case.md", "requirements.txt", "bin/tool", "setup.py", "submodule"),
         *("sitecustomize.py", ".hidden/code.py", "node_modules/a.py", "docs/conf.json", "test_text.txt"),
+        *("tests/data/.cursor/mcp.json", "services/alpha/tests/opencode.json", "src/shop/template/.vscode/mcp.json"),
+        "services/alpha/.github/workflows/test.yml",
     ],
 )
 def test_a_file_that_any_test_may_use_reaches_everything(project: Path, file: str) -> None:
@@ -93,6 +95,7 @@ def test_a_file_that_any_test_may_use_reaches_everything(project: Path, file: st
         *("README.md", "docs/use.rst", "docs/deep/use.md", "docs/picture.png", "LICENSE", "LICENSE.txt", "AUTHORS"),
         *(".gitignore", ".github/workflows/test.yml", ".github/script.py", "CHANGES.rst"),
         *(path for client in CLIENTS for path in client.project),
+        *(f"services/alpha/{path}" for client in CLIENTS for path in client.project),
     ],
 )
 def test_documentation_reaches_nothing(project: Path, file: str) -> None:
@@ -134,6 +137,8 @@ def test_what_changed_outside_of_the_root_reaches_everything_unless_it_is_docume
     assert reached(project, outside=("lib/code.py",)).reason is not None
     assert reached(project, outside=("lib/notes.md",)).reason is not None
     assert reached(project, outside=("README.md", "docs/use.md", "LICENSE")).reason is None
+    assert reached(project, outside=(".codex/config.toml", "services/beta/.cursor/mcp.json")).reason is None
+    assert reached(project, outside=("services/beta/tests/.cursor/mcp.json",)).reason is not None
 
 
 def test_a_python_file_among_tests_that_nothing_imports_may_be_data(project: Path) -> None:
@@ -164,7 +169,9 @@ def test_test_code_that_starts_processes_is_always_reached_and_comes_last(projec
     found = reached(project, "src/shop/price.py")
 
     assert found.files[-1] == "tests/test_tool.py"
+    assert found.always == ("tests/test_tool.py (starts processes)",)
     assert "tests/test_git.py" in found.unreached
+    assert reached(project, "tests/test_tool.py").always == ()
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,19 @@ def test_a_file_that_cannot_be_created_is_told(name: str, tmp_path: Path) -> Non
         open_store(str(tmp_path / name))
 
 
+def test_who_only_reads_creates_no_file(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path / "history.db"), creates=False)
+
+    assert store.select("SELECT count(*) FROM runs") == [(0,)]
+    store.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_only_reads_is_told_that_there_is_no_such_folder(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable):
+        open_store(str(tmp_path / "no" / "history.db"), creates=False)
+
+
 def test_only_its_owner_can_read_it_from_the_first_moment(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     before = os.umask(0)

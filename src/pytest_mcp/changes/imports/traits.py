@@ -35,7 +35,9 @@ _COMPUTED_FILE = re.compile(
 # Frameworks that import what they find.
 _DISCOVERING = (b"autodiscover", b"INSTALLED_APPS", b"find_modules")
 _LAZY = (b"__getattr__", b"import_module", b"__import__", b"azy", b"exec(", b"eval(", b"globals()")
-_STARTING = (b"subprocess", b"_process", b"pytester", b"testdir", b"script_runner")
+_STARTING = (b"subprocess", b"pytester", b"testdir", b"script_runner")
+# `run_process` and `worker_processes`, but not `test_decorated_processors` and `post_process`.
+_OF_PROCESSES = re.compile(rb"_process(?<!pre_process)(?<!post_process)(?<!test_process)(?:es)?(?![a-z])")
 _STARTERS = frozenset({"pexpect", "sh", "plumbum", "invoke", "fabric", "docker"})
 # The packages that matter here.
 PACKAGES = _LOADERS | _READERS | _STARTERS | {"glob"}
@@ -86,7 +88,8 @@ def _has_odd_encoding(content: bytes) -> bool:
 
 def starts_processes(content: bytes, packages: AbstractSet[str]) -> bool:
     by_os = b"os." in content and _OS_STARTING.search(content) is not None
-    return by_os or _has(content, _STARTING) or not packages.isdisjoint(_STARTERS)
+    by_name = b"_process" in content and _OF_PROCESSES.search(content) is not None
+    return by_os or by_name or _has(content, _STARTING) or not packages.isdisjoint(_STARTERS)
 
 
 def imports_on_demand(content: bytes) -> bool:

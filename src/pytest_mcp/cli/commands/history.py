@@ -1,10 +1,11 @@
 """`pytest-mcp history`: call test_history from the command line.
 
 In come the question and the tool's parameters as flags; out come a report and exit code 0. It needs `--history`, as
-the server does. `--json` prints the tool's answer unchanged.
+the server does, and a history that exists. `--json` prints the tool's answer unchanged.
 """
 
 import argparse
+import os
 
 from pytest_mcp.api.history import HistoryResult
 from pytest_mcp.cli import exit_codes, local_call, render_history
@@ -13,8 +14,10 @@ from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import can_show, show
 from pytest_mcp.cli.terminal import Screen
+from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import MAX_TOKENS, ConfigError
 from pytest_mcp.config.options import LoadConfig
+from pytest_mcp.text import in_line
 from pytest_mcp.tools import test_history
 
 TOOL = test_history()
@@ -38,12 +41,22 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     typed = tool_flags.arguments(options)
     if typed["about"] == "test" and "node_id" not in typed and not options.json:
         raise ConfigError("Name the test: pytest-mcp history test tests/test_user.py::test_login")
+    _check_file(config.history.address)
     limit = min(MAX_TOKENS, config.most_tokens)
 
     def for_people(typed: Arguments, _screen: Screen) -> Arguments:
         return {"max_tokens": limit, **typed}
 
     return local_call.run(ToolCommand(TOOL, for_people, _print, lambda _: exit_codes.PASSED), options, config)
+
+
+def _check_file(address: str) -> None:
+    """A server may be started before its first run. To a person, a file that is not there is a wrong path."""
+    if not is_postgres(address) and not os.path.exists(address):  # noqa: PTH110 - does not raise
+        raise ConfigError(
+            f"There is no history at {in_line(address)}: check the path, or record a run first, with"
+            " `pytest-mcp --history FILE run`."
+        )
 
 
 def _print(result: HistoryResult, screen: Screen) -> None:

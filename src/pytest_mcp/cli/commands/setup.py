@@ -7,7 +7,6 @@ everything is as requested, 1 if something is not, 2 for a usage error. What a c
 
 import argparse
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Literal
 
 from pytest_mcp.api import near_matches
@@ -227,16 +226,17 @@ def _apply(change: Change, client: Client, plan: Plan) -> Outcome:
         show("git tracks this file, and the command is a path on this machine: --portable writes one for everybody.")
     outcome = confirmation.write(change, plan)
     if outcome == "written":
-        show(_done(change.path, client, plan))
+        show(_done(change, client, plan))
     return outcome
 
 
-def _done(path: Path, client: Client, plan: Plan) -> str:
+def _done(change: Change, client: Client, plan: Plan) -> str:
     if not plan.remove:
         project = client.project_step if plan.level(client) == "project" else ""
-        return " ".join(filter(None, ["Written.", _about_token(client, plan), project, client.next_step]))
-    is_empty = config_file.is_empty(path, client.skeleton)
-    return "Removed." + " The file is empty now; delete it if you do not need it." * is_empty
+        asks = "" if extras.is_allowed(client, plan, change) else client.asks
+        return " ".join(filter(None, ["Written.", _about_token(client, plan), project, client.next_step, asks]))
+    is_empty = change.after is not None and config_file.is_empty(change.path, client.skeleton)
+    return confirmation.removed(change, plan) + " The file is empty now; delete it if you do not need it." * is_empty
 
 
 def _about_token(client: Client, plan: Plan) -> str:

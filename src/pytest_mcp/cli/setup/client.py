@@ -77,7 +77,9 @@ class Client:
     # The key of the servers in those files.
     servers: str
     # What the user must know or do after the file was written.
-    next_step: str
+    next_step: str = ""
+    # What it asks before it calls a tool, unless it is allowed.
+    asks: str = ""
     programs: tuple[str, ...] = ()
     # The file in a project, chosen in the same way.
     project: tuple[str, ...] = ()

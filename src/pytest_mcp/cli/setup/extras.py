@@ -47,6 +47,18 @@ def to_add(client: Client, plan: Plan) -> Iterator[Extra]:
         yield _extended("hook", f"Let {client.title} answer pytest in its shell with advice", path, HOOKS, hooks)
 
 
+def is_allowed(client: Client, plan: Plan, change: Change) -> bool:
+    """Whether the client calls the tools without asking, once this change and what belongs to it are written."""
+    if client.approval:
+        return {**(change.new or {}), **client.approval} == change.new
+    if not client.rules or "allow" in plan.extras:
+        return bool(client.rules)
+    try:
+        return not config_file.extended(_file(client, plan), RULES, OWN_RULES).is_needed
+    except ConfigFileError:
+        return False
+
+
 def to_remove(client: Client, plan: Plan) -> Iterator[Extra]:
     if client.rules:
         yield _reduced("allow", "The approval of the tools", _file(client, plan), RULES, OWN_RULES.__contains__)

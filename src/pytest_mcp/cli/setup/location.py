@@ -51,6 +51,13 @@ class Location:
             raise ConfigFileError(f"{path} leads to {real(path)}; symlinks in a project are not followed.")
         return path
 
+    @property
+    def bounds(self) -> frozenset[Path]:
+        """Folders that are not the clients': `setup` deletes empty ones only below them."""
+        machine = self.machine
+        folders = {machine.home, machine.config, machine.applications, machine.editor_config}
+        return frozenset({*map(Path, folders), *([self.root] if self.root else [])})
+
     def found(self, program: str) -> str | None:
         return shutil.which(program, path=self.machine.environment.get("PATH"))
 

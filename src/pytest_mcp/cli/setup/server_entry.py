@@ -44,7 +44,7 @@ def change(client: Client, plan: Plan) -> Change:
     if old is not None and not (is_ours(old) or leads_to(old, plan.url)):
         raise NotOurEntryError(_not_ours(path, keys[1], old))
     if plan.remove:
-        return config_file.removed(path, keys)
+        return config_file.removed(path, keys, client.skeleton)
     # Keys that somebody else has added to the entry are kept.
     approved = client.approval if "allow" in plan.extras else {}
     made = _entry(client, plan, old)

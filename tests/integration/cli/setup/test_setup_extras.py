@@ -54,7 +54,7 @@ def test_approval_and_hook_of_claude_code_come_and_go_without_a_trace(desk: Desk
     assert written.count(b"mcp__pytest__") == len(TOOL_NAMES)
     assert written.count(b' hook"') == 1
     assert unchanged == written
-    assert path.read_text(encoding="utf-8") == (content or "{}\n")
+    assert (path.read_text(encoding="utf-8") if path.parent.exists() else None) == content
 
 
 def test_a_new_file_has_the_shape_that_claude_code_reads(desk: Desk) -> None:
@@ -73,6 +73,28 @@ def test_other_clients_have_the_approval_in_their_entry(desk: Desk) -> None:
     codex = tomllib.loads((desk.project / ".codex" / "config.toml").read_text(encoding="utf-8"))
     assert codex["mcp_servers"]["pytest"]["default_tools_approval_mode"] == "approve"
     assert desk.servers(".gemini/settings.json")["pytest"]["trust"] is True
+
+
+def test_who_is_allowed_is_not_said_to_ask(desk: Desk) -> None:
+    clients = ("claude-code", "codex", "gemini", "cline", "copilot")
+    asking = desk.typed(*clients, "--yes").stdout
+    desk.typed("--remove", *clients, "--yes")
+    allowed = desk.typed(*clients, "--allow", "--yes").stdout
+
+    assert asking.count("until you allow it") == len(clients)
+    # Copilot CLI has no file for it.
+    assert allowed.count("until you allow it") == 1
+    assert "Start `gemini` there once".lower() in allowed.lower()
+
+
+def test_who_was_allowed_before_is_not_said_to_ask(desk: Desk) -> None:
+    clients = ("claude-code", "codex")
+    desk.typed(*clients, "--allow", "--yes")
+
+    again = desk.typed(*clients, "--yes", options=["--timeout", "900"])
+
+    assert again.stdout.count("Written.") == 2
+    assert "until you allow it" not in again.stdout
 
 
 def test_without_the_flags_nothing_is_approved(desk: Desk) -> None:

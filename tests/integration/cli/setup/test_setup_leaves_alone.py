@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -72,14 +73,57 @@ def test_a_file_and_a_folder_that_were_there_stay(desk: Desk, content: bytes) ->
     files[1].parent.mkdir()
     for file in files:
         file.write_bytes(content)
-    (desk.project / ".gemini").mkdir()
+    other = desk.project / ".gemini" / "GEMINI.md"
+    other.parent.mkdir()
+    other.touch()
 
     desk.typed("opencode", "cursor", "gemini", "--yes")
     done = desk.typed("--remove", "--yes")
 
     assert done.returncode == 0
     assert [file.read_bytes() for file in files] == [content or b"{}"] * 2
-    assert (desk.project / ".gemini").is_dir()
+    assert list(other.parent.iterdir()) == [other]
+
+
+@pytest.mark.parametrize("version", ["2", "4"])
+def test_a_file_that_git_tracks_is_not_deleted(desk: Desk, version: str) -> None:
+    desk.typed("cursor", "zed", "--yes")
+    git = ["git", "-C", str(desk.project), "-c", f"index.version={version}"]
+    for words in (["init", "--quiet"], ["add", ".cursor", ".zed"], ["update-index", "--index-version", version]):
+        subprocess.run([*git, *words], check=True)
+
+    done = desk.typed("--remove", "--yes")
+
+    assert [(desk.project / name).read_bytes() for name in (".cursor/mcp.json", ".zed/settings.json")] == [b"{}\n"] * 2
+    assert done.stdout.count("The file is empty now") == 2
+
+
+def test_a_link_in_the_users_settings_is_not_deleted_nor_is_its_target(desk: Desk) -> None:
+    target = desk.home / "dotfiles" / "mcp.json"
+    target.parent.mkdir()
+    link = desk.home / ".cursor" / "mcp.json"
+    link.parent.mkdir()
+    link.symlink_to(target)
+
+    desk.typed("cursor", "--user", "--yes")
+    desk.typed("cursor", "--user", "--remove", "--yes")
+
+    assert link.is_symlink()
+    assert target.read_bytes() == b"{}\n"
+
+
+def test_the_last_of_several_entries_takes_the_file_with_it(desk: Desk) -> None:
+    other = desk.home / "other"
+    other.mkdir()
+    for folder in (desk.project, other):
+        desk.typed("windsurf", "--yes", cwd=folder)
+
+    first = desk.typed("windsurf", "--remove", "--yes", cwd=desk.project)
+    last = desk.typed("windsurf", "--remove", "--yes", cwd=other)
+
+    assert "deleted" not in first.stdout
+    assert f"So was {desk.home / '.codeium'}, which was empty then." in last.stdout
+    assert desk.files() == {}
 
 
 def test_with_nothing_to_take_out_everything_is_as_asked_for(desk: Desk) -> None:

@@ -69,6 +69,15 @@ async def test_without_a_history_there_is_no_such_tool(bench: Workbench, config:
     assert [tool.name for tool in offered(config)] == [*(tool.name for tool in TOOLS), "test_history"]
 
 
+async def test_before_the_first_run_there_are_no_runs_and_no_file(config: Config) -> None:
+    assert config.history is not None
+
+    answer = await ask(config, about="flaky")
+
+    assert answer["runs"] == 0
+    assert not Path(config.history.address).exists()
+
+
 async def test_a_history_that_cannot_be_read_and_a_name_of_several_tests_are_errors(config: Config) -> None:
     broken = await call("test_history", {"about": "flaky"}, config._replace(history=History(str(config.root))))
     unknown = await ask(config, about="test", node_id="tests/test_shop.py::test_nowhere")

@@ -229,6 +229,8 @@ def test_a_file_that_is_not_text_cannot_be_told() -> None:
         ("import subprocess", "starts"),
         ("os.execv(a, b)", "starts"),
         ("def test_it(pytester): ...", "starts"),
+        ("await anyio.run_process(command)", "starts"),
+        ("def test_it(worker_processes): ...", "starts"),
         ("sys.path.insert(0, 'src')", "paths"),
         ("from sys import path", "paths"),
         ("monkeypatch.syspath_prepend('src')", "paths"),
@@ -239,6 +241,12 @@ def test_a_file_that_is_not_text_cannot_be_told() -> None:
 def test_traits_are_seen(source: str, trait: str) -> None:
     assert getattr(scanned(source), trait)
     assert not getattr(scanned("import os\n"), trait)
+
+
+def test_a_word_that_only_begins_like_process_starts_none() -> None:
+    words = ("def test_decorated_processors(): ...", "form.post_process()", "_processing", "def test_process(): ...")
+
+    assert not any(scanned(source).starts for source in words)
 
 
 @pytest.mark.parametrize(

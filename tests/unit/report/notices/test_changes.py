@@ -28,6 +28,14 @@ ONE = green("a.py::test_a")
             [Unreached(1)],
             "changed since main: 1 of 2 tests can be reached (1 file changed); not a run of the whole suite.",
         ),
+        (
+            replace(REACH, always=("tests/test_tool.py (starts processes)", "b.py (looks for files)")),
+            [Unreached(3)],
+            (
+                "changed since main: 1 of 4 tests can be reached (5 files changed); not a run of the whole suite."
+                " Every change reaches tests/test_tool.py (starts processes), b.py (looks for files)."
+            ),
+        ),
         (REACH, [Unreached(0)], f"changed since main: everything, because {HUB}."),
         (
             replace(REACH, reason="uv.lock changed, and any test may use it"),

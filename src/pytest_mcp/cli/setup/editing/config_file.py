@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from pytest_mcp.cli.setup.editing import jsonc_edit, nested, toml_edit
+from pytest_mcp.cli.setup.editing import deletion, jsonc_edit, nested, toml_edit
 from pytest_mcp.text import safe, safe_line
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -79,22 +79,28 @@ def is_empty(path: Path, skeleton: str = "") -> bool:
 
 
 def added(path: Path, keys: Sequence[str], entry: Entry, skeleton: str = "") -> Change:
-    """The file with this entry; a new file begins with `skeleton`."""
+    """The file with this entry; a new file also has what is in `skeleton`."""
     before = content_of(path)
     editor = EDITORS[path.suffix]
     with _explained(path):
         old = skeleton if before is None else _text(before)
-        new = editor.put(old, keys, entry)
+        new = _created(editor, keys, entry, skeleton) if before is None else editor.put(old, keys, entry)
         if editor.read(new) != nested.replaced(editor.read(old), keys, entry):
             raise ValueError("its layout cannot be edited safely")
-        if before is None:
-            new = new.removesuffix("\n") + "\n"
         known = nested.inner(editor.read(old), keys)
         return Change(path, real(path), before, _encoded(new, before), keys, known, entry)
 
 
-def removed(path: Path, keys: Sequence[str]) -> Change:
-    """The file without this entry. An empty file is kept: we cannot know who created it."""
+def _created(editor: Editor, keys: Sequence[str], entry: Entry, skeleton: str) -> str:
+    """A new file. Unlike a file that existed, it ends with a line end, and has the skeleton after the entry."""
+    text = editor.put("", keys, entry)
+    for key, value in editor.read(skeleton).items():
+        text = editor.put(text, [key], value)
+    return text + "\n"
+
+
+def removed(path: Path, keys: Sequence[str], skeleton: str = "") -> Change:
+    """The file without this entry; no file, if it is what `added` creates for this entry."""
     before = content_of(path)
     if before is None:
         return unchanged(path)
@@ -104,7 +110,9 @@ def removed(path: Path, keys: Sequence[str]) -> Change:
         new = editor.drop(old, keys)
         if nested.pruned(editor.read(new), keys) != nested.pruned(editor.read(old), keys):
             raise ValueError("its layout cannot be edited safely")
-        return Change(path, real(path), before, _encoded(new, before), keys, nested.inner(editor.read(old), keys))
+        entry = nested.inner(editor.read(old), keys)
+        is_ours = entry is not None and old == _created(editor, keys, entry, skeleton)
+        return Change(path, real(path), before, _left(path, before, new, is_ours=is_ours), keys, entry)
 
 
 def extended(path: Path, keys: Sequence[str], items: Sequence[Any]) -> Change:
@@ -116,29 +124,38 @@ def extended(path: Path, keys: Sequence[str], items: Sequence[Any]) -> Change:
         missing = [item for item in items if item not in known]
         for item in missing:
             new = jsonc_edit.append(new, keys, item)
+        if before is None:
+            new += "\n"
         if missing and jsonc_edit.read(new) != nested.replaced(jsonc_edit.read(old), keys, [*known, *missing]):
             raise ValueError("its layout cannot be edited safely")
-        if before is None:
-            new = new.removesuffix("\n") + "\n"
         return Change(path, real(path), before, _encoded(new, before), keys) if missing else unchanged(path)
 
 
 def reduced(path: Path, keys: Sequence[str], is_ours: Callable[[Any], bool]) -> tuple[Change, list[Any]]:
-    """The JSON file without our items in the list at this path, and those items."""
+    """The JSON file without our items in the list at this path, and those items; no file, if `extended` created it."""
     before = content_of(path)
     with _explained(path):
         old = new = _text(before)
         known = nested.items(jsonc_edit.read(old), keys)
         ours = [item for item in known if is_ours(item)]
+        created = ""
         for item in reversed(ours):
             new = jsonc_edit.discard(new, keys, item)
+        for item in ours:
+            created = jsonc_edit.append(created, keys, item)
         left = [item for item in known if item not in ours]
         if (
             nested.pruned(jsonc_edit.read(new), keys) != nested.pruned(jsonc_edit.read(old), keys)
             or nested.items(jsonc_edit.read(new), keys) != left
         ):
             raise ValueError("its layout cannot be edited safely")
-        return (Change(path, real(path), before, _encoded(new, before), keys) if ours else unchanged(path)), ours
+        after = _left(path, before, new, is_ours=old == created + "\n")
+        return (Change(path, real(path), before, after, keys) if ours else unchanged(path)), ours
+
+
+def _left(path: Path, before: bytes | None, text: str, *, is_ours: bool) -> bytes | None:
+    """What is left of a file: nothing, if only we have written into it and it may be deleted."""
+    return None if is_ours and deletion.is_allowed(path) else _encoded(text, before)
 
 
 def unchanged(path: Path) -> Change:
@@ -202,12 +219,12 @@ def _write(change: Change) -> None:
     if change.before is None:
         _replace(change, None)
         return
-    if change.after is None:
-        change.real.unlink()
-        return
     # Replacing needs permission for the folder only, but a read-only file is not to be changed.
     if not os.access(change.real, os.W_OK):
         raise ConfigFileError(f"{change.path} is read-only.")
+    if change.after is None:
+        change.real.unlink()
+        return
     old = change.real.stat()
     # Replacing would break a hard link, and change the owner of another user's file.
     if old.st_nlink > 1 or old.st_uid != getattr(os, "geteuid", lambda: old.st_uid)():

@@ -277,8 +277,9 @@ def _nested(keys: Sequence[str], value: Any) -> Any:
 
 
 def _with_root(text: str, layout: _Layout, value: Any) -> str:
-    at = _after_comments(text, 0, len(text))
-    return text[:at] + (layout.newline if at else "") + layout.spread(value, "") + text[at:]
+    # Blank lines stay before it. So the result differs from a file that is created, which ends with a line end.
+    at = _after_comments(text, 0, len(text)) if text.strip() else len(text)
+    return text[:at] + (layout.newline if text.strip() else "") + layout.spread(value, "") + text[at:]
 
 
 def _inserted(text: str, layout: _Layout, node: Node, label: str, value: Any) -> str:

@@ -3,8 +3,9 @@
 In come a text, the path of a table and its values; out comes the changed text. Every other byte is kept. Pure; files
 are read and written in `config_file`.
 
-A new table is appended after one empty line, and ends like the text: with or without a line end. So `drop` undoes
-`put` byte for byte. All values are parsed by `tomllib`; this module only finds their positions.
+A new table is appended after one empty line, and ends like the text: with or without a line end, without one if the
+text is empty. So `drop` undoes `put` byte for byte. All values are parsed by `tomllib`; this
+module only finds their positions.
 """
 
 import json
@@ -42,8 +43,8 @@ def put(text: str, keys: Sequence[str], value: Mapping[str, Any]) -> str:
     if _has(read(text), keys):
         return _replaced(text, keys, value)
     newline = _newline(text)
-    ended = not text or text.endswith("\n")
-    gap = newline * ((not ended) + bool(text))
+    ended = text.endswith("\n")
+    gap = newline * ((not ended) + 1) if text else ""
     return text + gap + _written(keys, value, newline) + (newline if ended else "")
 
 

@@ -18,6 +18,8 @@ from pytest_mcp.cli.setup.editing.config_file import (
 )
 from tests.support.invented.settings_files import ENTRY, KEYS, TOML_KEYS, written
 
+SKELETON = '{\n  "$schema": "x"\n}\n'
+
 
 @pytest.mark.parametrize(
     ("name", "keys", "content"),
@@ -176,7 +178,7 @@ def test_a_file_that_came_meanwhile_is_not_written_over(tmp_path: Path) -> None:
 
 
 def test_a_sample_is_the_entry_in_its_tables() -> None:
-    assert sample(Path("a.toml"), TOML_KEYS, {"command": "x"}) == '[mcp_servers.pytest]\ncommand = "x"\n'
+    assert sample(Path("a.toml"), TOML_KEYS, {"command": "x"}) == '[mcp_servers.pytest]\ncommand = "x"'
     assert sample(Path("a.json"), KEYS, {}) == '{\n  "mcpServers": {\n    "pytest": {}\n  }\n}'
 
 
@@ -191,43 +193,64 @@ def test_behind_a_link_into_a_folder_that_is_gone_nothing_is_made(tmp_path: Path
     assert not (tmp_path / "gone").exists()
 
 
-@pytest.mark.parametrize(("name", "keys", "left"), [("a.json", KEYS, b"{}\n"), ("a.toml", TOML_KEYS, b"")])
-def test_a_file_that_was_made_stays_as_an_empty_one_when_its_entry_is_taken_out(
-    tmp_path: Path, name: str, keys: tuple[str, str], left: bytes
+@pytest.mark.parametrize(("name", "keys"), [("a.json", KEYS), ("a.toml", TOML_KEYS)])
+@pytest.mark.parametrize("skeleton", ["", SKELETON])
+def test_a_file_that_was_made_is_deleted_when_its_entry_is_taken_out(
+    tmp_path: Path, name: str, keys: tuple[str, str], skeleton: str
 ) -> None:
-    path = tmp_path / ".client" / name
+    path = tmp_path / name
+    skeleton = skeleton if name == "a.json" else ""
 
-    write(added(path, keys, ENTRY))
+    write(added(path, keys, ENTRY, skeleton))
     content = path.read_bytes()
-    write(removed(path, keys))
+    write(added(path, keys, {**ENTRY, "more": ["x"]}, skeleton))
+    write(removed(path, keys, skeleton))
 
     assert content.endswith(b"\n")
-    assert path.read_bytes() == left
-    assert is_empty(path)
+    assert not path.exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b'{"mcpServers": {"pytest": {}}}', b'{\n  "$schema": "x"\n}\n'])
-def test_a_file_that_was_there_stays_whatever_it_held(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"\n", b'{"mcpServers": {"pytest": {}}}', SKELETON.encode()])
+@pytest.mark.parametrize("skeleton", ["", SKELETON])
+def test_a_file_that_was_there_stays_whatever_it_held(tmp_path: Path, content: bytes, skeleton: str) -> None:
     path = written(tmp_path / "a.json", content)
 
-    write(added(path, KEYS, ENTRY))
-    write(removed(path, KEYS))
+    write(added(path, KEYS, ENTRY, skeleton))
+    write(removed(path, KEYS, skeleton))
 
     assert path.exists()
     assert isinstance(json.loads(path.read_bytes()), dict)
 
 
-def test_a_new_file_begins_as_its_skeleton(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    skeleton = '{\n  "$schema": "x"\n}\n'
+@pytest.mark.parametrize("content", [b"", b"\n", b"\n\n", b"# mine\n"])
+def test_a_toml_file_that_was_there_stays_byte_for_byte(tmp_path: Path, content: bytes) -> None:
+    path = written(tmp_path / "a.toml", content)
 
-    write(added(path, KEYS, ENTRY, skeleton))
-    first = path.read_text(encoding="utf-8")
+    write(added(path, TOML_KEYS, ENTRY))
+    write(removed(path, TOML_KEYS))
+
+    assert path.read_bytes() == content
+
+
+def test_a_file_with_a_second_name_is_not_deleted(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write(added(path, KEYS, ENTRY))
+    os.link(path, tmp_path / "b.json")
+
     write(removed(path, KEYS))
 
-    assert first.startswith('{\n  "$schema": "x",\n')
-    assert path.read_text(encoding="utf-8") == skeleton
-    assert is_empty(path, skeleton)
+    assert path.read_bytes() == (tmp_path / "b.json").read_bytes() == b"{}\n"
+
+
+def test_a_new_file_has_its_skeleton_and_is_empty_with_it_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+
+    write(added(path, KEYS, ENTRY, SKELETON))
+    new = table(path, ())
+    path.write_text(SKELETON, encoding="utf-8")
+
+    assert new == {"$schema": "x", KEYS[0]: {KEYS[1]: ENTRY}}
+    assert is_empty(path, SKELETON)
     assert not is_empty(path)
 
 

@@ -64,7 +64,7 @@ def test_to_take_out_undoes_to_put_in_byte_for_byte(text: str, value: Any) -> No
     assert drop(changed, KEYS) == text
 
 
-@pytest.mark.parametrize(("text", "left"), [("", "{}"), ("\n", "{}\n"), ("// only words", "// only words\n{}")])
+@pytest.mark.parametrize(("text", "left"), [("", "{}"), ("\n", "\n{}"), ("// only words", "// only words\n{}")])
 def test_a_text_without_an_object_ends_with_an_empty_one(text: str, left: str) -> None:
     assert drop(put(text, KEYS, ENTRY), KEYS) == left
 
