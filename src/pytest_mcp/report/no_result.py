@@ -192,7 +192,7 @@ def _progress_lines(ledger: Ledger) -> list[str]:
     stack = _stack_lines(ledger.interrupted.stack if ledger.interrupted else [])
     of_workers: dict[str | None, list[str]] = {each.id: _stack_lines(each.stack) for each in ledger.worker_stacks}
     if not ledger.selected:
-        # Before pytest 8, an interruption of an import counts as an error of the file.
+        # In older versions of pytest an interrupted import is an error of the file.
         stopped = [each for each in ledger.collection_failures if each.error_type == "KeyboardInterrupt"]
         stack += [f"stack| {in_line(each.file)}:{each.line}: in <module>" for each in stopped if each.line]
         return ["pytest was still collecting tests.", *stack, *chain(*of_workers.values())]
