@@ -121,3 +121,13 @@ def test_a_quick_difference_has_every_line_of_both_sides_in_order(
 
     assert [line[2:] for line in told if not line.startswith("+ ")] == old
     assert [line[2:] for line in told if not line.startswith("- ")] == new
+
+
+def test_a_difference_with_options_of_its_own_is_left_to_python() -> None:
+    """A hook of the project may ask for one, and so may another thread."""
+    old, new = ["one  two"], ["one two"]
+    expected = list(difflib.ndiff(old, new, charjunk=None))
+
+    with comparisons.quick_differences():
+        assert list(difflib.ndiff(old, new, charjunk=None)) == expected
+        assert list(difflib.ndiff(old, new, None, None)) == expected
