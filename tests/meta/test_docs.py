@@ -169,7 +169,8 @@ async def test_before_and_after_are_the_same_real_run(bench: Workbench) -> None:
 def test_the_tokens_before_and_after_are_those_that_were_counted() -> None:
     counted = token_results.load()["one-fixture"]
 
-    assert f"{counted.printed['pytest']:,} tokens" in document("docs/answers.md")
+    # In thousands: names of temporary folders and durations differ by some tokens from run to run.
+    assert f"or {counted.printed['pytest'] // 1000},000 tokens" in document("docs/answers.md")
     assert f"whole, {counted.answer:,} tokens" in document("docs/answers.md")
 
 
