@@ -16,6 +16,7 @@ import anyio
 
 from pytest_mcp.changes import git_commands, listings, references
 from pytest_mcp.changes.git_commands import CannotTell, Listings, NoRepository, Repository
+from pytest_mcp.changes.imports.graph import is_of_tests
 from pytest_mcp.changes.listings import SUBMODULE, Entry, Index
 from pytest_mcp.changes.working_tree import WorkingTree
 from pytest_mcp.config.model import HISTORY_ID, Config
@@ -135,8 +136,9 @@ class _Comparison:
         return differing | added | self.index.unmerged | (self.index.untracked - self._of_histories())
 
     def _of_histories(self) -> set[bytes]:
-        """Untracked histories, also of other servers and earlier commands."""
-        found = [path for path in self.index.untracked if _is_history(self.files.head(path, _HISTORY.stop))]
+        """Untracked histories, also of other servers and earlier commands. Tests may read those among them."""
+        others = [path for path in self.index.untracked if not is_of_tests(os.fsdecode(path))]
+        found = [path for path in others if _is_history(self.files.head(path, _HISTORY.stop))]
         return {path + ending.encode() for path in found for ending in _OF_SQLITE}
 
     def _is_same(self, path: bytes, entry: Entry) -> bool:

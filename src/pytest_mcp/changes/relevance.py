@@ -6,14 +6,14 @@ languages. So do `setup.py`, modules that Python imports at its start, Python fi
 (they may be data) and files outside of the root.
 
 Only documentation does not matter: `.md` and `.rst` files that are neither in a package nor among tests, pictures in
-`docs`, licences, `.github` and the settings of git, editors and agents. Settings of editors and agents may be in any
-folder, because `setup` writes them into each member of a monorepo, but not in packages and among tests. Documentation
-does matter if a Python file or a setting of pytest mentions its ending or its name: then a test may read it, or run
-the examples in it.
+`docs`, licences, `.github` and the settings of git, editors and agents. Settings of editors and agents may be at the
+root or in a member of a monorepo, because `setup` writes them there, but not in packages, among tests and in templates
+of projects. Documentation does matter if a Python file or a setting of pytest mentions its ending or its name: then a
+test may read it, or run the examples in it.
 """
 
 from collections.abc import Iterable
-from itertools import filterfalse
+from itertools import filterfalse, takewhile
 from pathlib import PurePosixPath
 
 from pytest_mcp.changes import tree
@@ -56,7 +56,7 @@ def why_everything(changes: Changes, graph: Graph) -> str | None:
     documents: dict[bytes, str] = {}
     for path in sorted(changes.files):
         in_package = _is_in_package(path, graph)
-        of_tools = None if in_package else _of_tools(path)
+        of_tools = _of_tools(path) if _is_in_project(path, graph) and not in_package else None
         if (word := of_tools or _as_document(path, in_package=in_package)) is not None:
             documents[word] = path
         elif (why := _why(path, graph)) is not None:
@@ -97,6 +97,14 @@ def _of_tools(path: str) -> bytes | None:
     """The file or folder of an editor or agent that it is or is in; none among tests, which may read it."""
     named = next((part for part in PurePosixPath(path).parts if part in _OF_TOOLS), None)
     return None if named is None or is_of_tests(path) else named.encode()
+
+
+def _is_in_project(path: str, graph: Graph) -> bool:
+    """Whether a file or folder of an editor or agent is at the root or in a member. A template is no member."""
+    folder = "/".join(takewhile(lambda part: part not in _OF_TOOLS, path.split("/")))
+    return not folder or (
+        "{" not in folder and any(f"{folder}/{name}" in graph.tree.settings for name in tree.SETTINGS)
+    )
 
 
 def _is_in_package(path: str, graph: Graph) -> bool:

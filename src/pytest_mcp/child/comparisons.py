@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager, suppress
 from itertools import groupby, zip_longest
+from threading import RLock, get_ident
 from types import CodeType
 from typing import Any, Callable, Generator, Iterator, Sequence, TypeVar
 
@@ -128,23 +129,56 @@ def is_long(*values: object) -> bool:
 @unseen
 def quick_differences() -> Generator[None, None, None]:
     """Have pytest use `differing` for `difflib.ndiff`, which takes minutes for texts or values of a thousand lines."""
-    # pytest too imports it for a failed comparison only.
-    import difflib
+    library: Any = None
+    with suppress(Exception):
+        # pytest too imports it for a failed comparison only. A project can have a module of this name.
+        import difflib
 
-    library: Any = difflib
-    before = library.ndiff
-
-    def ndiff(old: Lines, new: Lines, *given: Any, **named: Any) -> Iterator[str]:
-        # Not of pytest: a hook of the project, or another thread.
-        if given or named:
-            return before(old, new, *given, **named)  # type: ignore[no-any-return]  # the library's own
-        return differing(old, new, library.SequenceMatcher, before)
-
-    library.ndiff = ndiff
+        library = difflib if hasattr(difflib, "ndiff") else None
+    if library is None:
+        yield
+        return
+    _REPLACEMENT.begin(library)
     try:
         yield
     finally:
-        library.ndiff = before
+        _REPLACEMENT.end(library)
+
+
+class Replacement:
+    """What `difflib.ndiff` is while threads compare. They end in any order, so the last one restores it."""
+
+    def __init__(self) -> None:
+        self.threads: list[int] = []
+        # A signal handler can compare too.
+        self.lock = RLock()
+        self.before: Any = None
+
+    @unseen
+    def __call__(self, old: Lines, new: Lines, *given: Any, **named: Any) -> Iterator[str]:
+        # Not of pytest: a hook of the project, or another thread.
+        if given or named or get_ident() not in self.threads:
+            return self.before(old, new, *given, **named)  # type: ignore[no-any-return]  # the library's own
+        from difflib import SequenceMatcher
+
+        return differing(old, new, SequenceMatcher, self.before)
+
+    @unseen
+    def begin(self, library: Any) -> None:
+        with self.lock:
+            if not self.threads:
+                self.before, library.ndiff = library.ndiff, self
+            self.threads.append(get_ident())
+
+    @unseen
+    def end(self, library: Any) -> None:
+        with self.lock:
+            self.threads.remove(get_ident())
+            if not self.threads:
+                library.ndiff = self.before
+
+
+_REPLACEMENT = Replacement()
 
 
 @unseen

@@ -157,8 +157,10 @@ async def test_an_untracked_history_of_another_command_is_no_change(checkout: Ch
         other.execute("CREATE TABLE mine (a)")
     (checkout.top / "short.db").write_bytes(b"SQLite format 3\0")
     (checkout.top / "link.db").symlink_to("deep/runs.db")
+    (checkout.top / "tests").mkdir()
+    SqliteStore(checkout.top / "tests" / "data.db").close()
 
-    assert await checkout.files() == {"other.db", "short.db", "link.db"}
+    assert await checkout.files() == {"other.db", "short.db", "link.db", "tests/data.db"}
 
 
 @pytest.mark.anyio

@@ -77,10 +77,13 @@ def test_a_changed_init_reaches_every_module_of_its_package(project: Path) -> No
         *("src/shop/data/help.md", "tests/data/case.md", "requirements.txt", "bin/tool", "setup.py", "submodule"),
         *("sitecustomize.py", ".hidden/code.py", "node_modules/a.py", "docs/conf.json", "test_text.txt"),
         *("tests/data/.cursor/mcp.json", "services/alpha/tests/opencode.json", "src/shop/template/.vscode/mcp.json"),
-        "services/alpha/.github/workflows/test.yml",
+        *("services/alpha/.github/workflows/test.yml", "template/.vscode/settings.json"),
+        "{{cookiecutter.name}}/.vscode/settings.json",
     ],
 )
 def test_a_file_that_any_test_may_use_reaches_everything(project: Path, file: str) -> None:
+    write_files(project, {"{{cookiecutter.name}}/setup.cfg": ""})
+
     found = reached(project, file, "src/shop/price.py")
 
     assert found.reason is not None
@@ -99,6 +102,8 @@ def test_a_file_that_any_test_may_use_reaches_everything(project: Path, file: st
     ],
 )
 def test_documentation_reaches_nothing(project: Path, file: str) -> None:
+    write_files(project, {"services/alpha/pyproject.toml": ""})
+
     found = reached(project, file)
 
     assert found.reason is None

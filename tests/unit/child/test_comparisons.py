@@ -1,8 +1,10 @@
 """What of a comparison is added to pytest's explanation, and what is left out; test_failures_as_data has real ones."""
 
 import difflib
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -131,3 +133,25 @@ def test_a_difference_with_options_of_its_own_is_left_to_python() -> None:
     with comparisons.quick_differences():
         assert list(difflib.ndiff(old, new, charjunk=None)) == expected
         assert list(difflib.ndiff(old, new, None, None)) == expected
+
+
+def test_threads_that_compare_at_once_leave_the_library_as_it_was() -> None:
+    before = difflib.ndiff
+    first, second = comparisons.quick_differences(), comparisons.quick_differences()
+    with ThreadPoolExecutor(1) as other:
+        first.__enter__()
+        other.submit(second.__enter__).result()
+        first.__exit__(None, None, None)
+        other.submit(second.__exit__, None, None, None).result()
+
+    assert difflib.ndiff is before
+
+
+@pytest.mark.parametrize("module", [None, ModuleType("difflib")])
+def test_a_project_may_have_a_difflib_of_its_own(module: ModuleType | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "difflib", module)
+
+    with comparisons.quick_differences():
+        compared = sys.modules["difflib"]
+
+    assert compared is module
