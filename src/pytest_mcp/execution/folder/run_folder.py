@@ -58,11 +58,16 @@ def make() -> Folder:
 
 
 def _opened(path: Path) -> int | None:
-    """The new folder's descriptor. Without one, as when there are no more of them, the folder is removed."""
+    """The new folder's descriptor; None if another server has removed it.
+
+    If there are no more descriptors, the folder is removed.
+    """
     try:
         # Again, because an umask may take the permission away.
         path.chmod(0o700)
         return _locked(path, or_without_locks=True)
+    except FileNotFoundError:
+        return None
     except OSError:
         with suppress(OSError):
             path.rmdir()

@@ -83,6 +83,25 @@ def test_the_next_start_removes_what_nobody_holds_and_nothing_else(temporary: Pa
     assert sorted(temporary.iterdir()) == sorted([elsewhere, link, named, file])
 
 
+def test_a_folder_that_another_start_removes_while_it_is_made_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between its creation and its lock, when it looks abandoned."""
+    chmod = Path.chmod
+    made: list[Path] = []
+
+    def after_another_start(path: Path, mode: int) -> None:
+        made.append(path)
+        if len(made) == 1:
+            run_folder.remove_abandoned()
+            anyio.run(until, lambda: not path.exists())
+        chmod(path, mode)
+
+    monkeypatch.setattr(Path, "chmod", after_another_start)
+    folder = run_folder.make()
+
+    assert [path.exists() for path in made] == [False, True]
+    folder.remove()
+
+
 def test_a_file_that_is_there_already_is_neither_followed_nor_used(temporary: Path) -> None:
     folder = run_folder.make()
     (folder.path / "report").symlink_to(temporary / "stolen")
