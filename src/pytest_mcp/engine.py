@@ -4,8 +4,9 @@ In comes a validated request; out comes its answer, or the error it is answered 
 module that is named for it.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -25,18 +26,20 @@ from pytest_mcp.report.environment import explain as environment
 from pytest_mcp.running import interpreters
 from pytest_mcp.running.attempt import Call, OnProgress, OnRun, environment_of
 
+if TYPE_CHECKING:
+    from pytest_mcp.changes.differences import Look
+
 
 async def execute(
     request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress, *, on_run: OnRun | None = None
 ) -> ExecuteResult:
     """`on_run` is given the whole run, of which the answer is a part."""
-    reach = await _reach(request, config)
-    if reach is not None and reach.changed == 0:
-        return result.of_no_changes(reach, request)
-    lines = await _changed_lines(request, config)
-    call = Call(request, config, spare, on_progress, reach, lines, on_run)
+    change = await _change(request, config)
+    if change.reach is not None and change.reach.changed == 0:
+        return result.of_no_changes(change.reach, request)
+    call = Call(request, config, spare, on_progress, change.reach, change.lines, on_run)
     if config.history is not None:
-        return await _execute_and_record(call, config.history)
+        return await _execute_and_record(call, config.history, change.look)
     run = await _executed(call)
     ceiling = config.max_reply_bytes
     return await in_thread(lambda: budget.fit_execution(result.executed(run), request, ceiling=ceiling))
@@ -49,14 +52,14 @@ async def _executed(call: Call[ExecuteTests]) -> Run[ExecuteTests]:
     return run
 
 
-async def _execute_and_record(call: Call[ExecuteTests], history: History) -> ExecuteResult:
+async def _execute_and_record(call: Call[ExecuteTests], history: History, look: "Look | None") -> ExecuteResult:
     """The answer is the same as without a history, but for a notice if nothing can be recorded."""
     # Who records nothing does not load them.
     from pytest_mcp.history import recorder  # noqa: PLC0415
     from pytest_mcp.report.history import recorded  # noqa: PLC0415
 
     request, ceiling = call.request, call.config.max_reply_bytes
-    with recorder.of(history).begin(call.config) as recording:
+    with recorder.of(history).begin(call.config, look) as recording:
         run = await _executed(call)
         report = await in_thread(partial(result.executed, run))
         past = await _remarks(report, call.config, history)
@@ -87,7 +90,7 @@ async def finish_recording(config: Config) -> str | None:
 
 
 async def discover(request: DiscoverTests, config: Config, spare: Spare, on_progress: OnProgress) -> DiscoverResult:
-    reach = await _reach(request, config)
+    reach = (await _change(request, config)).reach
     if reach is not None and reach.changed == 0:
         return discovery.of_no_changes(reach)
     run = await interpreters.run(Call(request, config, spare, on_progress, reach), config.default_timeout)
@@ -111,40 +114,43 @@ async def explain(request: ExplainEnvironment, config: Config, spare: Spare, on_
     return await in_thread(lambda: environment.explained(trial, host.look(config, python, folder)))
 
 
-async def _reach(request: Request, config: Config) -> Reach | None:
-    """What the change that the request names can reach; None if it names none."""
-    if request.changed is None:
-        return None
+@dataclass(frozen=True)
+class _Change:
+    """What the change that a request names can reach, and its lines, as far as it asks for them."""
+
+    reach: Reach | None = None
+    lines: ChangedLines | None = None
+    look: "Look | None" = None
+
+
+async def _change(request: Request, config: Config) -> _Change:
+    by_lines = isinstance(request, ExecuteTests) and request.coverage == "changed"
+    if request.changed is None and not by_lines:
+        return _Change()
     # No other call needs them, and they take time to load.
-    from pytest_mcp.changes import differences, reach  # noqa: PLC0415
+    from pytest_mcp.changes import changed_lines, differences  # noqa: PLC0415
     from pytest_mcp.changes.git_commands import CannotTell, Refused  # noqa: PLC0415
 
     ref = request.changed if isinstance(request.changed, str) else None
     try:
-        changes = await differences.since(config, ref)
+        look = await differences.of_ref(config, ref, lines=by_lines)
     except Refused as error:
-        raise InvalidParams([Fault("changed", str(error), "no_changes", request.changed)]) from error
+        name, value = ("coverage", "changed") if request.changed is None else ("changed", request.changed)
+        raise InvalidParams([Fault(name, str(error), "no_changes", value)]) from error
     except CannotTell as error:
-        return Reach(ref or "the default branch", None, reason=str(error))
-    examined = await in_thread(partial(reach.examine, changes, config.root))
+        since, why = ref or "the default branch", str(error)
+        unknown = None if request.changed is None else Reach(since, None, reason=why)
+        return _Change(unknown, ChangedLines(since, None, why) if by_lines else None)
+    reach = None if request.changed is None else await _reach(look, config)
+    return _Change(reach, changed_lines.added(look) if by_lines else None, look)
+
+
+async def _reach(look: "Look", config: Config) -> Reach:
+    from pytest_mcp.changes import reach  # noqa: PLC0415 - as above
+
+    examined = await in_thread(partial(reach.examine, look.changes, config.root))
     if config.history is None or not config.history.map:
         return examined.reach
     from pytest_mcp.history import affected  # noqa: PLC0415
 
-    return await affected.narrow(examined, changes, config)
-
-
-async def _changed_lines(request: ExecuteTests, config: Config) -> ChangedLines | None:
-    """The lines whose coverage is asked for; None if it is not only that of changed lines."""
-    if request.coverage != "changed":
-        return None
-    from pytest_mcp.changes import changed_lines  # noqa: PLC0415 - as above
-    from pytest_mcp.changes.git_commands import CannotTell, Refused  # noqa: PLC0415
-
-    ref = request.changed if isinstance(request.changed, str) else None
-    try:
-        return await changed_lines.of_change(config, ref)
-    except Refused as error:
-        raise InvalidParams([Fault("coverage", str(error), "no_changes", request.coverage)]) from error
-    except CannotTell as error:
-        return ChangedLines(ref or "the default branch", None, str(error))
+    return await affected.narrow(examined, look.changes, config)

@@ -1,16 +1,20 @@
-"""What a repository can bring that makes git start programs: asking what changed starts none and changes nothing."""
+"""What a repository can bring that makes git start programs: asking what changed starts none but filters.
+
+Nothing of the repository changes.
+"""
 
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import anyio
 import pytest
 
-from pytest_mcp.changes import git_commands
+from pytest_mcp.changes import differences, git_commands
 from pytest_mcp.changes.git_commands import CannotTell, NoRepository
-from tests.support.projects.checkouts import new_checkout, without_supervisor
+from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
 from tests.support.projects.managed import Home, empty_home
 from tests.support.waiting import PATIENCE, processes_in
 
@@ -37,6 +41,15 @@ class Trap:
 
     def attributes(self, line: str) -> None:
         (self.checkout.top / ".gitattributes").write_text(f"{line}\n", encoding="utf-8")
+
+    def submodule(self) -> Checkout:
+        """One with a change inside, and a file that was only touched: git would note that in its index."""
+        inner = new_checkout(self.checkout.top / "inner")
+        self.checkout.git("-c", "advice.addEmbeddedRepo=false", "add", "inner")
+        self.checkout.git("commit", "--quiet", "-m", "submodule")
+        inner.write(a="a = 2\n")
+        os.utime(inner.top / "b.py", ns=(1, 1))
+        return inner
 
     def hook(self, folder: str, name: str) -> None:
         path = self.checkout.top / ".git" / folder / name
@@ -69,18 +82,39 @@ def included(trap: Trap) -> None:
     trap.configure("include.path=../settings")
 
 
-def filters(trap: Trap) -> None:
+def smudge(trap: Trap) -> None:
+    """It would run only if git wrote files."""
     trap.attributes("*.py filter=evil")
-    trap.configure("filter.evil.clean", "filter.evil.smudge")
-
-
-def filter_process(trap: Trap) -> None:
-    trap.attributes("*.py filter=evil")
-    trap.configure("filter.evil.process")
+    trap.configure("filter.evil.smudge")
 
 
 def external_diff(trap: Trap) -> None:
     trap.configure("diff.external")
+
+
+def diff_of_submodules(trap: Trap) -> None:
+    trap.submodule()
+    trap.configure("diff.submodule=diff", "diff.external")
+
+
+def in_submodule(trap: Trap) -> None:
+    """git looks at it with another git, for which the same must hold."""
+    inner = trap.submodule()
+    inner.git("config", "core.fsmonitor", str(trap.program))
+    inner.git("config", "diff.external", str(trap.program))
+    hooks = Path(inner.git("rev-parse", "--absolute-git-dir").strip(), "hooks")
+    hooks.mkdir(exist_ok=True)
+    shutil.copy2(trap.program, hooks / "post-index-change")
+
+
+def split_index(trap: Trap) -> None:
+    trap.configure("core.splitIndex=true", "splitIndex.maxPercentChange=0", "core.fsmonitor")
+    trap.checkout.git("update-index", "--split-index")
+
+
+def order_file(trap: Trap) -> None:
+    os.mkfifo(trap.checkout.top / ".git" / "order")
+    trap.configure("diff.orderFile=.git/order", "diff.external")
 
 
 def diff_driver(trap: Trap) -> None:
@@ -104,12 +138,12 @@ def hooks_path(trap: Trap) -> None:
 
 def alias(trap: Trap) -> None:
     """One of git's own commands cannot be replaced."""
-    for name in ("rev-parse", "ls-files", "ls-tree", "cat-file", "merge-base", "config", "evil"):
+    for name in ("rev-parse", "diff", "status", "ls-tree", "cat-file", "merge-base", "evil"):
         trap.configure(f"alias.{name}=!{trap.program}")
 
 
 def pager(trap: Trap) -> None:
-    trap.configure("core.pager", "pager.ls-files", "pager.config", "pager.ls-tree", "pager.rev-parse")
+    trap.configure("core.pager", "pager.diff", "pager.status", "pager.ls-tree", "pager.rev-parse")
 
 
 def ssh(trap: Trap) -> None:
@@ -146,9 +180,12 @@ TRAPS: list[tuple[Callable[[Trap], None], tuple[str, ...] | None]] = [
     (fsmonitor, STATUS),
     (fsmonitor_hook, STATUS),
     (included, STATUS),
-    (filters, STATUS),
-    (filter_process, STATUS),
+    (smudge, ("checkout", "--", "a.py")),
     (external_diff, DIFF),
+    (diff_of_submodules, DIFF),
+    (in_submodule, STATUS),
+    (split_index, STATUS),
+    (order_file, None),
     (diff_driver, DIFF),
     (textconv, DIFF),
     (hook, ("add", ".")),
@@ -163,6 +200,11 @@ TRAPS: list[tuple[Callable[[Trap], None], tuple[str, ...] | None]] = [
     (ask_pass, ("credential", "fill")),
     (signatures, ("commit", "--allow-empty", "-m", "signed")),
 ]
+
+
+def unwritten(state: dict[str, tuple[int, int, bytes]]) -> dict[str, tuple[int, int, bytes]]:
+    """git renews the time stamp of a split index's shared file whenever it reads one."""
+    return {name: (mode, 0 if "sharedindex" in name else at, data) for name, (mode, at, data) in state.items()}
 
 
 @pytest.fixture
@@ -185,11 +227,14 @@ async def test_a_program_that_the_repository_names_is_not_started(
     before = trap.checkout.state()
 
     files = await trap.checkout.files()
+    # The lines of the change are asked for with coverage of changed lines, and need the contents of blobs.
+    with suppress(CannotTell):
+        await differences.of_ref(trap.checkout.config(), "HEAD", lines=True)
 
     assert {"a.py", "new.py"} <= files
     assert "b.py" not in files
     assert not trap.canary.exists()
-    assert trap.checkout.state() == before
+    assert unwritten(trap.checkout.state()) == unwritten(before)
     if trigger is not None:
         trap.checkout.git(*trigger, given=CREDENTIAL, check=False)
         assert trap.canary.exists()
@@ -199,7 +244,7 @@ async def test_a_program_that_the_repository_names_is_not_started(
 async def test_nothing_is_started_by_a_supervised_git_either(tmp_path: Path) -> None:
     """All traps at once that leave the repository readable, and the real way to git."""
     trap = Trap(tmp_path / "größe")
-    for plant in (fsmonitor, filters, external_diff, hook, hooks_path, alias, pager, credential_helper):
+    for plant in (fsmonitor, diff_driver, external_diff, hook, hooks_path, alias, pager, credential_helper):
         plant(trap)
     trap.checkout.write(a="a = 2\n")
     trap.canary.unlink(missing_ok=True)
@@ -210,6 +255,31 @@ async def test_nothing_is_started_by_a_supervised_git_either(tmp_path: Path) -> 
     assert found.files == {"a.py", ".gitattributes"}
     assert not trap.canary.exists()
     assert trap.checkout.state() == before
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("way", ["clean", "process"])
+async def test_a_filter_runs_as_in_git_status_and_is_ended_if_it_hangs(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attributes say what a file's content is for git; the suite that is about to run is the project's code too."""
+    trap = Trap(tmp_path)
+    trap.attributes("*.py filter=evil")
+    trap.configure(f"filter.evil.{way}")
+    trap.checkout.write(a="a = 2\n")
+    before = trap.checkout.state()
+
+    # The second kind of filter answers, which this one does not.
+    with nullcontext() if way == "clean" else pytest.raises(CannotTell):
+        assert "a.py" in await trap.checkout.files()
+    assert trap.canary.exists()
+    assert trap.checkout.state() == before
+
+    monkeypatch.setattr(git_commands, "GIT_SECONDS", 1)
+    trap.program.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
+    with anyio.fail_after(PATIENCE), pytest.raises(CannotTell, match="within 1 seconds"):
+        await trap.checkout.files()
+    assert processes_in(tmp_path) == []
 
 
 @pytest.mark.anyio
@@ -316,7 +386,8 @@ ODD: list[tuple[Callable[[Trap], None], type[Exception]]] = [
 async def test_a_repository_that_cannot_be_compared_is_an_error_in_time(
     plant: Callable[[Trap], None], expected: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git_commands, "GIT_SECONDS", 1 if plant is piped_index else PATIENCE)
+    # A bomb takes memory until the time is over.
+    monkeypatch.setattr(git_commands, "GIT_SECONDS", 2 if plant is bomb else PATIENCE)
     monkeypatch.setattr(git_commands, "MOST_OUTPUT", 1024 * 1024)
     trap = Trap(tmp_path)
     plant(trap)
@@ -356,7 +427,7 @@ async def test_a_repository_of_another_user_is_refused_with_the_line_that_allows
 @pytest.mark.usefixtures("directly")
 async def test_links_pipes_and_loops_in_the_working_tree_are_neither_followed_nor_read(tmp_path: Path) -> None:
     outside, checkout = tmp_path / "outside", new_checkout(tmp_path / "project")
-    checkout.commit(**{"folder/c": "c = 1\n", "piped": "", "looped": ""})
+    checkout.commit(**{"folder/c": "c = 1\n", "piped": "p = 1\n", "looped": ""})
     shutil.move(checkout.top / "folder", outside)
     (checkout.top / "folder").symlink_to(outside)
     for name in ("piped.py", "looped.py"):

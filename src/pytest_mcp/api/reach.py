@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+# Instead of ranges.
+ALL_LINES = "all"
+
 
 @dataclass(frozen=True)
 class Reach:
@@ -30,5 +33,5 @@ class ChangedLines:
     since: str
     # For each changed file the lines that were added or replaced, as ranges (`3-5,9`); None if they are not known.
     ranges: dict[str, str] | None
-    # Why they are not known, or not all of them.
+    # Why they are not known.
     reason: str | None = None

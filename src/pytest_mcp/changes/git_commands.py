@@ -1,19 +1,22 @@
-"""Ask git about a repository, without starting a program that the repository names.
+"""The git repository of a project, and the only module that starts git.
 
-In come the settings, or the folder of a submodule; out comes what git printed, or an error with one sentence. Which
-commands git is given is decided here and nowhere else. `.git/config` can name programs for most of git's commands
-(fsmonitor, filters, hooks, external diffs, transports): those used here start none of them. They write nothing; only
-the time stamp of a split index's shared file is renewed, which git does whenever it reads one.
-What the listings mean is decided in `listings`, which commit is compared in `references`.
+A call opens its repository once and hands it on. Which commands git is given is decided here: each is safe in a
+repository whose `.git/config` names programs (fsmonitor, hooks, external diffs, transports), and none of those is
+started. The exception are filters: git compares a file as its attributes say, so their `clean` programs run as in
+`git status`. Nothing of the repository is written: git gets a private copy of the index, since `git diff` rewrites the
+index that it reads. Only the time stamp of a split index's shared file is renewed, which git does whenever it reads
+one. A ref reaches git on stdin, or as the hash that it stands for. What the output means is decided in `listings`.
 """
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import stat
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-
-import anyio
+from typing import NamedTuple
 
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import git_files
@@ -21,18 +24,36 @@ from pytest_mcp.environments.managers import query
 from pytest_mcp.environments.managers.query import Question, Unanswered
 from pytest_mcp.events.exit import Exit
 from pytest_mcp.execution import process
+from pytest_mcp.execution.background import in_thread
+from pytest_mcp.execution.folder import run_folder
+from pytest_mcp.execution.folder.run_folder import FolderError
 from pytest_mcp.execution.supervisor_client import SpawnError
 
 # For one command. A repository can make git hang, by a pipe in place of a file for example.
 GIT_SECONDS = 20
 # One listing: about half a million files.
 MOST_OUTPUT = 64 * 1024 * 1024
+# An index of a million files is half as large.
+LARGEST_INDEX = 256 * 1024 * 1024
+# The default branch is the first of these that exists.
+BRANCHES = (
+    *("refs/remotes/origin/HEAD", "refs/heads/main", "refs/remotes/origin/main"),
+    *("refs/heads/master", "refs/remotes/origin/master"),
+)
 
 _OPTIONS = (
     "--no-pager",
     *("-c", "core.fsmonitor=false"),
     *("-c", "core.hooksPath=/dev/null"),
     *("-c", "core.untrackedCache=false"),
+    # Else the private index could be written as a split one, whose shared file is in the repository, or as a sparse
+    # one, for which git creates objects.
+    *("-c", "core.splitIndex=false"),
+    *("-c", "index.sparse=false"),
+    # Else a file that was only touched is a difference.
+    *("-c", "diff.autoRefreshIndex=true"),
+    # The order does not matter, and the file that it is read from can be a pipe.
+    *("-c", "diff.orderFile=/dev/null"),
     # A folder of the project that looks like a bare repository is not taken for one.
     *("-c", "safe.bareRepository=explicit"),
 )
@@ -46,9 +67,27 @@ _VARIABLES: Mapping[str, str] = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "LC_ALL": "C",
 }
+# In one call of `rev-parse`, which ends at the first name that does not exist: a pattern need not match. The branches
+# that exist are listed twice, by hash and by name.
+_PATTERNS = tuple(f"--glob={name[:-1]}[{name[-1]}]" for name in BRANCHES)
+_OPENING = ("rev-parse", "--show-toplevel", "--git-path", "index", "HEAD", *_PATTERNS, "--symbolic")
+_STATUS = ("status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames")
+_DIFF = (
+    *("diff", "--raw", "-z", "--no-abbrev", "--no-renames"),
+    *("--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"),
+)
+# Behind the list of files, the numbers of the lines that differ. A change of line ends alone is none.
+_LINES = ("--patch", "--unified=0", "--inter-hunk-context=0", "--no-prefix", "--ignore-cr-at-eol")
+# A larger file counts as binary there. No person writes so much source into one.
+_LARGEST_TEXT = ("-c", "core.bigFileThreshold=2m")
+# In an index: the mode of a submodule, and the name of the part that names a shared index, which could have one.
+_MODE_OF_SUBMODULE = (0o160000).to_bytes(4, "big")
+_SPLIT = b"link"
+# What git exits with if a name does not exist, and how many lines it has printed by then: the index and HEAD.
+_FATAL = 128
+_LEAST_LINES = 2
 # What git says when another user owns the repository.
 _FOREIGN = "dubious ownership"
-_FALSE = frozenset({"false", "no", "off", "0", ""})
 
 
 class Refused(Exception):
@@ -71,39 +110,83 @@ class GitFailed(CannotTell):
     """git exited with an error; the message repeats it."""
 
 
+class Outputs(NamedTuple):
+    """Of one look at the working tree. `diff` is empty if no commit was compared."""
+
+    status: bytes
+    diff: bytes
+
+
+class Index(NamedTuple):
+    """A private copy. If it is `written`, git notes there which files it has read and found unchanged."""
+
+    path: Path
+    written: bool
+
+
 @dataclass(frozen=True)
-class Settings:
-    """What the repository's configuration says about files in the working tree."""
+class Git:
+    """The program, for one checkout. No program below `top` is ever started."""
 
-    executable_bits: bool
-    converts_line_ends: bool
+    top: Path
+    program: Path
+    environment: Mapping[str, str]
 
+    async def ask(self, *arguments: str, given: bytes = b"", index: Index | None = None) -> bytes:
+        """What it prints. Raises CannotTell."""
+        ended, output = await self.run(*arguments, given=given, index=index)
+        if ended.code != 0:
+            raise GitFailed(str(query.complaint("git", ended)))
+        return output
 
-@dataclass(frozen=True)
-class Listings:
-    """The output of ls-tree and ls-files, and the settings that files are compared with."""
-
-    tree: bytes
-    files: bytes
-    settings: Settings
+    async def run(self, *arguments: str, given: bytes = b"", index: Index | None = None) -> tuple[Exit, bytes]:
+        """The same with any exit code."""
+        launch = query.launch(_question(self.top, self.environment, arguments, index), self.program)
+        try:
+            ended, output = await process.ask_for_bytes(launch, given, time_limit=GIT_SECONDS, most=MOST_OUTPUT)
+        except SpawnError as error:
+            raise CannotTell(f"git could not be started: {error}") from error
+        if ended.timed_out:
+            raise CannotTell(f"git did not answer within {GIT_SECONDS} seconds")
+        if ended.reason == "overflow":
+            raise CannotTell(f"git listed more than {MOST_OUTPUT // 1024**2} MiB of files")
+        if ended.code is None:
+            raise CannotTell(f"git was ended by {ended.signal}")
+        return ended, output
 
 
 @dataclass(frozen=True)
 class Repository:
-    """One checkout. No program below `outermost`, the checkout that contains the project, is ever started."""
+    """One checkout, as it was when a call opened it."""
 
-    top: Path
-    outermost: Path
-    program: Path
-    environment: Mapping[str, str]
+    git: Git
+    config: Config
+    # The file in which git keeps what is staged.
+    index: Path
+    # None before the first commit.
+    head: str | None
+    # The commits of those that exist.
+    branches: Mapping[str, str]
+    # Whether HEAD has a file in the project's folder.
+    has_root: bool
 
-    async def submodule(self, folder: Path) -> "Repository":
-        return await _checked(replace(self, top=folder))
+    @property
+    def top(self) -> Path:
+        return self.git.top
+
+    @property
+    def root(self) -> Path:
+        """The project's folder, relative to the top."""
+        return self.config.root.relative_to(self.top)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        return self.git.environment
 
     async def commits(self, names: Sequence[str]) -> list[str | None]:
         """The hash of the commit that each name stands for; None if there is none."""
         asked = "".join(f"{name}^{{commit}}\n" for name in names).encode()
-        told = await self._ask("cat-file", "--batch-check=%(objectname) %(objecttype)", given=asked)
+        told = await self.git.ask("cat-file", "--batch-check=%(objectname) %(objecttype)", given=asked)
         found = [line.split(" ") for line in told.decode("utf-8", "replace").split("\n")[:-1]]
         if len(found) != len(names):
             raise CannotTell("git gave an answer that could not be read")
@@ -111,53 +194,40 @@ class Repository:
 
     async def merge_base(self, one: str, other: str) -> str | None:
         """One common ancestor; None if there is none, which can be so in a shallow clone."""
-        return (await self._ask("merge-base", one, other, fine=(0, 1))).decode().strip() or None
+        ended, output = await self.git.run("merge-base", one, other)
+        if ended.code not in (0, 1):
+            raise GitFailed(str(query.complaint("git", ended)))
+        return output.decode().strip() or None
 
-    async def list_all(self, commit: str) -> Listings:
-        """The commit's tree, the index with untracked files, and the settings: asked at the same time."""
-        questions = {
-            "tree": ("ls-tree", "-r", "-z", "--full-tree", commit),
-            # With tags (`-t`): S is a file that a sparse checkout leaves out, ? an untracked one.
-            "files": ("ls-files", "-s", "-t", "-o", "-z", "--exclude-standard"),
-            # Exits with 1 if none is set.
-            "settings": ("config", "-z", "--get-regexp", r"^core\.(filemode|autocrlf)$"),
-        }
-        answers: dict[str, bytes | CannotTell] = {}
-
-        async def ask(name: str) -> None:
-            try:
-                answers[name] = await self._ask(*questions[name], fine=(0, 1) if name == "settings" else (0,))
-            except CannotTell as error:
-                answers[name] = error
-
-        async with anyio.create_task_group() as group:
-            for name in questions:
-                group.start_soon(ask, name)
-        tree, files, settings = (_given(answers[name]) for name in questions)
-        return Listings(tree, files, _settings(settings))
+    async def look(self, commit: str | None, *, lines: bool = False) -> Outputs:
+        """What is not committed and, with a commit, all that differs from it."""
+        async with self._private_index() as index:
+            status = await self.git.ask(*_STATUS, index=index)
+            if commit is None:
+                return Outputs(status, b"")
+            diff = (*_LARGEST_TEXT, *_DIFF, *_LINES) if lines else _DIFF
+            return Outputs(status, await self.git.ask(*diff, commit, "--", index=index))
 
     async def list_tree(self, commit: str) -> bytes:
         """The commit's tree: records of `mode type hash size TAB path`."""
-        return await self._ask("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+        return await self.git.ask("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
 
     async def contents(self, hashes: Sequence[bytes]) -> bytes:
         """The objects one after the other: each a line of `hash type size`, its content and a newline."""
-        return await self._ask("cat-file", "--batch", given=b"".join(name + b"\n" for name in hashes))
+        return await self.git.ask("cat-file", "--batch", given=b"".join(name + b"\n" for name in hashes))
 
-    async def find_top(self) -> str:
-        """The top of the working tree, as git sees it."""
-        return os.fsdecode((await self._ask("rev-parse", "--show-toplevel")).removesuffix(b"\n"))
-
-    async def _ask(self, *arguments: str, given: bytes = b"", fine: Sequence[int] = (0,)) -> bytes:
-        question = _question(self.top, self.outermost, self.environment, arguments)
+    @asynccontextmanager
+    async def _private_index(self) -> AsyncIterator[Index]:
         try:
-            ended, output = await process.ask_for_bytes(
-                query.launch(question, self.program), given, time_limit=GIT_SECONDS, most=MOST_OUTPUT
-            )
-        except SpawnError as error:
-            raise CannotTell(f"git could not be started: {error}") from error
-        _check(ended, fine)
-        return output
+            folder = run_folder.make()
+        except FolderError as error:
+            raise CannotTell(f"the temporary folder cannot be used: {error}") from error
+        try:
+            yield await in_thread(partial(_copy, self.index, folder.path / "index"))
+        except OSError as error:
+            raise CannotTell(f"git's index cannot be copied: {error.strerror}") from error
+        finally:
+            folder.remove()
 
 
 async def find(config: Config) -> Repository:
@@ -167,54 +237,68 @@ async def find(config: Config) -> Repository:
         raise NoRepository(f"needs a git repository, and {config.root} is not in one")
     top = checkout.top
     try:
-        program = query.find(_question(top, top, config.environment, ()))
+        program = query.find(_question(top, config.environment))
     except Unanswered as error:
         raise NoRepository(f"needs git, and {error}") from error
-    return await _checked(Repository(top, top, program, config.environment))
+    return await _opened(Git(top, program, config.environment), config)
 
 
-async def _checked(repository: Repository) -> Repository:
-    try:
-        seen = await repository.find_top()
-    except GitFailed as error:
-        if _FOREIGN in str(error):
-            allow = f"git config --global --add safe.directory {shlex.quote(str(repository.top))}"
-            raise NoRepository(
-                f"needs a repository that git reads, and another user owns this one; if you trust it: {allow}"
-            ) from error
-        raise NoRepository(f"needs a repository that git reads; {error}") from error
-    if seen != str(repository.top):
+async def _opened(git: Git, config: Config) -> Repository:
+    root = config.root.relative_to(git.top)
+    ended, output = await git.run(*_OPENING, *_PATTERNS, *([] if root == Path() else [f"HEAD:{root.as_posix()}"]))
+    if ended.code not in (0, _FATAL) or not output:
+        raise _unreadable(git.top, str(query.complaint("git", ended)))
+    top = os.fsencode(git.top) + b"\n"
+    if not output.startswith(top):
         # `core.worktree`, or a `.git` that git passes over.
-        raise NoRepository(f"needs a repository of its own: the one of {repository.top} is that of {seen} for git")
-    return repository
-
-
-def _question(folder: Path, outermost: Path, environment: Mapping[str, str], arguments: tuple[str, ...]) -> Question:
-    inherited = {name: None for name in environment if name.startswith("GIT_")}
-    return Question(
-        "git", (*_OPTIONS, *arguments), folder, environment, settings={**inherited, **_VARIABLES}, root=outermost
+        seen = os.fsdecode(output.partition(b"\n")[0])
+        raise NoRepository(f"needs a repository of its own: the one of {git.top} is that of {seen} for git")
+    lines = os.fsdecode(output.removeprefix(top)).split("\n")
+    if len(lines) <= _LEAST_LINES:
+        raise CannotTell("git gave an answer that could not be read")
+    index, head, *rest = lines
+    return Repository(
+        git,
+        config,
+        index=git.top / index,
+        head=None if head == "HEAD" else head,
+        branches=dict(zip([line for line in rest if line in BRANCHES], rest, strict=False)),
+        has_root=ended.code == 0,
     )
 
 
-def _check(ended: Exit, fine: Sequence[int]) -> None:
-    if ended.timed_out:
-        raise CannotTell(f"git did not answer within {GIT_SECONDS} seconds")
-    if ended.reason == "overflow":
-        raise CannotTell(f"git listed more than {MOST_OUTPUT // 1024**2} MiB of files")
-    if ended.code is None:
-        raise CannotTell(f"git was ended by {ended.signal}")
-    if ended.code not in fine:
-        raise GitFailed(str(query.complaint("git", ended)))
+def _unreadable(top: Path, complaint: str) -> NoRepository:
+    if _FOREIGN in complaint:
+        allow = f"git config --global --add safe.directory {shlex.quote(str(top))}"
+        return NoRepository(
+            f"needs a repository that git reads, and another user owns this one; if you trust it: {allow}"
+        )
+    return NoRepository(f"needs a repository that git reads; {complaint}")
 
 
-def _given(answer: bytes | CannotTell) -> bytes:
-    if isinstance(answer, CannotTell):
-        raise answer
-    return answer
+def _question(
+    top: Path, environment: Mapping[str, str], arguments: Sequence[str] = (), index: Index | None = None
+) -> Question:
+    settings = {**{name: None for name in environment if name.startswith("GIT_")}, **_VARIABLES}
+    if index is not None:
+        settings |= {"GIT_INDEX_FILE": str(index.path), "GIT_OPTIONAL_LOCKS": str(int(index.written))}
+    return Question("git", (*_OPTIONS, *arguments), top, environment, settings=settings, root=top)
 
 
-def _settings(output: bytes) -> Settings:
-    """A key without a value is true. The last one counts."""
-    lines = [record.partition("\n") for record in output.decode("utf-8", "replace").split("\0")]
-    said = {key: not newline or value.lower() not in _FALSE for key, newline, value in lines}
-    return Settings(said.get("core.filemode", True), said.get("core.autocrlf", False))
+def _copy(index: Path, copy: Path) -> Index:
+    try:
+        # Opening a pipe would block.
+        opened = os.open(index, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        # Nothing is staged.
+        return Index(copy, written=False)
+    with os.fdopen(opened, "rb") as source:
+        found = os.fstat(opened)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_INDEX:
+            raise CannotTell("git's index is not a file that can be read")
+        content = source.read()
+    copy.write_bytes(content)
+    # git reads again what was written to since the index was: a copy that is newer would hide such a change.
+    os.utime(copy, ns=(found.st_atime_ns, found.st_mtime_ns))
+    # git looks into submodules by another git, which would write to their own indexes.
+    return Index(copy, written=not any(part in content for part in (_MODE_OF_SUBMODULE, _SPLIT)))

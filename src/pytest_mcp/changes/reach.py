@@ -6,6 +6,7 @@ changed files that are not Python in `relevance`.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,7 +38,7 @@ def examine(changes: Changes, root: Path) -> Examined:
     if not count:
         return Examined(Reach(changes.since, 0))
     try:
-        graph = graphs.build(root, changes.files)
+        graph = graphs.build(root, changes.files, partial(relevance.documents, changes))
         reason = relevance.why_everything(changes, graph)
     except Unreadable as error:
         return Examined(Reach(changes.since, count, tuple(sources), reason=str(error)))

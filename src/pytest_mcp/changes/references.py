@@ -4,6 +4,7 @@ In comes a ref as it was given, or none; out come its name and its commit. A ref
 argument, and only the commit's hash is used afterwards. What changed since then is decided in `differences`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_mcp.changes.git_commands import CannotTell, GitFailed, Repository, UnknownRef
@@ -11,14 +12,7 @@ from pytest_mcp.changes.git_commands import CannotTell, GitFailed, Repository, U
 LONGEST_REF = 256
 # Characters that no ref has, and syntax for ranges, paths and searches in messages. A search can take any time.
 _UNUSABLE = (" ", ":", "?", "*", "[", "\\", "..", "{/")
-
 _REMOTE_HEAD = "refs/remotes/origin/HEAD"
-# The default branch is the first of these that exists.
-_BRANCHES = (
-    _REMOTE_HEAD,
-    *("refs/heads/main", "refs/remotes/origin/main"),
-    *("refs/heads/master", "refs/remotes/origin/master"),
-)
 
 
 @dataclass(frozen=True)
@@ -56,10 +50,9 @@ def _is_usable(ref: str) -> bool:
 
 
 async def _default(repository: Repository) -> Base:
-    head, *tips = await repository.commits(["HEAD", *_BRANCHES])
+    head, known = repository.head, repository.branches
     if head is None:
         raise CannotTell("the repository has no commit yet")
-    known = {branch: tip for branch, tip in zip(_BRANCHES, tips, strict=True) if tip is not None}
     branch, tip = next(iter(known.items()), ("HEAD", head))
     base = head if tip == head else await repository.merge_base(head, tip)
     if base is None:
@@ -67,7 +60,7 @@ async def _default(repository: Repository) -> Base:
     return Base("HEAD", head) if base == head else Base(_shown(branch, known), base)
 
 
-def _shown(branch: str, known: dict[str, str]) -> str:
+def _shown(branch: str, known: Mapping[str, str]) -> str:
     """origin/main rather than origin/HEAD, if that is what it stands for."""
     same = [each for each, tip in known.items() if tip == known[branch] and each != _REMOTE_HEAD]
     return _short(same[0] if branch == _REMOTE_HEAD and same else branch)

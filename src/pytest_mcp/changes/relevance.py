@@ -12,14 +12,14 @@ of projects. Documentation does matter if a Python file or a setting of pytest m
 test may read it, or run the examples in it.
 """
 
-from collections.abc import Iterable
 from itertools import filterfalse, takewhile
 from pathlib import PurePosixPath
 
 from pytest_mcp.changes import tree
 from pytest_mcp.changes.differences import Changes
-from pytest_mcp.changes.imports.graph import Graph, is_of_tests, is_test, settings_of_pytest
-from pytest_mcp.changes.imports.modules import parents
+from pytest_mcp.changes.imports.graph import Graph, is_of_tests, is_test
+from pytest_mcp.changes.imports.modules import Modules, parents
+from pytest_mcp.changes.tree import Tree
 from pytest_mcp.text import label
 
 CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"})
@@ -43,30 +43,45 @@ _OF_TOOLS = frozenset(
 
 def without_caches(changes: Changes) -> Changes:
     """What runs leave behind is no change, also if git does not ignore it."""
-    files = (frozenset(filterfalse(_is_cached, paths)) for paths in (changes.files, changes.outside))
+    files = (frozenset(filterfalse(is_cached, paths)) for paths in (changes.files, changes.outside))
     return Changes(changes.since, changes.commit, *files)
 
 
-def _is_cached(path: str) -> bool:
+def is_cached(path: str) -> bool:
     return not CACHES.isdisjoint(path.split("/"))
 
 
 def why_everything(changes: Changes, graph: Graph) -> str | None:
-    """The first reason, by the names of the files."""
-    documents: dict[bytes, str] = {}
+    """The first reason, by the names of the files. The graph was built with the words of `documents`."""
     for path in sorted(changes.files):
-        in_package = _is_in_package(path, graph)
-        of_tools = _of_tools(path) if _is_in_project(path, graph) and not in_package else None
-        if (word := of_tools or _as_document(path, in_package=in_package)) is not None:
-            documents[word] = path
-        elif (why := _why(path, graph)) is not None:
+        is_document = _document(path, graph.tree, graph.modules) is not None
+        if not is_document and (why := _why(path, graph)) is not None:
             return f"{label(path)} {why}"
     for path in sorted(changes.outside):
-        word = _of_tools(path) or _as_document(path, in_package=len(PurePosixPath(path).parts) > 1)
-        if word is None:
+        if _document_outside(path) is None:
             return f"{label(path)} changed, which is outside of the project's folder"
-        documents[word] = path
-    return _mentioned(documents, graph) if documents else None
+    if graph.mention is None:
+        return None
+    name, word = graph.mention
+    path = documents(changes, graph.tree, graph.modules)[word]
+    return f"{label(path)} changed, and {label(name)} mentions {word.decode('utf-8', 'replace')}"
+
+
+def documents(changes: Changes, found: Tree, modules: Modules) -> dict[bytes, str]:
+    """The changed files that matter only if a test mentions them, by the word that would do it."""
+    words = {path: _document(path, found, modules) for path in sorted(changes.files)}
+    words |= {path: _document_outside(path) for path in sorted(changes.outside)}
+    return {word: path for path, word in words.items() if word is not None}
+
+
+def _document(path: str, found: Tree, modules: Modules) -> bytes | None:
+    in_package = any(f"{folder}/__init__.py" in modules.files for folder in parents(path))
+    of_tools = _of_tools(path) if _is_in_project(path, found) and not in_package else None
+    return of_tools or _as_document(path, in_package=in_package)
+
+
+def _document_outside(path: str) -> bytes | None:
+    return _of_tools(path) or _as_document(path, in_package=len(PurePosixPath(path).parts) > 1)
 
 
 def _why(path: str, graph: Graph) -> str | None:
@@ -99,28 +114,7 @@ def _of_tools(path: str) -> bytes | None:
     return None if named is None or is_of_tests(path) else named.encode()
 
 
-def _is_in_project(path: str, graph: Graph) -> bool:
+def _is_in_project(path: str, found: Tree) -> bool:
     """Whether a file or folder of an editor or agent is at the root or in a member. A template is no member."""
     folder = "/".join(takewhile(lambda part: part not in _OF_TOOLS, path.split("/")))
-    return not folder or (
-        "{" not in folder and any(f"{folder}/{name}" in graph.tree.settings for name in tree.SETTINGS)
-    )
-
-
-def _is_in_package(path: str, graph: Graph) -> bool:
-    return any(f"{folder}/__init__.py" in graph.modules.files for folder in parents(path))
-
-
-def _mentioned(documents: dict[bytes, str], graph: Graph) -> str | None:
-    for name, content in tree.contents(graph.tree, [*graph.tree.python, *graph.tree.settings]):
-        for text in _texts(name, content):
-            for word, path in documents.items():
-                if word in text:
-                    return f"{label(path)} changed, and {label(name)} mentions {word.decode('utf-8', 'replace')}"
-    return None
-
-
-def _texts(name: str, content: bytes | None) -> Iterable[bytes]:
-    if content is None or name.endswith("setup.py"):
-        return []
-    return [content] if name.endswith(".py") else settings_of_pytest(content)
+    return not folder or ("{" not in folder and any(f"{folder}/{name}" in found.settings for name in tree.SETTINGS))

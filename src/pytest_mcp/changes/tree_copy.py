@@ -55,29 +55,9 @@ async def copy_of(repository: Repository, commit: str) -> AsyncIterator[Copy]:
             await supervisor_client.end(started)
 
 
-async def texts(repository: Repository, commit: str, names: Mapping[Path, str]) -> dict[str, str]:
-    """The text of files, by the names that are given to their paths. A file that is not there is left out."""
-    tree = await _listed(repository, commit)
-    paths = {os.fsencode(path): name for path, name in names.items()}
-    found = {path: tree[path] for path in paths if path in tree}
-    texts = {}
-    for batch in _batches(found):
-        output = await repository.contents([found[path][0].hash for path in batch])
-        for path, content in zip(batch, _contents(output), strict=True):
-            texts[paths[path]] = content.decode("utf-8", "replace")
-    return texts
-
-
-async def _listed(repository: Repository, commit: str) -> Sized:
-    try:
-        return listings.parse_sizes(await repository.list_tree(commit))
-    except ValueError as error:
-        raise CannotTell("git gave an answer that could not be read") from error
-
-
 async def _write(repository: Repository, commit: str, tree: Path) -> tuple[str, ...]:
     """What is left out."""
-    found = await _listed(repository, commit)
+    found = listings.parse_sizes(await repository.list_tree(commit))
     if sum(size for _, size in found.values()) > MOST_BYTES:
         raise CannotTell(f"its tree is larger than {MOST_BYTES // 1024**2} MiB")
     left_out = [path for path in found if not _can_be_read(found[path])]

@@ -20,7 +20,7 @@ class Trace(TypedDict):
 class Coverage(TypedDict):
     """Measure which lines the tests run."""
 
-    # Only these lines of these files, as ranges (`3-5,9`); None: all that the project's settings name.
+    # Only these lines of these files, as ranges (`3-5,9`) or `all`; None: all that the project's settings name.
     changed: dict[str, str] | None
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import anyio
 
+from pytest_mcp.changes.differences import Look
 from pytest_mcp.changes.state import CodeState, CodeWatch
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import Config, History
@@ -51,9 +52,12 @@ class Recorder:
         self._code: dict[Path, CodeWatch] = {}
 
     @contextmanager
-    def begin(self, config: Config) -> Iterator["Recording"]:
-        """During a run: look at the code and try to open the history. They are stopped if the block raises."""
-        recording = Recording(self, config)
+    def begin(self, config: Config, look: Look | None = None) -> Iterator["Recording"]:
+        """During a run: look at the code and try to open the history. They are stopped if the block raises.
+
+        `look` is the call's own look at the working tree, if it needed one.
+        """
+        recording = Recording(self, config, look)
         try:
             yield recording
         except BaseException:
@@ -102,11 +106,11 @@ class Recorder:
 class Recording:
     """One run that may be recorded."""
 
-    def __init__(self, recorder: Recorder, config: Config) -> None:
+    def __init__(self, recorder: Recorder, config: Config, look: Look | None) -> None:
         address = recorder.history.address
         self._recorder = recorder
         self.origin = Origin(uuid.uuid4().hex, time.time(), project_name.of(config.root), socket.gethostname())
-        self.code = asyncio.create_task(recorder.code_of(config).look())
+        self.code = asyncio.create_task(recorder.code_of(config).look(look))
         self._opened = asyncio.create_task(in_thread(partial(_problem_of_opening, address)))
         self._is_lost = False
         self.root = config.root

@@ -4,7 +4,7 @@ In come a ref and the test; out come its outcomes there. A test that is not ther
 tested other code than the copy's has no outcome: the reason is told. How the copy is made is decided in `tree_copy`.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +12,8 @@ from pathlib import Path
 import anyio
 
 from pytest_mcp.api.errors import Fault, InvalidParams
-from pytest_mcp.changes import git_commands, references, tree_copy
-from pytest_mcp.changes.changed_lines import Before
+from pytest_mcp.changes import changed_lines, differences, git_commands, references
+from pytest_mcp.changes.changed_lines import Lines
 from pytest_mcp.changes.git_commands import CannotTell, Refused, Repository
 from pytest_mcp.changes.references import Base
 from pytest_mcp.changes.tree_copy import copy_of
@@ -110,21 +110,14 @@ def _has_file(root: Path, node_id: str) -> bool:
     return file.is_file() and file.resolve().is_relative_to(root.resolve())
 
 
-def texts(found: Found, root: Path) -> Before | None:
-    """How to get the text of files at the base; None if there is none."""
-    there, base = found.repository, found.base
-    if there is None or base is None:
-        return None
-
-    async def read(files: Sequence[str]) -> Mapping[str, str]:
-        try:
-            return await tree_copy.texts(
-                there, base.commit, {root.relative_to(there.top) / file: file for file in files}
-            )
-        except CannotTell:
-            return {}
-
-    return read
+async def lines_changed(found: Found) -> Lines:
+    """Those that differ from the base; none if that cannot be told."""
+    if found.repository is None or found.base is None:
+        return {}
+    try:
+        return changed_lines.changed(await differences.since(found.repository, found.base, lines=True))
+    except CannotTell:
+        return {}
 
 
 def _problem(seen: Outcome) -> str | None:

@@ -7,6 +7,7 @@ suite's order, as far as that can tell something. What all of it means is decide
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
 from pytest_mcp.api.investigation import InvestigateFailure, InvestigateResult, OneTest
@@ -174,6 +175,6 @@ class Case:
     async def _suspects(self, context: Investigation) -> Suspected:
         self.say("looking for suspects")
         try:
-            return await suspects(context, [self.node_id], base.texts(self.base, self.runner.config.root))
+            return await suspects(context, [self.node_id], partial(base.lines_changed, self.base))
         except OutOfTime:
             return Suspected(problem="not looked for, the time was over")

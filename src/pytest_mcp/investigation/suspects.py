@@ -7,7 +7,7 @@ of imports instead.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -16,8 +16,7 @@ from typing import Protocol
 import anyio
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.changes import changed_lines
-from pytest_mcp.changes.changed_lines import Before, Lines
+from pytest_mcp.changes.changed_lines import Lines
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.events.spectrum import Executed, Line
@@ -48,6 +47,9 @@ _NOTHING_RAN = "it ran no Python code of the project but tests; native code and 
 _FRAME = re.compile(r"^(?=\S)(.*?):(\d{1,9}): in (.+)$", re.MULTILINE)
 # A file that cannot be parsed has no frame of its own.
 _UNPARSED = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
+
+# The lines that differ from the base.
+LinesChanged = Callable[[], Awaitable[Lines]]
 
 
 @dataclass(frozen=True)
@@ -80,27 +82,25 @@ class Investigated(Protocol):
         """Of the test under investigation, without tracing."""
 
 
-async def suspects(investigation: Investigated, failing: Sequence[str], before: Before | None = None) -> Suspected:
-    """The first of `failing` is under investigation. `before` gets the text of files at the base, if there is one.
-
-    Raises OutOfTime.
-    """
+async def suspects(
+    investigation: Investigated, failing: Sequence[str], since_base: LinesChanged | None = None
+) -> Suspected:
+    """The first of `failing` is under investigation. Raises OutOfTime."""
     runner = investigation.runner
     run = await traced(runner, failing, everything=investigation.suite is not None)
     if problem := _problem(run, failing[0], investigation.outcome):
         return Suspected(problem=problem)
-    target = run.ledger.executed.get(failing[0])
     changed: Lines = {}
-    if before is not None and target is not None:
-        changed = await lines_changed(runner, before, [*filter(places.is_source, target.code)])
+    if since_base is not None and failing[0] in run.ledger.executed:
+        changed = await lines_changed(runner, since_base)
     found = await in_thread(partial(of_run, run, failing[0], changed))
     return Suspected(tuple(found), None if found else _NOTHING_RAN)
 
 
-async def lines_changed(runner: Runner, before: Before, files: Sequence[str]) -> Lines:
+async def lines_changed(runner: Runner, since_base: LinesChanged) -> Lines:
     """Empty if the time is over first: git can take longer than what is left."""
     with anyio.move_on_after(runner.deadline.left):
-        return await changed_lines.since(before, runner.config.root, files)
+        return await since_base()
     return {}
 
 

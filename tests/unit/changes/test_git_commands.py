@@ -16,7 +16,7 @@ async def test_a_folder_outside_every_repository_is_refused(tmp_path: Path) -> N
     config = configure(Options(root=str(tmp_path)), {"PATH": "/usr/bin:/bin"})
 
     with pytest.raises(NoRepository, match="needs a git repository"):
-        await differences.since(config, None)
+        await differences.of_ref(config, None)
 
 
 @pytest.mark.anyio
@@ -66,5 +66,5 @@ async def test_unknown_objects_tell_nothing(checkout: Checkout) -> None:
     tree = checkout.git("rev-parse", "HEAD^{tree}").strip()
     (checkout.top / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
 
-    with pytest.raises(CannotTell, match="git said: fatal: "):
+    with pytest.raises(CannotTell, match="git said: "):
         await checkout.changed()

@@ -7,7 +7,7 @@ import pytest
 from pytest_mcp.changes import differences
 from pytest_mcp.changes.state import CodeState, CodeWatch
 from pytest_mcp.config.model import Options, configure
-from tests.support.projects.checkouts import Checkout
+from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
 
 
 async def test_equal_code_has_an_equal_hash_and_everything_else_another_one(checkout: Checkout) -> None:
@@ -50,7 +50,7 @@ async def test_git_is_not_asked_again_while_no_file_changes(
     watch = CodeWatch(checkout.config(), checkout.top / "history.db")
     before = await watch.look()
     (checkout.top / "history.db").write_bytes(b"a run")
-    monkeypatch.setattr(differences, "since", None)
+    monkeypatch.setattr(differences, "uncommitted", None)
 
     assert await watch.look() == before
 
@@ -64,6 +64,37 @@ async def test_a_new_commit_is_another_state(checkout: Checkout) -> None:
 
     assert (after.commit, after.dirty) == (head, False)
     assert after.hash != before.hash
+
+
+async def test_the_look_of_a_call_is_that_of_git_status_whatever_it_is_compared_with(checkout: Checkout) -> None:
+    checkout.git("switch", "--quiet", "-c", "topic")
+    checkout.commit(b="b = 2\n")
+    checkout.write(a="a = 2\n")
+    expected = await CodeWatch(checkout.config()).look()
+    look = await differences.of_ref(checkout.config(), "main")
+
+    assert look.changes.files == {"a.py", "b.py"}
+    assert await CodeWatch(checkout.config()).look(look) == expected
+
+
+async def test_a_change_in_a_repository_inside_is_another_state(checkout: Checkout) -> None:
+    inner = new_checkout(checkout.top / "inner")
+    watch = CodeWatch(checkout.config())
+    before = await watch.look()
+    inner.write(a="a = 3\n")
+
+    assert before.hash is not None
+    assert (await watch.look()).hash not in (before.hash, None)
+
+
+async def test_before_the_first_commit_nothing_is_known(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    checkout = Checkout((tmp_path / "project").resolve())
+    checkout.git("init", "--quiet")
+    checkout.write(a="")
+
+    with without_supervisor():
+        assert await CodeWatch(checkout.config()).look() == CodeState()
 
 
 async def test_without_a_repository_nothing_is_known(tmp_path: Path) -> None:

@@ -113,13 +113,3 @@ async def test_a_tree_that_is_too_large_is_not_copied(checkout: Checkout, monkey
 
     with pytest.raises(CannotTell, match="larger than"):
         await copied(checkout, commit)
-
-
-async def test_the_text_of_single_files_is_read_without_a_copy(checkout: Checkout) -> None:
-    commit = checkout.commit(a="a = 2\n")
-    checkout.write(a="a = 3\n", later="later = 1\n")
-    found = await git_commands.find(checkout.config())
-
-    texts = await tree_copy.texts(found, commit, {Path("a.py"): "first", Path("later.py"): "x", Path("b.py"): "second"})
-
-    assert texts == {"first": "a = 2\n", "second": "b = 1\n"}

@@ -1,6 +1,5 @@
-"""Whether a file is the one that git has stored."""
+"""When two files of a checkout are equal, and how one begins."""
 
-import hashlib
 import os
 import socket
 from pathlib import Path
@@ -8,35 +7,34 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.changes import working_tree
-from pytest_mcp.changes.git_commands import CannotTell, Settings
-from pytest_mcp.changes.listings import LINK, Entry
+from pytest_mcp.changes.git_commands import CannotTell
 from pytest_mcp.changes.working_tree import WorkingTree
-
-
-def entry(content: bytes, mode: bytes = b"100644") -> Entry:
-    return Entry(mode, hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest().encode())
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> WorkingTree:
-    return WorkingTree(tmp_path, Settings(executable_bits=True, converts_line_ends=True))
+    return WorkingTree(tmp_path)
 
 
-def test_a_file_is_the_same_by_content_and_executable_bit(files: WorkingTree, tmp_path: Path) -> None:
+def test_files_are_equal_by_content_and_mode(files: WorkingTree, tmp_path: Path) -> None:
+    for name, content in {"a": "x", "b": "x", "c": "y", "d": "x"}.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    (tmp_path / "d").chmod(0o755)
+
+    assert files.digest(b"a") == files.digest(b"b")
+    assert len({files.digest(name) for name in (b"a", b"c", b"d", b"gone")}) == 4
+
+
+def test_a_link_is_equal_by_its_target_and_is_not_followed(files: WorkingTree, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"x")
+    (tmp_path / "b").write_bytes(b"x")
+    for name, target in {"one": "a", "two": "a", "other": "b"}.items():
+        (tmp_path / name).symlink_to(target)
 
-    assert files.has_same(b"a", entry(b"x"))
-    assert not files.has_same(b"a", entry(b"y"))
-    assert not files.has_same(b"a", entry(b"x", b"100755"))
-
-
-def test_a_link_is_the_same_by_its_target_and_is_not_followed(files: WorkingTree, tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"x")
-    (tmp_path / "link").symlink_to("a")
-
-    assert files.has_same(b"link", entry(b"a", LINK))
-    assert not files.has_same(b"link", entry(b"x"))
-    assert not files.has_same(b"a", entry(b"x", LINK))
+    assert files.digest(b"one") == files.digest(b"two")
+    assert len({files.digest(name) for name in (b"a", b"one", b"other")}) == 3
+    assert files.head(b"a", 1) == b"x"
+    assert files.head(b"one", 1) == b""
 
 
 def test_a_file_behind_a_linked_folder_is_not_there(files: WorkingTree, tmp_path: Path) -> None:
@@ -44,33 +42,24 @@ def test_a_file_behind_a_linked_folder_is_not_there(files: WorkingTree, tmp_path
     (tmp_path / "real" / "a").write_bytes(b"x")
     (tmp_path / "linked").symlink_to("real")
 
-    assert files.has_same(b"real/a", entry(b"x"))
-    assert not files.has_same(b"linked/a", entry(b"x"))
-    assert files.mode(b"linked/a") is None
-    assert files.names(b"linked") is None
+    assert files.head(b"real/a", 1) == b"x"
+    assert files.head(b"linked/a", 1) == b""
+    assert files.digest(b"linked/a") == files.digest(b"real/gone")
 
 
-def test_pipes_sockets_and_folders_are_no_files(files: WorkingTree, tmp_path: Path) -> None:
+def test_pipes_sockets_and_folders_are_not_read(files: WorkingTree, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(os.path.relpath(tmp_path / "socket"))
 
-        assert not any(files.has_same(name, entry(b"")) for name in (b"pipe", b"folder", b"socket", b"nothing"))
+        assert {files.head(name, 1) for name in (b"pipe", b"folder", b"socket", b"nothing")} == {b""}
+        assert len({files.digest(name) for name in (b"pipe", b"folder", b"socket", b"nothing")}) == 4
 
 
-def test_a_file_that_is_too_large_is_changed(
-    files: WorkingTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "a").write_bytes(b"xx")
-    monkeypatch.setattr(working_tree, "MOST_BYTES", 1)
-
-    assert not files.has_same(b"a", entry(b"xx"))
-
-
-def test_comparing_ends_at_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working_tree, "HASH_SECONDS", -1)
-    files = WorkingTree(tmp_path, Settings(executable_bits=True, converts_line_ends=False))
+def test_reading_ends_at_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working_tree, "READING_SECONDS", -1)
+    files = WorkingTree(tmp_path)
 
     with pytest.raises(CannotTell):
-        files.has_same(b"a", entry(b""))
+        files.digest(b"a")

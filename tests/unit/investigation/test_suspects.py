@@ -1,11 +1,11 @@
 """What is shown of suspects. How they are found is tested on real runs."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
 import pytest
 
+from pytest_mcp.changes.changed_lines import Lines
 from pytest_mcp.config.model import Options, configure
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.spectrum import Executed
@@ -35,13 +35,13 @@ async def test_git_that_hangs_does_not_outlast_the_deadline(tmp_path: Path) -> N
     (tmp_path / "shop.py").write_text("PEN = 1\n", encoding="utf-8")
     config = configure(Options(root=str(tmp_path)), {})
 
-    async def hanging(_files: Sequence[str]) -> dict[str, str]:
+    async def hanging() -> Lines:
         await anyio.sleep_forever()
         return {}
 
     runner = Runner(config, Candidate(Path("python"), ""), Deadline.after(0))
 
     with anyio.fail_after(PATIENCE):
-        found = await lines_changed(runner, hanging, ["shop.py"])
+        found = await lines_changed(runner, hanging)
 
     assert found == {}

@@ -12,7 +12,7 @@ Nothing is kept between calls.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -43,6 +43,8 @@ class Graph:
     open: dict[str, str] = field(default_factory=dict)
     # Files that every other depends on, each with the reason.
     everywhere: dict[str, str] = field(default_factory=dict)
+    # The first file that contains one of the words that were looked for, and the word.
+    mention: tuple[str, bytes] | None = None
 
     def add(self, importer: str, imported: Iterable[str]) -> None:
         for path in imported:
@@ -62,18 +64,26 @@ class Graph:
         return seen.issuperset(wanted)
 
 
-def build(root: Path, changed: Iterable[str]) -> Graph:
-    """Raises Unreadable, with the reason, if the files of the project cannot all be known."""
+# Which words to look for in the files of a project.
+Words = Callable[[Tree, Modules], Collection[bytes]]
+
+
+def build(root: Path, changed: Iterable[str], words_in: Words = lambda _tree, _modules: ()) -> Graph:
+    """Raises Unreadable, with the reason, if the files of the project cannot all be known. Each is read once."""
     found = tree.look(root)
     gone = [path for path in changed if path.endswith(".py")]
     modules = Modules({*found.python, *gone}, root.name)
     graph = Graph(found, modules)
     scanner = Scanner(modules.names)
-    mentions = {
-        path: Mentions(untold=_UNREADABLE) if content is None else scanner.scan(content, path)
-        for path, content in tree.contents(found, found.python)
-    }
-    settings = {path: content or b"" for path, content in tree.contents(found, found.settings)}
+    words = words_in(found, modules)
+    mentions: dict[str, Mentions] = {}
+    settings = dict.fromkeys(found.settings, b"")
+    for path, content in tree.contents(found, [*dict.fromkeys([*found.python, *found.settings])]):
+        if path.endswith(".py"):
+            mentions[path] = Mentions(untold=_UNREADABLE) if content is None else scanner.scan(content, path)
+        if path in settings:
+            settings[path] = content or b""
+        graph.mention = graph.mention or _mention(path, content or b"", words)
     modules.anywhere = any(each.paths for each in mentions.values()) or any(map(_remaps, settings.values()))
     for path, each in mentions.items():
         graph.add(path, _dependencies(path, each, modules))
@@ -84,6 +94,14 @@ def build(root: Path, changed: Iterable[str]) -> Graph:
     _open(graph, mentions)
     _spread(graph, mentions, settings)
     return graph
+
+
+def _mention(path: str, content: bytes, words: Collection[bytes]) -> tuple[str, bytes] | None:
+    """Of settings files only the part for pytest counts, and nothing in a setup.py."""
+    if not words or path.endswith("setup.py"):
+        return None
+    texts = [content] if path.endswith(".py") else settings_of_pytest(content)
+    return next(((path, word) for text in texts for word in words if word in text), None)
 
 
 def _dependencies(path: str, found: Mentions, modules: Modules) -> set[str]:

@@ -14,6 +14,8 @@ from typing import Any, Callable, Iterable, Iterator
 # How many files are told, those with the most missed lines first, and how much of each.
 MOST_FILES = 2_000
 MOST_RANGES = 1_000
+# Instead of ranges: a file that the base lacks.
+ALL_LINES = "all"
 
 
 def tell(emit: Callable[..., bool], cov: Any, folder: str, root: str, changed: dict[str, str] | None) -> None:
@@ -22,7 +24,7 @@ def tell(emit: Callable[..., bool], cov: Any, folder: str, root: str, changed: d
     has_branches = report.get("meta", {}).get("branch_coverage", False)
     rows = [Row(cov, name, entry, has_branches) for name, entry in files.items()]
     if changed is not None:
-        rows = [row.limited(numbers(changed[row.name]), cov) for row in rows if row.name in changed]
+        rows = [row.limited(changed[row.name], cov) for row in rows if row.name in changed]
     for row in sorted(rows, key=lambda row: (-len(row.missed), row.name))[:MOST_FILES]:
         if changed is not None or row.missed or row.untaken:
             emit(
@@ -70,8 +72,11 @@ class Row:
     def lines(self) -> int:
         return len(self.missed) + len(self.ran)
 
-    def limited(self, lines: set[int], cov: Any) -> Row:
+    def limited(self, to: str, cov: Any) -> Row:
         """Only these lines. A line inside a statement stands for the statement, which counts at its first line."""
+        if to == ALL_LINES:
+            return self
+        lines = numbers(to)
         with suppress(Exception):
             lines = set(cov._get_file_reporter(os.path.abspath(self.name)).translate_lines(lines))
         self.missed &= lines

@@ -140,7 +140,7 @@ async def selected(repository: Workbench, old: str, new: str) -> set[str]:
     """The recorded tests that run if the file is edited like this, which it is only for a moment."""
     config = configured(repository)
     edit(repository, old, new)
-    changes = await differences.since(config, "HEAD")
+    changes = (await differences.of_ref(config, "HEAD")).changes
     found = await affected.narrow(reach.examine(changes, config.root), changes, config)
     edit(repository, new, old)
     tests = {node_id for node_id in executed(config) if node_id.partition("::")[0] not in found.unreached}

@@ -1,12 +1,11 @@
 """`investigation/suspects.py` and `child/spectrum`, through real runs of a project with a planted bug."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.changes.changed_lines import Before
+from pytest_mcp.changes.changed_lines import Lines
 from pytest_mcp.environments import interpreter
 from pytest_mcp.events.run import Run
 from pytest_mcp.execution.job import Trace
@@ -72,8 +71,8 @@ async def investigated(bench: Workbench, node_id: str = "") -> Investigated:
     return Investigated(runner, await alone.once(runner, node_id) if node_id else Outcome("?"))
 
 
-async def suspected(bench: Workbench, node_id: str, before: Before | None = None) -> Suspected:
-    return await suspects(await investigated(bench, node_id), [node_id], before)
+async def suspected(bench: Workbench, node_id: str) -> Suspected:
+    return await suspects(await investigated(bench, node_id), [node_id])
 
 
 def lines_of(run: Run[ExecuteTests]) -> dict[str, dict[str, str]]:
@@ -143,17 +142,14 @@ async def test_of_equals_the_changed_function_is_first(bench: Workbench) -> None
     source = "def one(n):\n    n += 0\n    return n\n\ndef two(n):\n    n += 0\n    return n\n"
     test = "import shop\nRUN = [shop.one, shop.two]\ndef test_a(): assert sum(f(1) for f in RUN) == 3\n"
     bench.write({"shop.py": source, "test_shop.py": test})
-    asked: list[str] = []
 
-    async def before(files: Sequence[str]) -> dict[str, str]:
-        asked.extend(files)
-        return {"shop.py": source.replace("    n += 0\n", "    n += 1\n", 1)}
+    async def since_base() -> Lines:
+        return {"shop.py": frozenset({2})}
 
     context = await investigated(bench, "test_shop.py::test_a")
     without = await suspects(context, ["test_shop.py::test_a"])
-    found = await suspects(context, ["test_shop.py::test_a"], before)
+    found = await suspects(context, ["test_shop.py::test_a"], since_base)
 
-    assert asked == ["shop.py"]
     assert [(each.function, each.line) for each in without.functions] == [("two", 6), ("one", 2)]
     assert [(each.function, each.line) for each in found.functions] == [("one", 2), ("two", 6)]
 
