@@ -4,8 +4,9 @@ A call opens its repository once and hands it on. Which commands git is given is
 repository whose `.git/config` names programs (fsmonitor, hooks, external diffs, transports), and none of those is
 started. The exception are filters: git compares a file as its attributes say, so their `clean` programs run as in
 `git status`. Nothing of the repository is written: git gets a private copy of the index, since `git diff` rewrites the
-index that it reads. Only the time stamp of a split index's shared file is renewed, which git does whenever it reads
-one. A ref reaches git on stdin, or as the hash that it stands for. What the output means is decided in `listings`.
+index that it reads. What git writes whenever it reads an index of its own kind remains: the time stamp of a split
+index's shared file, and the trees of a sparse one that it must expand. A ref reaches git on stdin, or as the hash that
+it stands for. What the output means is decided in `listings`.
 """
 
 import os
@@ -46,10 +47,8 @@ _OPTIONS = (
     *("-c", "core.fsmonitor=false"),
     *("-c", "core.hooksPath=/dev/null"),
     *("-c", "core.untrackedCache=false"),
-    # Else the private index could be written as a split one, whose shared file is in the repository, or as a sparse
-    # one, for which git creates objects.
+    # Else the private index could be written as a split one, whose shared file is in the repository.
     *("-c", "core.splitIndex=false"),
-    *("-c", "index.sparse=false"),
     # Else a file that was only touched is a difference.
     *("-c", "diff.autoRefreshIndex=true"),
     # The order does not matter, and the file that it is read from can be a pipe.
@@ -80,9 +79,10 @@ _DIFF = (
 _LINES = ("--patch", "--unified=0", "--inter-hunk-context=0", "--no-prefix", "--ignore-cr-at-eol")
 # A larger file counts as binary there. No person writes so much source into one.
 _LARGEST_TEXT = ("-c", "core.bigFileThreshold=2m")
-# In an index: the mode of a submodule, and the name of the part that names a shared index, which could have one.
-_MODE_OF_SUBMODULE = (0o160000).to_bytes(4, "big")
-_SPLIT = b"link"
+# What an index contains that git must not write, even privately: the mode of a submodule, since the git that looks into
+# one would write to the submodule's index; and the marks of a split one, which could name submodules, and of a sparse
+# one, for which git creates objects.
+_UNWRITTEN = ((0o160000).to_bytes(4, "big"), b"link", b"sdir")
 # What git exits with if a name does not exist, and how many lines it has printed by then: the index and HEAD.
 _FATAL = 128
 _LEAST_LINES = 2
@@ -118,10 +118,10 @@ class Outputs(NamedTuple):
 
 
 class Index(NamedTuple):
-    """A private copy. If it is `written`, git notes there which files it has read and found unchanged."""
+    """A private copy. If it `is_written`, git notes there which files it has read and found unchanged."""
 
     path: Path
-    written: bool
+    is_written: bool
 
 
 @dataclass(frozen=True)
@@ -281,7 +281,7 @@ def _question(
 ) -> Question:
     settings = {**{name: None for name in environment if name.startswith("GIT_")}, **_VARIABLES}
     if index is not None:
-        settings |= {"GIT_INDEX_FILE": str(index.path), "GIT_OPTIONAL_LOCKS": str(int(index.written))}
+        settings |= {"GIT_INDEX_FILE": str(index.path), "GIT_OPTIONAL_LOCKS": str(int(index.is_written))}
     return Question("git", (*_OPTIONS, *arguments), top, environment, settings=settings, root=top)
 
 
@@ -291,7 +291,7 @@ def _copy(index: Path, copy: Path) -> Index:
         opened = os.open(index, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         # Nothing is staged.
-        return Index(copy, written=False)
+        return Index(copy, is_written=False)
     with os.fdopen(opened, "rb") as source:
         found = os.fstat(opened)
         if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_INDEX:
@@ -300,5 +300,7 @@ def _copy(index: Path, copy: Path) -> Index:
     copy.write_bytes(content)
     # git reads again what was written to since the index was: a copy that is newer would hide such a change.
     os.utime(copy, ns=(found.st_atime_ns, found.st_mtime_ns))
-    # git looks into submodules by another git, which would write to their own indexes.
-    return Index(copy, written=not any(part in content for part in (_MODE_OF_SUBMODULE, _SPLIT)))
+    is_written = not any(part in content for part in _UNWRITTEN)
+    if not is_written:
+        copy.with_name("index.lock").touch()
+    return Index(copy, is_written)
