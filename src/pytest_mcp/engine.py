@@ -7,8 +7,6 @@ module that is named for it.
 from dataclasses import replace
 from functools import partial
 
-import anyio
-
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
 from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, ExplainEnvironment, Request, Survey
@@ -18,6 +16,7 @@ from pytest_mcp.environments import host
 from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
+from pytest_mcp.execution import additions
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.report import budget, discovery, no_result, result
@@ -59,31 +58,24 @@ async def _execute_and_record(call: Call[ExecuteTests], history: History) -> Exe
     with recorder.of(history).begin(call.config) as recording:
         run = await _executed(call)
         report = await in_thread(partial(result.executed, run))
-        past = await _remarks(report, call.config, history)
-        told = replace(report, notices=[*report.notices, *past, *recording.notices()])
+        groups = [[failure.node_id for failure in group.members] for group in report.groups]
+        past = await additions.awaited("recorded runs", recording.notices(groups), instead=[])
+        told = replace(report, notices=[*report.notices, *past])
         answer = await in_thread(partial(budget.fit_execution, told, request, ceiling=ceiling))
         recording.keep(lambda origin, code: recorded.rows(run, report, origin, code), run.ledger.executed_functions)
     return answer
 
 
-async def _remarks(report: result.Report, config: Config, history: History) -> list[str]:
-    """What recorded runs say of the failures; nothing if that takes too long."""
-    from pytest_mcp.history import remarks  # noqa: PLC0415
+async def finish_recording(config: Config, *, is_awaited: bool = False) -> str | None:
+    """Wait, for a limited time, until everything is recorded; why not, if something is not.
 
-    groups = [[failure.node_id for failure in group.members] for group in report.groups]
-    if groups:
-        with anyio.move_on_after(remarks.LONGEST_WAIT):
-            return await in_thread(partial(remarks.look, history, config.root, groups))
-    return []
-
-
-async def finish_recording(config: Config) -> str | None:
-    """Wait, for a limited time, until everything is recorded; why not, if something is not."""
+    Somebody who has typed a command waits longer than a client that has left.
+    """
     if config.history is None:
         return None
     from pytest_mcp.history import recorder  # noqa: PLC0415
 
-    return await recorder.of(config.history).finish()
+    return await recorder.of(config.history).finish(is_awaited=is_awaited)
 
 
 async def discover(request: DiscoverTests, config: Config, spare: Spare, on_progress: OnProgress) -> DiscoverResult:
@@ -131,7 +123,8 @@ async def _reach(request: Request, config: Config) -> Reach | None:
         return examined.reach
     from pytest_mcp.history import affected  # noqa: PLC0415
 
-    return await affected.narrow(examined, changes, config)
+    narrowed = affected.narrow(examined, changes, config)
+    return await additions.awaited("recorded runs", narrowed, instead=examined.reach, seconds=affected.LONGEST)
 
 
 async def _changed_lines(request: ExecuteTests, config: Config) -> ChangedLines | None:

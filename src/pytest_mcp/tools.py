@@ -222,6 +222,11 @@ def _plain(schema: Any, *, optional: bool) -> Any:
     return choices[0] | plain if len(choices) == 1 else {"anyOf": choices} | plain
 
 
+def with_notices(result: Shape, notices: list[str]) -> Shape:
+    told: Any = result  # every answer has this key
+    return result.model_copy(update={"notices": [*told.notices, *notices]}) if notices else result
+
+
 def dump(result: BaseModel) -> dict[str, Any]:
     """The answer as it is sent: every key, in the model's order."""
     return result.model_dump(mode="json", by_alias=True)

@@ -159,6 +159,7 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         report_escape(channel, error)
         raise
     if measurement is not None:
+        channel.emit("measuring", exit_status=status)
         measurement.finish()
     # All hooks have run, also `pytest_unconfigure`: the process only has to exit now.
     channel.emit("returned", exit_status=status)

@@ -48,6 +48,7 @@ _FIRST_IS_KEPT: Mapping[type[Event], str] = {
     collection.Unreached: "unreached",
     workers.NoXdist: "no_xdist",
     coverage.NoCoverage: "no_coverage",
+    coverage.Measuring: "measuring",
     coverage.Covered: "covered",
     workers.Distributed: "distributed",
     workers.Overrun: "overrun",
@@ -79,6 +80,7 @@ class Ledger:
     unreached: collection.Unreached | None = None
     no_xdist: workers.NoXdist | None = None
     no_coverage: coverage.NoCoverage | None = None
+    measuring: coverage.Measuring | None = None
     covered: coverage.Covered | None = None
     covered_files: list[coverage.CoveredFile] = field(default_factory=list)
     distributed: workers.Distributed | None = None

@@ -29,6 +29,8 @@ from pytest_mcp.history.store import Unavailable
 
 # Of a commit, in a notice.
 _SHORT = 7
+# In seconds. Then all tests run that the imports lead to.
+LONGEST = 10
 
 
 @dataclass(frozen=True)

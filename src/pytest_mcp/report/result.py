@@ -4,7 +4,9 @@ Pure. Everything that an answer could show is here; `budget` decides how much of
 """
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial as bind
 from typing import Any
 
 from pytest_mcp.api.reach import Reach
@@ -27,6 +29,7 @@ from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.events.run import Run
+from pytest_mcp.execution import additions
 from pytest_mcp.report import coverage, failures, grouping, json_report, rerun, targets_not_run
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
@@ -145,7 +148,7 @@ def discovered(run: Run[DiscoverTests]) -> DiscoverResult:
     ]
     return DiscoverResult(
         count=len(tests),
-        notices=notices.of_discovery(run),
+        notices=_notices(bind(notices.of_discovery, run)),
         collection_errors=[failures.collection_error(event) for event in run.ledger.collection_failures],
         tests=tests,
         files=[],
@@ -199,7 +202,7 @@ def _report(run: Run[Request], request: ExecuteTests, *, cut_short: bool = False
         verdict=judge(ledger, run.exit, missed=bool(targets_not_run.missed(request, ledger)) or facts.missed(run)),
         exit_code=run.exit.code,
         summary=_summary(run),
-        notices=notices.of_execution(run, request, cut_short=cut_short),
+        notices=_notices(bind(notices.of_execution, run, request, cut_short=cut_short)),
         collection_errors=[failures.collection_error(event) for event in ledger.collection_failures],
         groups=grouping.group(failed),
         failures=failed,
@@ -212,8 +215,17 @@ def _report(run: Run[Request], request: ExecuteTests, *, cut_short: bool = False
         locals=request.locals,
         shard=facts.of_run(run, request),
         unreached=ledger.unreached.count if ledger.unreached else 0,
-        coverage=coverage.of_run(run, request),
+        coverage=_coverage(run, request) if request.coverage else None,
     )
+
+
+def _notices(make: Callable[[], list[str]]) -> list[str]:
+    return additions.made("notices", make, instead=[])
+
+
+def _coverage(run: Run[Request], request: ExecuteTests) -> Coverage | None:
+    unknown: Coverage | None = coverage.nothing("coverage is not known", None)
+    return additions.made("coverage", bind(coverage.of_run, run, request), instead=unknown)
 
 
 def _not_failed(ledger: Ledger, request: ExecuteTests) -> list[TestResult]:
