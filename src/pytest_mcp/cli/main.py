@@ -212,11 +212,12 @@ def _serve_stdio(config: Config) -> int:
     if handover is None:
         return 0
     # Imported here: the SDK takes most of a second to import, and a client's first requests are answered without it.
-    import anyio
+    with fast_start.leaving_with_client(sys.stdin.fileno(), handover):
+        import anyio
 
-    from pytest_mcp.execution import process
-    from pytest_mcp.server import log_format, telemetry
-    from pytest_mcp.server.app import serve_stdio
+        from pytest_mcp.execution import process
+        from pytest_mcp.server import log_format, telemetry
+        from pytest_mcp.server.app import serve_stdio
 
     log_format.set_up(config.log_level)
     process.prepare()

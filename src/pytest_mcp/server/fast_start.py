@@ -2,14 +2,18 @@
 
 In come the client's first lines; out go the answers that the SDK would give, and then a `Handover`: where the SDK
 continues. The first line that is not understood completely is left to the SDK, with all that follows it. After the
-answer to `tools/list` the SDK takes over as well: it is imported while the client is busy.
+answer to `tools/list` the SDK takes over as well: it is imported while the client is busy. If the client leaves
+meanwhile, `leaving_with_client` ends the process: nobody needs the SDK any more.
 
-There are no threads, so the order of messages is kept. Every import here delays the first answer.
+One thread reads, so the order of messages is kept. Every import here delays the first answer.
 """
 
 import json
 import os
 import select
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +29,8 @@ MOST_BRACKETS = 100
 STALLED_SECONDS = 0.75
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+# poll always reports a hangup; a half-closed socket only if it is asked for.
+_HANGUP = getattr(select, "POLLRDHUP", 0)
 # The extension whose clients get other answers than those of the snapshot.
 APPS = "io.modelcontextprotocol/ui"
 
@@ -84,6 +90,8 @@ class Handover(NamedTuple):
     opening: bytes = b""
     # Every byte that was read and not answered, in order.
     rest: bytes = b""
+    # Whether an answer may be due for some of them.
+    is_owed: bool = True
 
 
 def greet(source: int, target: int, *, has_history: bool = False, app: str = "auto") -> Handover | None:
@@ -106,7 +114,37 @@ def greet(source: int, target: int, *, has_history: bool = False, app: str = "au
                 return None
     except BrokenPipeError:
         return None
-    return Handover(conversation.opening, conversation.held + heard)
+    return Handover(conversation.opening, conversation.held + heard, is_owed=bool(heard))
+
+
+@contextmanager
+def leaving_with_client(source: int, handover: Handover) -> Iterator[None]:
+    """End the process as soon as the client has left during the block, unless it waits for an answer."""
+    # The first answer does not wait for them.
+    import fcntl  # noqa: PLC0415
+    import termios  # noqa: PLC0415
+    import threading  # noqa: PLC0415
+
+    ended, end = os.pipe()
+
+    def watch() -> None:
+        changes = select.poll()
+        changes.register(source, _HANGUP)
+        changes.register(ended, select.POLLIN)
+        if ended in dict(changes.poll()):
+            return
+        unread = int.from_bytes(fcntl.ioctl(source, termios.FIONREAD, bytes(4)), sys.byteorder)
+        if not unread and not handover.is_owed:
+            os._exit(0)
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        os.close(end)
+        watching.join()
+        os.close(ended)
 
 
 class _Conversation:
@@ -228,6 +266,5 @@ def _write(target: int, data: bytes, source: int) -> None:
 def has_left(source: int) -> bool:
     """Whether the other end of our stdin is closed, even if there is still something to read."""
     watch = select.poll()
-    # poll always reports a hangup; a half-closed socket only if it is asked for.
-    watch.register(source, getattr(select, "POLLRDHUP", 0))
+    watch.register(source, _HANGUP)
     return bool(watch.poll(0))
