@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any, Protocol, cast
 
 import anyio
@@ -73,9 +73,13 @@ def create(config: Config, calls: Calls | None = None, observer: Observer | None
             with anyio.CancelScope(shield=True):
                 await engine.finish_recording(config)
 
-    async def list_tools(context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        has_page = page.is_offered_to(context)
+    @cache
+    def advertised(*, has_page: bool) -> types.ListToolsResult:
+        """Once: making the schemas takes longer than all else in a request, and every client asks for them."""
         return types.ListToolsResult(tools=[_advertised(tool, has_page=has_page) for tool in offered(config)])
+
+    async def list_tools(context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return advertised(has_page=page.is_offered_to(context))
 
     server = Server(
         "pytest-mcp",
