@@ -304,6 +304,8 @@ class Reporter:
     def pytest_internalerror(self, excrepr: object) -> None:
         self.emit("internal_error", text=self.clip(told("the error", str, excrepr)))
 
+    # First: the terminal turns every argument on the way into text, which can take longer than there is time for.
+    @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         if self.workers is not None and excinfo.type is KeyboardInterrupt:
             self.workers.emit_stacks()

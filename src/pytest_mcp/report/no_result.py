@@ -26,9 +26,14 @@ from pytest_mcp.text import in_line, label
 # pytest's messages for an argument that it cannot find, in all its versions.
 _NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or directory not found: )(.*?)$", re.MULTILINE)
 _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) expressions do not support")
-_TRACEBACK_LINE = re.compile(r'^ *File "([^"\n]+)", line (\d+), in (\w+)', re.MULTILINE)
-# A frame in a stack, as Python or faulthandler prints it.
+# A frame as Python prints it, or faulthandler.
+_TRACEBACK_LINE = re.compile(r'^ *File "([^"\n]+)", line (\d+),? in ([\w<>.]+)', re.MULTILINE)
+# The same with its statement.
 _STACK_FRAME = re.compile(r'^  File "([^"\n]+)", line \d+,? in .*\n(?:    .*\n)?', re.MULTILINE)
+_TRACEBACK = "Traceback (most recent call last):\n"
+# What faulthandler prints when a process that did not heed the interruption is ended, innermost frames first.
+_ABORTED = re.compile(r"^Fatal Python error: Aborted\n", re.MULTILINE)
+_THREAD = re.compile(r"^(?:Current t|T)hread 0x.*\n", re.MULTILINE)
 # What starts pytest here.
 _LAUNCHER = "/pytest_mcp/child/"
 # How pytest-timeout begins and ends the stacks that it prints before it exits.
@@ -44,7 +49,7 @@ MAX_RUNNING_SHOWN = 5
 PARTIAL_BYTES = 2 * 1024 * 1024
 # How many files that could not be collected an error describes.
 MAX_COLLECTION_ERRORS = 20
-# How many of the innermost frames are shown of the code that was interrupted.
+# How many frames are shown of the code that was interrupted: the outermost, which is the test's own, and the innermost.
 MAX_FRAMES_SHOWN = 8
 
 
@@ -103,9 +108,9 @@ def _own_frames(run: Run[Asked_co], text: str) -> list[str]:
     """The frames of the project in a traceback as Python prints it, the innermost last."""
     root = f"{run.environment['root']}/"
     return [
-        in_line(f"{path.removeprefix(root)}:{line} in {function}")
+        in_line(f"{path.removeprefix(root)}:{line}: in {function}")
         for path, line, function in _TRACEBACK_LINE.findall(text)
-        if path.startswith(root) and not places.is_foreign(path.removeprefix(root))
+        if not places.is_foreign(path.removeprefix(root)) and not _is_of_runner(path)
     ]
 
 
@@ -169,10 +174,41 @@ def _unfinished(run: Run[Asked_co]) -> CallError:
 
 
 def _failed(run: Run[Asked_co], error_type: ErrorType, headline: str) -> ExecutionFailed:
-    facts = _facts(run)
+    facts, stack = _facts(run), stuck_at(run)
+    if stack:
+        facts = replace(facts, stderr=_without_stack(facts.stderr))
     if error_type == "crash":
         facts = replace(facts, stdout=_without_runner(facts.stdout), stderr=_without_runner(facts.stderr))
-    return ExecutionFailed(error_type, headline, facts, details=_progress_lines(run.ledger))
+    return ExecutionFailed(error_type, headline, facts, details=_progress_lines(run.ledger, stack))
+
+
+def stuck_at(run: Run[Asked_co]) -> list[str]:
+    """Where a run was that was interrupted: the frames of the project in its main thread, the innermost last."""
+    ledger = run.ledger
+    if ledger.interrupted is not None and ledger.interrupted.stack:
+        return _of_the_project(ledger.interrupted.stack)
+    if run.exit.reason not in ("timeout", "interrupted"):
+        return []
+    if ledger.escaped is not None and ledger.escaped.error_type == "KeyboardInterrupt":
+        return _own_frames(run, ledger.escaped.traceback)
+    _, *dumped = _ABORTED.split(run.exit.stderr)
+    threads = _THREAD.split(dumped[-1]) if dumped else []
+    return _own_frames(run, next(filter(_has_runner, threads), ""))[::-1]
+
+
+def _has_runner(stack: str) -> bool:
+    return any(_is_of_runner(path) for path, *_ in _TRACEBACK_LINE.findall(stack))
+
+
+def _without_stack(stderr: str) -> str:
+    """Without what Python prints last of a process that is ended: the message has the frames that matter."""
+    printed, _, last = stderr.rpartition(_TRACEBACK)
+    return _ABORTED.split(printed if last.rstrip().endswith("\nKeyboardInterrupt") else stderr)[0]
+
+
+def _of_the_project(frames: Sequence[str]) -> list[str]:
+    """All of them if none is of the project."""
+    return [frame for frame in frames if not places.is_foreign(frame)] or [*frames]
 
 
 def _without_runner(printed: str) -> str:
@@ -184,29 +220,32 @@ def _is_of_runner(path: str) -> bool:
     return places.is_runner(path) or _LAUNCHER in path
 
 
-def _progress_lines(ledger: Ledger) -> list[str]:
+def _progress_lines(ledger: Ledger, stack: Sequence[str]) -> list[str]:
     """How far the run came, and what was running."""
+    told = _stack_lines(stack)
     if not ledger.session_started:
         loading = "Collection had not started: pytest was still loading plugins and conftest files."
-        return [loading] if ledger.hello else []
-    stack = _stack_lines(ledger.interrupted.stack if ledger.interrupted else [])
-    of_workers: dict[str | None, list[str]] = {each.id: _stack_lines(each.stack) for each in ledger.worker_stacks}
+        return [loading, *told] if ledger.hello else []
+    of_workers = {each.id: _stack_lines(_of_the_project(each.stack)) for each in ledger.worker_stacks}
     if not ledger.selected:
         # In older versions of pytest an interrupted import is an error of the file.
         stopped = [each for each in ledger.collection_failures if each.error_type == "KeyboardInterrupt"]
-        stack += [f"stack| {in_line(each.file)}:{each.line}: in <module>" for each in stopped if each.line]
-        return ["pytest was still collecting tests.", *stack, *chain(*of_workers.values())]
+        told += [f"stack| {in_line(each.file)}:{each.line}: in <module>" for each in stopped if each.line]
+        return ["pytest was still collecting tests.", *told, *chain(*of_workers.values())]
     lines = [f"{ledger.finished} of {ledger.selected} tests had finished, {ledger.failed} of them failed."]
-    if ledger.ended is not None and ledger.returned is None:
+    if ledger.ended is not None and ledger.returned is None and ledger.interrupted is None:
         lines.append("The test session had finished; hooks that run after it (pytest_unconfigure) had not.")
     running = list(ledger.running)
     for node_id in running[:MAX_RUNNING_SHOWN]:
         lines += [f"running: {label(node_id)}", *of_workers.get(node_id, [])]
-    return [*lines, *stack]
+    return [*lines, *told]
 
 
 def _stack_lines(frames: Sequence[str]) -> list[str]:
-    return [f"stack| {frame}" for frame in frames[-MAX_FRAMES_SHOWN:]]
+    hidden = len(frames) - MAX_FRAMES_SHOWN
+    if hidden > 0:
+        frames = [frames[0], f"... {hidden} more", *frames[hidden + 1 :]]
+    return [f"stack| {frame}" for frame in frames]
 
 
 def _usage_headline(fault: UsageFault) -> str:
