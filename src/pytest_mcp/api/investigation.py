@@ -27,13 +27,14 @@ LEAST_RUNS = 2
 MOST_RUNS = 50
 LONGEST_REF = 256
 
-Kind = Literal["deterministic", "flaky", "order_dependent", "passes", "pre_existing", "inconclusive"]
+Kind = Literal["deterministic", "flaky", "order_dependent", "passes", "hangs", "pre_existing", "inconclusive"]
 # For people.
 KINDS_IN_WORDS: dict[Kind, str] = {
     "deterministic": "fails always",
     "flaky": "flaky",
     "order_dependent": "depends on the order of the tests",
     "passes": "passes",
+    "hangs": "hangs",
     "pre_existing": "fails at the base too",
     "inconclusive": "inconclusive",
 }

@@ -25,6 +25,8 @@ FEW_RUNS = 3
 # A larger set of polluting tests is only counted, and one with longer names.
 MOST_LISTED = 20
 MOST_CHARACTERS = 4_000
+# How many of the innermost frames are told of a test that hangs.
+MOST_FRAMES = 5
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,10 @@ class Findings:
     @property
     def failed(self) -> list[Outcome]:
         return [each for each in self.alone.outcomes if each.failed]
+
+    @property
+    def hung(self) -> list[Outcome]:
+        return [each for each in self.alone.outcomes if each.letter == "H"]
 
     @property
     def failure(self) -> Failure | None:
@@ -95,6 +101,8 @@ def judge(findings: Findings) -> Judgement:
     """The first that applies; what was seen to contradict itself comes first."""
     if uncollected := next((each for each in findings.alone.outcomes if each.letter == "C"), None):
         return Judgement("deterministic", f"high: {uncollected.words}")
+    if findings.hung:
+        return _of_hangs(findings)
     if not findings.known:
         return Judgement("inconclusive", f"low: {_why_unknown(findings)}")
     if findings.alone.is_mixed:
@@ -114,6 +122,19 @@ def _of_order(findings: Findings, order: Order) -> str:
     return f"{'high' if order.is_complete else 'medium'}: {findings.alone_words}, {other} each time after {which}"
 
 
+def _of_hangs(findings: Findings) -> Judgement:
+    hung, runs = len(findings.hung), len(findings.alone.outcomes)
+    seen = f"hung in {hung} of {runs} {_runs(runs)} alone: {findings.hung[-1].words}"
+    if any(each.passed for each in findings.known):
+        return Judgement("flaky", f"medium: {seen}")
+    return Judgement("hangs", f"{'low' if hung == 1 else 'medium'}: {seen}{_since(findings.base)}")
+
+
+def _since(base: AtBase | None) -> str:
+    passes_there = base is not None and base.problem is None and all(each.passed for each in base.outcomes)
+    return f"; passes at {base.name}" if base is not None and passes_there else ""
+
+
 def _of_failures(findings: Findings) -> Judgement:
     same = "" if len(findings.causes) > 1 or len(findings.failed) == 1 else ", always the same way"
     level = "high" if len(findings.failed) >= FEW_RUNS and len(findings.causes) == 1 else "medium"
@@ -122,9 +143,7 @@ def _of_failures(findings: Findings) -> Judgement:
     if base is not None and base.fails_the_same(findings.causes):
         level = "medium" if level == "high" and base.left_out else level
         return Judgement("pre_existing", f"{level}: {findings.alone_words}, and the same way at {base.name}")
-    passes_there = base is not None and base.problem is None and all(each.passed for each in base.outcomes)
-    since = f"; passes at {base.name}" if base is not None and passes_there else ""
-    return Judgement("deterministic", f"{level}: {findings.alone_words}{same}{since}")
+    return Judgement("deterministic", f"{level}: {findings.alone_words}{same}{_since(base)}")
 
 
 def _of_passes(findings: Findings) -> Judgement:
@@ -147,6 +166,7 @@ def _why_unknown(findings: Findings) -> str:
 def evidence(findings: Findings) -> list[str]:
     found = [_of_alone(findings)] if findings.alone.outcomes else []
     found += _of_causes(findings.failed)
+    found += [f"stuck in: {' > '.join(each.stack[-MOST_FRAMES:])}" for each in findings.hung[-1:] if each.stack]
     found += [] if findings.alone.reproduction is None else [findings.alone.reproduction]
     found += [] if findings.order is None else findings.order.evidence
     found += [] if findings.base is None else [f"at {findings.base.name}: {_of_base(findings, findings.base)}"]
@@ -159,6 +179,8 @@ def _of_alone(findings: Findings) -> str:
     pattern = f"alone: {outcome.pattern(findings.alone.outcomes)}"
     if not findings.known:
         return f"{pattern} ({findings.alone.outcomes[-1].words})"
+    if findings.hung:
+        return pattern
     stopped = "" if _is_whole(findings.alone) else f"{len(findings.alone.outcomes)} of {findings.alone.wanted} runs; "
     failed, known = len(findings.failed), len(findings.known)
     if not rates.is_telling(failed, known):

@@ -15,7 +15,7 @@ from pytest_mcp.events.run import Run
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
-from pytest_mcp.investigation import alone, answer, base, order, suite_places
+from pytest_mcp.investigation import alone, answer, base, order, outcome, suite_places
 from pytest_mcp.investigation.alone import Alone, Say, Seeds
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase, Found
@@ -57,7 +57,8 @@ async def investigate(
     collect = OneTest.model_validate({"node_id": asked}, context=config.bounds)
     trial = await try_interpreters(Call(collect, config, spare, lambda _: None), deadline.left)
     if not _is_collected(trial) or trial.chosen is None or trial.run is None:
-        findings = Findings(asked, Alone((), (), request.runs), is_cut_short=True)
+        seen = () if trial.run is None else (outcome.of(trial.run, asked),)
+        findings = Findings(asked, Alone(seen, (Seeds(None),) * len(seen), request.runs), is_cut_short=True)
         on_found(findings, trial.run)
         return answer.of(findings)
     ledger = trial.run.ledger
@@ -125,6 +126,8 @@ class Case:
             findings = await self._flaky(findings)
         elif findings.failed or any(each.letter == "C" for each in seen.outcomes):
             findings = await self._failing(findings)
+        elif findings.hung and not findings.known:
+            findings = replace(findings, base=await self._at_base([seen.seeds[0]]))
         elif findings.known and any(each.letter != "S" for each in findings.known):
             findings = await self._passing(findings)
         return replace(findings, is_cut_short=self.runner.deadline.left < 1)

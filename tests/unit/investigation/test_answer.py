@@ -18,7 +18,12 @@ from tests.support.page.pages import investigated
 TEST = "tests/test_shop.py::test_price"
 LEAK = "tests/test_cart.py::test_leak"
 MAIN = "main (a1b2c3d)"
-WORDS: dict[Letter, str] = {"F": "AssertionError: assert 3 == 4", "C": "ImportError: x", "?": "it was still running"}
+WORDS: dict[Letter, str] = {
+    "F": "AssertionError: assert 3 == 4",
+    "C": "ImportError: x",
+    "?": "it had not begun",
+    "H": "at a.py:3",
+}
 
 
 def seen(letter: Letter, cause: str = "sum") -> Outcome:
@@ -95,7 +100,15 @@ CASES: dict[str, tuple[Findings, Kind, str]] = {
         "high: failed in 5 of 5 runs alone, always the same way",
     ),
     "not collected": (alone("C"), "deterministic", "high: ImportError: x"),
-    "hanging": (alone("?", "?"), "inconclusive", "low: the test has no outcome: it was still running"),
+    "never begun": (alone("?", "?"), "inconclusive", "low: the test has no outcome: it had not begun"),
+    "hanging": (alone("H", "H"), "hangs", "medium: hung in 2 of 2 runs alone: at a.py:3"),
+    "hanging once": (alone("H"), "hangs", "low: hung in 1 of 1 run alone: at a.py:3"),
+    "hanging since the base": (
+        replace(alone("H", "H"), base=AtBase(MAIN, (seen("P"),))),
+        "hangs",
+        f"medium: hung in 2 of 2 runs alone: at a.py:3; passes at {MAIN}",
+    ),
+    "hanging sometimes": (alone("P", "H"), "flaky", "medium: hung in 1 of 2 runs alone: at a.py:3"),
     "no time at all": (alone(), "inconclusive", "low: the time was over before the test had run"),
 }
 
@@ -123,6 +136,17 @@ def test_evidence_tells_each_thing_that_was_tried() -> None:
         "cause: AssertionError: assert 3 == 4",
         "after all 9 earlier tests in the suite: passes",
         "at main (a1b2c3d): passes (1 run)",
+    ]
+
+
+def test_a_hang_is_told_with_the_frames_that_it_is_stuck_in() -> None:
+    stuck = Outcome(
+        "H", "it was still running after 9 s, at b.py:4: in wait", stack=("a.py:3: in test", "b.py:4: in wait")
+    )
+
+    assert answer.evidence(Findings(TEST, Alone((stuck,), (Seeds(1),), 5))) == [
+        "alone: H (it was still running after 9 s, at b.py:4: in wait)",
+        "stuck in: a.py:3: in test > b.py:4: in wait",
     ]
 
 

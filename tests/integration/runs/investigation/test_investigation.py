@@ -244,12 +244,22 @@ async def test_a_file_that_cannot_be_imported_is_a_failure_with_its_reason(bench
     assert "ModuleNotFoundError: No module named 'nowhere'" in found["confidence"]
 
 
-async def test_running_out_of_time_is_an_answer(bench: Workbench) -> None:
-    bench.write({"test_victim.py": "import time\ndef test_it(): time.sleep(600)\n"})
+HANGS = {
+    "a test": ("import time\ndef wait(): time.sleep(600)\ndef test_it(): wait()\n", "test_victim.py:2: in wait"),
+    "its file": ("import time\ntime.sleep(600)\ndef test_it(): pass\n", "test_victim.py:2: in <module>"),
+}
 
-    found = await bench.investigate(node_id=VICTIM, timeout=4)
 
-    assert found["kind"] == "inconclusive"
+@pytest.mark.parametrize("what", HANGS)
+async def test_a_hang_is_told_with_its_place_and_running_out_of_time_is_an_answer(bench: Workbench, what: str) -> None:
+    source, place = HANGS[what]
+    bench.write({"test_victim.py": source})
+
+    found = await bench.investigate(node_id=VICTIM, timeout=6)
+
+    assert found["kind"] == "hangs"
+    assert place in found["confidence"]
+    assert place in found["evidence"][1]
     assert found["notices"] == ["The time was over before everything was tried; a larger timeout may tell more."]
 
 
