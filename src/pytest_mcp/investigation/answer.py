@@ -21,6 +21,7 @@ from pytest_mcp.text import few, label
 
 # With so many runs of one outcome, only a rate below a tenth is left open.
 MANY_RUNS = 29
+# So many failures with one cause, and another one at the base, are no chance.
 FEW_RUNS = 3
 # A larger set of polluting tests is only counted, and one with longer names.
 MOST_LISTED = 20
@@ -131,30 +132,31 @@ def _of_hangs(findings: Findings) -> Judgement:
 
 
 def _since(base: AtBase | None) -> str:
-    passes_there = base is not None and base.problem is None and all(each.passed for each in base.outcomes)
-    return f"; passes at {base.name}" if base is not None and passes_there else ""
+    return f"; passes at {base.name}" if base is not None and base.passes else ""
 
 
 def _of_failures(findings: Findings) -> Judgement:
-    same = "" if len(findings.causes) > 1 or len(findings.failed) == 1 else ", always the same way"
-    level = "high" if len(findings.failed) >= FEW_RUNS and len(findings.causes) == 1 else "medium"
-    level = "low" if len(findings.failed) == 1 else level
-    base = findings.base
-    if base is not None and base.fails_the_same(findings.causes):
-        level = "medium" if level == "high" and base.left_out else level
+    failed, base = len(findings.failed), findings.base
+    is_one = len(findings.causes) == 1
+    if base is not None and base.fails_the_same(findings.failed):
+        sure = failed >= FEW_RUNS and is_one and not base.left_out
+        level = "low" if failed == 1 else "high" if sure else "medium"
         return Judgement("pre_existing", f"{level}: {findings.alone_words}, and the same way at {base.name}")
-    return Judgement("deterministic", f"{level}: {findings.alone_words}{same}{_since(base)}")
+    level = "low" if failed == 1 else "high" if failed >= MANY_RUNS and is_one else "medium"
+    same = ", always the same way" if is_one and failed > 1 else ""
+    doubt = rates.words(failed, len(findings.known))
+    return Judgement("deterministic", f"{level}: {findings.alone_words}{same}{_since(base)}; {doubt}")
 
 
 def _of_passes(findings: Findings) -> Judgement:
     if all(each.letter == "S" for each in findings.known):
         return Judgement("passes", f"high: it is skipped ({findings.known[0].words})")
-    if findings.order is None or not findings.order.is_complete:
-        return Judgement("inconclusive", f"low: {findings.alone_words}; the suite's order could not be tried")
-    level = "high" if len(findings.known) >= MANY_RUNS else "medium"
-    doubt = rates.words(0, len(findings.known))
-    orders = " and in the suite's order" if findings.order.evidence else ""
-    return Judgement("passes", f"{level}: {findings.alone_words}{orders}; {doubt}")
+    order = findings.order
+    is_tried = order is not None and order.is_complete
+    level = "low" if not is_tried else "high" if len(findings.known) >= MANY_RUNS else "medium"
+    where = "" if order is None or not order.evidence else " and in the suite's order"
+    orders = where if is_tried else "; the suite's order could not be tried"
+    return Judgement("passes", f"{level}: {findings.alone_words}{orders}; {rates.words(0, len(findings.known))}")
 
 
 def _why_unknown(findings: Findings) -> str:
@@ -169,7 +171,7 @@ def evidence(findings: Findings) -> list[str]:
     found += [f"stuck in: {' > '.join(each.stack[-MOST_FRAMES:])}" for each in findings.hung[-1:] if each.stack]
     found += [] if findings.alone.reproduction is None else [findings.alone.reproduction]
     found += [] if findings.order is None else findings.order.evidence
-    found += [] if findings.base is None else [f"at {findings.base.name}: {_of_base(findings, findings.base)}"]
+    found += [] if findings.base is None else _of_bases(findings, findings.base)
     if findings.suspects is not None and findings.suspects.problem is not None:
         found.append(f"suspects: {findings.suspects.problem}")
     return [*found, *findings.past]
@@ -201,14 +203,24 @@ def _of_causes(failed: Sequence[Outcome]) -> list[str]:
     return [f"{len(counts)} causes: " + "; ".join(f"{words[cause]} ({n}x)" for cause, n in counts.most_common())]
 
 
+def _of_bases(findings: Findings, base: AtBase) -> list[str]:
+    same = (
+        []
+        if base.same_as is None
+        else [f"nothing that it runs differs from {base.same_as}: earlier commits were tried"]
+    )
+    return [*same, *(f"at {each.name}: {_of_base(findings, each)}" for each in base.tried or (base,))]
+
+
 def _of_base(findings: Findings, base: AtBase) -> str:
     if base.problem is not None:
         return base.problem
     without = f", in a copy without {few(map(label, base.left_out))}" if base.left_out else ""
-    if base.fails_the_same(findings.causes):
+    if base.fails_the_same(findings.failed):
         return f"fails the same way{without}"
     if there := next((each for each in base.outcomes if each.failed), None):
-        return f"fails with another cause: {there.words}{without}"
+        how = "by the same statement with other values" if there.cause in findings.causes else "with another cause"
+        return f"fails {how}: {there.words}{without}"
     return f"passes ({len(base.outcomes)} {_runs(len(base.outcomes))})"
 
 

@@ -5,7 +5,7 @@ First the test is collected, which refuses a name that is not one test. Then it 
 suite's order, as far as that can tell something. What all of it means is decided in `answer`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
@@ -18,9 +18,10 @@ from pytest_mcp.execution.spare import Spare
 from pytest_mcp.investigation import alone, answer, base, order, outcome, suite_places
 from pytest_mcp.investigation.alone import Alone, Say, Seeds
 from pytest_mcp.investigation.answer import Findings
-from pytest_mcp.investigation.base import AtBase, Found
+from pytest_mcp.investigation.base import AtBase, BaseSearch, Found
 from pytest_mcp.investigation.context import Investigation
 from pytest_mcp.investigation.order import Effect, Order, OrderSearch, Suite
+from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.investigation.suspects import Suspected, suspects
 from pytest_mcp.report.environment.attempt import Trial
@@ -143,7 +144,7 @@ class Case:
         seen = findings.alone
         place = next(number for number, each in enumerate(seen.outcomes) if each.failed or each.letter == "C")
         seeds = seen.seeds[place]
-        findings = replace(findings, base=await self._at_base([seeds]))
+        findings = replace(findings, base=await self._at_base([seeds], findings.failed))
         runner = seeds.apply(self.runner)
         suite = await self._suite(runner)
         if findings.failed:
@@ -151,16 +152,17 @@ class Case:
             findings = replace(findings, order=await self._order(runner, suite, "fails_without", most))
         if findings.order is not None and findings.order.is_different:
             return findings
-        context = Investigation(runner, self.node_id, seen.outcomes[place], suite, self.base)
-        return replace(findings, suspects=await self._suspects(context))
+        context = Investigation(runner, seen.outcomes[place], suite)
+        compared = replace(self.base, base=findings.base.base) if findings.base and findings.base.base else self.base
+        return replace(findings, suspects=await self._suspects(context, compared))
 
     async def _passing(self, findings: Findings) -> Findings:
         runner = findings.alone.first(failed=False).apply(self.runner)
         suite = await self._suite(runner)
         return replace(findings, order=await self._order(runner, suite, "fails_after", None))
 
-    async def _at_base(self, seeds: list[Seeds]) -> AtBase:
-        return await base.look(self.runner, self.node_id, self.base, seeds, self.say)
+    async def _at_base(self, seeds: list[Seeds], failed: Sequence[Outcome] = ()) -> AtBase:
+        return await BaseSearch(self.runner, self.node_id, self.base, self.say).look(seeds, failed)
 
     async def _suite(self, runner: Runner) -> Suite | None:
         self.say("collecting the suite")
@@ -174,9 +176,9 @@ class Case:
             return Order(("the suite's order: not tried, the time was over",), is_complete=False)
         return await OrderSearch(runner, self.node_id, effect, self.say).look(suite, most_seconds=most)
 
-    async def _suspects(self, context: Investigation) -> Suspected:
+    async def _suspects(self, context: Investigation, compared: Found) -> Suspected:
         self.say("looking for suspects")
         try:
-            return await suspects(context, [self.node_id], base.texts(self.base, self.runner.config.root))
+            return await suspects(context, [self.node_id], base.texts(compared, self.runner.config.root))
         except OutOfTime:
             return Suspected(problem="not looked for, the time was over")

@@ -4,7 +4,7 @@ Pure: a run and the test's node id in, an outcome out. Only a test that ran to i
 else is unknown, with the reason. The one exception is a process that died while the test ran: that is a failure.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -25,8 +25,9 @@ class Outcome:
     letter: Letter
     # One line: the cause of a failure, the reason of a skip or why nothing is known.
     words: str = ""
-    # Equal for failures of one cause, also in another version of the project.
+    # Equal for failures of one statement, also in another version of the project; and what it said, with its values.
     cause: Hashable = None
+    said: str = ""
     seconds: float = 0.0
     # Of pytest-randomly.
     random_seed: int | None = None
@@ -44,6 +45,16 @@ class Outcome:
     @property
     def failed(self) -> bool:
         return self.letter in ("F", "R")
+
+    def is_like(self, others: Sequence["Outcome"]) -> bool:
+        """Whether it failed by the same statement as one of them, with the same values.
+
+        Values that differ between runs of the same code (times, ids, temporary folders) say nothing.
+        """
+        alike = [each for each in others if each.failed and each.cause == self.cause] if self.failed else []
+        if len({each.said for each in alike}) > 1:
+            return grouping.masked(self.said, "") in {grouping.masked(each.said, "") for each in alike}
+        return any(each.said == self.said for each in alike)
 
     @property
     def passed(self) -> bool:
@@ -63,6 +74,7 @@ def of(run: Run[Request], node_id: str) -> Outcome:
         letter,
         in_line(words),
         cause,
+        said="" if failure is None else failures.plain(failure.message).replace(f"{run.environment['root']}/", ""),
         seconds=run.exit.duration,
         random_seed=ledger.seeded.seed if ledger.seeded else None,
         elsewhere=None if elsewhere is None else in_line(elsewhere),

@@ -39,13 +39,23 @@ def polluted(effect: Effect) -> Order:
     return Order(("after all 9 earlier tests",), is_different=True, polluter=Polluter((LEAK,), effect, True))
 
 
+DOUBT = "a pass rate up to 45 % is still possible"
 ALWAYS = alone(*"FFFFF")
 NEVER = alone(*"PPPPP")
 IN_ORDER = Order(("after all 9 earlier tests in the suite: passes",))
 UNFINISHED = Order(("after all 9 earlier tests in the suite: unknown",), is_complete=False)
 CASES: dict[str, tuple[Findings, Kind, str]] = {
-    "always": (ALWAYS, "deterministic", "high: failed in 5 of 5 runs alone, always the same way"),
-    "once": (alone("F"), "deterministic", "low: failed in 1 of 1 run alone"),
+    "always": (
+        ALWAYS,
+        "deterministic",
+        f"medium: failed in 5 of 5 runs alone, always the same way; {DOUBT}",
+    ),
+    "once": (alone("F"), "deterministic", "low: failed in 1 of 1 run alone; a pass rate up to 95 % is still possible"),
+    "thirty times": (
+        alone(*"F" * 30),
+        "deterministic",
+        "high: failed in 30 of 30 runs alone, always the same way; a pass rate up to 10 % is still possible",
+    ),
     "sometimes": (alone(*"PPF"), "flaky", "high: failed in 1 of 3 runs alone, in the same conditions"),
     "repeated by a plugin": (alone("R"), "flaky", "high: failed in 1 of 1 run alone, in the same conditions"),
     "never": (
@@ -56,8 +66,8 @@ CASES: dict[str, tuple[Findings, Kind, str]] = {
     "skipped": (alone(*"SSSSS"), "passes", "high: it is skipped ()"),
     "never, but its order was not tried": (
         replace(NEVER, order=UNFINISHED),
-        "inconclusive",
-        "low: passed in 5 of 5 runs alone; the suite's order could not be tried",
+        "passes",
+        f"low: passed in 5 of 5 runs alone; the suite's order could not be tried; {DOUBT.replace('pass', 'failure')}",
     ),
     "after another": (
         replace(NEVER, order=polluted("fails_after")),
@@ -87,17 +97,22 @@ CASES: dict[str, tuple[Findings, Kind, str]] = {
     "at the base for another reason": (
         replace(ALWAYS, base=AtBase(MAIN, (seen("F", "other"),))),
         "deterministic",
-        "high: failed in 5 of 5 runs alone, always the same way",
+        f"medium: failed in 5 of 5 runs alone, always the same way; {DOUBT}",
+    ),
+    "at the base with another value": (
+        replace(ALWAYS, base=AtBase(MAIN, (replace(seen("F"), said="assert 7 == 4"),))),
+        "deterministic",
+        f"medium: failed in 5 of 5 runs alone, always the same way; {DOUBT}",
     ),
     "not at the base": (
         replace(ALWAYS, base=AtBase(MAIN, (seen("P"),))),
         "deterministic",
-        f"high: failed in 5 of 5 runs alone, always the same way; passes at {MAIN}",
+        f"medium: failed in 5 of 5 runs alone, always the same way; passes at {MAIN}; {DOUBT}",
     ),
     "at the base with other code": (
         replace(ALWAYS, base=AtBase(MAIN, (seen("F"),), "nothing follows: it imported shop from elsewhere")),
         "deterministic",
-        "high: failed in 5 of 5 runs alone, always the same way",
+        f"medium: failed in 5 of 5 runs alone, always the same way; {DOUBT}",
     ),
     "not collected": (alone("C"), "deterministic", "high: ImportError: x"),
     "never begun": (alone("?", "?"), "inconclusive", "low: the test has no outcome: it had not begun"),
@@ -124,7 +139,7 @@ def test_failures_of_different_causes_are_told_apart() -> None:
     outcomes = (seen("F"), replace(seen("F", "other"), words="KeyError: 'x'"), seen("F"))
     findings = Findings(TEST, Alone(outcomes, (Seeds(1),) * 3, 3))
 
-    assert answer.judge(findings).confidence == "medium: failed in 3 of 3 runs alone"
+    assert answer.judge(findings).confidence.startswith("medium: failed in 3 of 3 runs alone; ")
     assert answer.evidence(findings)[1] == "2 causes: AssertionError: assert 3 == 4 (2x); KeyError: 'x' (1x)"
 
 

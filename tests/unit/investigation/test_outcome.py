@@ -7,7 +7,7 @@ import pytest
 from pytest_mcp.events.collection import Refused, Selected
 from pytest_mcp.events.model import Event, ImportedElsewhere, Interrupted, Seeded, Started
 from pytest_mcp.investigation import outcome
-from pytest_mcp.investigation.outcome import Letter
+from pytest_mcp.investigation.outcome import Letter, Outcome
 from tests.support.invented.records import (
     absent,
     execution,
@@ -91,6 +91,35 @@ def test_one_cause_is_the_same_statement_whatever_its_line_and_values() -> None:
     assert cause("AssertionError: assert 7 == 2", "test_a.py:30", "assert price()  ==  2") == first
     assert cause("AssertionError: assert 1 == 2", "test_a.py:4", "assert cost() == 2") != first
     assert cause("KeyError: 1", "test_a.py:3", "assert price() == 2") != first
+
+
+def failing(*said: str) -> list[Outcome]:
+    return [Outcome("F", cause="sum", said=each) for each in said]
+
+
+@pytest.mark.parametrize(
+    ("there", "here", "is_like"),
+    [
+        ("assert 1 == 2", ["assert 1 == 2"] * 3, True),
+        ("assert 1 == 2", ["assert 7 == 2"] * 3, False),
+        ("assert 1 == 2", ["assert 7 == 2", "assert 8 == 2"], True),
+        ("assert x == 2", ["assert 7 == 2", "assert 8 == 2"], False),
+    ],
+)
+def test_a_failure_is_like_others_if_its_values_are_unless_these_differ_from_run_to_run(
+    there: str, here: list[str], is_like: bool
+) -> None:
+    seen = failing(there)[0]
+
+    assert seen.is_like(failing(*here)) == is_like
+    assert not replace(seen, cause="other").is_like(failing(there))
+
+
+def test_the_folder_of_a_copy_and_addresses_are_no_values() -> None:
+    failed = raised("AssertionError: <T object at 0x7f0011223344> in /project/a.py", ("test_a.py:3", "test_one", "f()"))
+    seen = outcome.of(execution(session(one_test(TEST, failed), selected=1)), TEST)
+
+    assert seen.said == "AssertionError: <T object at 0x…> in a.py"
 
 
 def test_seeds_and_foreign_imports_are_kept() -> None:

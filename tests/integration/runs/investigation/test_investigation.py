@@ -1,5 +1,6 @@
 """`investigate_failure` on real projects. The whole corpus runs with `make investigations`."""
 
+import re
 import subprocess
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from pytest_mcp.execution.spare import Spare
 from pytest_mcp.investigation import alone, answer, base
 from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
 from pytest_mcp.investigation.answer import Findings
+from pytest_mcp.investigation.base import BaseSearch
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.running.attempt import Deadline
 from pytest_mcp.tools import BY_NAME
@@ -30,7 +32,7 @@ INVALID_PARAMS = -32602
 def commit(bench: Workbench) -> None:
     git("init", "--quiet", cwd=bench.root)
     git("add", "--all", cwd=bench.root)
-    git("commit", "--quiet", "-m", "base", cwd=bench.root)
+    git("commit", "--quiet", "--allow-empty", "-m", "base", cwd=bench.root)
 
 
 async def test_node_ids_run_in_the_order_in_which_a_call_names_them(every_bench: Workbench) -> None:
@@ -129,7 +131,7 @@ async def at_the_base(bench: Workbench, node_id: str = VICTIM, runs: int = 1, **
     runner = Runner(config, Candidate(bench.python, ""), Deadline.after(PATIENCE))
     found = await base.find(config, None, runner.deadline)
     seen = Alone((await alone.once(runner, node_id),), (Seeds(None),), 1)
-    there = await base.look(runner, node_id, found, [Seeds(None)] * runs, lambda _: None)
+    there = await BaseSearch(runner, node_id, found, lambda _: None).look([Seeds(None)] * runs, seen.outcomes)
     return answer.of(Findings(node_id, seen, base=there))
 
 
@@ -155,8 +157,10 @@ async def test_the_base_is_asked_and_the_checkout_stays_as_it_is(bench: Workbenc
     assert {path.name for path in bench.root.iterdir()} - before <= {"__pycache__"}
 
 
-@pytest.mark.parametrize("name", ["only now", "renamed since", "not collectable at the base"])
-async def test_a_test_that_did_not_fail_at_the_base_fails_since_then(bench: Workbench, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["only now", "renamed since", "not collectable at the base", "with another value at the base"]
+)
+async def test_a_test_that_did_not_fail_the_same_way_at_the_base_fails_since_then(bench: Workbench, name: str) -> None:
     truth = BASE[name]
     changed_since(bench, truth)
 
@@ -164,6 +168,43 @@ async def test_a_test_that_did_not_fail_at_the_base_fails_since_then(bench: Work
 
     assert found.kind == truth.kind
     assert truth.evidence in found.evidence[-1]
+
+
+# How many commits the bug is old, of so many; what is not committed; the kind and the last line of evidence.
+CLEAN: dict[str, tuple[int, int, dict[str, str], str, str]] = {
+    "in the last commit": (0, 2, {}, "deterministic", "at HEAD~1: passes (1 run)"),
+    "three commits ago": (3, 6, {}, "deterministic", "at HEAD~4: passes (1 run)"),
+    "in the last commit, beside a change that does not reach it": (
+        0,
+        2,
+        {"other.py": "x = 1\n"},
+        "deterministic",
+        "at HEAD~1: passes (1 run)",
+    ),
+    "in every commit": (4, 4, {}, "pre_existing", "at HEAD~2: fails the same way"),
+    "in the only commit": (
+        0,
+        1,
+        {},
+        "deterministic",
+        "at HEAD: nothing differs from it, and there is no earlier commit",
+    ),
+}
+
+
+@pytest.mark.parametrize("where", CLEAN)
+async def test_where_nothing_differs_from_the_base_earlier_commits_are_tried(bench: Workbench, where: str) -> None:
+    age, commits, uncommitted, kind, evidence = CLEAN[where]
+    for number in range(commits):
+        bench.write({**GOOD, **({} if number < commits - 1 - age else BROKEN_SHOP)})
+        commit(bench)
+    bench.write(uncommitted)
+
+    found = await at_the_base(bench)
+
+    assert found.kind == kind
+    assert re.sub(r" \([0-9a-f]{7}\)", "", found.evidence[-1]) == evidence
+    assert commits == 1 or found.evidence[2].startswith("nothing that it runs differs from HEAD (")
 
 
 async def test_what_the_base_imported_from_the_checkout_is_no_answer(bench: Workbench) -> None:
@@ -218,6 +259,7 @@ async def test_what_the_copy_of_the_base_lacks_is_told_and_makes_the_answer_less
     bench.write({"test_victim.py": "def test_it(): assert 0\n"})
     (bench.root / "data").symlink_to("/nowhere")
     commit(bench)
+    bench.write({"test_victim.py": "# Changed.\ndef test_it(): assert 0\n"})
 
     found = await at_the_base(bench)
 
