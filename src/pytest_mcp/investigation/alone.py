@@ -125,7 +125,7 @@ async def reproduce(runner: Runner, node_id: str, alone: Alone, say: Say) -> str
             return f"failed in {REPETITIONS + 1} of {REPETITIONS + 1} runs with {failing}"
         failing, passing = await _told_apart(runner, node_id, failing, passing)
     except OutOfTime:
-        return None
+        return f"failed with {failing}, passed with {passing}; there was no time to repeat that"
     times = f"{REPETITIONS + 1} of {REPETITIONS + 1}"
     return f"fails with {failing} ({times} runs), passes with {passing} ({times}): the seed decides"
 

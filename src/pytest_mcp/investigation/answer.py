@@ -6,7 +6,7 @@ Pure: findings in, an answer out. It never turns red into green: a test that fai
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pytest_mcp.api import investigation as api
 from pytest_mcp.api.investigation import InvestigateResult, Kind
@@ -80,9 +80,9 @@ class Judgement(NamedTuple):
 
 def of(findings: Findings) -> InvestigateResult:
     kind, confidence = judge(findings)
-    polluter = None if findings.order is None or kind != "order_dependent" else findings.order.polluter
-    if polluter is not None and not _can_be_listed(polluter):
-        polluter = None
+    order = findings.order if kind == "order_dependent" else None
+    found = None if order is None else order.polluter
+    polluter = found if found is not None and _can_be_listed(found.node_ids) else None
     return InvestigateResult(
         kind=kind,
         confidence=confidence,
@@ -90,12 +90,22 @@ def of(findings: Findings) -> InvestigateResult:
         suspects=_suspects(findings.suspects),
         polluter=None if polluter is None else _polluter(polluter, findings.node_id),
         notices=[*findings.notices, *_notices(findings, polluter)],
-        rerun=_rerun(kind, polluter, findings.node_id),
+        rerun=None if kind == "passes" else {"node_ids": [*_before(findings, order), findings.node_id]},
     )
 
 
-def _can_be_listed(polluter: Polluter) -> bool:
-    return len(polluter.node_ids) <= MOST_LISTED and sum(map(len, polluter.node_ids)) <= MOST_CHARACTERS
+def _can_be_listed(names: Sequence[str]) -> bool:
+    return len(names) <= MOST_LISTED and sum(map(len, names)) <= MOST_CHARACTERS
+
+
+def _before(findings: Findings, order: Order | None) -> Sequence[str]:
+    """What it fails after: the tests that were found, or those that were not ruled out; many by their files."""
+    if order is None or findings.failed:
+        return ()
+    ids = order.left if order.polluter is None else order.polluter.node_ids
+    files = [*dict.fromkeys(each.partition("::")[0] for each in ids)]
+    folders = [*dict.fromkeys(each.partition("/")[0] for each in files)]
+    return next(filter(_can_be_listed, (ids, files, folders)), ())
 
 
 def judge(findings: Findings) -> Judgement:
@@ -179,10 +189,10 @@ def evidence(findings: Findings) -> list[str]:
 
 def _of_alone(findings: Findings) -> str:
     pattern = f"alone: {outcome.pattern(findings.alone.outcomes)}"
-    if not findings.known:
-        return f"{pattern} ({findings.alone.outcomes[-1].words})"
     if findings.hung:
         return pattern
+    if not findings.known:
+        return f"{pattern} ({findings.alone.outcomes[-1].words})"
     stopped = "" if _is_whole(findings.alone) else f"{len(findings.alone.outcomes)} of {findings.alone.wanted} runs; "
     failed, known = len(findings.failed), len(findings.known)
     if not rates.is_telling(failed, known):
@@ -231,14 +241,6 @@ def _suspects(found: Suspected | None) -> list[api.Suspect]:
 def _polluter(polluter: Polluter, node_id: str) -> api.Polluter:
     rerun = {"node_ids": [*polluter.node_ids, node_id]}
     return api.Polluter(node_ids=[*polluter.node_ids], effect=polluter.effect, rerun=rerun)
-
-
-def _rerun(kind: Kind, polluter: Polluter | None, node_id: str) -> dict[str, Any] | None:
-    """What makes it fail."""
-    if kind == "passes":
-        return None
-    before = polluter.node_ids if polluter is not None and polluter.effect == "fails_after" else ()
-    return {"node_ids": [*before, node_id]}
 
 
 def _notices(findings: Findings, polluter: Polluter | None) -> list[str]:

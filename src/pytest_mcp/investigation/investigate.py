@@ -8,6 +8,8 @@ suite's order, as far as that can tell something. What all of it means is decide
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import anyio
+
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
 from pytest_mcp.api.investigation import InvestigateFailure, InvestigateResult, OneTest
 from pytest_mcp.config.model import Config
@@ -22,10 +24,10 @@ from pytest_mcp.investigation.base import AtBase, BaseSearch, Found
 from pytest_mcp.investigation.context import Investigation
 from pytest_mcp.investigation.order import Effect, Order, OrderSearch, Suite
 from pytest_mcp.investigation.outcome import Outcome
-from pytest_mcp.investigation.runner import OutOfTime, Runner
+from pytest_mcp.investigation.runner import LEAST_SECONDS, OutOfTime, Runner, deadline_of_runs
 from pytest_mcp.investigation.suspects import Suspected, suspects
 from pytest_mcp.report.environment.attempt import Trial
-from pytest_mcp.running.attempt import Call, Deadline, OnProgress
+from pytest_mcp.running.attempt import Call, OnProgress
 from pytest_mcp.running.interpreters import try_interpreters
 from pytest_mcp.text import label
 
@@ -50,29 +52,39 @@ async def investigate(
 
     `on_found` is given everything that the answer is made of, and the run that collected the test.
     """
-    deadline = Deadline.after(request.timeout or config.default_timeout)
+    seconds = request.timeout or config.default_timeout
+    end, deadline = anyio.current_time() + seconds, deadline_of_runs(seconds)
     asked = request.node_id.node_id
     say = _counting(on_progress)
     found = await base.find(config, request.base, deadline)
     say("collecting")
+    trial: Trial[OneTest] | None = None
     collect = OneTest.model_validate({"node_id": asked}, context=config.bounds)
-    trial = await try_interpreters(Call(collect, config, spare, lambda _: None), deadline.left)
-    if not _is_collected(trial) or trial.chosen is None or trial.run is None:
-        seen = () if trial.run is None else (outcome.of(trial.run, asked),)
-        findings = Findings(asked, Alone(seen, (Seeds(None),) * len(seen), request.runs), is_cut_short=True)
-        on_found(findings, trial.run)
+    with anyio.CancelScope(deadline=end):
+        trial = await try_interpreters(Call(collect, config, spare, lambda _: None), max(1, int(deadline.left)))
+    if trial is None or not _is_collected(trial) or trial.chosen is None or trial.run is None:
+        run = None if trial is None else trial.run
+        findings = _uncollected(asked, request.runs, run)
+        on_found(findings, run)
         return answer.of(findings)
     ledger = trial.run.ledger
     node_id = _the_one([item.id for item in ledger.items], asked)
     suite = suite_places.of(collect.node_id.path, config.root, ledger.portrait, trial.chosen.python)
-    runner = Runner(config, trial.chosen, deadline, suite)
+    runner = Runner(config, trial.chosen, deadline, end, suite)
     case = Case(runner, node_id, found, say, is_shuffled=ledger.seeded is not None)
     stops_early = "runs" not in request.model_fields_set
     findings = replace(await case.look_into(request.runs, stops_early=stops_early), notices=trial.run.doubts)
     if config.history is not None:
-        findings = replace(findings, past=tuple(await _past(config, node_id)))
+        with anyio.CancelScope(deadline=end):
+            findings = replace(findings, past=tuple(await _past(config, node_id)))
     on_found(findings, trial.run)
     return await in_thread(lambda: answer.of(findings))
+
+
+def _uncollected(asked: str, runs: int, run: Run[OneTest] | None) -> Findings:
+    """The time was over. The file may hang when it is imported."""
+    seen = () if run is None else (outcome.of(run, asked),)
+    return Findings(asked, Alone(seen, (Seeds(None),) * len(seen), runs), is_cut_short=True)
 
 
 async def _past(config: Config, node_id: str) -> list[str]:
@@ -131,7 +143,7 @@ class Case:
             findings = replace(findings, base=await self._at_base([seen.seeds[0]]))
         elif findings.known and any(each.letter != "S" for each in findings.known):
             findings = await self._passing(findings)
-        return replace(findings, is_cut_short=self.runner.deadline.left < 1)
+        return replace(findings, is_cut_short=self.runner.deadline.left < LEAST_SECONDS)
 
     async def _flaky(self, findings: Findings) -> Findings:
         told = await alone.reproduce(self.runner, self.node_id, findings.alone, self.say)

@@ -93,7 +93,8 @@ async def suspects(investigation: Investigated, failing: Sequence[str], before: 
     changed: Lines = {}
     if before is not None and target is not None:
         changed = await lines_changed(runner, before, [*filter(places.is_source, target.code)])
-    found = await in_thread(partial(of_run, run, failing[0], changed))
+    with runner.in_time():
+        found = await in_thread(partial(of_run, run, failing[0], changed))
     return Suspected(tuple(found), None if found else _NOTHING_RAN)
 
 

@@ -3,7 +3,6 @@
 In come the call and the interpreter; out comes the run. Whether it has a result is not decided here.
 """
 
-import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -48,8 +47,8 @@ class Deadline:
         return cls(named or seconds, anyio.current_time() + seconds)
 
     @property
-    def left(self) -> int:
-        return math.ceil(self.moment - anyio.current_time())
+    def left(self) -> float:
+        return self.moment - anyio.current_time()
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,15 @@ async def test_seeds_that_decide_are_told_and_no_others(tmp_path: Path, rule: Ru
     assert await alone.reproduce(made_up(tmp_path, rule), TEST, MIXED, lambda _: None) == told
 
 
+async def test_the_seeds_are_told_also_if_there_is_no_time_to_try_them_again(tmp_path: Path) -> None:
+    told = await alone.reproduce(made_up(tmp_path, never, most=0), TEST, MIXED, lambda _: None)
+
+    assert told == (
+        "failed with PYTHONHASHSEED=1 and --randomly-seed=11, passed with PYTHONHASHSEED=2 and --randomly-seed=12;"
+        " there was no time to repeat that"
+    )
+
+
 async def test_without_a_pass_there_is_nothing_to_compare(tmp_path: Path) -> None:
     """A plugin has repeated the test within one run."""
     repeated = Alone((Outcome("R"),), (FAILING,), 5)

@@ -39,6 +39,18 @@ def polluted(effect: Effect) -> Order:
     return Order(("after all 9 earlier tests",), is_different=True, polluter=Polluter((LEAK,), effect, True))
 
 
+def ids(file: str, number: int) -> tuple[str, ...]:
+    return tuple(f"{file}::test_{each}" for each in range(number))
+
+
+def suspected(*files: str, number: int = 1) -> Order:
+    """The time was over when so many tests of each of these files were left."""
+    left = tuple(node_id for file in files for node_id in ids(file, number))
+    return Order(("after all 9 earlier tests",), is_different=True, is_complete=False, left=left)
+
+
+MANY_FILES = [f"tests/test_{number}.py" for number in range(30)]
+TOO_MANY = Order(is_different=True, polluter=Polluter(ids("tests/test_a.py", 30), "fails_after", True))
 DOUBT = "a pass rate up to 45 % is still possible"
 ALWAYS = alone(*"FFFFF")
 NEVER = alone(*"PPPPP")
@@ -160,7 +172,7 @@ def test_a_hang_is_told_with_the_frames_that_it_is_stuck_in() -> None:
     )
 
     assert answer.evidence(Findings(TEST, Alone((stuck,), (Seeds(1),), 5))) == [
-        "alone: H (it was still running after 9 s, at b.py:4: in wait)",
+        "alone: H",
         "stuck in: a.py:3: in test > b.py:4: in wait",
     ]
 
@@ -177,6 +189,11 @@ def test_runs_that_there_was_no_time_for_are_told() -> None:
         (ALWAYS, [TEST]),
         (replace(NEVER, order=polluted("fails_after")), [LEAK, TEST]),
         (replace(ALWAYS, order=polluted("fails_without")), [TEST]),
+        (replace(NEVER, order=suspected("tests/test_a.py", number=20)), [*ids("tests/test_a.py", 20), TEST]),
+        (replace(NEVER, order=suspected("tests/test_a.py", number=21)), ["tests/test_a.py", TEST]),
+        (replace(NEVER, order=suspected(*MANY_FILES)), ["tests", TEST]),
+        (replace(NEVER, order=TOO_MANY), ["tests/test_a.py", TEST]),
+        (replace(ALWAYS, order=suspected("tests/test_a.py", number=3)), [TEST]),
         (replace(NEVER, order=IN_ORDER), None),
     ],
 )

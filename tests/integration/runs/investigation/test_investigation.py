@@ -2,9 +2,11 @@
 
 import re
 import subprocess
+import threading
 from dataclasses import replace
 from typing import Any
 
+import anyio
 import pytest
 
 from pytest_mcp.api.investigation import InvestigateResult
@@ -13,7 +15,7 @@ from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.spare import Spare
-from pytest_mcp.investigation import alone, answer, base
+from pytest_mcp.investigation import alone, answer, base, suspects
 from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import BaseSearch
@@ -73,7 +75,7 @@ async def test_a_test_that_needs_another_is_told_with_each_step_in_words(bench: 
     assert found.polluter.node_ids == ["test_victim.py::test_creates"]
     assert found.rerun == {"node_ids": [VICTIM]}
     words = [step.words for step in steps if isinstance(step, Steps)]
-    assert {"alone 2/2: FF", "after all 3 earlier tests in its file", "bisecting 1 of 3"} <= set(words)
+    assert {"alone 2/2: FF", "after all 3 earlier tests in its file", "bisecting 1 of 3 tests"} <= set(words)
     assert [step.finished for step in steps] == list(range(1, len(steps) + 1))
 
 
@@ -302,6 +304,21 @@ async def test_a_hang_is_told_with_its_place_and_running_out_of_time_is_an_answe
     assert found["kind"] == "hangs"
     assert place in found["confidence"]
     assert place in found["evidence"][1]
+    assert found["notices"] == ["The time was over before everything was tried; a larger timeout may tell more."]
+
+
+async def test_ranking_that_takes_too_long_does_not_delay_the_answer(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.write({**GOOD, **BROKEN_SHOP})
+    is_answered = threading.Event()
+    monkeypatch.setattr(suspects, "of_run", lambda *_: is_answered.wait(PATIENCE) and [])
+
+    with anyio.fail_after(PATIENCE):
+        found = await bench.investigate(node_id=VICTIM, runs=2, timeout=10)
+    is_answered.set()
+
+    assert (found["kind"], found["evidence"][-1]) == ("deterministic", "suspects: not looked for, the time was over")
     assert found["notices"] == ["The time was over before everything was tried; a larger timeout may tell more."]
 
 
