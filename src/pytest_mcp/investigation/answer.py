@@ -17,7 +17,7 @@ from pytest_mcp.investigation.order import Order, Polluter
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.suspects import Suspected
 from pytest_mcp.report.failures import Failure
-from pytest_mcp.text import few, label
+from pytest_mcp.text import few, in_line, label
 
 # With so many runs of one outcome, only a rate below a tenth is left open.
 MANY_RUNS = 29
@@ -179,7 +179,7 @@ def evidence(findings: Findings) -> list[str]:
     found = [_of_alone(findings)] if findings.alone.outcomes else []
     found += _of_causes(findings.failed)
     found += [f"stuck in: {' > '.join(each.stack[-MOST_FRAMES:])}" for each in findings.hung[-1:] if each.stack]
-    found += [] if findings.alone.reproduction is None else [findings.alone.reproduction]
+    found += [] if findings.alone.reproduction is None else [findings.alone.reproduction.words]
     found += [] if findings.order is None else findings.order.evidence
     found += [] if findings.base is None else _of_bases(findings, findings.base)
     if findings.suspects is not None and findings.suspects.problem is not None:
@@ -246,8 +246,16 @@ def _polluter(polluter: Polluter, node_id: str) -> api.Polluter:
 def _notices(findings: Findings, polluter: Polluter | None) -> list[str]:
     found = []
     if polluter is not None and not polluter.can_be_shown:
+        is_shuffled = any(each.random_seed is not None for each in findings.alone.outcomes)
+        why = (
+            "pytest-randomly shuffles the tests (`python -m pytest -p no:randomly` does not)"
+            if is_shuffled
+            else "plugins or addopts of the project change the order"
+        )
+        found.append(f"execute_tests with polluter.rerun did not show it: {why}.")
+    if findings.alone.reproduction is not None and (seeds := findings.alone.reproduction.seeds) is not None:
         found.append(
-            "execute_tests with polluter.rerun did not show it: plugins or addopts of the project change the order."
+            f"execute_tests cannot set a seed; `{in_line(seeds.command(findings.node_id))}` shows the failure."
         )
     if elsewhere := next((each.elsewhere for each in findings.alone.outcomes if each.elsewhere), None):
         found.append(f"The tests imported {elsewhere}: this may not be the code of the project.")

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_mcp.api.investigation import Kind
 from pytest_mcp.investigation import answer
-from pytest_mcp.investigation.alone import Alone, Seeds
+from pytest_mcp.investigation.alone import Alone, Reproduction, Seeds
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Effect, Order, Polluter
@@ -215,6 +215,15 @@ def test_the_polluter_has_the_arguments_that_show_it_and_a_notice_if_they_do_not
         "rerun": {"node_ids": [LEAK, TEST]},
     }
     assert (len(result.notices), len(doubtful.notices)) == (0, 1)
+
+
+def test_a_notice_has_the_command_that_shows_a_flaky_failure_by_its_seed() -> None:
+    findings = alone(*"PF")
+    known = Reproduction("the seed decides", Seeds(None, 7))
+
+    (notice,) = answer.of(replace(findings, alone=replace(findings.alone, reproduction=known))).notices
+
+    assert f"`python -m pytest --randomly-seed=7 {TEST}` shows the failure" in notice
 
 
 @pytest.mark.parametrize("case", CASES)
