@@ -106,11 +106,16 @@ def _internal(run: Run[Asked_co], text: str) -> str:
 
 def _own_frames(run: Run[Asked_co], text: str) -> list[str]:
     """The frames of the project in a traceback as Python prints it, the innermost last."""
+    return [frame for frame in _frames(run, text) if not places.is_foreign(frame)]
+
+
+def _frames(run: Run[Asked_co], text: str) -> list[str]:
+    """All frames but those of pytest, in their order."""
     root = f"{run.environment['root']}/"
     return [
         in_line(f"{path.removeprefix(root)}:{line}: in {function}")
         for path, line, function in _TRACEBACK_LINE.findall(text)
-        if not places.is_foreign(path.removeprefix(root)) and not _is_of_runner(path)
+        if not _is_of_runner(path)
     ]
 
 
@@ -190,10 +195,10 @@ def stuck_at(run: Run[Asked_co]) -> list[str]:
     if run.exit.reason not in ("timeout", "interrupted"):
         return []
     if ledger.escaped is not None and ledger.escaped.error_type == "KeyboardInterrupt":
-        return _own_frames(run, ledger.escaped.traceback)
+        return _of_the_project(_frames(run, ledger.escaped.traceback))
     _, *dumped = _ABORTED.split(run.exit.stderr)
     threads = _THREAD.split(dumped[-1]) if dumped else []
-    return _own_frames(run, next(filter(_has_runner, threads), ""))[::-1]
+    return _of_the_project(_frames(run, next(filter(_has_runner, threads), ""))[::-1])
 
 
 def _has_runner(stack: str) -> bool:
@@ -235,6 +240,8 @@ def _progress_lines(ledger: Ledger, stack: Sequence[str]) -> list[str]:
     lines = [f"{ledger.finished} of {ledger.selected} tests had finished, {ledger.failed} of them failed."]
     if ledger.ended is not None and ledger.returned is None and ledger.interrupted is None:
         lines.append("The test session had finished; hooks that run after it (pytest_unconfigure) had not.")
+    elif ledger.ended is None and ledger.finished == ledger.selected:
+        lines.append("Hooks at the end of the test session (pytest_sessionfinish) had not finished.")
     running = list(ledger.running)
     for node_id in running[:MAX_RUNNING_SHOWN]:
         lines += [f"running: {label(node_id)}", *of_workers.get(node_id, [])]

@@ -395,6 +395,10 @@ STUCK: dict[str, tuple[dict[str, str], list[str]]] = {
         {"conftest.py": "import support\ndef pytest_configure(): support.wait()\n", "test_a.py": BEFORE},
         ["conftest.py:2: in pytest_configure"],
     ),
+    "in a hook at the end of the session": (
+        {"conftest.py": "import support\ndef pytest_sessionfinish(): support.wait()\n", "test_a.py": BEFORE},
+        ["conftest.py:2: in pytest_sessionfinish"],
+    ),
     "in a hook after the session": (
         {"conftest.py": "import support\ndef pytest_unconfigure(): support.wait()\n", "test_a.py": BEFORE},
         ["conftest.py:2: in pytest_unconfigure"],
