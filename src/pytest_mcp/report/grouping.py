@@ -13,7 +13,7 @@ from functools import cached_property
 
 from pytest_mcp.events.exceptions import Raised
 from pytest_mcp.report import places
-from pytest_mcp.report.failures import Failure
+from pytest_mcp.report.failures import ADDRESS, Failure
 from pytest_mcp.text import cut_middle
 
 # The one line that stands for a cause.
@@ -28,8 +28,8 @@ SHOWN_TESTS = 2
 
 _ASSERTIONS = ("AssertionError", "Failed")
 _VOLATILE = re.compile(
-    r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"  # a uuid
-    r"|0x[0-9a-fA-F]+"  # an address
+    r"(\b0x[0-9a-fA-F]+)"  # a value, which stays; addresses are gone before
+    r"|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"  # a uuid
     r"|(?<![\w./])/[^\s'\",)]*"  # an absolute path
     r"|\b(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]{8,}\b"  # a digest
     r"|\d+(?:[.,:T-]\d+)*"  # a number, a time, a date
@@ -125,7 +125,7 @@ def masked(message: str, node_id: str) -> str:
     for part in sorted(parts, key=len, reverse=True)[:MOST_PARAMETERS]:
         if len(part) >= SHORTEST_PARAMETER:
             message = message.replace(part, "#")
-    return kind + _VOLATILE.sub("#", message)
+    return kind + _VOLATILE.sub(lambda found: found[1] or "#", ADDRESS.sub("#", message))
 
 
 def _of(members: Sequence[Failure]) -> Group:
