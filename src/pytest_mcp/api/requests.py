@@ -274,8 +274,8 @@ class ExecuteTests(Chosen):
     show_capture: Annotated[
         StrictBool | None,
         Field(
-            description="Put what a failing test printed and logged behind its traceback."
-            " Default: unless verbosity is negative."
+            description="What failing tests printed and logged. true: all of it. false: none."
+            " Default: the last lines, unless verbosity is negative."
         ),
     ] = None
     locals: Annotated[

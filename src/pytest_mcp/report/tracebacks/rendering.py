@@ -39,9 +39,7 @@ _WIDTH = 80
 def render(failure: Failure, style: Style) -> str:
     parts = failure.parts if style.whole_texts else failure.parts[:1]
     lines = [line for part in parts for line in _part(part, failure, style)]
-    if style.captured:
-        lines += captured.shown(failure.sections, failure, style)
-    return plain("\n".join(lines))
+    return plain("\n".join([*lines, *captured.shown(failure.sections, failure, style)]))
 
 
 def in_full(failure: Failure, *, with_captured: bool) -> str:
@@ -63,8 +61,7 @@ def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
         lines = _SEPARATOR.sub("_ _ _", part.text).strip("\n").split("\n")
         said = _has_whole(part.message.partition("\n")[0], lines[0], style)
         yield from _bounded("\n".join(lines[said:]), style).split("\n") if lines[said:] else ()
-    if style.captured:
-        yield from captured.shown(part.sections, failure, style)
+    yield from captured.shown(part.sections, failure, style)
 
 
 def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterator[str]:
