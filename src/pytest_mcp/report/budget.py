@@ -21,7 +21,7 @@ from pytest_mcp.report import collection_errors, coverage, grouping, pytest_outp
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.result import Report
-from pytest_mcp.report.tokens import Fits, limit
+from pytest_mcp.report.tokens import Fits, ever_larger, limit
 from pytest_mcp.report.tracebacks import captured, rendering
 from pytest_mcp.report.tracebacks.style import CAPTURED_LINES, Style, reductions
 from pytest_mcp.text import cut_middle
@@ -126,7 +126,7 @@ class _Answer:
         # What every example has; with `show_capture: true`, what is captured may be longer.
         self.usual = Style(captured=CAPTURED_LINES if report.captures else 0, variables=report.locals)
         gaps = len(report.coverage.files) if report.coverage else 0
-        self.files = _steps(gaps if request.detail == "tests" else min(gaps, MOST_FILES))
+        self.files = ever_larger(gaps if request.detail == "tests" else min(gaps, MOST_FILES))
         self.texts: dict[tuple[str, Style], TestResult] = {}
         # Of what was captured, in characters.
         self.left_out: dict[tuple[str, Style], int] = {}
@@ -176,7 +176,7 @@ class _Answer:
         if not self.request.show_capture:
             return []
         most = captured.most_lines(cause.example for cause in self.report.groups)
-        return [*(number for number in _steps(most) if number > CAPTURED_LINES), None]
+        return [*(number for number in ever_larger(most) if number > CAPTURED_LINES), None]
 
     def _most(self, top: Shown, fits: Fits) -> Shown:
         """With detail tests: every further cause and failure, then every other test, as far as they fit."""
@@ -291,14 +291,6 @@ class _Answer:
             return 0
         examples = [cause.example for cause in self.report.groups[: shown.examples]]
         return sum(self.left_out[each.node_id, shown.style] for each in [*examples, *self.further[: shown.further]])
-
-
-def _steps(most: int) -> list[int]:
-    """Ever larger numbers up to the last one, few enough to try each."""
-    numbers: list[int] = []
-    while not numbers or numbers[-1] < most:
-        numbers.append(min(most, (numbers[-1] * 5 + 3) // 4 + 1 if numbers else 1))
-    return numbers if most else []
 
 
 def _shared_line(groups: Sequence[Group]) -> FailureGroup:
