@@ -274,7 +274,7 @@ class ExecuteTests(Chosen):
     show_capture: Annotated[
         StrictBool | None,
         Field(
-            description="What failing tests printed and logged. true: all of it. false: none."
+            description="What failing tests printed: true all, false none."
             " Default: the last lines, unless verbosity is negative."
         ),
     ] = None
