@@ -212,6 +212,12 @@ class Request(Arguments):
         """Every path and node id, each with the name of its parameter."""
         return () if self.path is None else (("path", self.path),)
 
+    @property
+    def is_selective(self) -> bool:
+        """Whether it asks for less than the whole suite."""
+        filters = (self.markers, self.keywords, self.pattern, self.changed)
+        return any(filters) or any(target.node_id != "." for _, target in self.targets)
+
 
 class DiscoverTests(Request):
     tokens_setting = "discover_tokens"

@@ -54,6 +54,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
                 *typed,
                 *(target.argument for target in targets),
             ],
+            "part": request.is_selective and not collect_only,
             "targets": [str(target.path) for target in targets],
             "covered": [[target.node_id, target.argument] for target in asked if _is_covered(target, targets)],
             "named": [target.node_id for target in asked],

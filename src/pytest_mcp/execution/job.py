@@ -30,6 +30,8 @@ class Job(TypedDict):
     args: list[str]
     # Only collect, and leave nothing in the project.
     collect_only: bool
+    # Whether the call selects tests.
+    part: bool
     # The absolute paths of the arguments, and which of them are files that a call names.
     targets: list[str]
     explicit_files: list[str]

@@ -27,6 +27,7 @@ JOB: Job = {
     "root": "/project",
     "args": [],
     "collect_only": False,
+    "part": False,
     "targets": [],
     "explicit_files": [],
     "named": [],

@@ -52,6 +52,7 @@ def of_execution(run: Run[Request], request: ExecuteTests, *, cut_short: bool = 
         *([] if cut_short else _stopped_early(ledger)),
         *workers.of_run(run, request),
         *_exit_status(run),
+        *_threshold(run),
         *skips.nothing_checked(ledger),
         *_left_behind(run),
         *_lost(ledger),
@@ -127,12 +128,18 @@ def _exit_status(run: Run[Request]) -> list[str]:
     return [f"pytest exited with {code}, which does not fit the outcomes of its tests."]
 
 
+def _threshold(run: Run[Request]) -> list[str]:
+    """The child has lifted it."""
+    said = pytest_output.missed_threshold(run.exit.stdout)
+    if not (said and run.request.is_selective and run.exit.code == 0):
+        return []
+    return [f"pytest-cov says: {quoted(said)}. That is no failure here: this call selected a part of the tests."]
+
+
 def _part(run: Run[Request]) -> str:
     """A threshold is usually set for the whole suite."""
-    request = run.request
-    filters = (request.markers, request.keywords, request.pattern, request.changed, run.shard)
-    whole = all(target.node_id == "." for _, target in request.targets) and not any(filters)
-    return "" if whole else " This call selected only a part of the tests; the threshold may hold for all of them."
+    part = " This call selected only a part of the tests; the threshold may hold for all of them."
+    return part if run.request.is_selective or run.shard else ""
 
 
 def _seed(ledger: Ledger) -> list[str]:

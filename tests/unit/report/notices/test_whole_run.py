@@ -150,6 +150,17 @@ def test_an_exit_code_that_does_not_follow_from_the_tests_is_remarked_upon(strea
     assert f"exited with {code}" in sentence
 
 
+def test_a_coverage_threshold_is_told_without_an_exit_code_only_where_tests_were_selected() -> None:
+    printed = "FAIL Required test coverage of 90% not reached. Total coverage: 75.00%\n"
+    hidden = session(one_test(A, phase(A)), selected=1)
+
+    (sentence,) = notices(green(A), stdout=printed, keywords="one")
+
+    assert sentence.startswith("pytest-cov says: 'Required test coverage of 90% not reached.")
+    assert notices(green(A), stdout=printed) == []
+    assert "exited with 0" in notices(hidden, stdout=printed, keywords="one")[0]
+
+
 def test_a_zero_without_any_test_is_remarked_upon() -> None:
     nothing_selected, odd_code = notices(session(selected=0), 0)
 
