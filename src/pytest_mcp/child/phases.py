@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Errors of pytest's own whose text says what happened; their type does not.
 PYTEST_WRAPPERS = ("CollectError", "ConftestImportFailure", "ImportPathMismatchError")
+# How pytest begins the text of a test that passed although its xfail is strict.
+STRICT_XPASS = "[XPASS(strict)]"
 # With this verbosity pytest shows whole diffs.
 VERBOSE = 2
 
@@ -88,7 +90,7 @@ def fields_of(report: Any, context: Any, describer: Describer) -> dict[str, Any]
         "outcome": str(report.outcome),
         "xfail": told("the reason of the xfail", str, report.wasxfail) if hasattr(report, "wasxfail") else None,
         "message": message_of(report, crash, clip),
-        "location": location_of(crash, describer.relative),
+        "location": location_of(report.location if is_placeless(report, chain) else crash, describer.relative),
         "traceback": clip(told("the traceback", text_of, report, describer.root)) if as_text else None,
         "chain": chain,
         "sections": sections_of(report, clip),
@@ -135,9 +137,19 @@ def message_of(report: Any, crash: Any, clip: Clip) -> str | None:
     return None if crash is None else clip(told("the message", lambda: crash.message))
 
 
-def location_of(crash: Any, relative: Callable[[str], str]) -> list[object] | None:
+def is_placeless(report: Any, chain: list[Any] | None) -> bool:
+    """Whether nothing but the test itself is a place: it was expected to fail, or no frame is shown."""
+    if chain is None:
+        return isinstance(report.longrepr, str) and report.longrepr.startswith(STRICT_XPASS)
+    return not any(frames for _, _, _, frames in chain)
+
+
+def location_of(place: Any, relative: Callable[[str], str]) -> list[object] | None:
+    """Of a crash; or of a test, whose line pytest counts from 0."""
     try:
-        return None if crash is None else [relative(str(crash.path)), int(crash.lineno)]
+        if isinstance(place, tuple):
+            return [relative(str(place[0])), int(place[1]) + 1]
+        return None if place is None else [relative(str(place.path)), int(place.lineno)]
     except Exception:  # noqa: BLE001 - as above
         return None
 

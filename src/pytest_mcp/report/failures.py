@@ -38,6 +38,8 @@ _DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
 _SOURCE_LINE = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
 _FRAME_LINE = re.compile(r"^(.*?):(\d{1,9}): in ", re.MULTILINE)
 _FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found|recursive dependency involving fixture .*)$", re.MULTILINE)
+# A test that passed although its xfail is strict.
+_STRICT_XPASS = "[XPASS(strict)]"
 # What pytest puts above a text that comes from a worker.
 _WORKER = re.compile(r"\A\[gw\d+\] .* -- Python .*\n")
 _PROGRESS = re.compile(r"[u,-]+\s?")
@@ -275,6 +277,8 @@ def _cause(phase: Phase) -> str:
         # On pytest 7.0 a `pytest.fail(pytrace=False)` has a text and nothing else.
         return "Failed: " + "\n".join(phase.exceptions[-1].text)
     plain = _text(phase).strip()
+    if plain.startswith(_STRICT_XPASS):
+        return f"Failed: {plain}"
     if fixture := _FIXTURE.search(plain):
         return f"FixtureLookupError: {fixture.group(1)}"
     begin = _DOCTEST.search(plain)

@@ -58,7 +58,7 @@ _TEXT_OF_COMMON_WORDS = """
     almost approval approved array arrays atol attributes close column columns dataarray dataframe dataframes
     dataset decimals differences different distinct dtype dtypes elements errors exceptions failures hypothesis
     identical iloc incorrect left likes mismatch mismatched received right rtol scalars series shape snapshot snapshots
-    some sub sufficiently taskgroup tensor test this tolerance torch unhandled within
+    some strict sub success sufficiently taskgroup tensor test this tolerance torch unhandled within xpass
     """
 # What Python, pytest and libraries that compare arrays, tables or snapshots say whatever the cause: a message of such
 # words alone does not tell one cause from another.

@@ -25,6 +25,7 @@ from pytest_mcp.text import in_line, label
 
 # pytest's messages for an argument that it cannot find, in all its versions.
 _NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or directory not found: )(.*?)$", re.MULTILINE)
+_USAGE_ERROR = re.compile(r"\Ausage: .*\n(?:.*\n)*?\S+: error: (.*)")
 _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) expressions do not support")
 # A frame as Python prints it, or faulthandler.
 _TRACEBACK_LINE = re.compile(r'^ *File "([^"\n]+)", line (\d+),? in ([\w<>.]+)', re.MULTILINE)
@@ -165,7 +166,7 @@ def _unfinished(run: Run[Asked_co]) -> CallError:
         why = "its report is incomplete (a test may have truncated or overwritten a file that it did not open)"
         return _failed(run, "crash", f"pytest execution failed: {why}; the process exited with code {code}")
     if ledger.escaped is not None and ledger.escaped.error_type != "SystemExit" and not ledger.session_started:
-        why = f"{ledger.escaped.error_type}: {ledger.escaped.message}"
+        why = in_line(f"{ledger.escaped.error_type}: {ledger.escaped.message}")
         return _failed(run, "usage_error", f"pytest execution failed: pytest could not be configured: {why}")
     if not ledger.session_started and code == 0 and (ledger.configured or run.exit.stdout.startswith("pytest ")):
         why = "no tests were run; the project's addopts seem to contain --help, --version, --markers or the like"
@@ -256,10 +257,16 @@ def _stack_lines(frames: Sequence[str]) -> list[str]:
 
 
 def _usage_headline(fault: UsageFault) -> str:
-    """pytest's message, with the configuration file: not every version of pytest names it."""
-    said = "; ".join(fault.messages) or "usage error"
+    """What pytest's messages say in one line, with the configuration file; stderr has all of them."""
+    said = "; ".join(map(_in_one_line, fault.messages)) or "usage error"
     unnamed = fault.configuration is not None and fault.configuration not in said
     return f"{said} (configured in {fault.configuration})" if unnamed else said
+
+
+def _in_one_line(message: str) -> str:
+    """argparse puts its usage above what is wrong."""
+    found = _USAGE_ERROR.search(message)
+    return found.group(1) if found else message.strip().partition("\n")[0]
 
 
 def _refused_arguments(run: Run[Request]) -> list[Fault]:

@@ -55,6 +55,8 @@ def in_full(failure: Failure, *, with_captured: bool) -> str:
 def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
     if part.title and (part is not failure.parts[0] or len(failure.parts) > 1):
         yield f"-- {part.title}: {part.message.strip().partition(chr(10))[0]}"
+    if part.place and _has_no_place(part):
+        yield f"{part.place}: in {failure.node_id.rpartition('::')[2].partition('[')[0]}"
     if part.chain:
         yield from _chain(part.chain, part.message, failure, style)
     else:
@@ -62,6 +64,11 @@ def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
         said = _has_whole(part.message.partition("\n")[0], lines[0], style)
         yield from _bounded("\n".join(lines[said:]), style).split("\n") if lines[said:] else ()
     yield from captured.shown(part.sections, failure, style)
+
+
+def _has_no_place(part: Part) -> bool:
+    """A chain without frames, or one line."""
+    return not any(raised.frames for raised in part.chain) if part.chain else "\n" not in part.text.strip()
 
 
 def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterator[str]:

@@ -123,6 +123,9 @@ async def test_broken_settings_are_a_usage_error_that_quotes_them(
     assert (failure.code, failure.data["error_type"]) == (-32000, "usage_error")
     assert failure.message.startswith("pytest execution failed: ")
     assert quoted in failure.message
+    headline, *others = failure.message.splitlines()
+    assert "usage: " not in headline
+    assert all(line.startswith(("stderr| ", "Collection had not started", "pytest was still")) for line in others)
     assert failure.data["stderr"].strip()
 
 
