@@ -281,7 +281,7 @@ class ExecuteTests(Chosen):
         StrictBool | None,
         Field(
             description="What failing tests printed: true all, false none."
-            " Default: the last lines, unless verbosity is negative."
+            " Default: last lines; none if verbosity is negative."
         ),
     ] = None
     locals: Annotated[
