@@ -148,7 +148,7 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         plugins.append(ours("functions").FunctionMap(reporter, job))
     if job["portrait"]:
         plugins.append(ours("environment_report").Portrait(channel, job))
-    args = confined.options + traceless(job, run_dir) + job["args"]
+    args = confined.options + other_cache(job, run_dir) + job["args"]
     become_pytest(args)
     measurement = None
     if job["coverage"] is not None:
@@ -201,16 +201,13 @@ def become_pytest(args: list[str]) -> None:
     sys.argv = [str(spec.origin), *args]
 
 
-def traceless(job: Job, run_dir: str) -> list[str]:
-    """Options for a discovery, which writes nothing into the project: no bytecode, and pytest's cache elsewhere.
+def other_cache(job: Job, run_dir: str) -> list[str]:
+    """Options for a discovery and a run of chosen tests, which would replace what failed last time: another cache.
 
-    A run of chosen tests does not use the project's cache either: it would replace what failed last time.
     The cache is not disabled: without its plugin, its options in addopts would be errors.
     """
     if not job["collect_only"] and job["ids"] is None and job["trace"] is None:
         return []
-    if job["collect_only"]:
-        sys.dont_write_bytecode = True
     return ["--override-ini=cache_dir=" + os.path.join(run_dir, "cache")]
 
 
