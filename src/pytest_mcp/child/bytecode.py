@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import suppress
 from functools import wraps
 from importlib.machinery import SourceFileLoader
 from typing import Any, Generator, Iterator
@@ -116,10 +117,8 @@ class FreshBytecode:
                 return False
         except Exception:  # noqa: BLE001 - no cache or no source: Python handles that itself
             return False
-        try:
+        with suppress(OSError):
             unlink(cache)
-        except OSError:
-            pass
         return True
 
     def is_settled(self, source: Any) -> bool:

@@ -150,11 +150,11 @@ async def test_sources_that_rest_are_cached_once_and_the_caches_are_used(bench: 
 async def test_a_discovery_writes_the_caches_that_collecting_writes_and_nothing_else(bench: Workbench) -> None:
     bench.write({**PROJECT, "expected": "1"})
     await until(lambda: is_settled(bench.root))
-    sources = {path for path in bench.root.rglob("*")}
+    sources = set(bench.root.rglob("*"))
 
     await bench.discover()
     first = caches(bench.root)
-    added = {path for path in bench.root.rglob("*")} - sources
+    added = set(bench.root.rglob("*")) - sources
     bench.shell("--collect-only", "-q", "-p", "no:cacheprovider")
 
     assert {name.partition(".")[0] + ".py" for name in first} == set(SOURCES)
