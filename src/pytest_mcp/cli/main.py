@@ -19,7 +19,7 @@ from pytest_mcp import __version__
 from pytest_mcp.cli.loading import loading
 from pytest_mcp.cli.output import MISUSE, USAGE_ERROR, open_closed_streams, print_message
 from pytest_mcp.config.endpoint import Endpoint
-from pytest_mcp.config.model import PREFIX, Config, ConfigError, home
+from pytest_mcp.config.model import PREFIX, Config, ConfigError, NoProject, home
 from pytest_mcp.config.options import SETTINGS, LoadConfig, load
 from pytest_mcp.execution import signals
 from pytest_mcp.server import fast_start
@@ -43,6 +43,8 @@ MISUSES["history"] = USAGE_ERROR
 
 # Commands for people: they may be typed anywhere inside a project.
 IN_A_PROJECT = ("run", "discover", "investigate", "history", "setup", "doctor")
+# Those of them that execute code of the project.
+RUNS_TESTS = ("run", "discover", "investigate", "doctor")
 # Flags whose value may be left out. It has to be typed behind `=`, or the next word would be taken for it.
 OPTIONAL_VALUES = ("--changed",)
 # Commands for which people type the flags of pytest.
@@ -88,6 +90,17 @@ def _exit(code: int) -> NoReturn:
 
 
 def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
+    config = _loaded(options, environment)
+    if options.command in RUNS_TESTS:
+        # Imported here, as below. For a server and `call`, each call checks it.
+        from pytest_mcp.environments import unrelated
+
+        if (refusal := unrelated.refusal(config.root)) is not None:
+            raise NoProject(refusal)
+    return config
+
+
+def _loaded(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
     if options.root or options.command not in IN_A_PROJECT:
         return load(options, environment)
     # Imported here: the server does not need it.

@@ -59,7 +59,7 @@ class ConfigError(Exception):
 
 
 class NoProject(ConfigError):
-    """The project root is a home folder or the root of the file system; all other settings are valid."""
+    """The project root is a folder that nothing is run in, such as a home folder; all other settings are valid."""
 
 
 class Options(NamedTuple):

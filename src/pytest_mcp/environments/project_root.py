@@ -11,10 +11,10 @@ from pytest_mcp.environments import files, project, virtualenv
 from pytest_mcp.environments.managers import lookup
 from pytest_mcp.environments.project import Manifest
 
-_PACKAGE_FILES = ("setup.py", "setup.cfg")
+PACKAGE_FILES = ("setup.py", "setup.cfg")
 _PACKAGE_TABLES = ("project", "build-system")
 # A folder of tests may have settings of its own, so these count only where no folder above is a package.
-_SETTINGS = ("pyproject.toml", "tox.ini", "pytest.ini", "pytest.toml", ".pytest.ini", ".pytest.toml", ".git")
+SETTINGS = ("pyproject.toml", "tox.ini", "pytest.ini", "pytest.toml", ".pytest.ini", ".pytest.toml", ".git")
 
 
 def of_working_directory(home: Path | None) -> Path | None:
@@ -55,9 +55,9 @@ def is_package(folder: Path) -> bool:
 def builds(manifest: Manifest) -> bool:
     """Whether a package can be built of it."""
     return any(manifest.table(name) for name in _PACKAGE_TABLES) or any(
-        files.holds((manifest.folder / name).is_file) for name in _PACKAGE_FILES
+        files.holds((manifest.folder / name).is_file) for name in PACKAGE_FILES
     )
 
 
 def _has_settings(folder: Path) -> bool:
-    return any(files.holds((folder / name).exists) for name in _SETTINGS)
+    return any(files.holds((folder / name).exists) for name in SETTINGS)
