@@ -97,7 +97,23 @@ def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config
 
         if (refusal := unrelated.refusal(config.root)) is not None:
             raise NoProject(refusal)
+        return _in_workspace(config)
     return config
+
+
+def _in_workspace(config: Config) -> Config:
+    """A person who stands in a member of a workspace means the environment that the workspace has above it."""
+    from pytest_mcp.environments import project_root, virtualenv
+
+    shared = None if config.python is not None else project_root.shared_environment(config.root)
+    if shared is None:
+        return config
+    from pytest_mcp.environments import interpreter
+
+    if any(candidate.problem is None for candidate in interpreter.visible(config, config.root)):
+        return config
+    print_message(f"the environment is that of the workspace, {shared}")
+    return config._replace(python=virtualenv.python(shared))
 
 
 def _loaded(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:

@@ -89,7 +89,7 @@ class _Execution:
 
         if error is not None and not (parts := await members.instead_of_root(error, request, config)):
             raise error
-        self.members = members.Members(request, config, parts, self.keep, self.condenses)
+        self.members = members.Members(request, config, parts, self.keep, self.condenses, error is not None)
         result = await self.members.execute(spare, on_progress)
         return result if error is None else members.with_notice(result, parts)
 

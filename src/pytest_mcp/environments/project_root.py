@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pytest_mcp.environments import files, project, virtualenv
 from pytest_mcp.environments.managers import lookup
+from pytest_mcp.environments.managers.registry import MANAGERS
 from pytest_mcp.environments.project import Manifest
 
 PACKAGE_FILES = ("setup.py", "setup.cfg")
@@ -31,6 +32,13 @@ def find(folder: Path, home: Path | None) -> Path | None:
     """
     places = list(_upward(folder, home))
     return next(filter(is_package, places), None) or next(filter(_has_settings, places), None)
+
+
+def shared_environment(root: Path) -> Path | None:
+    """Of the workspace above that the project in this folder is a member of, if it has one."""
+    homes = [manager.shared_home(root) for manager in MANAGERS]
+    prefixes = [home / virtualenv.FOLDERS[0] for home in homes if home is not None and home != root]
+    return next(filter(virtualenv.starts, prefixes), None)
 
 
 def _upward(folder: Path, home: Path | None) -> Iterator[Path]:

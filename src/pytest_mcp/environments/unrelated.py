@@ -10,7 +10,6 @@ from pathlib import Path
 
 from pytest_mcp.environments import files, project, project_root
 from pytest_mcp.environments.managers import lookup
-from pytest_mcp.environments.managers.registry import MANAGERS
 from pytest_mcp.text import in_line
 
 # One of these makes the folder itself a project, as does a file of a manager.
@@ -51,9 +50,5 @@ def _below(root: Path) -> Iterator[Path]:
     level = [root]
     while level:
         inner = [found for each in level if not each.is_symlink() for found in files.folders(each)]
-        level = [each for each in inner if each.name not in _UNSEARCHED and not _is_environment(each)]
+        level = [each for each in inner if each.name not in _UNSEARCHED and not lookup.is_environment(each)]
         yield from level
-
-
-def _is_environment(folder: Path) -> bool:
-    return any(manager.is_environment(folder) for manager in MANAGERS)

@@ -42,7 +42,10 @@ async def _discover(request: DiscoverTargets, config: Config, spare: Spare, on_p
     except CallError as error:
         if not (parts := await members.instead_of_root(error, request, config)):
             raise
-    return members.with_notice(await _discover_each(request, config, parts, spare, on_progress), parts)
+    able = [part for part in parts if not members.is_root(part)]
+    found = members.with_notice(await _discover_each(request, config, able, spare, on_progress), able)
+    missed = [f"The project root is not listed: {members.NO_ENVIRONMENT}."] if able != parts else []
+    return found.model_copy(update={"notices": [*found.notices, *missed]})
 
 
 async def _discover_each(
