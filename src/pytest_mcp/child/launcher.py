@@ -164,6 +164,9 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     if measurement is not None:
         channel.emit("measuring", exit_status=status)
         measurement.finish()
+    if status and not job["portrait"] and reporter.config is not None:
+        # For advice on what kept tests from being collected.
+        ours("environment_report").Portrait(channel, job).tell_at_the_end(reporter.config)
     # All hooks have run, also `pytest_unconfigure`: the process only has to exit now.
     channel.emit("returned", exit_status=status)
     return status

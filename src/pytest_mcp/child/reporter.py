@@ -106,6 +106,11 @@ class Reporter:
         )
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config: Any) -> None:
+        # Not only later: a conftest that cannot be imported keeps pytest from being configured.
+        self.config = early_config
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
         self.config = config
         # No debugger: stdin is at its end, and a debugger that reads that lets tests pass without running them.

@@ -296,3 +296,33 @@ async def test_the_next_step_is_a_command_that_helps(bench: Workbench, case: str
 
     assert not answer["ready"]
     assert answer["next_step"].endswith(step)
+
+
+DJANGO = {"manage.py": "import os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'site1.settings')\n"}
+UNCONFIGURED = "class ImproperlyConfigured(Exception): pass\nraise ImproperlyConfigured('DJANGO_SETTINGS_MODULE')\n"
+UNRUNNABLE: dict[str, dict[str, str]] = {
+    **{name: files for name, (files, _) in UNREADY.items()},
+    "a conftest that imports the package": {"src/till/__init__.py": "", "setup.py": "", "conftest.py": "import till\n"},
+    "a package that nothing has": {"setup.py": "", "test_a.py": "import not_there\n" + FINE},
+    "Django without settings": {**DJANGO, "test_a.py": UNCONFIGURED},
+    "Django's names of test files": {**DJANGO, "shop/tests.py": FINE},
+}
+
+
+@pytest.mark.parametrize("case", UNRUNNABLE)
+async def test_a_run_and_a_discovery_have_the_same_step_as_a_notice(every_bench: Workbench, case: str) -> None:
+    every_bench.write(UNRUNNABLE[case])
+
+    step = (await every_bench.explain())["next_step"]
+    answers = [await every_bench.execute(), await every_bench.discover(), await every_bench.execute(workers=1)]
+
+    assert [f"fix: {step}" in answer["notices"] for answer in answers] == [True, True, True]
+
+
+@pytest.mark.parametrize("source", ["import not_there\n", "raise ValueError\n", "def test_a(): assert 0\n", ""])
+async def test_where_no_step_is_certain_a_run_has_none(bench: Workbench, source: str) -> None:
+    bench.write({"test_a.py": source})
+
+    answer = await bench.execute()
+
+    assert not [notice for notice in answer["notices"] if notice.startswith("fix: ")]

@@ -18,7 +18,7 @@ from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import DiscoverTargets
 from pytest_mcp.api.results import DiscoverResult, OmittedTests
 from pytest_mcp.cli import exit_codes, local_call, members, render_discovery
-from pytest_mcp.cli.arguments import tool_flags, typed_paths
+from pytest_mcp.cli.arguments import tool_flags, typed_advice, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.members import Parts
@@ -90,6 +90,7 @@ def _for_people(typed: Arguments, _screen: Screen) -> Arguments:
 
 
 def _print(result: DiscoverResult, screen: Screen, *, root: Path) -> None:
+    result = result.model_copy(update={"notices": typed_advice.notices(result.notices, root)})
     if screen.is_terminal:
         show("\n".join(render_discovery.for_people(result, screen.out)))
         return

@@ -13,6 +13,8 @@ from pytest_mcp.report import pytest_output
 from pytest_mcp.report.notices import changes, selection, shards, skips, warnings, workers
 from pytest_mcp.text import few, in_line, label, quoted
 
+# How a notice begins that says what to do, as in the message of an error.
+FIX = "fix: "
 # pytest's exit code for an interruption, by which xdist stops at maxfail.
 STOPPED_BY_XDIST = 2
 # Slow tests are named if a run is longer than this (in seconds), has this many tests, and at most this many of them
@@ -33,6 +35,7 @@ def of_discovery(run: Run[DiscoverTests]) -> list[str]:
         *above_root(run.ledger),
         *changes.of_run(run),
         *notes,
+        *_fix(run),
         *selection.of_run(run),
         *warnings.of_run(run),
     ]
@@ -48,6 +51,7 @@ def of_execution(run: Run[Request], request: ExecuteTests, *, cut_short: bool = 
         *shards.of_run(run),
         *changes.of_run(run),
         *_collection(ledger),
+        *_fix(run),
         *selection.of_run(run),
         *([] if cut_short else _stopped_early(ledger)),
         *workers.of_run(run, request),
@@ -92,6 +96,10 @@ def _collection(ledger: Ledger) -> list[str]:
     if ledger.tests:
         return [f"{broken} file(s) could not be collected; their tests did not run."]
     return [f"{broken} file(s) could not be collected, so pytest ran no test at all."]
+
+
+def _fix(run: Run[Request]) -> list[str]:
+    return [] if run.fix is None else [f"{FIX}{run.fix}"]
 
 
 def _stopped_early(ledger: Ledger) -> list[str]:
