@@ -79,6 +79,24 @@ def test_the_marks_are_those_that_the_project_adds_to_pytests_own(ordinary: Answ
     assert marks == ["slow", "net", "late"]
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("addopts", ["", "-n 2"])
+async def test_marks_that_conftests_below_the_root_register_are_told_even_if_a_file_is_broken(
+    every_bench: Workbench, addopts: str
+) -> None:
+    """pytest loads such a conftest only when it collects the folder."""
+    registers = "def pytest_configure(config): config.addinivalue_line('markers', '{}: x')\n"
+    every_bench.write({"pytest.ini": f"[pytest]\naddopts = {addopts}\nmarkers = slow\n"})
+    every_bench.write({"shop/conftest.py": registers.format("net"), "shop/a/conftest.py": registers.format("deep")})
+    every_bench.write({"shop/test_a.py": FINE, "shop/a/test_b.py": FINE})
+
+    whole = await every_bench.explain()
+    every_bench.write({"shop/a/test_b.py": "raise ValueError\n"})
+    broken = await every_bench.explain()
+
+    assert [answer["config"]["markers"] for answer in (whole, broken)] == [["slow", "net", "deep"]] * 2
+
+
 def test_the_interpreter_is_told_with_where_it_was_found(ordinary: Answers) -> None:
     program = "import sys; print(sys.executable, sys.prefix, '%d.%d.%d' % sys.version_info[:3], sep='\\n')"
     said = subprocess.run([ordinary["python"], "-c", program], capture_output=True, text=True, check=True).stdout
