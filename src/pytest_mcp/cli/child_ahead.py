@@ -32,9 +32,9 @@ def started(config: Config, arguments: Mapping[str, Any]) -> Iterator[Early | No
 
 def _begin(child: Early, config: Config, arguments: Mapping[str, Any]) -> bool:
     # Loaded while the supervisor starts.
-    from pytest_mcp.environments import interpreter, unrelated  # noqa: PLC0415
+    from pytest_mcp.environments import interpreter, project_root  # noqa: PLC0415
 
-    if unrelated.refusal(config.root) is not None:
+    if project_root.refusal(config.root) is not None:
         return False
     places = [config.root / word.partition("::")[0] for word in _words(arguments)]
     if not all(_is_inside(place, config.root) for place in places):

@@ -93,9 +93,9 @@ def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config
     config = _loaded(options, environment)
     if options.command in RUNS_TESTS:
         # Imported here, as below. For a server and `call`, each call checks it.
-        from pytest_mcp.environments import unrelated
+        from pytest_mcp.environments import project_root
 
-        if (refusal := unrelated.refusal(config.root)) is not None:
+        if (refusal := project_root.refusal(config.root)) is not None:
             raise NoProject(refusal)
         return _in_workspace(config)
     return config

@@ -11,7 +11,7 @@ from pathlib import Path
 from pytest_mcp.api.errors import ExecutionFailed, Fix, RunFacts
 from pytest_mcp.api.requests import DiscoverTests, Survey
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import advice, ambiguity, host, interpreter, unrelated, user_dirs
+from pytest_mcp.environments import advice, ambiguity, host, interpreter, project_root, user_dirs
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
@@ -36,7 +36,7 @@ async def run(call: Call[Asked], time_limit: int) -> Run[Asked]:
 
 async def try_interpreters(call: Call[Asked], time_limit: int) -> Trial[Asked]:
     """Run in the first interpreter that has pytest. Raises if nothing is to be run in this root."""
-    if (refusal := await in_thread(partial(unrelated.refusal, call.config.root))) is not None:
+    if (refusal := await in_thread(partial(project_root.refusal, call.config.root))) is not None:
         raise ExecutionFailed("environment", f"pytest execution failed: {refusal}", RunFacts())
     rejected: list[Candidate] = []
     folder = interpreter.pointed_at(call.places, call.config.root)

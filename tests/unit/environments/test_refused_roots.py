@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.environments import unrelated
+from pytest_mcp.environments import project_root
 from tests.support.projects.disk import environment, lay
 
 PACKAGE = "[project]\nname = 'x'\n"
@@ -23,7 +23,7 @@ PROJECTS = {
 def test_a_folder_that_is_no_project_is_refused_for_what_is_below(tmp_path: Path, what: str) -> None:
     lay(tmp_path, PROJECTS[what])
 
-    refusal = unrelated.refusal(tmp_path)
+    refusal = project_root.refusal(tmp_path)
 
     assert refusal is not None
     assert refusal.startswith(f"{tmp_path} is not a project, but has projects below it, such as ")
@@ -34,13 +34,13 @@ def test_a_folder_that_is_no_project_is_refused_for_what_is_below(tmp_path: Path
 def test_a_project_file_or_git_of_its_own_makes_it_a_project(tmp_path: Path, what: str, file: str) -> None:
     lay(tmp_path, {**PROJECTS[what], file: ""})
 
-    assert unrelated.refusal(tmp_path) is None
+    assert project_root.refusal(tmp_path) is None
 
 
 def test_a_link_to_a_project_elsewhere_is_a_project_below(tmp_path: Path) -> None:
     lay(tmp_path, {"other/deep/setup.py": "", "here/a": "-> ../other/deep"})
 
-    assert unrelated.refusal(tmp_path / "here") is not None
+    assert project_root.refusal(tmp_path / "here") is not None
 
 
 NO_PROJECTS = {
@@ -55,11 +55,11 @@ def test_a_plain_folder_of_tests_is_run(tmp_path: Path, what: str) -> None:
     lay(tmp_path, {"test_a.py": "", **NO_PROJECTS[what]})
     lay(environment(tmp_path / ".venv", "pytest"), {"lib/python3.11/site-packages/x/setup.py": ""})
 
-    assert unrelated.refusal(tmp_path) is None
+    assert project_root.refusal(tmp_path) is None
 
 
 def test_a_folder_that_is_too_large_to_be_searched_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unrelated, "_MOST_FOLDERS", 3)
+    monkeypatch.setattr(project_root, "_MOST_FOLDERS", 3)
     lay(tmp_path, {f"{number}/x.txt": "" for number in range(9)})
 
-    assert "than can be searched" in (unrelated.refusal(tmp_path) or "")
+    assert "than can be searched" in (project_root.refusal(tmp_path) or "")
