@@ -34,7 +34,8 @@ This file is generated from the models in `src/pytest_mcp` by `make docs`.
 
 Every parameter except `node_id` of `investigate_failure` and `about` of `test_history` is optional. `null` means the
 same as leaving it out. A server has `test_history` only if it was started with `--history`.
-Unknown parameters are refused.
+Unknown parameters are refused. A number in a string (`"60"`), a number without a fraction (`60.0`) and one string for
+a list are taken as meant, because some clients send them; every other value of a wrong type is refused.
 Every key of an answer is always present, in this order; a missing value is `null`.
 """
 

@@ -5,12 +5,12 @@ How a request is checked is said in `requests`. What the values of an answer are
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StrictInt, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
-from pytest_mcp.api.requests import Arguments, NodeTarget, PathTarget, check_max_tokens
+from pytest_mcp.api.numbers import Whole
+from pytest_mcp.api.requests import Arguments, NodeTarget, PathTarget, Tokens
 from pytest_mcp.api.results import OmittedTests, Shape
 from pytest_mcp.api.targets import Target
-from pytest_mcp.config.model import LEAST_TOKENS, MAX_TOKENS
 
 DEFAULT_DAYS = 30
 MOST_DAYS = 3_650
@@ -34,11 +34,9 @@ class TestHistory(Arguments):
         NodeTarget | None, Field(description="One test. Needed for about: test.", validate_default=True)
     ] = None
     path: Annotated[PathTarget | None, Field(description="Only tests in this folder or file.")] = None
-    days: Annotated[Annotated[StrictInt, Field(ge=1, le=MOST_DAYS)], Field(description="How far to look back.")] = (
-        DEFAULT_DAYS
-    )
+    days: Annotated[Annotated[int, Whole(1, MOST_DAYS)], Field(description="How far to look back.")] = DEFAULT_DAYS
     max_tokens: Annotated[
-        Annotated[StrictInt, Field(ge=LEAST_TOKENS, le=MAX_TOKENS), AfterValidator(check_max_tokens)] | None,
+        Tokens | None,
         Field(description=f"Largest answer in tokens. Default: {DEFAULT_TOKENS}."),
     ] = None
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import (
     AfterValidator,
     Field,
-    StrictInt,
     StrictStr,
     ValidationError,
     ValidationInfo,
@@ -18,6 +17,7 @@ from pydantic import (
 )
 
 from pytest_mcp.api import targets
+from pytest_mcp.api.numbers import Whole
 from pytest_mcp.api.requests import Arguments, DiscoverTests, NodeTarget, Seconds
 from pytest_mcp.api.results import Shape
 from pytest_mcp.api.targets import NAME_ALONE, Target
@@ -74,7 +74,7 @@ class InvestigateFailure(Arguments):
         Field(description="Git ref to compare with. Default: where this branch began, else HEAD."),
     ] = None
     runs: Annotated[
-        Annotated[StrictInt, Field(ge=LEAST_RUNS, le=MOST_RUNS)],
+        Annotated[int, Whole(LEAST_RUNS, MOST_RUNS)],
         Field(description="How often to run it alone."),
     ] = DEFAULT_RUNS
     timeout: Annotated[

@@ -49,7 +49,7 @@ def _begin(child: Early, config: Config, arguments: Mapping[str, Any]) -> bool:
 def _words(arguments: Mapping[str, Any]) -> list[str]:
     """The paths and node ids among them, of whatever shape they are."""
     ids = arguments.get("node_ids")
-    words = [arguments.get("path"), *(ids if isinstance(ids, list) else [])]
+    words = [arguments.get("path"), *(ids if isinstance(ids, list) else [ids])]
     return [word for word in words if isinstance(word, str)]
 
 

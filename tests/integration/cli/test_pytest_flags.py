@@ -98,7 +98,7 @@ def test_p_is_refused_in_one_sentence_and_other_refusals_use_the_words_of_the_co
     )
     assert path.stderr.splitlines() == [
         f"tests/nowhere/test_x.py: does not exist in the project root {suite.root}",
-        "--maxfail: Input should be greater than or equal to 1 (received 0)",
+        '--maxfail: must be a whole number from 1 to 100000 (received "0")',
     ]
 
 

@@ -93,9 +93,7 @@ def _kind(name: str, schema: Schema) -> dict[str, Any]:
     choices = schema.get("anyOf", [schema])
     if any(choice["type"] == "boolean" for choice in choices):
         return {"action": Once, "nargs": "?", "const": True, "type": lambda word: word or True, "metavar": "REF"}
-    has_number = any(choice["type"] == "integer" for choice in choices)
-    metavar = "|".join(_metavar(name, choice) for choice in choices)
-    return {"action": Once, "metavar": metavar, "type": _number if has_number else str}
+    return {"action": Once, "metavar": "|".join(_metavar(name, choice) for choice in choices)}
 
 
 class Once(argparse.Action):
@@ -114,11 +112,3 @@ def _metavar(name: str, schema: Schema) -> str:
     if "enum" in schema:
         return "{" + ",".join(schema["enum"]) + "}" if len(schema["enum"]) > 1 else str(schema["enum"][0])
     return "N" if schema["type"] == "integer" else name.upper()
-
-
-def _number(word: str) -> int | str:
-    """Anything else than a number is refused later, like an agent's argument."""
-    try:
-        return int(word)
-    except ValueError:
-        return word
