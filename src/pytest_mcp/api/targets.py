@@ -14,6 +14,7 @@ from pytest_mcp import text
 from pytest_mcp.api import near_matches
 
 MAX_LENGTH = 4096
+SEE = "discover_tests lists what there is"
 NAME_ALONE = "does not exist; to select tests by a name alone, use keywords"
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
@@ -73,7 +74,7 @@ class Missing(ValueError):
 def explained(refusal: ValueError) -> str:
     """Why a path or node id was refused, with a path that exists if there is one near."""
     near = near_matches.of_path(refusal.root, refusal.relative) if isinstance(refusal, Missing) else None
-    return f"does not exist; did you mean {text.in_line(near)}?" if near else str(refusal)
+    return f"does not exist; did you mean {text.in_line(near)}? {SEE}" if near else str(refusal)
 
 
 def is_misread(path: str) -> bool:
@@ -186,7 +187,7 @@ def _why_missing(relative: str, root: Path) -> str:
         return "does not exist; wildcards are not expanded: name a folder or file, or use pattern or keywords"
     if relative.isidentifier():
         return NAME_ALONE
-    return f"does not exist in the project root {root}"
+    return f"does not exist in the project root {root}; {SEE}"
 
 
 def _selects(selector: str, other: str) -> bool:

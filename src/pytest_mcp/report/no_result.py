@@ -15,7 +15,7 @@ from typing import Any
 from pytest_mcp.api import near_matches
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed, Fault, Fix, RefusedByPytest, RunFacts
 from pytest_mcp.api.requests import ExecuteTests, Request
-from pytest_mcp.api.targets import Target
+from pytest_mcp.api.targets import SEE, Target
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import UsageFault
 from pytest_mcp.events.run import Asked_co, Run
@@ -40,7 +40,6 @@ _LAUNCHER = "/pytest_mcp/child/"
 # How pytest-timeout begins and ends the stacks that it prints before it exits.
 _PYTEST_TIMEOUT = re.compile(r"(?<!\+)\+{5,}+ Timeout \++$", re.MULTILINE)
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
-_SEE = "discover_tests lists what there is"
 _LAST_FAILED = (
     "the project's addopts, or the command line, contain --lf, which makes pytest ignore files without a known failure"
 )
@@ -305,7 +304,7 @@ def _missing_targets(run: Run[Request]) -> list[Fault]:
         if not missing.isdisjoint(target.reported) and target.relative not in broken
     ]
     steps = [_LAST_FAILED] if by_cache else [_next_step(target) for _, target in absent[: near_matches.MOST_ASKED]]
-    steps += [_LAST_FAILED if by_cache else _SEE] * (len(absent) - len(steps))
+    steps += [_LAST_FAILED if by_cache else SEE] * (len(absent) - len(steps))
     return [
         Fault(name, _why_missing(target, missing), "not_found", target.node_id, step)
         for (name, target), step in zip(absent, steps, strict=False)
@@ -320,7 +319,7 @@ def _why_missing(target: Target, missing: set[str]) -> str:
 
 def _next_step(target: Target) -> str:
     near = target.selector and near_matches.of_test(target.path, target.selector)
-    return f"did you mean {target.relative}::{near}?" if near else _SEE
+    return f"did you mean {target.relative}::{near}?" if near else SEE
 
 
 def _bad_expressions(run: Run[Request], messages: Sequence[str]) -> list[Fault]:

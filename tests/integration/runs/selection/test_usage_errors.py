@@ -21,10 +21,26 @@ async def test_a_missing_file_is_refused_before_anything_starts(bench: Workbench
 
 
 @pytest.mark.anyio
+async def test_a_file_without_its_prefix_and_a_test_without_its_class_are_answered_with_what_was_meant(
+    bench: Workbench,
+) -> None:
+    bench.write({"tests/test_typo.py": "class TestThere:\n    def test_one(self): pass\n"})
+
+    file = await bench.refused("execute_tests", node_ids=["tests/typo.py"])
+    method = await bench.refused("execute_tests", node_ids=["tests/test_typo.py::test_one"])
+
+    assert file.message == (
+        "Invalid params: node_ids.0: does not exist; did you mean tests/test_typo.py?"
+        ' discover_tests lists what there is (received "tests/typo.py")'
+    )
+    assert "did you mean tests/test_typo.py::TestThere::test_one?" in method.message
+
+
+@pytest.mark.anyio
 async def test_every_missing_test_is_named(every_bench: Workbench) -> None:
     every_bench.write({"tests/test_fine.py": FINE + "class TestThere:\n    def test_one(self): pass\n"})
     ids = [
-        "tests/test_fine.py::test_gone",
+        "tests/test_fine.py::test_nowhere",
         "tests/test_fine.py::test_fine",
         "tests/test_fine.py::TestThere::test_two",
     ]
@@ -47,7 +63,7 @@ async def test_every_missing_test_is_named(every_bench: Workbench) -> None:
 @pytest.mark.anyio
 async def test_a_missing_test_is_named_even_where_another_target_covers_it(bench: Workbench) -> None:
     bench.write({"tests/test_fine.py": FINE})
-    ids = ["tests/test_fine.py::test_fine", "tests/test_fine.py::test_fine[no]", "tests/test_fine.py::test_gone"]
+    ids = ["tests/test_fine.py::test_fine", "tests/test_fine.py::test_fine[no]", "tests/test_fine.py::test_nowhere"]
 
     failure = await bench.refused("execute_tests", node_ids=ids, path="tests")
 
