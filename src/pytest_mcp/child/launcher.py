@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         moved: list[str] | None
         coverage: Coverage | None
         map: bool
+        limited_memory: bool
 
 
 OURS = os.path.dirname(os.path.abspath(__file__))

@@ -7,6 +7,8 @@ and pytest's public names only.
 
 from __future__ import annotations
 
+import gc
+import resource
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Callable, Generator, NamedTuple
 
@@ -67,6 +69,37 @@ class Observer:
                 yield
         finally:
             self.option.verbose = before
+
+
+class MemoryReserve:
+    """Where memory is limited: a little more of it for pytest and the reporter than for code of the project.
+
+    The frames of a test that has used up its memory are kept until it is reported. Without this, the report would
+    fail like the test. What is raised is the soft limit; nothing has to be allocated or freed for that.
+    """
+
+    def __init__(self) -> None:
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        self.for_tests, self.for_reports = (soft, hard), (hard, hard)
+        self.was_exceeded = False
+
+    # Innermost, so that all other hooks have more.
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_setup(self) -> Generator[None, None, None]:
+        resource.setrlimit(resource.RLIMIT_DATA, self.for_tests)
+        yield
+        resource.setrlimit(resource.RLIMIT_DATA, self.for_reports)
+
+    pytest_runtest_call = pytest_runtest_teardown = pytest_runtest_setup
+
+    def pytest_exception_interact(self, call: Any) -> None:
+        self.was_exceeded = self.was_exceeded or isinstance(call.excinfo.value, MemoryError)
+
+    def pytest_runtest_logstart(self) -> None:
+        if self.was_exceeded:
+            # Frames of a failure are in cycles, and this test needs what they hold.
+            gc.collect()
+            self.was_exceeded = False
 
 
 class Describer(NamedTuple):

@@ -21,7 +21,7 @@ from import_origins import imported_elsewhere
 from ini_files import settings_file
 from json_report import Stages
 from named_targets import Comparison
-from phases import Describer, Observer, fields_of, fields_of_error, fields_of_warning
+from phases import Describer, MemoryReserve, Observer, fields_of, fields_of_error, fields_of_warning
 from selection import Selection
 from selection_facts import MOST_NAMES, marks_of, near_names, reasons, registered_marks
 from source_lines import broken_conftest, described
@@ -45,6 +45,7 @@ class Reporter:
         self.root = job["root"]
         self.collect_only = job["collect_only"]
         self.full = job["full"]
+        self.has_memory_limit = job["limited_memory"]
         self.clip = Clipper(job["text_limit"])
         self.describer = Describer(self.clip, self.relative, self.root, self.full)
         self.comparison = Comparison(job, self.relocate)
@@ -127,6 +128,8 @@ class Reporter:
         elif not self.collect_only:
             self.comparisons = Comparisons(config)
             config.pluginmanager.register(self.comparisons)
+        if self.has_memory_limit:
+            config.pluginmanager.register(MemoryReserve())
         inipath = config.inipath
         self.emit(
             "configured",

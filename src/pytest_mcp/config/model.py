@@ -72,6 +72,7 @@ class Options(NamedTuple):
     max_timeout: int = MAX_TIMEOUT
     max_runs: int = os.cpu_count() or 1
     max_workers: int = min(CORES, MOST_WORKERS)
+    max_memory: str | None = None
     max_tokens: int | None = None
     discover_max_tokens: int | None = None
     most_tokens: int = MAX_TOKENS
@@ -148,6 +149,8 @@ class Config(NamedTuple):
     history: History | None = None
     app: AppChoice = "auto"
     traces: bool = False
+    # Bytes, for each process of a run.
+    max_memory: int | None = None
 
     @property
     def bounds(self) -> Bounds:
@@ -184,6 +187,7 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
         history=_history(given, environment),
         app=given.app,
         traces=given.traces,
+        max_memory=_memory(given.max_memory) if given.max_memory else None,
     )
 
 
@@ -209,6 +213,16 @@ def _check_choice(flag: str, value: str, choices: tuple[str, ...]) -> None:
     # argparse does not check a default that comes from a variable.
     if value not in choices:
         raise ConfigError(f"{flag} must be one of {', '.join(choices)}.")
+
+
+def _memory(given: str) -> int:
+    # Who sets no limit does not load it.
+    from pytest_mcp.config import memory  # noqa: PLC0415
+
+    try:
+        return memory.parse(given)
+    except ValueError as error:
+        raise ConfigError(f"--max-memory {error}.") from error
 
 
 def _default_tokens(flag: str, given: int | None, default: int, most: int) -> int:

@@ -99,6 +99,11 @@ SETTINGS = (
         _COUNT,
     ),
     Setting(
+        "max_memory",
+        "memory that each process of a run may use, in bytes or as 512M, 2G (default: no limit)",
+        {"metavar": "SIZE"},
+    ),
+    Setting(
         "max_tokens",
         "size limit of an execute_tests answer, in tokens, for calls that set none"
         f" (default: {EXECUTE_TOKENS}, but at most --most-tokens)",

@@ -43,3 +43,5 @@ class Run(Generic[Asked_co]):
     reach: Reach | None = None
     # With coverage of changed lines: which lines those are.
     changed_lines: ChangedLines | None = None
+    # The operator's limit for each of its processes, in bytes.
+    max_memory: int | None = None

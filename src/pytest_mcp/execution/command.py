@@ -73,6 +73,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "moved": None,
             "coverage": None,
             "map": config.history is not None and config.history.map and not collect_only,
+            "limited_memory": config.max_memory is not None,
         },
         reproduction=(
             str(python),

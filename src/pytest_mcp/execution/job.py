@@ -61,3 +61,5 @@ class Job(TypedDict):
     coverage: Coverage | None
     # Record which functions of the project each test executes.
     map: bool
+    # Its memory is limited: some of it is kept for reporting.
+    limited_memory: bool

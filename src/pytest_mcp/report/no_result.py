@@ -21,6 +21,7 @@ from pytest_mcp.events.model import UsageFault
 from pytest_mcp.events.run import Asked_co, Run
 from pytest_mcp.execution.start.first_order import REPORT_LIMIT
 from pytest_mcp.report import budget, failures, places, result, targets_not_run
+from pytest_mcp.report.notices import memory
 from pytest_mcp.text import in_line, label
 
 # pytest's messages for an argument that it cannot find, in all its versions.
@@ -43,6 +44,7 @@ _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
 _LAST_FAILED = (
     "the project's addopts, or the command line, contain --lf, which makes pytest ignore files without a known failure"
 )
+_MAY_LACK_MEMORY: tuple[ErrorType, ...] = ("crash", "pytest_internal", "usage_error")
 # How many running tests a message names.
 MAX_RUNNING_SHOWN = 5
 # The size limit of `partial` in an error's data.
@@ -184,7 +186,8 @@ def _failed(run: Run[Asked_co], error_type: ErrorType, headline: str) -> Executi
         facts = replace(facts, stderr=_without_stack(facts.stderr))
     if error_type == "crash":
         facts = replace(facts, stdout=_without_runner(facts.stdout), stderr=_without_runner(facts.stderr))
-    return ExecutionFailed(error_type, headline, facts, details=_progress_lines(run.ledger, stack))
+    lacking = memory.of_end(run) if error_type in _MAY_LACK_MEMORY else []
+    return ExecutionFailed(error_type, headline, facts, details=[*lacking, *_progress_lines(run.ledger, stack)])
 
 
 def stuck_at(run: Run[Asked_co]) -> list[str]:

@@ -104,6 +104,7 @@ class Attempt(Generic[Asked_co]):
             shard=self.call.config.shard,
             reach=self.call.reach,
             changed_lines=self.call.changed_lines,
+            max_memory=self.call.config.max_memory,
         )
 
     async def _process(self) -> Exit:

@@ -46,6 +46,7 @@ JOB: Job = {
     "moved": None,
     "coverage": None,
     "map": False,
+    "limited_memory": False,
 }
 
 

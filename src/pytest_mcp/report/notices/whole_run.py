@@ -10,7 +10,7 @@ from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.report import pytest_output
-from pytest_mcp.report.notices import changes, selection, shards, skips, warnings, workers
+from pytest_mcp.report.notices import changes, memory, selection, shards, skips, warnings, workers
 from pytest_mcp.text import few, in_line, label, quoted
 
 # How a notice begins that says what to do, as in the message of an error.
@@ -36,6 +36,7 @@ def of_discovery(run: Run[DiscoverTests]) -> list[str]:
         *changes.of_run(run),
         *notes,
         *_fix(run),
+        *memory.of_run(run),
         *selection.of_run(run),
         *warnings.of_run(run),
     ]
@@ -52,6 +53,7 @@ def of_execution(run: Run[Request], request: ExecuteTests, *, cut_short: bool = 
         *changes.of_run(run),
         *_collection(ledger),
         *_fix(run),
+        *memory.of_run(run),
         *selection.of_run(run),
         *([] if cut_short else _stopped_early(ledger)),
         *workers.of_run(run, request),
