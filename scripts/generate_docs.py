@@ -36,7 +36,7 @@ Every parameter except `node_id` of `investigate_failure` and `about` of `test_h
 same as leaving it out. A server has `test_history` only if it was started with `--history`.
 Unknown parameters are refused. A number in a string (`"60"`), a number without a fraction (`60.0`) and one string for
 a list are taken as meant, because some clients send them; every other value of a wrong type is refused.
-Every key of an answer is always present, in this order; a missing value is `null`.
+Every key of an answer is always present, in this order, unless it says when it is there; a missing value is `null`.
 """
 
 Schema = dict[str, Any]
@@ -158,8 +158,6 @@ def section(tool: Schema) -> str:
 
 
 def parameter_table(schema: Schema, request: type[Arguments]) -> str:
-    if not schema["properties"]:
-        return "None."
     rows = [
         [
             f"`{name}`",
@@ -171,7 +169,9 @@ def parameter_table(schema: Schema, request: type[Arguments]) -> str:
         ]
         for name, entry in schema["properties"].items()
     ]
-    return table(["parameter", "type", "limits", "default", "what it means", "pytest option"], rows)
+    example = json.dumps(schema["examples"][0])
+    head = ["parameter", "type", "limits", "default", "what it means", "pytest option"]
+    return f"Example: {code(example)}\n\n{table(head, rows)}"
 
 
 def result_table(schema: Schema) -> str:

@@ -125,7 +125,8 @@ TOOLS = (
         name="execute_tests",
         title="Run tests",
         description="Run this project's pytest tests: all, or those chosen. Returns verdict, counts, each"
-        " failure's cause and traceback. Failing tests are a result, not an error.",
+        " failure's cause and traceback. Failing tests and files that cannot be collected are results; a run that was"
+        " interrupted or broke (exit codes 2 to 4) is an error.",
         request=ExecuteTests,
         result=ExecuteResult,
         handler=engine.execute,

@@ -1,14 +1,16 @@
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from pytest_mcp.api.errors import InvalidParams
 from pytest_mcp.api.near_matches import MOST_ASKED
 from pytest_mcp.config.model import Bounds
 from pytest_mcp.report.result import discovered
-from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump
+from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump, test_history
 from tests.support.invented.records import discovery, item
 
 # What one client keeps of a description, in bytes.
@@ -127,10 +129,63 @@ def test_every_reference_in_a_schema_leads_somewhere(tool: Tool) -> None:
 
 
 @every_tool
-def test_every_key_of_an_answer_is_promised_to_be_there(tool: Tool) -> None:
+def test_every_key_of_an_answer_is_promised_to_be_there_unless_it_says_when(tool: Tool) -> None:
     for schema in nodes(tool.output_schema):
-        if "properties" in schema:
-            assert schema["required"] == list(schema["properties"])
+        optional = [name for name in schema.get("properties", {}) if name not in schema["required"]]
+        assert all(schema["properties"][name]["description"].startswith("There only ") for name in optional)
+    shown = {"execute_tests": ["coverage"], "explain_environment": ["members"]}
+    keys = tool.output_schema["properties"]
+    assert [name for name in keys if name not in tool.output_schema["required"]] == shown.get(tool.name, [])
+
+
+# Names that say it all.
+PLAIN_KEYS = {
+    "node_id", "node_ids", "file", "line", "function", "message", "traceback", "outcome", "duration", "count", "hint",
+    "summary", "name", "folder", "source", "root", "total", "passed", "failed", "skipped", "text_characters", "tests",
+    "files", "lines", "omitted", "version", "python", "pytest", "executable", "path", "writable", "free_bytes",
+    "problem", "testpaths", "addopts", "interpreter", "config", "git", "runs", "before", "now", "slow", "failing",
+    "test", "slowest", "candidates", "plugins", "markers", "python_files", "uncollected", "imported_elsewhere",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", [*TOOLS, test_history()], ids=lambda tool: tool.name)
+def test_every_key_of_an_answer_explains_itself_or_is_described(tool: Tool) -> None:
+    shapes = [tool.output_schema, *tool.output_schema["$defs"].values()]
+    bare = {name for shape in shapes for name, key in shape["properties"].items() if is_bare(key, tool.output_schema)}
+
+    assert bare <= PLAIN_KEYS
+
+
+def is_bare(key: dict[str, Any], schema: dict[str, Any]) -> bool:
+    """Whether neither the key nor the shape of its value is described."""
+    references = [node["$ref"].rpartition("/")[2] for node in nodes(key) if "$ref" in node]
+    return "description" not in key and not any("description" in schema["$defs"][name] for name in references)
+
+
+@pytest.mark.parametrize("tool", [*TOOLS, test_history()], ids=lambda tool: tool.name)
+def test_every_tool_has_short_examples_of_arguments_that_it_takes(tool: Tool, tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_user.py").touch()
+    examples = tool.input_schema["examples"]
+
+    for example in examples:
+        Draft202012Validator(tool.input_schema).validate(example)
+        tool.accept(example, Bounds(tmp_path, max_timeout=1, max_tokens=500))
+    assert 0 < len(json.dumps(examples)) < 100
+
+
+def test_execute_tests_says_what_is_a_result_and_what_is_an_error() -> None:
+    said = BY_NAME["execute_tests"].description
+
+    assert "Failing tests and files that cannot be collected are results;" in said
+    assert "interrupted or broke (exit codes 2 to 4) is an error." in said
+
+
+def test_discovery_promises_of_detail_full_only_what_it_has() -> None:
+    said = [properties(BY_NAME[name])["detail"]["description"] for name in ("discover_tests", "execute_tests")]
+
+    assert [word in said[0] for word in ("json_report", "printed", "passing", "cause")] == [False] * 4
+    assert "json_report" in said[1]
 
 
 @every_tool

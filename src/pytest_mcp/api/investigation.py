@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
+    ConfigDict,
     Field,
     StrictStr,
     ValidationError,
@@ -19,7 +20,7 @@ from pydantic import (
 from pytest_mcp.api import targets
 from pytest_mcp.api.numbers import Whole
 from pytest_mcp.api.requests import Arguments, DiscoverTests, NodeTarget, Seconds
-from pytest_mcp.api.results import Shape
+from pytest_mcp.api.results import Notices, Shape
 from pytest_mcp.api.targets import NAME_ALONE, Target
 
 DEFAULT_RUNS = 5
@@ -65,9 +66,11 @@ def _check_ref(ref: str) -> str:
 
 
 class InvestigateFailure(Arguments):
+    model_config = ConfigDict(json_schema_extra={"examples": [{"node_id": "tests/test_user.py::test_login"}]})
+
     node_id: Annotated[
         Annotated[NodeTarget, WrapValidator(_explain_name), AfterValidator(_check_one_test)],
-        Field(description="One test, e.g. 'tests/test_user.py::test_login'."),
+        Field(description="One test."),
     ]
     base: Annotated[
         Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_REF), AfterValidator(_check_ref)] | None,
@@ -106,7 +109,7 @@ class Suspect(Shape):
     file: str
     line: int
     function: str
-    score: float
+    score: Annotated[float, Field(description="0 to 1.")]
 
 
 class Polluter(Shape):
@@ -120,10 +123,10 @@ class Polluter(Shape):
 
 
 class InvestigateResult(Shape):
-    kind: Kind
+    kind: Annotated[Kind, Field(description="pre_existing: it fails at the base too. passes: it does not fail here.")]
     confidence: Annotated[str, Field(description="high, medium or low, and why.")]
     evidence: Annotated[list[str], Field(description="What was tried and what came out.")]
-    suspects: list[Suspect]
-    polluter: Polluter | None
-    notices: list[str]
+    suspects: Annotated[list[Suspect], Field(description="Most suspicious first.")]
+    polluter: Annotated[Polluter | None, Field(description="If it depends on other tests.")]
+    notices: Notices
     rerun: Annotated[dict[str, Any] | None, Field(description="Arguments that run the failure again.")]

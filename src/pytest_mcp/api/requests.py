@@ -113,6 +113,8 @@ class Arguments(BaseModel):
 
 
 class ExplainEnvironment(Arguments):
+    model_config = ConfigDict(json_schema_extra={"examples": [{"path": "tests"}]})
+
     path: Annotated[PathTarget | None, Field(description="Only for this folder or file.")] = None
 
 
@@ -150,14 +152,14 @@ class Request(Arguments):
         Detail,
         Field(
             description="auto: each cause once, five whole; passing tests counted. tests: every test and failure,"
-            " up to max_tokens. full: pytest's own tracebacks, all it printed; execute_tests adds json_report."
+            " up to max_tokens. full: pytest's own tracebacks, all it printed, json_report."
         ),
     ] = "auto"
     max_tokens: Annotated[
         Tokens | None,
         Field(
-            description="Largest answer in tokens, except with detail full."
-            " Default: the operator's, else 4000 to execute, 8000 to discover."
+            description="Largest answer in tokens, unless detail is full."
+            " Default: 4000, discovery 8000, or the operator's."
         ),
     ] = None
 
@@ -200,7 +202,17 @@ class Request(Arguments):
 
 
 class DiscoverTests(Request):
+    model_config = ConfigDict(json_schema_extra={"examples": [{"path": "tests", "markers": "not slow"}]})
+
     tokens_setting = "discover_tokens"
+
+    detail: Annotated[
+        Detail,
+        Field(
+            description="auto: up to 40 tests one by one, more by file. tests: every test, up to max_tokens."
+            " full: every test, all tracebacks of collection_errors."
+        ),
+    ] = "auto"
 
 
 class Survey(DiscoverTests):
@@ -237,20 +249,22 @@ class DiscoverTargets(Chosen, DiscoverTests):
 
 
 class ExecuteTests(Chosen):
+    model_config = ConfigDict(json_schema_extra={"examples": [{"keywords": "login", "failfast": True}]})
+
     tokens_setting = "execute_tokens"
 
     verbosity: Annotated[
         Annotated[int, Whole(-2, 2)],
         Flag(lambda level: f"--verbosity={level}"),
         Field(
-            description="pytest's own, -2 to 2: what it prints into text_output, of which auto shows only what no other"
-            " key has. Negative: no captured output."
+            description="pytest's own, for text_output, of which auto shows only what no other key has."
+            " Negative: no captured output."
         ),
     ] = 0
     failfast: Annotated[
         StrictBool,
         Flag(lambda stop: "--maxfail=1" if stop else None),
-        Field(description="Stop at the first failure. Not together with maxfail."),
+        Field(description="Stop at the first failure."),
     ] = False
     maxfail: Annotated[
         Annotated[int, Whole(1, 100_000)] | None,
@@ -278,7 +292,7 @@ class ExecuteTests(Chosen):
         Seconds | None,
         Field(
             description="Seconds until the run is stopped and what had finished is reported."
-            " Default: the operator's, else 240; at most the operator's limit, else 3600."
+            " Default: 240, at most 3600, or the operator's."
         ),
     ] = None
 

@@ -21,7 +21,7 @@ FINE = "def test_fine(): pass\n"
 # Bad arguments, and the parameters that must be named for each.
 REFUSED: list[tuple[dict[str, Any], set[str]]] = [
     ({"node_ids": []}, {"node_ids"}),
-    ({"node_ids": "test_fine.py"}, {"node_ids"}),
+    ({"node_ids": {"0": "test_fine.py"}}, {"node_ids"}),
     ({"node_ids": ["--co", "-pX", "@file", "~/x", "/etc/passwd"]}, {f"node_ids.{n}" for n in range(5)}),
     ({"node_ids": ["test_fine.py::", "test_fine.py::a\nb", "sub::test"]}, {f"node_ids.{n}" for n in range(3)}),
     ({"node_ids": [1]}, {"node_ids.0"}),
@@ -41,10 +41,10 @@ REFUSED: list[tuple[dict[str, Any], set[str]]] = [
     ({"verbosity": 3}, {"verbosity"}),
     ({"verbosity": -3}, {"verbosity"}),
     ({"verbosity": True}, {"verbosity"}),
-    ({"verbosity": "1"}, {"verbosity"}),
+    ({"verbosity": "1.0"}, {"verbosity"}),
     ({"maxfail": 0}, {"maxfail"}),
     ({"maxfail": 10**9}, {"maxfail"}),
-    ({"maxfail": 1.5}, {"maxfail"}),
+    ({"maxfail": 1.5, "workers": 0}, {"maxfail", "workers"}),
     ({"failfast": 1}, {"failfast"}),
     ({"failfast": True, "maxfail": 2}, {"maxfail"}),
     ({"timeout": 0}, {"timeout"}),

@@ -19,10 +19,6 @@ SHORT_FLAGS = {"markers": "-m", "keywords": "-k", "failfast": "-x"}
 DEST_PREFIX = "tool_"
 # Where an agent's description of a parameter does not fit what is typed: the words for it.
 _TYPED_WORDS = {"true: since the default branch.": "Without REF: since the default branch."}
-_OWN_HELP = {
-    ("discover_tests", "detail"): "auto: up to 40 tests one by one, more by file. tests: every test, up to"
-    " --max-tokens. full: every test; with --json also pytest's own tracebacks."
-}
 
 
 def add_to(parser: argparse.ArgumentParser, tool: str, parameters: Schema) -> None:
@@ -30,7 +26,7 @@ def add_to(parser: argparse.ArgumentParser, tool: str, parameters: Schema) -> No
     required = parameters.get("required", ())
     for name, schema in parameters["properties"].items():
         dest = DEST_PREFIX + name
-        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _OWN_HELP.get((tool, name)) or _help(schema)}
+        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _help(schema)}
         if schema.get("type") == "array":
             parser.add_argument(dest, nargs="*", metavar=name.upper().removesuffix("S"), **common)
         elif name in required:
