@@ -68,7 +68,7 @@ def test_an_unknown_parameter_is_refused_by_the_schema_and_only_the_test_to_inve
     assert tool.input_schema.get("required", []) == (["node_id"] if tool.name == "investigate_failure" else [])
 
 
-@pytest.mark.parametrize(("name", "meant"), [("keyword", "did you mean keywords? There are"), ("plugin", "there are")])
+@pytest.mark.parametrize(("name", "meant"), [("keyword", "did you mean keywords? It takes"), ("plugin", "it takes")])
 def test_an_unknown_parameter_is_answered_with_the_nearest_and_all_others(
     tmp_path: Path, name: str, meant: str
 ) -> None:
@@ -79,6 +79,43 @@ def test_an_unknown_parameter_is_answered_with_the_nearest_and_all_others(
         f"Invalid params: {name}: is not a parameter of discover_tests;"
         f' {meant} path, pattern, markers, keywords, detail, max_tokens, changed (received "x")'
     )
+
+
+BY_NAME_ALONE = "does not exist; to select tests by a name alone, use keywords of discover_tests or execute_tests"
+FILE_NAME = "must be a file name, with letters, digits and _*?.-[] only; path takes a folder"
+NO_AND = "at column 7: unexpected character '&'; join names with and, or, not"
+
+
+@pytest.mark.parametrize(
+    ("tool", "field", "received", "said"),
+    [
+        ("execute_tests", "failfast", "true", "must be true or false"),
+        ("execute_tests", "detail", "verbose", "must be 'auto', 'tests' or 'full'"),
+        ("execute_tests", "coverage", True, "must be 'changed' or 'all'"),
+        ("execute_tests", "keywords", ["a"], "must be a string"),
+        ("execute_tests", "path", ["tests"], "must be a string"),
+        ("execute_tests", "node_ids", '["test_a.py"]', "is the text of a list; send the list itself"),
+        ("execute_tests", "changed", "true", "is a string; send true without quotes, or a git ref"),
+        ("execute_tests", "keywords", "login && slow", NO_AND),
+        ("execute_tests", "markers", "slow AND fast", "at column 6: expected and, or; got the name AND"),
+        ("discover_tests", "pattern", "tests/test_*.py", FILE_NAME),
+        ("investigate_failure", "node_id", 3, "must be a string"),
+        ("explain_environment", "path", "test_login", BY_NAME_ALONE),
+        ("explain_environment", "root", ".", "is not a parameter of explain_environment; it takes path"),
+    ],
+)
+def test_a_message_says_which_parameter_what_was_received_and_what_to_send(
+    tmp_path: Path, tool: str, field: str, received: Any, said: str
+) -> None:
+    with pytest.raises(InvalidParams) as refused:
+        BY_NAME[tool].accept({field: received}, Bounds(tmp_path, max_timeout=1, max_tokens=500))
+
+    assert refused.value.message.startswith(f"Invalid params: {field}: {said} (received {json.dumps(received)})")
+
+
+def test_a_parameter_that_is_missing_is_said_to_be_required(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParams, match=r"^Invalid params: node_id: is required"):
+        BY_NAME["investigate_failure"].accept({}, Bounds(tmp_path, max_timeout=1, max_tokens=500))
 
 
 def test_near_paths_are_looked_for_only_for_the_first_of_many_that_do_not_exist(tmp_path: Path) -> None:

@@ -38,7 +38,16 @@ def of_path(root: Path, relative: str) -> str | None:
         found = next((each for each in _test_files(name) if each in names), None) or nearest(name, names)
         if found is not None:
             return f"{parent}/{found}" if parent else found
-    return _elsewhere(root, [*_test_files(name), name])
+    module = f"{relative.replace('.', '/')}.py"
+    return module if _is_module(root, module) else _elsewhere(root, [*_test_files(name), name])
+
+
+def _is_module(root: Path, path: str) -> bool:
+    """Whether a dotted name, made a path, is a file of the project."""
+    try:
+        return (root / path).is_file()
+    except OSError:  # its name is too long
+        return False
 
 
 def _test_files(name: str) -> list[str]:
@@ -51,7 +60,8 @@ def _test_files(name: str) -> list[str]:
 
 def of_test(file: Path, selector: str) -> str | None:
     """A test or class of exactly or nearly this name in the file, in whatever class it is."""
-    asked = selector.partition("[")[0]
+    # As it stands in a node id: some write Class.method, or leave :: at the end.
+    asked = selector.partition("[")[0].replace(".", "::").strip(":")
     names = [name for name in _tests(file) if name != selector]
     last = nearest(_last(asked), map(_last, names))
     same = [name for name in names if _last(name) == last]

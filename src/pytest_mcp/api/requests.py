@@ -48,7 +48,7 @@ class Flag:
 def _to_target(parse: Callable[[str, Path], Target]) -> Callable[[Any, ValidationInfo], Target]:
     def validate(value: Any, info: ValidationInfo) -> Target:
         if not isinstance(value, str):
-            raise ValueError("Input should be a valid string")
+            raise ValueError("must be a string")
         if len(value) > targets.MAX_LENGTH:
             raise ValueError(f"is longer than {targets.MAX_LENGTH} characters")
         return parse(value, bounds_of(info).root)
@@ -76,6 +76,8 @@ def _check_pattern(pattern: str) -> str:
 
 def _to_node_ids(given: Any) -> Any:
     """Runs before the ids are checked, so that a list of bad ids is not called empty as well."""
+    if isinstance(given, str) and given.lstrip().startswith("["):
+        raise ValueError("is the text of a list; send the list itself")
     ids = [given] if isinstance(given, str) else given
     if not isinstance(ids, list):
         raise ValueError("must be a list of node ids")
@@ -89,6 +91,8 @@ def _check_changed(value: Any) -> bool | str | None:
         return value or None
     if not isinstance(value, str):
         raise ValueError("must be true or a git ref")
+    if value in ("true", "false"):
+        raise ValueError(f"is a string; send {value} without quotes, or a git ref")
     if not 1 <= len(value) <= LONGEST_REF:
         raise ValueError(f"must have 1 to {LONGEST_REF} characters")
     if value.startswith("-") or not value.isprintable() or " " in value:

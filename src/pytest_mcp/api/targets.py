@@ -15,7 +15,7 @@ from pytest_mcp.api import near_matches
 
 MAX_LENGTH = 4096
 SEE = "discover_tests lists what there is"
-NAME_ALONE = "does not exist; to select tests by a name alone, use keywords"
+NAME_ALONE = "does not exist; to select tests by a name alone, use keywords of discover_tests or execute_tests"
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
@@ -130,13 +130,13 @@ def _below(given: str, root: Path) -> str:
 
 def _check_text(given: str) -> None:
     if not given.strip():
-        raise ValueError("is blank")
+        raise ValueError("is blank; name a file or a folder")
     if not text.is_plain(given):
         raise ValueError("control characters and invisible characters are not allowed")
     if given[0] in "-@~":
         raise ValueError(f"must not begin with {given[0]}")
     if "::" in given:
-        raise ValueError("must not contain ::, which only node_ids takes")
+        raise ValueError("must not contain ::, which only node ids have; name the file alone")
     if "[" in given:
         raise ValueError("must not contain [, which pytest takes for parameters of a test; name the folder above it")
     if _DRIVE.match(given) and os.name != "nt":

@@ -321,6 +321,8 @@ def _why_missing(target: Target, missing: set[str]) -> str:
 
 
 def _next_step(target: Target) -> str:
+    if ".py::" in (target.selector or "").partition("[")[0]:
+        return "it looks like several node ids; send each as its own entry of the list"
     near = target.selector and near_matches.of_test(target.path, target.selector)
     return f"did you mean {target.relative}::{near}?" if near else SEE
 

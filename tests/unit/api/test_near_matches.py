@@ -46,6 +46,8 @@ def root(tmp_path: Path) -> Path:
         ("cart.py", "tests/shop/test_cart.py"),
         ("tests/shop.py", "shop.py"),
         ("cart", None),
+        ("tests.shop.test_cart", "tests/shop/test_cart.py"),
+        ("x." * 3000, None),
     ],
 )
 def test_a_missing_path_is_compared_with_its_folder_and_then_with_the_project(
@@ -70,6 +72,8 @@ def test_a_missing_path_is_compared_with_its_folder_and_then_with_the_project(
         ("test_nothing", "TestCart::TestEmpty::test_nothing"),
         ("TestCart::test_prices", "test_prices"),
         ("TestCrat", "TestCart"),
+        ("TestCart.test_total", "TestCart::test_total"),
+        ("TestCart::", "TestCart"),
         ("TestEmpty", "TestCart::TestEmpty"),
     ],
 )

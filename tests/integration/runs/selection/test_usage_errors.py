@@ -37,6 +37,18 @@ async def test_a_file_without_its_prefix_and_a_test_without_its_class_are_answer
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("between", [" ", ",", ", "])
+async def test_several_node_ids_in_one_string_are_told_to_be_entries_of_a_list(bench: Workbench, between: str) -> None:
+    bench.write({"test_a.py": "def test_one(): pass\ndef test_two(): pass\n"})
+
+    failure = await bench.refused(
+        "execute_tests", node_ids=between.join(["test_a.py::test_one", "test_a.py::test_two"])
+    )
+
+    assert "it looks like several node ids; send each as its own entry of the list" in failure.message
+
+
+@pytest.mark.anyio
 async def test_every_missing_test_is_named(every_bench: Workbench) -> None:
     every_bench.write({"tests/test_fine.py": FINE + "class TestThere:\n    def test_one(self): pass\n"})
     ids = [
