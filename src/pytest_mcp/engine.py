@@ -62,7 +62,7 @@ async def _execute_and_record(call: Call[ExecuteTests], history: History) -> Exe
         past = await additions.awaited("recorded runs", recording.notices(groups), instead=[])
         told = replace(report, notices=[*report.notices, *past])
         answer = await in_thread(partial(budget.fit_execution, told, request, ceiling=ceiling))
-        recording.keep(lambda origin, code: recorded.rows(run, report, origin, code), run.ledger.executed_functions)
+        recording.keep(lambda origin, code: recorded.rows(run, report, origin, code))
     return answer
 
 
@@ -118,13 +118,7 @@ async def _reach(request: Request, config: Config) -> Reach | None:
         raise InvalidParams([Fault("changed", str(error), "no_changes", request.changed)]) from error
     except CannotTell as error:
         return Reach(ref or "the default branch", None, reason=str(error))
-    examined = await in_thread(partial(reach.examine, changes, config.root))
-    if config.history is None or not config.history.map:
-        return examined.reach
-    from pytest_mcp.history import affected  # noqa: PLC0415
-
-    narrowed = affected.narrow(examined, changes, config)
-    return await additions.awaited("recorded runs", narrowed, instead=examined.reach, seconds=affected.LONGEST)
+    return await in_thread(partial(reach.of_changes, changes, config.root))
 
 
 async def _changed_lines(request: ExecuteTests, config: Config) -> ChangedLines | None:

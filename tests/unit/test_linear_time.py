@@ -438,7 +438,6 @@ WRITTEN_IN_PLACE = {
     "toml_edit": "a key of ours",
     "pytest_output": "one character, repeated",
     "mentions": "one byte",
-    "fingerprints": "one byte, and one name between word boundaries",
     "git_files": "a hash of one length and a name, once for each line",
 }
 

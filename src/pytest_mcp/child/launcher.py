@@ -45,13 +45,11 @@ if TYPE_CHECKING:
         shard: list[int] | None
         files: list[str] | None
         unreached: list[str]
-        unaffected: list[str]
         workers: int | None
         ids: list[str] | None
         trace: Trace | None
         moved: list[str] | None
         coverage: Coverage | None
-        map: bool
         limited_memory: bool
 
 
@@ -145,8 +143,6 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         plugins.append(ours("xdist_controller").RequestedWorkers(channel, job))
     if job["moved"] is not None:
         plugins.append(ours("moved_source").MovedSource(channel.emit, *job["moved"]))
-    if job["map"]:
-        plugins.append(ours("functions").FunctionMap(reporter, job))
     if job["portrait"]:
         plugins.append(ours("environment_report").Portrait(channel, job))
     args = confined.options + other_cache(job, run_dir) + job["args"]

@@ -49,7 +49,7 @@ class Reporter:
         self.clip = Clipper(job["text_limit"])
         self.describer = Describer(self.clip, self.relative, self.root, self.full)
         self.comparison = Comparison(job, self.relocate)
-        self.selection = Selection(job, self.relocate)
+        self.selection = Selection(job)
         # Reading the marks of every test takes time, so it is done only if the call selects by marks.
         self.marks: set[str] | None = set() if job["by_marks"] else None
         self.targets = job["targets"]

@@ -20,7 +20,7 @@ from pytest_mcp.cli.loading import loading
 from pytest_mcp.cli.output import MISUSE, USAGE_ERROR, open_closed_streams, print_message
 from pytest_mcp.config.endpoint import Endpoint
 from pytest_mcp.config.model import PREFIX, Config, ConfigError, NoProject, home
-from pytest_mcp.config.options import SETTINGS, LoadConfig, load
+from pytest_mcp.config.options import GONE, SETTINGS, LoadConfig, load
 from pytest_mcp.execution import signals
 from pytest_mcp.server import fast_start
 
@@ -67,7 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     environment = dict(os.environ)
     typed = sys.argv[1:] if arguments is None else arguments
-    options = _parser(typed, environment).parse_args(typed)
+    known = [word for word in typed if word != GONE.flag]
+    options = _parser(known, environment).parse_args(known)
+    if len(known) < len(typed) or GONE.variable in environment:
+        print_message(f"{GONE.flag} ({GONE.variable}) is gone and has no effect; please remove it")
     load_config = partial(_load, options, environment)
     try:
         if options.command is None:

@@ -89,7 +89,6 @@ class Options(NamedTuple):
     history: str | None = None
     history_keep: int = HISTORY_DAYS
     history_max_bytes: int = HISTORY_BYTES
-    history_map: bool = False
 
 
 class Bounds(NamedTuple):
@@ -117,11 +116,9 @@ class History(NamedTuple):
     address: str
     keep_days: int = HISTORY_DAYS
     max_bytes: int = HISTORY_BYTES
-    # Whether it is also recorded which functions each test executes.
-    map: bool = False
 
     def __repr__(self) -> str:
-        return f"History(hidden, keep_days={self.keep_days}, max_bytes={self.max_bytes}, map={self.map})"
+        return f"History(hidden, keep_days={self.keep_days}, max_bytes={self.max_bytes})"
 
 
 class Config(NamedTuple):
@@ -247,8 +244,6 @@ def _endpoint(given: Options, environment: Mapping[str, str]) -> Endpoint | None
 
 def _history(given: Options, environment: Mapping[str, str]) -> History | None:
     if not given.history:
-        if given.history_map:
-            raise ConfigError("--history-map needs --history.")
         return None
     if not 1 <= given.history_keep <= LONGEST_HISTORY:
         raise ConfigError(f"--history-keep must be between 1 and {LONGEST_HISTORY} days.")
@@ -261,7 +256,7 @@ def _history(given: Options, environment: Mapping[str, str]) -> History | None:
         address = history.parse(given.history, from_variable=given.history == environment.get(HISTORY_VARIABLE))
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    return History(address, given.history_keep, given.history_max_bytes, given.history_map)
+    return History(address, given.history_keep, given.history_max_bytes)
 
 
 def _expanded(given: str) -> Path:

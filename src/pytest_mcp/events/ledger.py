@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_mcp.api.targets import can_be_asked
-from pytest_mcp.events import collection, coverage, functions, spectrum, workers
+from pytest_mcp.events import collection, coverage, spectrum, workers
 from pytest_mcp.events import model as events
 from pytest_mcp.events.decode import Record
 from pytest_mcp.events.model import Event, Phase
@@ -105,7 +105,6 @@ class Ledger:
     collectors: list[collection.Collected] = field(default_factory=list)
     deselected_ids: set[str] = field(default_factory=set)
     executed: dict[str, spectrum.Executed] = field(default_factory=dict)
-    executed_functions: list[functions.Told] = field(default_factory=list)
     failed: int = 0
     unreported: int = 0
     last_number: int = 0
@@ -171,8 +170,6 @@ class Ledger:
                 self.executed[event.id] = event
             case coverage.CoveredFile():
                 self.covered_files.append(event)
-            case functions.Told():
-                self.executed_functions.append(event)
             case events.Unreported():
                 self.unreported += 1
             case collection.LeftOut():

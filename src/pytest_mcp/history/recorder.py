@@ -20,13 +20,12 @@ import anyio
 from pytest_mcp.changes.state import CodeState, CodeWatch
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import Config, History
-from pytest_mcp.events.functions import Told
 from pytest_mcp.execution import additions
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.history import project_name, remarks, retention
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.rows import Origin, RunRow, TestRow
-from pytest_mcp.history.store import Store, Unavailable
+from pytest_mcp.history.store import Unavailable
 
 # The answer of a call is still being sent when the call is over.
 SETTLE_SECONDS = 0.1
@@ -34,9 +33,8 @@ SETTLE_SECONDS = 0.1
 OPENING_SECONDS = 2
 # How long a server waits for outstanding writes when it stops.
 PARTING_SECONDS = 2
-# A command is there for its one run. With maps: for these, all sources are read.
+# A command is there for its one run.
 COMMAND_SECONDS = 5
-COMMAND_SECONDS_WITH_MAPS = 60
 
 logger = logging.getLogger(__name__)
 
@@ -81,8 +79,7 @@ class Recorder:
     async def finish(self, *, is_awaited: bool) -> str | None:
         """Wait for outstanding writes, but not for ever. Why something was not recorded, if nobody was told yet."""
         if self._tasks:
-            for_command = COMMAND_SECONDS_WITH_MAPS if self.history.map else COMMAND_SECONDS
-            seconds = for_command if is_awaited else PARTING_SECONDS
+            seconds = COMMAND_SECONDS if is_awaited else PARTING_SECONDS
             _, late = await asyncio.wait(self._tasks, timeout=seconds)
             if late:
                 self._fail(f"it was not written within {seconds} seconds")
@@ -115,7 +112,6 @@ class Recording:
         self._opened = asyncio.create_task(in_thread(partial(_problem_of_opening, address)))
         self._is_open = False
         self.root = config.root
-        self.told: Sequence[Told] = ()
 
     async def notices(self, failures: Sequence[Sequence[str]]) -> list[str]:
         """What recorded runs say of these groups of failures. If this run cannot be recorded, that alone."""
@@ -131,12 +127,8 @@ class Recording:
         past = in_thread(partial(remarks.look, self._recorder.history, self.root, failures))
         return [*await additions.awaited("recorded runs", past, instead=[], seconds=remarks.LONGEST), *lost]
 
-    def keep(self, make: MakeRows, told: Sequence[Told] = ()) -> None:
-        """Record it as soon as its answer has been sent, unless `notices` found that it cannot be.
-
-        `told` is what each test executed, if it was recorded.
-        """
-        self.told = told
+    def keep(self, make: MakeRows) -> None:
+        """Record it as soon as its answer has been sent, unless `notices` found that it cannot be."""
         if self._is_open:
             self._recorder.write_later(self, make)
 
@@ -164,19 +156,7 @@ def _record(recording: Recording, history: History, make: MakeRows, code: CodeSt
     run, tests = make(origin, code)
     store = open_store(history.address)
     try:
-        run_id = store.record(run, tests)
-        if recording.told:
-            _record_map(store, run_id, recording, origin, code)
+        store.record(run, tests)
         retention.thin(store, history, now=time.time())
     finally:
         store.close()
-
-
-def _record_map(store: Store, run_id: int, recording: Recording, origin: Origin, code: CodeState) -> None:
-    # Loaded only if the operator wants maps.
-    from pytest_mcp.history import executed, maps  # noqa: PLC0415
-
-    known = maps.known_sources(store, origin.project)
-    found = executed.of_run(recording.told, recording.root, origin.started, code, known)
-    if found is not None:
-        maps.write(store, run_id, origin.project, found)

@@ -39,13 +39,11 @@ JOB: Job = {
     "shard": None,
     "files": None,
     "unreached": [],
-    "unaffected": [],
     "workers": None,
     "ids": None,
     "trace": None,
     "moved": None,
     "coverage": None,
-    "map": False,
     "limited_memory": False,
 }
 

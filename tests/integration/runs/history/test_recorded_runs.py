@@ -107,7 +107,7 @@ def test_a_database_that_never_answers_holds_up_neither_an_answer_nor_the_end(
 ) -> None:
     pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
     with silent_postgres(greets=greets) as address:
-        command = servers.command(project.root, project.python, "--history", address, "--history-map")
+        command = servers.command(project.root, project.python, "--history", address)
         with RawClient(command, cwd=project.root, log=tmp_path / "log") as client:
             client.greeted()
             answer = client.reply(client.begin())["result"]["structuredContent"]

@@ -14,7 +14,7 @@ from mcp.server import apps
 
 from pytest_mcp.config.model import History
 from pytest_mcp.execution import additions
-from pytest_mcp.history import affected, recorder, remarks
+from pytest_mcp.history import recorder, remarks
 from pytest_mcp.page import embedded
 from pytest_mcp.report import coverage
 from pytest_mcp.report.notices import whole_run
@@ -51,7 +51,6 @@ class Addition(NamedTuple):
 ADDITIONS = {
     "whether the history can be used": Addition(recorder, "_problem_of_opening", "recorded", {}),
     "what recorded runs say": Addition(remarks, "look", "recorded runs", {}),
-    "recorded maps": Addition(affected, "_read", "recorded runs", {"changed": "HEAD"}),
     "page": Addition(embedded, "of_content", "page", {}),
     "coverage": Addition(coverage, "of_run", "coverage", {"coverage": "all"}),
     "notices": Addition(whole_run, "of_execution", "notices", {}),
@@ -80,7 +79,7 @@ def fail(*_: object, **__: object) -> NoReturn:
 
 async def answered(project: Workbench, history: Path, **arguments: Any) -> types.CallToolResult:
     """By a server with everything that can be added, to a client that takes all of it."""
-    config = project.config._replace(history=History(str(history), map=True), spare=False)
+    config = project.config._replace(history=History(str(history)), spare=False)
     announced = advertise(apps.EXTENSION_ID, {"mimeTypes": [apps.APP_MIME_TYPE]})
     params = types.CallToolRequestParams(name="execute_tests", arguments=arguments)
 
@@ -124,8 +123,8 @@ async def test_one_that_hangs_costs_itself_alone(
 ) -> None:
     addition = ADDITIONS[name]
     monkeypatch.setattr(addition.module, addition.function, hang)
-    for module, limit in ((additions, "LONGEST"), (affected, "LONGEST"), (remarks, "LONGEST")):
-        monkeypatch.setattr(module, limit, 2)
+    for module in (additions, remarks):
+        monkeypatch.setattr(module, "LONGEST", 2)
 
     answer = await answered(project, tmp_path / "history.db", **addition.arguments)
 
