@@ -104,8 +104,8 @@ def snapshot(eras: Eras) -> Schema:
     """Every answer. A value that is the same wherever its key occurs is moved to `shared` and replaced by null."""
     results = [result for versions in eras.values() for told in versions.values() for result in told.values()]
     values = {key: [result[key] for result in results if key in result] for result in results for key in result}
-    # Compared as text, because the order of keys counts.
-    shared = {key: said[0] for key, said in values.items() if len({json.dumps(value) for value in said}) == 1}
+    # The eras of the SDK write the keys of a schema in different orders, which mean the same.
+    shared = {key: said[0] for key, said in values.items() if all(value == said[0] for value in said)}
 
     def shortened(told: Answers) -> Answers:
         return {
@@ -128,13 +128,14 @@ def generated(eras: Eras, with_history: Eras) -> dict[Path, str]:
 
 def added_tool(eras: Eras, with_history: Eras) -> Schema:
     """The one tool more that a server with a history has; everything else is the same."""
-    added: Schema = {era: {} for era in eras}
+    added: list[Schema] = []
     for era, versions in with_history.items():
         for version, told in versions.items():
-            *tools, added[era][version] = told["tools/list"]["tools"]
-            without = eras[era][version]
-            assert told | {"tools/list": told["tools/list"] | {"tools": tools}} == without
-    return added
+            *tools, tool = told["tools/list"]["tools"]
+            assert told | {"tools/list": told["tools/list"] | {"tools": tools}} == eras[era][version]
+            added.append(tool)
+    assert all(tool == added[0] for tool in added)
+    return added[0]
 
 
 def is_file_with(path: Path, content: str) -> bool:

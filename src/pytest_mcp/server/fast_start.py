@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 # Generated: `make docs`. In an answer, null stands for the value that `shared` has under the same key.
 SNAPSHOT = Path(__file__).with_name("snapshot.json")
-# Generated too: the tool that servers with a history have as their last one, by era and version.
+# Generated too: the tool that servers with a history have as their last one.
 HISTORY_SNAPSHOT = Path(__file__).with_name("snapshot_history.json")
 # A hundred times the size of a first request, and no more than a pipe holds.
 LONGEST_LINE = 64 * 1024
@@ -154,7 +154,7 @@ class _Conversation:
         self.app = app
         self.snapshot = json.loads(SNAPSHOT.read_bytes())
         if has_history:
-            _add_tool(self.snapshot, json.loads(HISTORY_SNAPSHOT.read_bytes()))
+            self.snapshot["shared"]["tools"].append(json.loads(HISTORY_SNAPSHOT.read_bytes()))
         self.opening = b""
         self.held = b""
         self.has_listed = False
@@ -212,14 +212,8 @@ def extensions_in(params: Any) -> dict[str, Any]:
 
 def input_schema(tool: str) -> Any:
     """The arguments of a tool, for a command that need not load the models for it."""
-    version = next(iter(json.loads(SNAPSHOT.read_bytes())["stateless"].values()))
-    return next(each["inputSchema"] for each in version["tools/list"]["tools"] if each["name"] == tool)
-
-
-def _add_tool(snapshot: dict[str, Any], added: dict[str, Any]) -> None:
-    for era, versions in added.items():
-        for version, tool in versions.items():
-            snapshot[era][version]["tools/list"]["tools"].append(tool)
+    tools = json.loads(SNAPSHOT.read_bytes())["shared"]["tools"]
+    return next(each["inputSchema"] for each in tools if each["name"] == tool)
 
 
 def _parsed(line: bytes) -> Any:
