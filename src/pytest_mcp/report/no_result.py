@@ -40,6 +40,9 @@ _THREAD = re.compile(r"^(?:Current t|T)hread 0x.*\n", re.MULTILINE)
 _LAUNCHER = "/pytest_mcp/child/"
 # How pytest-timeout begins and ends the stacks that it prints before it exits.
 _PYTEST_TIMEOUT = re.compile(r"(?<!\+)\+{5,}+ Timeout \++$", re.MULTILINE)
+# pytest's exit code for a usage error, and how it prints one.
+_USAGE = 4
+_SAID = re.compile(r"^ERROR: (.+)$", re.MULTILINE)
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
 _LAST_FAILED = (
     "the project's addopts, or the command line, contain --lf, which makes pytest ignore files without a known failure"
@@ -171,6 +174,10 @@ def _unfinished(run: Run[Asked_co]) -> CallError:
         return _failed(run, "usage_error", f"pytest execution failed: pytest could not be configured: {why}")
     if not ledger.session_started and code == 0 and (ledger.configured or run.exit.stdout.startswith("pytest ")):
         why = "no tests were run; the project's addopts seem to contain --help, --version, --markers or the like"
+        return _failed(run, "usage_error", f"pytest execution failed: {why}")
+    if ledger.returned is not None and ledger.returned.exit_status == code == _USAGE:
+        # A hook of the project has raised pytest's UsageError, which pytest prints and does not report.
+        why = "; ".join(map(in_line, _SAID.findall(run.exit.stderr))) or "usage error"
         return _failed(run, "usage_error", f"pytest execution failed: {why}")
     why = f"the process exited with code {code} before the test session finished"
     printed = run.exit.stdout + run.exit.stderr

@@ -49,6 +49,18 @@ async def test_several_node_ids_in_one_string_are_told_to_be_entries_of_a_list(b
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("hook", ["pytest_configure(config)", "pytest_sessionstart(session)"])
+async def test_a_usage_error_that_a_hook_raises_is_told_in_its_own_words(every_bench: Workbench, hook: str) -> None:
+    raises = f"import pytest\n\ndef {hook}:\n    raise pytest.UsageError('set DATABASE_URL first')\n"
+    every_bench.write({"test_fine.py": FINE, "conftest.py": raises})
+
+    failure = await every_bench.refused("execute_tests")
+
+    assert (failure.code, failure.data["error_type"], failure.data["exit_code"]) == (-32000, "usage_error", 4)
+    assert failure.message.startswith("pytest execution failed: set DATABASE_URL first\n")
+
+
+@pytest.mark.anyio
 async def test_every_missing_test_is_named(every_bench: Workbench) -> None:
     every_bench.write({"tests/test_fine.py": FINE + "class TestThere:\n    def test_one(self): pass\n"})
     ids = [
