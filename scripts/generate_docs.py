@@ -34,8 +34,9 @@ This file is generated from the models in `src/pytest_mcp` by `make docs`.
 
 Every parameter except `node_id` of `investigate_failure` and `about` of `test_history` is optional. `null` means the
 same as leaving it out. A server has `test_history` only if it was started with `--history`.
-Unknown parameters are refused.
-Every key of an answer is always present, in this order; a missing value is `null`.
+Unknown parameters are refused. A number in a string (`"60"`), a number without a fraction (`60.0`) and one string for
+a list are taken as meant, because some clients send them; every other value of a wrong type is refused.
+Every key of an answer is always present, in this order, unless it says when it is there; a missing value is `null`.
 """
 
 Schema = dict[str, Any]
@@ -103,8 +104,8 @@ def snapshot(eras: Eras) -> Schema:
     """Every answer. A value that is the same wherever its key occurs is moved to `shared` and replaced by null."""
     results = [result for versions in eras.values() for told in versions.values() for result in told.values()]
     values = {key: [result[key] for result in results if key in result] for result in results for key in result}
-    # Compared as text, because the order of keys counts.
-    shared = {key: said[0] for key, said in values.items() if len({json.dumps(value) for value in said}) == 1}
+    # The eras of the SDK write the keys of a schema in different orders, which mean the same.
+    shared = {key: said[0] for key, said in values.items() if all(value == said[0] for value in said)}
 
     def shortened(told: Answers) -> Answers:
         return {
@@ -127,13 +128,14 @@ def generated(eras: Eras, with_history: Eras) -> dict[Path, str]:
 
 def added_tool(eras: Eras, with_history: Eras) -> Schema:
     """The one tool more that a server with a history has; everything else is the same."""
-    added: Schema = {era: {} for era in eras}
+    added: list[Schema] = []
     for era, versions in with_history.items():
         for version, told in versions.items():
-            *tools, added[era][version] = told["tools/list"]["tools"]
-            without = eras[era][version]
-            assert told | {"tools/list": told["tools/list"] | {"tools": tools}} == without
-    return added
+            *tools, tool = told["tools/list"]["tools"]
+            assert told | {"tools/list": told["tools/list"] | {"tools": tools}} == eras[era][version]
+            added.append(tool)
+    assert all(tool == added[0] for tool in added)
+    return added[0]
 
 
 def is_file_with(path: Path, content: str) -> bool:
@@ -157,8 +159,6 @@ def section(tool: Schema) -> str:
 
 
 def parameter_table(schema: Schema, request: type[Arguments]) -> str:
-    if not schema["properties"]:
-        return "None."
     rows = [
         [
             f"`{name}`",
@@ -170,7 +170,9 @@ def parameter_table(schema: Schema, request: type[Arguments]) -> str:
         ]
         for name, entry in schema["properties"].items()
     ]
-    return table(["parameter", "type", "limits", "default", "what it means", "pytest option"], rows)
+    example = json.dumps(schema["examples"][0])
+    head = ["parameter", "type", "limits", "default", "what it means", "pytest option"]
+    return f"Example: {code(example)}\n\n{table(head, rows)}"
 
 
 def result_table(schema: Schema) -> str:

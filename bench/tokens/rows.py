@@ -93,6 +93,6 @@ ROWS = {
         Row("listed", "discovery of 156 tests, all listed", None, lambda: listed(projects.passing(156))),
         Row("counted", "discovery of 10,000 tests, counted", 8000, lambda: counted(projects.passing(10_000))),
         Row("explained", "the environment of 200 tests", 500, lambda: explained(projects.passing(200))),
-        Row("tools", "`tools/list`: names, descriptions, input schemas", 1500, lambda: introduced(projects.passing(1))),
+        Row("tools", "`tools/list`: names, descriptions, input schemas", 1800, lambda: introduced(projects.passing(1))),
     )
 }

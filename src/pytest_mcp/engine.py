@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import anyio
-
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
 from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, ExplainEnvironment, Request, Survey
@@ -19,6 +17,7 @@ from pytest_mcp.environments import host
 from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
+from pytest_mcp.execution import additions
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.report import budget, discovery, no_result, result
@@ -62,31 +61,24 @@ async def _execute_and_record(call: Call[ExecuteTests], history: History, look: 
     with recorder.of(history).begin(call.config, look) as recording:
         run = await _executed(call)
         report = await in_thread(partial(result.executed, run))
-        past = await _remarks(report, call.config, history)
-        told = replace(report, notices=[*report.notices, *past, *recording.notices()])
+        groups = [[failure.node_id for failure in group.members] for group in report.groups]
+        past = await additions.awaited("recorded runs", recording.notices(groups), instead=[])
+        told = replace(report, notices=[*report.notices, *past])
         answer = await in_thread(partial(budget.fit_execution, told, request, ceiling=ceiling))
-        recording.keep(lambda origin, code: recorded.rows(run, report, origin, code), run.ledger.executed_functions)
+        recording.keep(lambda origin, code: recorded.rows(run, report, origin, code))
     return answer
 
 
-async def _remarks(report: result.Report, config: Config, history: History) -> list[str]:
-    """What recorded runs say of the failures; nothing if that takes too long."""
-    from pytest_mcp.history import remarks  # noqa: PLC0415
+async def finish_recording(config: Config, *, is_awaited: bool = False) -> str | None:
+    """Wait, for a limited time, until everything is recorded; why not, if something is not.
 
-    groups = [[failure.node_id for failure in group.members] for group in report.groups]
-    if groups:
-        with anyio.move_on_after(remarks.LONGEST_WAIT):
-            return await in_thread(partial(remarks.look, history, config.root, groups))
-    return []
-
-
-async def finish_recording(config: Config) -> str | None:
-    """Wait, for a limited time, until everything is recorded; why not, if something is not."""
+    Somebody who has typed a command waits longer than a client that has left.
+    """
     if config.history is None:
         return None
     from pytest_mcp.history import recorder  # noqa: PLC0415
 
-    return await recorder.of(config.history).finish()
+    return await recorder.of(config.history).finish(is_awaited=is_awaited)
 
 
 async def discover(request: DiscoverTests, config: Config, spare: Spare, on_progress: OnProgress) -> DiscoverResult:
@@ -128,7 +120,7 @@ async def _change(request: Request, config: Config) -> _Change:
     if request.changed is None and not by_lines:
         return _Change()
     # No other call needs them, and they take time to load.
-    from pytest_mcp.changes import changed_lines, differences  # noqa: PLC0415
+    from pytest_mcp.changes import changed_lines, differences, reach  # noqa: PLC0415
     from pytest_mcp.changes.git_commands import CannotTell, Refused  # noqa: PLC0415
 
     ref = request.changed if isinstance(request.changed, str) else None
@@ -141,16 +133,7 @@ async def _change(request: Request, config: Config) -> _Change:
         since, why = ref or "the default branch", str(error)
         unknown = None if request.changed is None else Reach(since, None, reason=why)
         return _Change(unknown, ChangedLines(since, None, why) if by_lines else None)
-    reach = None if request.changed is None else await _reach(look, config)
-    return _Change(reach, changed_lines.added(look) if by_lines else None, look)
-
-
-async def _reach(look: "Look", config: Config) -> Reach:
-    from pytest_mcp.changes import reach  # noqa: PLC0415 - as above
-
-    examined = await in_thread(partial(reach.examine, look.changes, config.root))
-    if config.history is None or not config.history.map:
-        return examined.reach
-    from pytest_mcp.history import affected  # noqa: PLC0415
-
-    return await affected.narrow(examined, look.changes, config)
+    reached = None
+    if request.changed is not None:
+        reached = await in_thread(partial(reach.of_changes, look.changes, config.root))
+    return _Change(reached, changed_lines.added(look) if by_lines else None, look)

@@ -39,6 +39,14 @@ Call explain_environment when no usable Python is found, when tests or modules t
 missing, or when results look as if they were of other code. Call investigate_failure before you call a
 failure flaky, old or unrelated."""
 
+# What pydantic says of a parameter, in the words of all other faults.
+_WORDS = {
+    "string_type": "must be a string",
+    "bool_type": "must be true or false",
+    "missing": "is required",
+    "string_pattern_mismatch": "must be a file name, with letters, digits and _*?.-[] only; path takes a folder",
+}
+
 Handler = Callable[[Any, Config, Spare, OnProgress], Awaitable[Shape]]
 
 
@@ -85,16 +93,18 @@ class Tool:
         match details["type"]:
             case "extra_forbidden":
                 return self._unknown_parameter(str(details["loc"][-1]))
+            case "literal_error":
+                return f"must be {details['ctx']['expected']}"
             case "value_error":
                 # Our own words, without what pydantic puts in front of them.
                 refusal = details["ctx"]["error"]
                 return targets.explained(refusal) if suggests else str(refusal)
-        return details["msg"]
+        return _WORDS.get(details["type"]) or details["msg"]
 
     def _unknown_parameter(self, name: str) -> str:
         known = list(self.request.model_fields)
         near = near_matches.nearest(name, known)
-        meant = f"did you mean {near}? There are" if near else "there are"
+        meant = f"did you mean {near}? It takes" if near else "it takes"
         return f"is not a parameter of {self.name}; {meant} {', '.join(known) or 'none'}"
 
     @property
@@ -125,7 +135,8 @@ TOOLS = (
         name="execute_tests",
         title="Run tests",
         description="Run this project's pytest tests: all, or those chosen. Returns verdict, counts, each"
-        " failure's cause and traceback. Failing tests are a result, not an error.",
+        " failure's cause and traceback. Failing tests and files that cannot be collected are results; a run that was"
+        " interrupted or broke (exit codes 2 to 4) is an error.",
         request=ExecuteTests,
         result=ExecuteResult,
         handler=engine.execute,
@@ -220,6 +231,11 @@ def _plain(schema: Any, *, optional: bool) -> Any:
         return plain
     del plain["anyOf"]
     return choices[0] | plain if len(choices) == 1 else {"anyOf": choices} | plain
+
+
+def with_notices(result: Shape, notices: list[str]) -> Shape:
+    told: Any = result  # every answer has this key
+    return result.model_copy(update={"notices": [*told.notices, *notices]}) if notices else result
 
 
 def dump(result: BaseModel) -> dict[str, Any]:

@@ -165,12 +165,12 @@ def test_expressions_that_pytest_cannot_take_are_refused_with_their_column(serve
 def test_values_of_the_wrong_kind_are_refused_and_every_fault_is_listed(server: HostileServer) -> None:
     """A7."""
     server.project(FILES)
-    wrong: list[Any] = [True, [], {}, "1", 1.5, 0, -1, 10**9, 10**30, float("nan"), float("inf")]
+    wrong: list[Any] = [True, [], {}, "1s", "\uff11", "1e3", 1.5, 0, -1, 10**9, 10**30, float("nan"), float("inf")]
     numbers = [{"timeout": value, "maxfail": value, "max_tokens": value} for value in wrong]
     others: list[dict[str, Any]] = [
         {"verbosity": 3, "failfast": 1, "color": "yes", "show_capture": 0, "detail": "all", "path": 1, "pattern": 1},
         {"env": {}, "args": ["-x"], "plugins": ["X"], "python": "/bin/sh", "cwd": "/", "": 1, "Path": "."},
-        {"node_ids": "test_a.py", "markers": 1, "keywords": ["a"]},
+        {"node_ids": 1, "markers": 1, "keywords": ["a"]},
         {"node_ids": [None, 1, {}, [], True]},
     ]
 

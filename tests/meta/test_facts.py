@@ -22,7 +22,7 @@ from pytest_mcp.execution.start import first_order
 from pytest_mcp.report import budget, no_result
 from pytest_mcp.report.notices import warnings
 from pytest_mcp.report.notices import whole_run as notices
-from pytest_mcp.report.tracebacks import captured
+from pytest_mcp.report.tracebacks import style
 from pytest_mcp.server import incoming, log_format
 from pytest_mcp.server.http import app as http
 from pytest_mcp.server.http import connection, guard
@@ -57,7 +57,7 @@ FACTS = [
     ("docs/clients.md", f"time limit of a run, {config.DEFAULT_TIMEOUT} s"),
     ("docs/command-line.md", f"at most {MAX_NODE_IDS:,} ids"),
     ("docs/command-line.md", f"to {budget.TEXT_CHARACTERS:,} characters"),
-    ("docs/command-line.md", f"to its last {word(captured.CAPTURED_LINES)} lines"),
+    ("docs/command-line.md", f"to its last {word(style.CAPTURED_LINES)} lines"),
     ("docs/command-line.md", f"N up to {config.MOST_SHARDS:,}"),
     ("docs/decisions.md", f"## The time limit is {config.DEFAULT_TIMEOUT} seconds"),
     ("docs/decisions.md", f"for {word(query.QUESTION_SECONDS)} seconds at most"),

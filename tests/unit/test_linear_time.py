@@ -26,6 +26,7 @@ from pytest_mcp.api import expressions, near_matches
 from pytest_mcp.api.results import CollectionError
 from pytest_mcp.changes.imports.mentions import Names, Scanner
 from pytest_mcp.cli import colours
+from pytest_mcp.cli.commands import hook
 from pytest_mcp.cli.setup.editing import jsonc_edit
 from pytest_mcp.config import endpoint
 from pytest_mcp.environments import project, requirements
@@ -270,6 +271,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "expressions.check": checked,
     "failures.of_record": located,
     "failures.collection_error": lambda said: failures.collection_error(broken(said, traceback=said)),
+    "hook.test_run": lambda said: hook.test_run(f"pytest {said}", "", ""),
     "ink.columns": colours.columns,
     "jsonc.read": read_settings,
     "listing.fit_discovery": listed,
@@ -436,7 +438,6 @@ WRITTEN_IN_PLACE = {
     "toml_edit": "a key of ours",
     "pytest_output": "one character, repeated",
     "mentions": "one byte",
-    "fingerprints": "one byte, and one name between word boundaries",
     "git_files": "a hash of one length and a name, once for each line",
 }
 

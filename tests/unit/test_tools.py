@@ -1,14 +1,16 @@
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from pytest_mcp.api.errors import InvalidParams
 from pytest_mcp.api.near_matches import MOST_ASKED
 from pytest_mcp.config.model import Bounds
 from pytest_mcp.report.result import discovered
-from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump
+from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump, test_history
 from tests.support.invented.records import discovery, item
 
 # What one client keeps of a description, in bytes.
@@ -66,7 +68,7 @@ def test_an_unknown_parameter_is_refused_by_the_schema_and_only_the_test_to_inve
     assert tool.input_schema.get("required", []) == (["node_id"] if tool.name == "investigate_failure" else [])
 
 
-@pytest.mark.parametrize(("name", "meant"), [("keyword", "did you mean keywords? There are"), ("plugin", "there are")])
+@pytest.mark.parametrize(("name", "meant"), [("keyword", "did you mean keywords? It takes"), ("plugin", "it takes")])
 def test_an_unknown_parameter_is_answered_with_the_nearest_and_all_others(
     tmp_path: Path, name: str, meant: str
 ) -> None:
@@ -77,6 +79,43 @@ def test_an_unknown_parameter_is_answered_with_the_nearest_and_all_others(
         f"Invalid params: {name}: is not a parameter of discover_tests;"
         f' {meant} path, pattern, markers, keywords, detail, max_tokens, changed (received "x")'
     )
+
+
+BY_NAME_ALONE = "does not exist; to select tests by a name alone, use keywords of discover_tests or execute_tests"
+FILE_NAME = "must be a file name, with letters, digits and _*?.-[] only; path takes a folder"
+NO_AND = "at column 7: unexpected character '&'; join names with and, or, not"
+
+
+@pytest.mark.parametrize(
+    ("tool", "field", "received", "said"),
+    [
+        ("execute_tests", "failfast", "true", "must be true or false"),
+        ("execute_tests", "detail", "verbose", "must be 'auto', 'tests' or 'full'"),
+        ("execute_tests", "coverage", True, "must be 'changed' or 'all'"),
+        ("execute_tests", "keywords", ["a"], "must be a string"),
+        ("execute_tests", "path", ["tests"], "must be a string"),
+        ("execute_tests", "node_ids", '["test_a.py"]', "is the text of a list; send the list itself"),
+        ("execute_tests", "changed", "true", "is a string; send true without quotes, or a git ref"),
+        ("execute_tests", "keywords", "login && slow", NO_AND),
+        ("execute_tests", "markers", "slow AND fast", "at column 6: expected and, or; got the name AND"),
+        ("discover_tests", "pattern", "tests/test_*.py", FILE_NAME),
+        ("investigate_failure", "node_id", 3, "must be a string"),
+        ("explain_environment", "path", "test_login", BY_NAME_ALONE),
+        ("explain_environment", "root", ".", "is not a parameter of explain_environment; it takes path"),
+    ],
+)
+def test_a_message_says_which_parameter_what_was_received_and_what_to_send(
+    tmp_path: Path, tool: str, field: str, received: Any, said: str
+) -> None:
+    with pytest.raises(InvalidParams) as refused:
+        BY_NAME[tool].accept({field: received}, Bounds(tmp_path, max_timeout=1, max_tokens=500))
+
+    assert refused.value.message.startswith(f"Invalid params: {field}: {said} (received {json.dumps(received)})")
+
+
+def test_a_parameter_that_is_missing_is_said_to_be_required(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParams, match=r"^Invalid params: node_id: is required"):
+        BY_NAME["investigate_failure"].accept({}, Bounds(tmp_path, max_timeout=1, max_tokens=500))
 
 
 def test_near_paths_are_looked_for_only_for_the_first_of_many_that_do_not_exist(tmp_path: Path) -> None:
@@ -127,10 +166,63 @@ def test_every_reference_in_a_schema_leads_somewhere(tool: Tool) -> None:
 
 
 @every_tool
-def test_every_key_of_an_answer_is_promised_to_be_there(tool: Tool) -> None:
+def test_every_key_of_an_answer_is_promised_to_be_there_unless_it_says_when(tool: Tool) -> None:
     for schema in nodes(tool.output_schema):
-        if "properties" in schema:
-            assert schema["required"] == list(schema["properties"])
+        optional = [name for name in schema.get("properties", {}) if name not in schema["required"]]
+        assert all(schema["properties"][name]["description"].startswith("There only ") for name in optional)
+    shown = {"execute_tests": ["coverage"], "explain_environment": ["members"]}
+    keys = tool.output_schema["properties"]
+    assert [name for name in keys if name not in tool.output_schema["required"]] == shown.get(tool.name, [])
+
+
+# Names that say it all.
+PLAIN_KEYS = {
+    "node_id", "node_ids", "file", "line", "function", "message", "traceback", "outcome", "duration", "count", "hint",
+    "summary", "name", "folder", "source", "root", "total", "passed", "failed", "skipped", "text_characters", "tests",
+    "files", "lines", "omitted", "version", "python", "pytest", "executable", "path", "writable", "free_bytes",
+    "problem", "testpaths", "addopts", "interpreter", "config", "git", "runs", "before", "now", "slow", "failing",
+    "test", "slowest", "candidates", "plugins", "markers", "python_files", "uncollected", "imported_elsewhere",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", [*TOOLS, test_history()], ids=lambda tool: tool.name)
+def test_every_key_of_an_answer_explains_itself_or_is_described(tool: Tool) -> None:
+    shapes = [tool.output_schema, *tool.output_schema["$defs"].values()]
+    bare = {name for shape in shapes for name, key in shape["properties"].items() if is_bare(key, tool.output_schema)}
+
+    assert bare <= PLAIN_KEYS
+
+
+def is_bare(key: dict[str, Any], schema: dict[str, Any]) -> bool:
+    """Whether neither the key nor the shape of its value is described."""
+    references = [node["$ref"].rpartition("/")[2] for node in nodes(key) if "$ref" in node]
+    return "description" not in key and not any("description" in schema["$defs"][name] for name in references)
+
+
+@pytest.mark.parametrize("tool", [*TOOLS, test_history()], ids=lambda tool: tool.name)
+def test_every_tool_has_short_examples_of_arguments_that_it_takes(tool: Tool, tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_user.py").touch()
+    examples = tool.input_schema["examples"]
+
+    for example in examples:
+        Draft202012Validator(tool.input_schema).validate(example)
+        tool.accept(example, Bounds(tmp_path, max_timeout=1, max_tokens=500))
+    assert 0 < len(json.dumps(examples)) < 100
+
+
+def test_execute_tests_says_what_is_a_result_and_what_is_an_error() -> None:
+    said = BY_NAME["execute_tests"].description
+
+    assert "Failing tests and files that cannot be collected are results;" in said
+    assert "interrupted or broke (exit codes 2 to 4) is an error." in said
+
+
+def test_discovery_promises_of_detail_full_only_what_it_has() -> None:
+    said = [properties(BY_NAME[name])["detail"]["description"] for name in ("discover_tests", "execute_tests")]
+
+    assert [word in said[0] for word in ("json_report", "printed", "passing", "cause")] == [False] * 4
+    assert "json_report" in said[1]
 
 
 @every_tool

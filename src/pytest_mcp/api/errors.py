@@ -81,7 +81,7 @@ def _said_once(faults: Sequence[Fault]) -> list[Fault]:
     short = []
     for fault in faults:
         field = text.cut_middle(fault.field, LONGEST_FIELD, separator=" ")
-        reference = f"same as {first.setdefault(fault.sentence, field)}"
+        reference = f"has the same fault as {first.setdefault(fault.sentence, field)}"
         if first[fault.sentence] != field and len(reference) < len(fault.sentence):
             short.append(replace(fault, field=field, message=reference, advice=None))
         else:

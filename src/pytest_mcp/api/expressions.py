@@ -44,6 +44,10 @@ class _Token:
     value: str
     column: int
 
+    @property
+    def shown(self) -> str:
+        return f"the name {self.value}" if self.kind == "name" else self.kind
+
 
 def check(expression: str, *, arguments: bool) -> None:
     """Raise ExpressionError unless pytest's parser accepts this expression.
@@ -74,7 +78,7 @@ def check(expression: str, *, arguments: bool) -> None:
                 terms += 1
                 want_operand = False
             else:
-                raise ExpressionError(token.column, f"expected not, ( or a name; got {token.kind}")
+                raise ExpressionError(token.column, f"expected not, ( or a name; got {token.shown}")
         elif token.kind == "(" and previous.kind == "name" and arguments:
             token = _end_of_arguments(tokens)
         elif token.kind in ("and", "or"):
@@ -82,7 +86,7 @@ def check(expression: str, *, arguments: bool) -> None:
         elif token.kind == ")" and enclosing:
             negations = enclosing.pop()
         else:
-            raise ExpressionError(token.column, f"expected and, or{' or )' if enclosing else ''}; got {token.kind}")
+            raise ExpressionError(token.column, f"expected and, or{' or )' if enclosing else ''}; got {token.shown}")
         if len(enclosing) + sum(enclosing) + negations > MAX_DEPTH:
             raise ExpressionError(token.column, f"nested deeper than {MAX_DEPTH}")
         if terms > MAX_TERMS:
@@ -153,7 +157,7 @@ def _tokens(expression: str) -> Iterator[_Token]:
         else:
             match = _WORD.match(expression, position)
             if match is None:
-                raise ExpressionError(column, f"unexpected character {character!r}")
+                raise ExpressionError(column, f"unexpected character {character!r}; join names with and, or, not")
             word = match.group()
             yield _Token(word if word in _OPERATORS else "name", word, column)
             position = match.end()

@@ -5,12 +5,12 @@ How a request is checked is said in `requests`. What the values of an answer are
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StrictInt, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
-from pytest_mcp.api.requests import Arguments, NodeTarget, PathTarget, check_max_tokens
-from pytest_mcp.api.results import OmittedTests, Shape
+from pytest_mcp.api.numbers import Whole
+from pytest_mcp.api.requests import Arguments, NodeTarget, PathTarget, Tokens
+from pytest_mcp.api.results import Notices, OmittedTests, Shape
 from pytest_mcp.api.targets import Target
-from pytest_mcp.config.model import LEAST_TOKENS, MAX_TOKENS
 
 DEFAULT_DAYS = 30
 MOST_DAYS = 3_650
@@ -23,6 +23,8 @@ About = Literal["flaky", "slow", "failing", "test"]
 class TestHistory(Arguments):
     __test__ = False  # not a test class, whatever its name
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"about": "flaky"}]})
+
     about: Annotated[
         About,
         Field(
@@ -34,11 +36,9 @@ class TestHistory(Arguments):
         NodeTarget | None, Field(description="One test. Needed for about: test.", validate_default=True)
     ] = None
     path: Annotated[PathTarget | None, Field(description="Only tests in this folder or file.")] = None
-    days: Annotated[Annotated[StrictInt, Field(ge=1, le=MOST_DAYS)], Field(description="How far to look back.")] = (
-        DEFAULT_DAYS
-    )
+    days: Annotated[Annotated[int, Whole(1, MOST_DAYS)], Field(description="How far to look back.")] = DEFAULT_DAYS
     max_tokens: Annotated[
-        Annotated[StrictInt, Field(ge=LEAST_TOKENS, le=MAX_TOKENS), AfterValidator(check_max_tokens)] | None,
+        Tokens | None,
         Field(description=f"Largest answer in tokens. Default: {DEFAULT_TOKENS}."),
     ] = None
 
@@ -98,12 +98,12 @@ class ChangedDuration(Shape):
 
 class SlowTest(Shape):
     node_id: str
-    median: float
+    median: Annotated[float, Field(description="Seconds.")]
 
 
 class Durations(Shape):
-    changed: list[ChangedDuration]
-    suites: list[ChangedDuration]
+    changed: Annotated[list[ChangedDuration], Field(description="Tests that became slower or faster.")]
+    suites: Annotated[list[ChangedDuration], Field(description="Whole runs that did.")]
     slowest: list[SlowTest]
 
 
@@ -127,17 +127,17 @@ class OneTest(Shape):
     failed: int
     skipped: int
     quartiles: Annotated[list[float] | None, Field(description="First, median, third, in seconds.")]
-    trend: str
+    trend: Annotated[str, Field(description="Of its duration.")]
     daily: Annotated[list[float], Field(description="The median of each day, the newest last.")]
-    flaky: str | None
+    flaky: Annotated[str | None, Field(description="Why it counts as flaky.")]
     failing_since: Code
 
 
 class HistoryResult(Shape):
     runs: Annotated[int, Field(description="How many recorded runs were looked at.")]
-    flaky: list[FlakyTest] | None
+    flaky: Annotated[list[FlakyTest] | None, Field(description="These four: null unless about names it.")]
     slow: Durations | None
     failing: list[FailingTests] | None
     test: OneTest | None
-    notices: list[str]
+    notices: Notices
     omitted: OmittedTests | None

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
+    ConfigDict,
     Field,
-    StrictInt,
     StrictStr,
     ValidationError,
     ValidationInfo,
@@ -18,8 +18,9 @@ from pydantic import (
 )
 
 from pytest_mcp.api import targets
+from pytest_mcp.api.numbers import Whole
 from pytest_mcp.api.requests import Arguments, DiscoverTests, NodeTarget, Seconds
-from pytest_mcp.api.results import Shape
+from pytest_mcp.api.results import Notices, Shape
 from pytest_mcp.api.targets import NAME_ALONE, Target
 
 DEFAULT_RUNS = 5
@@ -27,13 +28,14 @@ LEAST_RUNS = 2
 MOST_RUNS = 50
 LONGEST_REF = 256
 
-Kind = Literal["deterministic", "flaky", "order_dependent", "passes", "pre_existing", "inconclusive"]
+Kind = Literal["deterministic", "flaky", "order_dependent", "passes", "hangs", "pre_existing", "inconclusive"]
 # For people.
 KINDS_IN_WORDS: dict[Kind, str] = {
     "deterministic": "fails always",
     "flaky": "flaky",
     "order_dependent": "depends on the order of the tests",
     "passes": "passes",
+    "hangs": "hangs",
     "pre_existing": "fails at the base too",
     "inconclusive": "inconclusive",
 }
@@ -64,16 +66,18 @@ def _check_ref(ref: str) -> str:
 
 
 class InvestigateFailure(Arguments):
+    model_config = ConfigDict(json_schema_extra={"examples": [{"node_id": "tests/test_user.py::test_login"}]})
+
     node_id: Annotated[
         Annotated[NodeTarget, WrapValidator(_explain_name), AfterValidator(_check_one_test)],
-        Field(description="One test, e.g. 'tests/test_user.py::test_login'."),
+        Field(description="One test."),
     ]
     base: Annotated[
         Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_REF), AfterValidator(_check_ref)] | None,
         Field(description="Git ref to compare with. Default: where this branch began, else HEAD."),
     ] = None
     runs: Annotated[
-        Annotated[StrictInt, Field(ge=LEAST_RUNS, le=MOST_RUNS)],
+        Annotated[int, Whole(LEAST_RUNS, MOST_RUNS)],
         Field(description="How often to run it alone."),
     ] = DEFAULT_RUNS
     timeout: Annotated[
@@ -105,7 +109,7 @@ class Suspect(Shape):
     file: str
     line: int
     function: str
-    score: float
+    score: Annotated[float, Field(description="0 to 1.")]
 
 
 class Polluter(Shape):
@@ -119,10 +123,10 @@ class Polluter(Shape):
 
 
 class InvestigateResult(Shape):
-    kind: Kind
+    kind: Annotated[Kind, Field(description="pre_existing: it fails at the base too. passes: it does not fail here.")]
     confidence: Annotated[str, Field(description="high, medium or low, and why.")]
     evidence: Annotated[list[str], Field(description="What was tried and what came out.")]
-    suspects: list[Suspect]
-    polluter: Polluter | None
-    notices: list[str]
+    suspects: Annotated[list[Suspect], Field(description="Most suspicious first.")]
+    polluter: Annotated[Polluter | None, Field(description="If it depends on other tests.")]
+    notices: Notices
     rerun: Annotated[dict[str, Any] | None, Field(description="Arguments that run the failure again.")]

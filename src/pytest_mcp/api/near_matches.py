@@ -7,7 +7,7 @@ test file, both up to a limit, and imports nothing.
 import difflib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 # What is read or listed at most; nobody waits for a suggestion.
@@ -28,18 +28,48 @@ _SKIPPED_FOLDERS = frozenset({"node_modules", "site-packages", "__pycache__", "v
 
 
 def of_path(root: Path, relative: str) -> str | None:
-    """A file or folder of nearly this name in the same folder, or of exactly this name elsewhere in the project."""
+    """A file or folder of nearly this name in the same folder, or of exactly this name elsewhere in the project.
+
+    A test file for it comes first: whoever asks for cart.py means test_cart.py.
+    """
     parent, name = os.path.split(relative.rstrip("/"))
     if (root / parent).is_dir():
-        found = nearest(name, (entry.name for entry in _listed(root / parent)))
+        names = {entry.name for entry in _listed(root / parent)}
+        found = next((each for each in _test_files(name) if each in names), None) or nearest(name, names)
         if found is not None:
             return f"{parent}/{found}" if parent else found
-    return _elsewhere(root, name)
+    module = f"{relative.replace('.', '/')}.py"
+    return module if _is_module(root, module) else _elsewhere(root, [*_test_files(name), name])
+
+
+def _is_module(root: Path, path: str) -> bool:
+    """Whether a dotted name, made a path, is a file of the project."""
+    try:
+        return (root / path).is_file()
+    except OSError:  # its name is too long
+        return False
+
+
+def _test_files(name: str) -> list[str]:
+    """What a test file with this name, or for a module with this name, may be called."""
+    if not name.endswith(".py"):
+        return []
+    bare = name.removesuffix(".py").removeprefix("test_").removesuffix("_test")
+    return [f"test_{bare}.py", f"{bare}_test.py"]
 
 
 def of_test(file: Path, selector: str) -> str | None:
-    """A test of nearly this name in the file."""
-    return nearest(selector.partition("[")[0], _tests(file))
+    """A test or class of exactly or nearly this name in the file, in whatever class it is."""
+    # As it stands in a node id: some write Class.method, or leave :: at the end.
+    asked = selector.partition("[")[0].replace(".", "::").strip(":")
+    names = [name for name in _tests(file) if name != selector]
+    last = nearest(_last(asked), map(_last, names))
+    same = [name for name in names if _last(name) == last]
+    return nearest(asked, same) or next(iter(same), None)
+
+
+def _last(name: str) -> str:
+    return name.rpartition("::")[2]
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
@@ -69,18 +99,20 @@ def _listed(folder: Path) -> list[os.DirEntry[str]]:
         return []
 
 
-def _elsewhere(root: Path, name: str) -> str | None:
-    """Breadth first, without links and without folders of other people's code."""
+def _elsewhere(root: Path, names: Sequence[str]) -> str | None:
+    """The first of these names, breadth first, without links and without folders of other people's code."""
     folders, seen = [root], 0
     while folders and seen < MOST_ENTRIES:
-        below = []
+        below, found = list[Path](), dict[str, str]()
         for folder in folders:
             for entry in _listed(folder):
                 seen += 1
-                if entry.name == name:
-                    return os.path.relpath(entry.path, root)
+                found.setdefault(entry.name, entry.path)
                 if not entry.name.startswith(".") and entry.name not in _SKIPPED_FOLDERS and _is_folder(entry):
                     below.append(Path(entry.path))
+        for name in names:
+            if name in found:
+                return os.path.relpath(found[name], root)
         folders = below
     return None
 
@@ -93,7 +125,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _tests(file: Path) -> list[str]:
-    """The functions and methods that a file defines, as they stand behind `::` in a node id."""
+    """The classes, functions and methods that a file defines, as they stand behind `::` in a node id."""
     try:
         source = file.read_bytes()[:MOST_BYTES] if file.is_file() else b""
     except OSError:
@@ -101,8 +133,7 @@ def _tests(file: Path) -> list[str]:
     found, classes = [], list[tuple[int, str]]()
     for indent, kind, name in _DEFINITION.findall(source):
         classes = [(depth, each) for depth, each in classes if depth < len(indent)]
+        found.append("::".join([*(each for _, each in classes), name.decode()]))
         if kind == b"class":
             classes.append((len(indent), name.decode()))
-        else:
-            found.append("::".join([*(each for _, each in classes), name.decode()]))
     return found

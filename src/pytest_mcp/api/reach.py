@@ -15,10 +15,6 @@ class Reach:
     files: tuple[str, ...] = ()
     # Python files that it cannot reach. Every other file, also one that is not known, is run.
     unreached: tuple[str, ...] = ()
-    # Tests of other files that the change does not affect, because they executed nothing that changed.
-    unaffected: tuple[str, ...] = ()
-    # The commits at which that was recorded, as a person names them; None if no recorded run was used.
-    recorded: str | None = None
     # Why everything is run, if it is.
     reason: str | None = None
     # Files that every change reaches, each with the reason.

@@ -19,7 +19,6 @@ from pydantic import (
     Field,
     PrivateAttr,
     StrictBool,
-    StrictInt,
     StrictStr,
     ValidationInfo,
     WithJsonSchema,
@@ -27,8 +26,9 @@ from pydantic import (
 )
 
 from pytest_mcp.api import expressions, targets
+from pytest_mcp.api.numbers import Whole, bounds_of
 from pytest_mcp.api.targets import Target
-from pytest_mcp.config.model import LEAST_TOKENS, MAX_TOKENS, MOST_WORKERS, Bounds
+from pytest_mcp.config.model import LEAST_TOKENS, LONGEST_TIMEOUT, MAX_TOKENS, MOST_WORKERS, Bounds
 
 MAX_NODE_IDS = 2000
 LONGEST_REF = 200
@@ -45,20 +45,13 @@ class Flag:
     say: Callable[[Any], str | None]
 
 
-def _bounds(info: ValidationInfo) -> Bounds:
-    bounds = info.context
-    if not isinstance(bounds, Bounds):
-        raise TypeError("a request is validated with the operator's Bounds as context")
-    return bounds
-
-
 def _to_target(parse: Callable[[str, Path], Target]) -> Callable[[Any, ValidationInfo], Target]:
     def validate(value: Any, info: ValidationInfo) -> Target:
         if not isinstance(value, str):
-            raise ValueError("Input should be a valid string")
+            raise ValueError("must be a string")
         if len(value) > targets.MAX_LENGTH:
             raise ValueError(f"is longer than {targets.MAX_LENGTH} characters")
-        return parse(value, _bounds(info).root)
+        return parse(value, bounds_of(info).root)
 
     return validate
 
@@ -81,25 +74,16 @@ def _check_pattern(pattern: str) -> str:
     return pattern
 
 
-def _check_node_ids(given: Any) -> Any:
+def _to_node_ids(given: Any) -> Any:
     """Runs before the ids are checked, so that a list of bad ids is not called empty as well."""
-    if not isinstance(given, list):
+    if isinstance(given, str) and given.lstrip().startswith("["):
+        raise ValueError("is the text of a list; send the list itself")
+    ids = [given] if isinstance(given, str) else given
+    if not isinstance(ids, list):
         raise ValueError("must be a list of node ids")
-    if not 1 <= len(given) <= MAX_NODE_IDS:
+    if not 1 <= len(ids) <= MAX_NODE_IDS:
         raise ValueError(f"must have 1 to {MAX_NODE_IDS} entries; leave it out to run everything")
-    return given
-
-
-def _check_timeout(seconds: int, info: ValidationInfo) -> int:
-    if seconds > _bounds(info).max_timeout:
-        raise ValueError(f"is above the operator's limit of {_bounds(info).max_timeout} seconds")
-    return seconds
-
-
-def check_max_tokens(tokens: int, info: ValidationInfo) -> int:
-    if tokens > _bounds(info).max_tokens:
-        raise ValueError(f"is above the operator's limit of {_bounds(info).max_tokens}")
-    return tokens
+    return ids
 
 
 def _check_changed(value: Any) -> bool | str | None:
@@ -107,6 +91,8 @@ def _check_changed(value: Any) -> bool | str | None:
         return value or None
     if not isinstance(value, str):
         raise ValueError("must be true or a git ref")
+    if value in ("true", "false"):
+        raise ValueError(f"is a string; send {value} without quotes, or a git ref")
     if not 1 <= len(value) <= LONGEST_REF:
         raise ValueError(f"must have 1 to {LONGEST_REF} characters")
     if value.startswith("-") or not value.isprintable() or " " in value:
@@ -115,13 +101,11 @@ def _check_changed(value: Any) -> bool | str | None:
 
 
 _CHANGED_SCHEMA = {"anyOf": [{"type": "boolean"}, {"type": "string", "minLength": 1, "maxLength": LONGEST_REF}]}
-_WORKERS_SCHEMA = {
-    "anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_WORKERS}, {"type": "string", "enum": ["auto"]}]
-}
 _TARGET_SCHEMA = {"type": "string", "minLength": 1, "maxLength": targets.MAX_LENGTH}
 PathTarget = Annotated[Target, BeforeValidator(_to_target(targets.parse_path)), WithJsonSchema(_TARGET_SCHEMA)]
 NodeTarget = Annotated[Target, BeforeValidator(_to_target(targets.parse_node_id)), WithJsonSchema(_TARGET_SCHEMA)]
-Seconds = Annotated[StrictInt, Field(ge=1, le=86_400), AfterValidator(_check_timeout)]
+Seconds = Annotated[int, Whole(1, LONGEST_TIMEOUT, limit=lambda bounds: bounds.max_timeout)]
+Tokens = Annotated[int, Whole(LEAST_TOKENS, MAX_TOKENS, limit=lambda bounds: bounds.max_tokens)]
 Expression = Annotated[StrictStr, Field(min_length=1, max_length=expressions.MAX_LENGTH)]
 Detail = Literal["auto", "tests", "full"]
 
@@ -133,6 +117,8 @@ class Arguments(BaseModel):
 
 
 class ExplainEnvironment(Arguments):
+    model_config = ConfigDict(json_schema_extra={"examples": [{"path": "tests"}]})
+
     path: Annotated[PathTarget | None, Field(description="Only for this folder or file.")] = None
 
 
@@ -170,14 +156,14 @@ class Request(Arguments):
         Detail,
         Field(
             description="auto: each cause once, five whole; passing tests counted. tests: every test and failure,"
-            " up to max_tokens. full: pytest's own tracebacks, all it printed; execute_tests adds json_report."
+            " up to max_tokens. full: pytest's own tracebacks, all it printed, json_report."
         ),
     ] = "auto"
     max_tokens: Annotated[
-        Annotated[StrictInt, Field(ge=LEAST_TOKENS, le=MAX_TOKENS), AfterValidator(check_max_tokens)] | None,
+        Tokens | None,
         Field(
-            description="Largest answer in tokens, except with detail full."
-            " Default: the operator's, else 4000 to execute, 8000 to discover."
+            description="Largest answer in tokens, unless detail is full."
+            " Default: 4000, discovery 8000, or the operator's."
         ),
     ] = None
 
@@ -212,9 +198,25 @@ class Request(Arguments):
         """Every path and node id, each with the name of its parameter."""
         return () if self.path is None else (("path", self.path),)
 
+    @property
+    def is_selective(self) -> bool:
+        """Whether it asks for less than the whole suite."""
+        filters = (self.markers, self.keywords, self.pattern, self.changed)
+        return any(filters) or any(target.node_id != "." for _, target in self.targets)
+
 
 class DiscoverTests(Request):
+    model_config = ConfigDict(json_schema_extra={"examples": [{"path": "tests", "markers": "not slow"}]})
+
     tokens_setting = "discover_tokens"
+
+    detail: Annotated[
+        Detail,
+        Field(
+            description="auto: up to 40 tests one by one, more by file. tests: every test, up to max_tokens."
+            " full: every test, all tracebacks of collection_errors."
+        ),
+    ] = "auto"
 
 
 class Survey(DiscoverTests):
@@ -233,7 +235,7 @@ class Chosen(Request):
     node_ids: Annotated[
         Annotated[
             tuple[NodeTarget, ...],
-            BeforeValidator(_check_node_ids),
+            BeforeValidator(_to_node_ids),
             Field(json_schema_extra={"minItems": 1, "maxItems": MAX_NODE_IDS}),
         ]
         | None,
@@ -251,31 +253,33 @@ class DiscoverTargets(Chosen, DiscoverTests):
 
 
 class ExecuteTests(Chosen):
+    model_config = ConfigDict(json_schema_extra={"examples": [{"keywords": "login", "failfast": True}]})
+
     tokens_setting = "execute_tokens"
 
     verbosity: Annotated[
-        Annotated[StrictInt, Field(ge=-2, le=2)],
+        Annotated[int, Whole(-2, 2)],
         Flag(lambda level: f"--verbosity={level}"),
         Field(
-            description="pytest's own, -2 to 2: what it prints into text_output, of which auto shows only what no other"
-            " key has. Negative: no captured output."
+            description="pytest's own, for text_output, of which auto shows only what no other key has."
+            " Negative: no captured output."
         ),
     ] = 0
     failfast: Annotated[
         StrictBool,
         Flag(lambda stop: "--maxfail=1" if stop else None),
-        Field(description="Stop at the first failure. Not together with maxfail."),
+        Field(description="Stop at the first failure."),
     ] = False
     maxfail: Annotated[
-        Annotated[StrictInt, Field(ge=1, le=100_000)] | None,
+        Annotated[int, Whole(1, 100_000)] | None,
         Flag(lambda count: f"--maxfail={count}"),
         Field(description="Stop after this many failures. Not together with failfast."),
     ] = None
     show_capture: Annotated[
         StrictBool | None,
         Field(
-            description="Put what a failing test printed and logged behind its traceback."
-            " Default: unless verbosity is negative."
+            description="What failing tests printed: true all, false none."
+            " Default: last lines; none if verbosity is negative."
         ),
     ] = None
     locals: Annotated[
@@ -292,16 +296,12 @@ class ExecuteTests(Chosen):
         Seconds | None,
         Field(
             description="Seconds until the run is stopped and what had finished is reported."
-            " Default: the operator's, else 240; at most the operator's limit, else 3600."
+            " Default: 240, at most 3600, or the operator's."
         ),
     ] = None
 
     workers: Annotated[
-        Annotated[
-            Annotated[StrictInt, Field(ge=1, le=MOST_WORKERS)] | Literal["auto"],
-            WithJsonSchema(_WORKERS_SCHEMA),
-        ]
-        | None,
+        Annotated[int | Literal["auto"], Whole(1, MOST_WORKERS, word="auto")] | None,
         Field(
             description="Processes that share the tests, by the project's pytest-xdist. auto: one per core."
             " 1: one process, even if the project uses more. Pays off for slow tests only."

@@ -7,7 +7,6 @@ The output schemas that clients see are derived from here. What the values are i
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.json_schema import SkipJsonSchema
 
 from pytest_mcp.config.model import MOST_SHARDS
 
@@ -29,7 +28,9 @@ class Summary(Shape):
     passed: int
     failed: int
     skipped: int
-    errors: int
+    errors: Annotated[
+        int, Field(description="Failed outside their call: in a fixture, or a file that could not be collected.")
+    ]
     duration: Annotated[float, Field(description="Seconds.")]
 
 
@@ -45,11 +46,17 @@ class TestResult(Shape):
 
 class CollectionError(Shape):
     file: str
-    error_type: str
+    error_type: Annotated[str, Field(description="The exception's class.")]
     message: str
     line: int | None
     traceback: str | None
     also: Annotated[int, Field(description="How many more files have this cause.")]
+
+
+Notices = Annotated[list[str], Field(description="What to know before trusting the rest.")]
+Uncollected = Annotated[
+    list[CollectionError], Field(description="Files that could not be imported, one for each cause.")
+]
 
 
 class FailureGroup(Shape):
@@ -67,12 +74,14 @@ class Omitted(Shape):
 
     passed: int
     skipped: int
-    same_cause_failures: int
+    same_cause_failures: Annotated[int, Field(description="Counted in failure_groups, not shown.")]
     text_characters: int
     hint: str
 
 
 class OmittedTests(Shape):
+    """How many tests are not listed, and what to do about it."""
+
     tests: int
     hint: str
 
@@ -82,9 +91,8 @@ class CoverageFile(Shape):
 
     file: str
     count: int
-    missed: list[str]
-    # Null where the project does not measure branches.
-    branches: list[str] | None
+    missed: Annotated[list[str], Field(description="Lines, as 3-5.")]
+    branches: Annotated[list[str] | None, Field(description="Not taken, as 3->5; null: not measured.")]
 
 
 class OmittedCoverage(Shape):
@@ -96,12 +104,12 @@ class OmittedCoverage(Shape):
 
 class Coverage(Shape):
     summary: str
-    percent: float | None
-    # Why not everything ran that could have; null if it did.
-    partial: str | None
+    percent: Annotated[
+        float | None, Field(description="Of lines that ran; of changed lines only, if those were asked for.")
+    ]
+    partial: Annotated[str | None, Field(description="Why not everything ran that could have.")]
     files: list[CoverageFile]
-    # Changed source files that coverage.py has not measured.
-    not_measured: list[str]
+    not_measured: Annotated[list[str], Field(description="Changed files that coverage.py has not measured.")]
     omitted: OmittedCoverage | None
 
 
@@ -111,18 +119,23 @@ def _is_absent(value: object) -> bool:
 
 class ExecuteResult(Shape):
     verdict: Annotated[Verdict, Field(description="passed only if every selected test ran and none failed.")]
-    exit_code: int
+    exit_code: Annotated[int, Field(description="pytest's own.")]
     summary: Summary
-    notices: list[str]
-    collection_errors: list[CollectionError]
-    failure_groups: list[FailureGroup]
-    tests: list[TestResult]
+    notices: Notices
+    collection_errors: Uncollected
+    failure_groups: Annotated[
+        list[FailureGroup], Field(description="Causes of several failures, and those that tests does not show.")
+    ]
+    tests: Annotated[list[TestResult], Field(description="Failures shown whole, then others if they are few.")]
     rerun: Annotated[dict[str, Any] | None, Field(description="Arguments that run the failures again.")]
-    text_output: str
-    json_report: dict[str, Any] | None
+    text_output: Annotated[
+        str, Field(description="What pytest printed that no other key has; all of it with detail full.")
+    ]
+    json_report: Annotated[dict[str, Any] | None, Field(description="As of pytest-json-report, with detail full.")]
     omitted: Omitted | None
-    # Only where it was asked for; nothing of it is announced, because every client would pay for that.
-    coverage: Annotated[SkipJsonSchema[Coverage | None], Field(exclude_if=_is_absent)] = None
+    coverage: Annotated[
+        Coverage | None, Field(description="There only if it was asked for.", exclude_if=_is_absent)
+    ] = None
 
 
 class PartialResult(ExecuteResult):
@@ -164,24 +177,24 @@ class ShardResult(ExecuteResult):
 
 class DiscoveredTest(Shape):
     node_id: str
-    module: str
-    class_name: Annotated[str | None, Field(alias="class")]
-    function: str
+    module: Annotated[str, Field(description="Dotted.")]
+    class_name: Annotated[str | None, Field(alias="class", description="Outer::Inner if nested.")]
+    function: Annotated[str, Field(description="Without parameters.")]
     file: str
     line: int | None
 
 
 class FileTests(Shape):
-    file: str
+    file: Annotated[str, Field(description="Or a folder, if there are too many.")]
     count: int
     tests: Annotated[list[str] | None, Field(description="name:line, with (n) for n parameter sets; null: counted.")]
 
 
 class DiscoverResult(Shape):
-    count: int
-    notices: list[str]
-    collection_errors: list[CollectionError]
-    tests: list[DiscoveredTest]
+    count: Annotated[int, Field(description="Of tests, listed or not.")]
+    notices: Notices
+    collection_errors: Uncollected
+    tests: Annotated[list[DiscoveredTest], Field(description="Empty if files has them.")]
     files: Annotated[list[FileTests], Field(description="Tests by file, when there are many.")]
     omitted: OmittedTests | None
 
@@ -190,7 +203,7 @@ class Interpreter(Shape):
     executable: str
     source: Annotated[str, Field(description="Where it was found.")]
     version: str | None
-    prefix: str | None
+    prefix: Annotated[str | None, Field(description="Its environment's folder.")]
 
 
 class PassedOver(Shape):
@@ -201,12 +214,12 @@ class PassedOver(Shape):
 
 class Pytest(Shape):
     version: str
-    plugins: list[str] | None
+    plugins: Annotated[list[str] | None, Field(description="Installed plugins, with versions.")]
 
 
 class Settings(Shape):
     file: Annotated[str | None, Field(description="As seen from the root.")]
-    rootdir: str
+    rootdir: Annotated[str, Field(description="pytest's own, as seen from the root.")]
     testpaths: list[str]
     addopts: str
     markers: Annotated[list[str], Field(description="Those that the project registers.")]
@@ -215,7 +228,7 @@ class Settings(Shape):
 
 class CollectedTests(Shape):
     count: int
-    deselected: int
+    deselected: Annotated[int, Field(description="By the project's own settings.")]
     uncollected: Annotated[list[str], Field(description="Files that cannot be collected, and why.")]
 
 
@@ -223,8 +236,8 @@ class ForeignPackage(Shape):
     """A package of the project that was imported from elsewhere: the tests do not test the code here."""
 
     name: str
-    file: str
-    own: str
+    file: Annotated[str, Field(description="From where it was imported.")]
+    own: Annotated[str, Field(description="The project's own.")]
 
 
 class Git(Shape):
@@ -266,11 +279,11 @@ class OmittedEntries(Shape):
 
 
 class ExplainResult(Shape):
-    ready: bool
+    ready: Annotated[bool, Field(description="Whether the tests can run.")]
     summary: str
     next_step: Annotated[str | None, Field(description="The one thing to do first; null when ready.")]
     problem: Annotated[str | None, Field(description="Why pytest could not collect the tests.")]
-    notices: list[str]
+    notices: Notices
     root: str
     interpreter: Interpreter | None
     candidates: Annotated[list[PassedOver], Field(description="Pythons that came first and cannot be used.")]
@@ -279,8 +292,10 @@ class ExplainResult(Shape):
     tests: CollectedTests | None
     imported_elsewhere: list[ForeignPackage]
     git: Git | None
-    temporary_folder: TemporaryFolder
-    server: Server
+    temporary_folder: Annotated[TemporaryFolder, Field(description="Where runs keep their records.")]
+    server: Annotated[Server, Field(description="pytest-mcp itself.")]
     omitted: OmittedEntries | None
-    # Only at the root of a monorepo, if no path was asked for; not announced, as `coverage`.
-    members: Annotated[SkipJsonSchema[list[Member] | None], Field(exclude_if=_is_absent)] = None
+    members: Annotated[
+        list[Member] | None,
+        Field(description="There only at the root of a monorepo, without path.", exclude_if=_is_absent),
+    ] = None

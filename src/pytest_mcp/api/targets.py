@@ -14,7 +14,8 @@ from pytest_mcp import text
 from pytest_mcp.api import near_matches
 
 MAX_LENGTH = 4096
-NAME_ALONE = "does not exist; to select tests by a name alone, use keywords"
+SEE = "discover_tests lists what there is"
+NAME_ALONE = "does not exist; to select tests by a name alone, use keywords of discover_tests or execute_tests"
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
@@ -73,7 +74,7 @@ class Missing(ValueError):
 def explained(refusal: ValueError) -> str:
     """Why a path or node id was refused, with a path that exists if there is one near."""
     near = near_matches.of_path(refusal.root, refusal.relative) if isinstance(refusal, Missing) else None
-    return f"does not exist; did you mean {text.in_line(near)}?" if near else str(refusal)
+    return f"does not exist; did you mean {text.in_line(near)}? {SEE}" if near else str(refusal)
 
 
 def is_misread(path: str) -> bool:
@@ -129,13 +130,13 @@ def _below(given: str, root: Path) -> str:
 
 def _check_text(given: str) -> None:
     if not given.strip():
-        raise ValueError("is blank")
+        raise ValueError("is blank; name a file or a folder")
     if not text.is_plain(given):
         raise ValueError("control characters and invisible characters are not allowed")
     if given[0] in "-@~":
         raise ValueError(f"must not begin with {given[0]}")
     if "::" in given:
-        raise ValueError("must not contain ::, which only node_ids takes")
+        raise ValueError("must not contain ::, which only node ids have; name the file alone")
     if "[" in given:
         raise ValueError("must not contain [, which pytest takes for parameters of a test; name the folder above it")
     if _DRIVE.match(given) and os.name != "nt":
@@ -186,7 +187,7 @@ def _why_missing(relative: str, root: Path) -> str:
         return "does not exist; wildcards are not expanded: name a folder or file, or use pattern or keywords"
     if relative.isidentifier():
         return NAME_ALONE
-    return f"does not exist in the project root {root}"
+    return f"does not exist in the project root {root}; {SEE}"
 
 
 def _selects(selector: str, other: str) -> bool:

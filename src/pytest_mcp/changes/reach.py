@@ -8,7 +8,6 @@ changed files that are not Python in `relevance`.
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from pytest_mcp.api.reach import Reach
 from pytest_mcp.changes import relevance
@@ -20,39 +19,24 @@ from pytest_mcp.text import label
 
 
 def of_changes(changes: Changes, root: Path) -> Reach:
-    return examine(changes, root).reach
-
-
-class Examined(NamedTuple):
-    reach: Reach
-    # None if nothing changed, or if the imports cannot be known.
-    graph: Graph | None = None
-    # Whether everything is reached only because a plugin of pytest is.
-    by_plugin: bool = False
-
-
-def examine(changes: Changes, root: Path) -> Examined:
     changes = relevance.without_caches(changes)
     count = len(changes.files) + len(changes.outside)
     sources = sorted(path for path in changes.files if path.endswith(".py"))
     if not count:
-        return Examined(Reach(changes.since, 0))
+        return Reach(changes.since, 0)
     try:
         graph = graphs.build(root, changes.files, partial(relevance.documents, changes))
         reason = relevance.why_everything(changes, graph)
     except Unreadable as error:
-        return Examined(Reach(changes.since, count, tuple(sources), reason=str(error)))
-    files = list(dict.fromkeys(nearest_first(sources, graph)))
-    plugin = _plugin(files, graph)
-    unreached = () if reason or plugin else tuple(sorted(graph.modules.files.difference(files)))
+        return Reach(changes.since, count, tuple(sources), reason=str(error))
+    files = list(dict.fromkeys(_nearest_first(sources, graph)))
+    reason = reason or _plugin(files, graph)
+    unreached = () if reason else tuple(sorted(graph.modules.files.difference(files)))
     hub = _hub(files, set(sources), graph)
-    reach = Reach(
-        changes.since, count, tuple(files), unreached, reason=reason or plugin, always=_always(sources, graph), hub=hub
-    )
-    return Examined(reach, graph, by_plugin=reason is None and plugin is not None)
+    return Reach(changes.since, count, tuple(files), unreached, reason, always=_always(sources, graph), hub=hub)
 
 
-def nearest_first(changed: Iterable[str], graph: Graph) -> Iterator[str]:
+def _nearest_first(changed: Iterable[str], graph: Graph) -> Iterator[str]:
     """Last come the files that can depend on any other, and those that import them."""
     seen: set[str] = set()
     for sources in (changed, sorted(graph.open) if changed else ()):

@@ -4,7 +4,7 @@ In comes a ref as it was given, or none; out come its name and its commit. A ref
 argument, and only the commit's hash is used afterwards. What changed since then is decided in `differences`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_mcp.changes.git_commands import CannotTell, GitFailed, Repository, UnknownRef
@@ -58,6 +58,13 @@ async def _default(repository: Repository) -> Base:
     if base is None:
         raise CannotTell(f"HEAD and {_short(branch)} have no common commit here (a shallow clone may lack it)")
     return Base("HEAD", head) if base == head else Base(_shown(branch, known), base)
+
+
+async def ancestors(repository: Repository, base: Base, steps: Sequence[int]) -> list[Base]:
+    """The commits so many steps before it, by first parents; without those that there are not."""
+    commits = await repository.commits([f"{base.commit}~{step}" for step in steps])
+    found = [(step, commit) for step, commit in zip(steps, commits, strict=True) if commit is not None]
+    return [Base(f"HEAD~{step}" if base.name == "HEAD" else commit[:7], commit) for step, commit in found]
 
 
 def _shown(branch: str, known: Mapping[str, str]) -> str:

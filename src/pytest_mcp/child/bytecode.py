@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import suppress
 from functools import wraps
 from importlib.machinery import SourceFileLoader
 from typing import Any, Generator, Iterator
@@ -99,9 +100,6 @@ class FreshBytecode:
         self.discard_all()
 
     def discard_all(self) -> None:
-        """A discovery starts no interpreters, and must not remove anything."""
-        if sys.dont_write_bytecode:
-            return
         try:
             for source, cache in caches_below(self.root):
                 self.discarded(source, cache)
@@ -111,7 +109,7 @@ class FreshBytecode:
     # --- one cache -----------------------------------------------------------------------------
 
     def discarded(self, source: str, cache: str) -> bool:
-        """Whether this cache must not be used. If so it is removed, unless this is a discovery."""
+        """Whether this cache must not be used. If so it is removed."""
         try:
             if is_installed(source) or stat(cache).st_mtime_ns > last_change(source) + SAFELY_LATER:
                 return False
@@ -119,11 +117,8 @@ class FreshBytecode:
                 return False
         except Exception:  # noqa: BLE001 - no cache or no source: Python handles that itself
             return False
-        try:
-            if not sys.dont_write_bytecode:
-                unlink(cache)
-        except OSError:
-            pass
+        with suppress(OSError):
+            unlink(cache)
         return True
 
     def is_settled(self, source: Any) -> bool:

@@ -1,7 +1,8 @@
 """The pytest plugin that reports what pytest runs with: environment, plugins, the settings that matter.
 
 It is handed to `pytest.main` beside the reporter, only where the job asks for it. It tells everything before
-any code of the project is loaded, which may hang, and once more after: a conftest registers marks too.
+any code of the project is loaded, which may hang, and once more after: conftests register marks too, those
+below the root not before their folders are collected. Other runs are told of when they have not passed, without marks.
 Standard library and pytest's public names only; pytest 7.0 and newer.
 """
 
@@ -35,9 +36,13 @@ class Portrait:
             self.watch(early_config)
             self.tell(early_config)
 
-    def pytest_sessionstart(self, session: pytest.Session) -> None:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self.tell_at_the_end(session.config)
+
+    def tell_at_the_end(self, config: Any) -> None:
         with suppress(Exception):
-            self.tell(session.config)
+            self.tell(config)
 
     def watch(self, config: Any) -> None:
         """Marks that plugins register are not the project's; who registers one is known only at that moment."""

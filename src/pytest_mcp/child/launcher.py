@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         root: str
         args: list[str]
         collect_only: bool
+        part: bool
         targets: list[str]
         explicit_files: list[str]
         named: list[str]
@@ -44,13 +45,12 @@ if TYPE_CHECKING:
         shard: list[int] | None
         files: list[str] | None
         unreached: list[str]
-        unaffected: list[str]
         workers: int | None
         ids: list[str] | None
         trace: Trace | None
         moved: list[str] | None
         coverage: Coverage | None
-        map: bool
+        limited_memory: bool
 
 
 OURS = os.path.dirname(os.path.abspath(__file__))
@@ -133,6 +133,8 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     limit = ours("ini_files").ConftestLimit(channel.emit, job["root"], confined)
     reporter = ours("reporter").Reporter(channel, job)
     plugins = [reporter, ours("admission").Admission(channel, job), limit, caches]
+    if job["part"]:
+        plugins.append(ours("cov_threshold").LiftedThreshold(job["targets"]))
     if job["ids"] is not None:
         plugins.append(ours("exact_order").ExactOrder(job))
     if job["trace"] is not None:
@@ -141,11 +143,9 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         plugins.append(ours("xdist_controller").RequestedWorkers(channel, job))
     if job["moved"] is not None:
         plugins.append(ours("moved_source").MovedSource(channel.emit, *job["moved"]))
-    if job["map"]:
-        plugins.append(ours("functions").FunctionMap(reporter, job))
     if job["portrait"]:
         plugins.append(ours("environment_report").Portrait(channel, job))
-    args = confined.options + traceless(job, run_dir) + job["args"]
+    args = confined.options + other_cache(job, run_dir) + job["args"]
     become_pytest(args)
     measurement = None
     if job["coverage"] is not None:
@@ -159,7 +159,11 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         report_escape(channel, error)
         raise
     if measurement is not None:
+        channel.emit("measuring", exit_status=status)
         measurement.finish()
+    if status and not job["portrait"] and reporter.config is not None:
+        # For advice on what kept tests from being collected.
+        ours("environment_report").Portrait(channel, job).tell_at_the_end(reporter.config)
     # All hooks have run, also `pytest_unconfigure`: the process only has to exit now.
     channel.emit("returned", exit_status=status)
     return status
@@ -197,16 +201,13 @@ def become_pytest(args: list[str]) -> None:
     sys.argv = [str(spec.origin), *args]
 
 
-def traceless(job: Job, run_dir: str) -> list[str]:
-    """Options for a discovery, which writes nothing into the project: no bytecode, and pytest's cache elsewhere.
+def other_cache(job: Job, run_dir: str) -> list[str]:
+    """Options for a discovery and a run of chosen tests, which would replace what failed last time: another cache.
 
-    A run of chosen tests does not use the project's cache either: it would replace what failed last time.
     The cache is not disabled: without its plugin, its options in addopts would be errors.
     """
     if not job["collect_only"] and job["ids"] is None and job["trace"] is None:
         return []
-    if job["collect_only"]:
-        sys.dont_write_bytecode = True
     return ["--override-ini=cache_dir=" + os.path.join(run_dir, "cache")]
 
 

@@ -7,6 +7,8 @@ and pytest's public names only.
 
 from __future__ import annotations
 
+import gc
+import resource
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Callable, Generator, NamedTuple
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 # Errors of pytest's own whose text says what happened; their type does not.
 PYTEST_WRAPPERS = ("CollectError", "ConftestImportFailure", "ImportPathMismatchError")
+# How pytest begins the text of a test that passed although its xfail is strict.
+STRICT_XPASS = "[XPASS(strict)]"
 # With this verbosity pytest shows whole diffs.
 VERBOSE = 2
 
@@ -67,6 +71,37 @@ class Observer:
             self.option.verbose = before
 
 
+class MemoryReserve:
+    """Where memory is limited: a little more of it for pytest and the reporter than for code of the project.
+
+    The frames of a test that has used up its memory are kept until it is reported. Without this, the report would
+    fail like the test. What is raised is the soft limit; nothing has to be allocated or freed for that.
+    """
+
+    def __init__(self) -> None:
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        self.for_tests, self.for_reports = (soft, hard), (hard, hard)
+        self.was_exceeded = False
+
+    # Innermost, so that all other hooks have more.
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_setup(self) -> Generator[None, None, None]:
+        resource.setrlimit(resource.RLIMIT_DATA, self.for_tests)
+        yield
+        resource.setrlimit(resource.RLIMIT_DATA, self.for_reports)
+
+    pytest_runtest_call = pytest_runtest_teardown = pytest_runtest_setup
+
+    def pytest_exception_interact(self, call: Any) -> None:
+        self.was_exceeded = self.was_exceeded or isinstance(call.excinfo.value, MemoryError)
+
+    def pytest_runtest_logstart(self) -> None:
+        if self.was_exceeded:
+            # Frames of a failure are in cycles, and this test needs what they hold.
+            gc.collect()
+            self.was_exceeded = False
+
+
 class Describer(NamedTuple):
     """How texts, paths and failures of this run are reported."""
 
@@ -88,7 +123,7 @@ def fields_of(report: Any, context: Any, describer: Describer) -> dict[str, Any]
         "outcome": str(report.outcome),
         "xfail": told("the reason of the xfail", str, report.wasxfail) if hasattr(report, "wasxfail") else None,
         "message": message_of(report, crash, clip),
-        "location": location_of(crash, describer.relative),
+        "location": location_of(report.location if is_placeless(report, chain) else crash, describer.relative),
         "traceback": clip(told("the traceback", text_of, report, describer.root)) if as_text else None,
         "chain": chain,
         "sections": sections_of(report, clip),
@@ -135,9 +170,19 @@ def message_of(report: Any, crash: Any, clip: Clip) -> str | None:
     return None if crash is None else clip(told("the message", lambda: crash.message))
 
 
-def location_of(crash: Any, relative: Callable[[str], str]) -> list[object] | None:
+def is_placeless(report: Any, chain: list[Any] | None) -> bool:
+    """Whether nothing but the test itself is a place: it was expected to fail, or no frame is shown."""
+    if chain is None:
+        return isinstance(report.longrepr, str) and report.longrepr.startswith(STRICT_XPASS)
+    return not any(frames for _, _, _, frames in chain)
+
+
+def location_of(place: Any, relative: Callable[[str], str]) -> list[object] | None:
+    """Of a crash; or of a test, whose line pytest counts from 0."""
     try:
-        return None if crash is None else [relative(str(crash.path)), int(crash.lineno)]
+        if isinstance(place, tuple):
+            return [relative(str(place[0])), int(place[1]) + 1]
+        return None if place is None else [relative(str(place.path)), int(place.lineno)]
     except Exception:  # noqa: BLE001 - as above
         return None
 

@@ -21,7 +21,7 @@ from import_origins import imported_elsewhere
 from ini_files import settings_file
 from json_report import Stages
 from named_targets import Comparison
-from phases import Describer, Observer, fields_of, fields_of_error, fields_of_warning
+from phases import Describer, MemoryReserve, Observer, fields_of, fields_of_error, fields_of_warning
 from selection import Selection
 from selection_facts import MOST_NAMES, marks_of, near_names, reasons, registered_marks
 from source_lines import broken_conftest, described
@@ -45,10 +45,11 @@ class Reporter:
         self.root = job["root"]
         self.collect_only = job["collect_only"]
         self.full = job["full"]
+        self.has_memory_limit = job["limited_memory"]
         self.clip = Clipper(job["text_limit"])
         self.describer = Describer(self.clip, self.relative, self.root, self.full)
         self.comparison = Comparison(job, self.relocate)
-        self.selection = Selection(job, self.relocate)
+        self.selection = Selection(job)
         # Reading the marks of every test takes time, so it is done only if the call selects by marks.
         self.marks: set[str] | None = set() if job["by_marks"] else None
         self.targets = job["targets"]
@@ -106,6 +107,11 @@ class Reporter:
         )
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config: Any) -> None:
+        # Not only later: a conftest that cannot be imported keeps pytest from being configured.
+        self.config = early_config
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
         self.config = config
         # No debugger: stdin is at its end, and a debugger that reads that lets tests pass without running them.
@@ -122,6 +128,8 @@ class Reporter:
         elif not self.collect_only:
             self.comparisons = Comparisons(config)
             config.pluginmanager.register(self.comparisons)
+        if self.has_memory_limit:
+            config.pluginmanager.register(MemoryReserve())
         inipath = config.inipath
         self.emit(
             "configured",
@@ -304,6 +312,8 @@ class Reporter:
     def pytest_internalerror(self, excrepr: object) -> None:
         self.emit("internal_error", text=self.clip(told("the error", str, excrepr)))
 
+    # First: the terminal turns every argument on the way into text, which can take longer than there is time for.
+    @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         if self.workers is not None and excinfo.type is KeyboardInterrupt:
             self.workers.emit_stacks()

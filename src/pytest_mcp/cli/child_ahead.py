@@ -32,8 +32,10 @@ def started(config: Config, arguments: Mapping[str, Any]) -> Iterator[Early | No
 
 def _begin(child: Early, config: Config, arguments: Mapping[str, Any]) -> bool:
     # Loaded while the supervisor starts.
-    from pytest_mcp.environments import interpreter  # noqa: PLC0415
+    from pytest_mcp.environments import interpreter, project_root  # noqa: PLC0415
 
+    if project_root.refusal(config.root) is not None:
+        return False
     places = [config.root / word.partition("::")[0] for word in _words(arguments)]
     if not all(_is_inside(place, config.root) for place in places):
         return False
@@ -47,7 +49,7 @@ def _begin(child: Early, config: Config, arguments: Mapping[str, Any]) -> bool:
 def _words(arguments: Mapping[str, Any]) -> list[str]:
     """The paths and node ids among them, of whatever shape they are."""
     ids = arguments.get("node_ids")
-    words = [arguments.get("path"), *(ids if isinstance(ids, list) else [])]
+    words = [arguments.get("path"), *(ids if isinstance(ids, list) else [ids])]
     return [word for word in words if isinstance(word, str)]
 
 

@@ -34,14 +34,14 @@ from pytest_mcp.config.model import Config
 from pytest_mcp.config.options import typed_flags
 from pytest_mcp.environments import interpreter
 from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.execution import process, supervisor_client
+from pytest_mcp.execution import additions, process, supervisor_client
 from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.execution.start.early import Early
 from pytest_mcp.execution.stop_timeouts import INTERRUPTION_SECONDS
 from pytest_mcp.report import serialize
 from pytest_mcp.report.shards import facts
-from pytest_mcp.tools import Tool, dump, named, offered
+from pytest_mcp.tools import Tool, dump, named, offered, with_notices
 
 # How many folders a command names that is to be typed.
 MOST_FOLDERS = 20
@@ -83,7 +83,7 @@ def run(command: ToolCommand, options: argparse.Namespace, config: Config) -> in
     # One event loop for the call and for what is recorded of it, which is written after the answer was printed.
     with asyncio.Runner() as runner:
         code = _run(command, options, config, runner)
-        if config.history and (problem := runner.run(engine.finish_recording(config))):
+        if config.history and (problem := runner.run(engine.finish_recording(config, is_awaited=True))):
             print_message(f"this run was not recorded in the history: {problem}")
     return code
 
@@ -93,7 +93,7 @@ def reply(name: str, arguments: Arguments, config: Config, child: Early | None) 
     with asyncio.Runner() as runner:
         answer = _reply(name, arguments, config, child, runner)
         if config.history:
-            runner.run(engine.finish_recording(config))
+            runner.run(engine.finish_recording(config, is_awaited=True))
     return answer
 
 
@@ -214,7 +214,11 @@ async def _call(call: LocalCall, bar: ProgressBar) -> Shape:
 
     with anyio.CancelScope() as scope:
         async with alongside(interrupt_on_signal()), alongside(bar.keep_drawn()), _spare(call.child) as spare:
-            return await call.tool.handler(call.request, call.config, spare, bar.update)
+            with additions.collected() as left_out:
+                result = await call.tool.handler(
+                    call.request, call.config, spare, additions.sparing("progress", bar.update)
+                )
+            return with_notices(result, left_out.notices)
     made = bar.ledger if isinstance(bar.ledger, Ledger) else Ledger()
     ran = call.request if isinstance(call.request, Request) else Survey()
     raise engine.interrupted(ran, call.config, made, seconds=bar.seconds, by=received[-1])

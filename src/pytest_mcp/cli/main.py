@@ -19,8 +19,8 @@ from pytest_mcp import __version__
 from pytest_mcp.cli.loading import loading
 from pytest_mcp.cli.output import MISUSE, USAGE_ERROR, open_closed_streams, print_message
 from pytest_mcp.config.endpoint import Endpoint
-from pytest_mcp.config.model import PREFIX, Config, ConfigError, home
-from pytest_mcp.config.options import SETTINGS, LoadConfig, load
+from pytest_mcp.config.model import PREFIX, Config, ConfigError, NoProject, home
+from pytest_mcp.config.options import GONE, SETTINGS, LoadConfig, load
 from pytest_mcp.execution import signals
 from pytest_mcp.server import fast_start
 
@@ -43,6 +43,8 @@ MISUSES["history"] = USAGE_ERROR
 
 # Commands for people: they may be typed anywhere inside a project.
 IN_A_PROJECT = ("run", "discover", "investigate", "history", "setup", "doctor")
+# Those of them that execute code of the project.
+RUNS_TESTS = ("run", "discover", "investigate", "doctor")
 # Flags whose value may be left out. It has to be typed behind `=`, or the next word would be taken for it.
 OPTIONAL_VALUES = ("--changed",)
 # Commands for which people type the flags of pytest.
@@ -65,7 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     environment = dict(os.environ)
     typed = sys.argv[1:] if arguments is None else arguments
-    options = _parser(typed, environment).parse_args(typed)
+    known = [word for word in typed if word != GONE.flag]
+    options = _parser(known, environment).parse_args(known)
+    if len(known) < len(typed) or GONE.variable in environment:
+        print_message(f"{GONE.flag} ({GONE.variable}) is gone and has no effect; please remove it")
     load_config = partial(_load, options, environment)
     try:
         if options.command is None:
@@ -88,6 +93,33 @@ def _exit(code: int) -> NoReturn:
 
 
 def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
+    config = _loaded(options, environment)
+    if options.command in RUNS_TESTS:
+        # Imported here, as below. For a server and `call`, each call checks it.
+        from pytest_mcp.environments import project_root
+
+        if (refusal := project_root.refusal(config.root)) is not None:
+            raise NoProject(refusal)
+        return _in_workspace(config)
+    return config
+
+
+def _in_workspace(config: Config) -> Config:
+    """A person who stands in a member of a workspace means the environment that the workspace has above it."""
+    from pytest_mcp.environments import project_root, virtualenv
+
+    shared = None if config.python is not None else project_root.shared_environment(config.root)
+    if shared is None:
+        return config
+    from pytest_mcp.environments import interpreter
+
+    if any(candidate.problem is None for candidate in interpreter.visible(config, config.root)):
+        return config
+    print_message(f"the environment is that of the workspace, {shared}")
+    return config._replace(python=virtualenv.python(shared))
+
+
+def _loaded(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
     if options.root or options.command not in IN_A_PROJECT:
         return load(options, environment)
     # Imported here: the server does not need it.
@@ -212,11 +244,12 @@ def _serve_stdio(config: Config) -> int:
     if handover is None:
         return 0
     # Imported here: the SDK takes most of a second to import, and a client's first requests are answered without it.
-    import anyio
+    with fast_start.leaving_with_client(sys.stdin.fileno(), handover):
+        import anyio
 
-    from pytest_mcp.execution import process
-    from pytest_mcp.server import log_format, telemetry
-    from pytest_mcp.server.app import serve_stdio
+        from pytest_mcp.execution import process
+        from pytest_mcp.server import log_format, telemetry
+        from pytest_mcp.server.app import serve_stdio
 
     log_format.set_up(config.log_level)
     process.prepare()

@@ -41,6 +41,8 @@ Answer = TypeVar("Answer", ExecuteResult, DiscoverResult)
 INTERRUPTED = "interrupted"
 PLAIN = Painter(has_colours=False)
 _NOT_RUN = "was not run: "
+# Why the root itself, which is a part if it has tests of its own, cannot run.
+NO_ENVIRONMENT = "it has tests outside of its members, and no environment for them"
 
 Parts = list[list[Target]]
 
@@ -52,9 +54,13 @@ async def instead_of_root(error: CallError, asked: Request, config: Config) -> P
 
 
 def with_notice(result: Answer, parts: Parts) -> Answer:
-    names = [target.relative for part in parts for target in part]
+    names = [target.relative for part in parts if not is_root(part) for target in part]
     notice = f"The root has no environment of its own, so its members were taken, each with its own: {few(names)}."
     return result.model_copy(update={"notices": [*result.notices, notice]})
+
+
+def is_root(part: Sequence[Target]) -> bool:
+    return [target.relative for target in part] == [members.ROOT]
 
 
 @dataclass
@@ -67,6 +73,8 @@ class Members:
     keep: OnPart
     # Whether the text that pytest printed is to be condensed although it is asked for in full.
     condenses: bool
+    # Whether they stand for a root without an environment.
+    stand_for_root: bool
     answers: list[MemberAnswer] = field(default_factory=list)
     # Of the part that runs: whether its child has reported something.
     has_begun: bool = False
@@ -87,6 +95,9 @@ class Members:
             for part in self.parts:
                 left = math.ceil(deadline - anyio.current_time())
                 if self._is_over(part):
+                    continue
+                if self.stand_for_root and is_root(part):
+                    self._skip(part, NO_ENVIRONMENT, code=exit_codes.OF_ERROR_TYPES["environment"])
                     continue
                 if left <= 0:
                     self._skip(part, f"the limit of {limit} seconds had passed")

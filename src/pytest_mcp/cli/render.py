@@ -35,10 +35,12 @@ _VERDICTS: dict[Verdict, tuple[str, Colour]] = {
 # What the sentences for agents call the parameters, and what is typed for them.
 _TYPED_WORDS = {
     "use pattern or keywords": "use --pattern or -k",
+    "use keywords of discover_tests or execute_tests": "use -k",
     "use keywords": "use -k",
     "pass a pattern": "pass a --pattern",
     "discover_tests with keywords": "pytest-mcp discover -k",
     "discover_tests lists": "`pytest-mcp discover` lists",
+    "is a string; send true without quotes, or a git ref": "is no git ref; write --changed alone, or --changed=REF",
     "must have 1 to 2000 entries; leave it out to run everything": "at most 2000 are taken",
 }
 # How a line of a traceback begins, and how it is shown.

@@ -23,9 +23,15 @@ def for_people(result: DiscoverResult, painter: Painter) -> Lines:
 
 
 def for_programs(result: DiscoverResult) -> Lines:
-    """If the tests do not fit, what contains them and can be run instead: functions, files or folders."""
-    names = [*(test.node_id for test in result.tests), *(name for entry in result.files for name in _names(entry))]
-    return [safe_line(name) for name in names]
+    """If the tests do not fit, what contains them and can be run instead: functions, files or folders. None twice."""
+    names = {name: None for entry in result.files for name in _names(entry)}
+    folders = tuple(name.removeprefix("./") for name in names if name.endswith("/"))
+    alone = [
+        test.node_id
+        for test in result.tests
+        if names.keys().isdisjoint((test.file, test.node_id.partition("[")[0])) and not test.file.startswith(folders)
+    ]
+    return [safe_line(name) for name in [*alone, *names]]
 
 
 def _names(entry: FileTests) -> Lines:
@@ -37,8 +43,14 @@ def _names(entry: FileTests) -> Lines:
 def remarks(result: DiscoverResult, painter: Painter) -> Lines:
     """Errors and notices."""
     errors = [line for error in result.collection_errors for line in [*render.of_collection_error(error, painter), ""]]
-    left_out = [f"{result.omitted.tests} tests are not listed: {result.omitted.hint}."] if result.omitted else []
-    return errors + render.of_notices([*result.notices, *left_out], painter)
+    return errors + render.of_notices([*result.notices, *_left_out(result)], painter)
+
+
+def _left_out(result: DiscoverResult) -> Lines:
+    if result.omitted is None:
+        return []
+    what = f"{result.omitted.tests} tests are not listed one by one" if result.omitted.tests else "not everything fits"
+    return [f"{what}: {result.omitted.hint}."]
 
 
 def _tests(result: DiscoverResult, painter: Painter) -> Lines:

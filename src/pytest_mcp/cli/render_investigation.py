@@ -4,8 +4,6 @@ Pure: a result in, lines out. The order: what was tried, suspects, the tests tha
 command that runs the failure again, and one line with the kind of failure and on what that rests.
 """
 
-import re
-
 from pytest_mcp.api.investigation import KINDS_IN_WORDS, InvestigateResult, Kind, Polluter, Suspect
 from pytest_mcp.cli import render
 from pytest_mcp.cli.colours import Colour, Painter
@@ -15,17 +13,13 @@ Lines = list[str]
 
 _COLOURS: dict[Kind, Colour] = {"passes": "green", "inconclusive": "yellow"}
 _EFFECTS = {"fails_after": "Fails after:", "fails_without": "Fails without:"}
-# Kinds that rest on more than the number of runs: on the cause, on the base, on the order.
-_OBSERVED: tuple[Kind, ...] = ("deterministic", "pre_existing", "order_dependent")
-# What the runs alone leave possible, behind how many of them there were.
-_BOUND = re.compile(r"( \(\d{1,9} of \d{1,9} runs)?(?:; | \()a (?:pass|failure) rate up to \d{1,3} % [^)]{1,40}\)$")
 
 
 def of(result: InvestigateResult, painter: Painter, *, again: str | None) -> Lines:
     """`again` is the command that runs the failure again."""
     return render.spaced(
         [
-            [safe_line(line) for line in _evidence(result)],
+            [safe_line(line) for line in result.evidence],
             _suspects(result.suspects, painter),
             [] if result.polluter is None else _polluter(result.polluter, painter),
             render.of_notices(result.notices, painter),
@@ -33,17 +27,6 @@ def of(result: InvestigateResult, painter: Painter, *, again: str | None) -> Lin
             [_closing(result, painter)],
         ]
     )
-
-
-def _evidence(result: InvestigateResult) -> Lines:
-    """Without the rate that is still possible, where it would only seem to contradict a high confidence."""
-    if result.kind not in _OBSERVED or not result.confidence.startswith("high"):
-        return result.evidence
-    return [_without_bound(line) if line.startswith("alone: ") else line for line in result.evidence]
-
-
-def _without_bound(line: str) -> str:
-    return _BOUND.sub(lambda found: f"{found[1]})" if found[1] else "", line)
 
 
 def _suspects(suspects: list[Suspect], painter: Painter) -> Lines:

@@ -16,7 +16,7 @@ from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult, PartialResult
 from pytest_mcp.cli import annotations, exit_codes, local_call, render
-from pytest_mcp.cli.arguments import pytest_flags, tool_flags, typed_paths
+from pytest_mcp.cli.arguments import pytest_flags, tool_flags, typed_advice, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.files import page_file
 from pytest_mcp.cli.files.run_page import OnPart, RunPage
@@ -89,7 +89,7 @@ class _Execution:
 
         if error is not None and not (parts := await members.instead_of_root(error, request, config)):
             raise error
-        self.members = members.Members(request, config, parts, self.keep, self.condenses)
+        self.members = members.Members(request, config, parts, self.keep, self.condenses, error is not None)
         result = await self.members.execute(spare, on_progress)
         return result if error is None else members.with_notice(result, parts)
 
@@ -121,6 +121,7 @@ def _print_partial(
 
 def _lines(result: ExecuteResult, screen: Screen, options: argparse.Namespace, root: Path) -> list[str]:
     again = typed_paths.again(result.rerun, typed_flags(options, os.environ), root)
+    result = result.model_copy(update={"notices": typed_advice.notices(result.notices, root)})
     annotated = annotations.of_run(result, _prefix(root)) if os.environ.get("GITHUB_ACTIONS") else []
     return [*annotated, *render.of_run(_styled(result, options), screen.out, again=again)]
 

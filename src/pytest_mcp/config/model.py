@@ -59,7 +59,7 @@ class ConfigError(Exception):
 
 
 class NoProject(ConfigError):
-    """The project root is a home folder or the root of the file system; all other settings are valid."""
+    """The project root is a folder that nothing is run in, such as a home folder; all other settings are valid."""
 
 
 class Options(NamedTuple):
@@ -72,6 +72,7 @@ class Options(NamedTuple):
     max_timeout: int = MAX_TIMEOUT
     max_runs: int = os.cpu_count() or 1
     max_workers: int = min(CORES, MOST_WORKERS)
+    max_memory: str | None = None
     max_tokens: int | None = None
     discover_max_tokens: int | None = None
     most_tokens: int = MAX_TOKENS
@@ -88,7 +89,6 @@ class Options(NamedTuple):
     history: str | None = None
     history_keep: int = HISTORY_DAYS
     history_max_bytes: int = HISTORY_BYTES
-    history_map: bool = False
 
 
 class Bounds(NamedTuple):
@@ -116,11 +116,9 @@ class History(NamedTuple):
     address: str
     keep_days: int = HISTORY_DAYS
     max_bytes: int = HISTORY_BYTES
-    # Whether it is also recorded which functions each test executes.
-    map: bool = False
 
     def __repr__(self) -> str:
-        return f"History(hidden, keep_days={self.keep_days}, max_bytes={self.max_bytes}, map={self.map})"
+        return f"History(hidden, keep_days={self.keep_days}, max_bytes={self.max_bytes})"
 
 
 class Config(NamedTuple):
@@ -148,6 +146,8 @@ class Config(NamedTuple):
     history: History | None = None
     app: AppChoice = "auto"
     traces: bool = False
+    # Bytes, for each process of a run.
+    max_memory: int | None = None
 
     @property
     def bounds(self) -> Bounds:
@@ -184,6 +184,7 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
         history=_history(given, environment),
         app=given.app,
         traces=given.traces,
+        max_memory=_memory(given.max_memory) if given.max_memory else None,
     )
 
 
@@ -211,6 +212,16 @@ def _check_choice(flag: str, value: str, choices: tuple[str, ...]) -> None:
         raise ConfigError(f"{flag} must be one of {', '.join(choices)}.")
 
 
+def _memory(given: str) -> int:
+    # Who sets no limit does not load it.
+    from pytest_mcp.config import memory  # noqa: PLC0415
+
+    try:
+        return memory.parse(given)
+    except ValueError as error:
+        raise ConfigError(f"--max-memory {error}.") from error
+
+
 def _default_tokens(flag: str, given: int | None, default: int, most: int) -> int:
     """Our default is lowered to `most`. A given value above `most` is refused."""
     if given is None:
@@ -233,8 +244,6 @@ def _endpoint(given: Options, environment: Mapping[str, str]) -> Endpoint | None
 
 def _history(given: Options, environment: Mapping[str, str]) -> History | None:
     if not given.history:
-        if given.history_map:
-            raise ConfigError("--history-map needs --history.")
         return None
     if not 1 <= given.history_keep <= LONGEST_HISTORY:
         raise ConfigError(f"--history-keep must be between 1 and {LONGEST_HISTORY} days.")
@@ -247,7 +256,7 @@ def _history(given: Options, environment: Mapping[str, str]) -> History | None:
         address = history.parse(given.history, from_variable=given.history == environment.get(HISTORY_VARIABLE))
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    return History(address, given.history_keep, given.history_max_bytes, given.history_map)
+    return History(address, given.history_keep, given.history_max_bytes)
 
 
 def _expanded(given: str) -> Path:

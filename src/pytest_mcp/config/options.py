@@ -99,6 +99,11 @@ SETTINGS = (
         _COUNT,
     ),
     Setting(
+        "max_memory",
+        "memory that each process of a run may use, in bytes or as 512M, 2G (default: no limit)",
+        {"metavar": "SIZE"},
+    ),
+    Setting(
         "max_tokens",
         "size limit of an execute_tests answer, in tokens, for calls that set none"
         f" (default: {EXECUTE_TOKENS}, but at most --most-tokens)",
@@ -168,12 +173,9 @@ SETTINGS = (
         "size limit of the history, in bytes; beyond it older runs are reduced to trends (default: %(default)s)",
         _COUNT,
     ),
-    Setting(
-        "history_map",
-        "also record which functions each test executes, with which `changed` selects tests",
-        {"action": "store_true"},
-    ),
 )
+# Accepted without effect: the settings of clients may still have it.
+GONE = Setting("history_map", "", {})
 
 # Only for the HTTP server, which no command starts.
 _HTTP_SETTINGS = ("http", "token_file", "allowed_hosts", "metrics")

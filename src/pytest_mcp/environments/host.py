@@ -66,6 +66,8 @@ class Surroundings:
     members: Members | None = None
     # If it is a Django project.
     django: Django | None = None
+    # The operator's limit for each process of a run, in bytes.
+    max_memory: int | None = None
 
 
 def look(config: Config, python: Path | None = None, folder: Path | None = None) -> Surroundings:
@@ -82,6 +84,7 @@ def look(config: Config, python: Path | None = None, folder: Path | None = None)
         installation=None if python is None else advice.installation(root, python, home, search_path),
         members=members.find(config) if folder is None else None,
         django=None if python is None else _django(config, python, home),
+        max_memory=config.max_memory,
     )
 
 

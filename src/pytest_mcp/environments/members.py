@@ -2,7 +2,7 @@
 
 In comes the config; out come the members, or None if the root is no monorepo. Nothing is started, and the search is
 bounded in folders and in time. A member is a folder that a workspace declares, that has an environment of its own, or
-that is a project below a root that is none.
+that is a project below a root that is none. The root itself is one if it has tests of its own that cannot run.
 """
 
 import time
@@ -14,7 +14,16 @@ from pathlib import Path
 from pytest_mcp.api import targets
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import by_environment, files, interpreter, nearby, project, project_root, virtualenv
+from pytest_mcp.environments import (
+    by_environment,
+    files,
+    interpreter,
+    nearby,
+    own_tests,
+    project,
+    project_root,
+    virtualenv,
+)
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.environments.managers import lookup
 from pytest_mcp.environments.managers.registry import MANAGERS
@@ -22,6 +31,8 @@ from pytest_mcp.environments.project import Manifest
 
 # How many are looked at.
 MOST = 20
+# How the root itself is called.
+ROOT = "."
 # More than 2,000 folders take on a slow disk.
 LONGEST_SECONDS = 1.0
 _MOST_PROJECTS = 200
@@ -62,12 +73,18 @@ def find(config: Config) -> Members | None:
     is_whole = len(searched) < nearby.MOST_FOLDERS and len(projects) < _MOST_PROJECTS
     complete = is_whole and time.monotonic() < deadline
     listed = tuple(_member(folder, config) for folder in sorted(found)[:MOST])
-    return Members(listed, max(0, len(found) - MOST), complete)
+    return Members((*_root(config, projects), *listed), max(0, len(found) - MOST), complete)
+
+
+def _root(config: Config, projects: list[Path]) -> list[Member]:
+    root = _member(config.root, config)
+    return [root] if root.problem is not None and own_tests.may_exist(config.root, projects) else []
 
 
 def instead_of_root(config: Config) -> list[list[Target]]:
     """What a command without paths runs at a root without an environment of its own: its members, by environment.
 
+    If the root has tests of its own, it is the first part.
     Empty if not all of them are known, if none of them can be ready, or if the root has an environment that is broken.
     """
     own = [each for each in interpreter.visible(config, config.root) if each.python.is_relative_to(config.root)]
@@ -77,9 +94,11 @@ def instead_of_root(config: Config) -> list[list[Target]]:
     if not any(each.problem is None or _kept_elsewhere(config.root / each.folder, config) for each in found.listed):
         return []
     try:
-        return by_environment.split([targets.parse_path(each.folder, config.root) for each in found.listed], config)
+        named = [targets.parse_path(each.folder, config.root) for each in found.listed]
     except ValueError:  # a name that is too long to be shown whole
         return []
+    root, others = ([target for target in named if (target.relative == ROOT) == is_root] for is_root in (True, False))
+    return [*([root] if root else []), *by_environment.split(others, config)]
 
 
 def home(folder: Path, root: Path) -> Path:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pytest_mcp.api.errors import Fix
 from pytest_mcp.environments import files, user_dirs, virtualenv
+from pytest_mcp.environments.managers import lookup
 from pytest_mcp.environments.managers.registry import MANAGERS
 from pytest_mcp.environments.virtualenv import FOLDERS
 
@@ -94,7 +95,7 @@ def _with_pytest(found: Iterable[Path], tried: Collection[Path] = ()) -> list[Pa
 def renamed(root: Path, tried: Collection[Path]) -> list[Path]:
     """Environments in the root with names that are not searched."""
     others = [folder for folder in files.folders(root) if folder.name not in FOLDERS and folder not in tried]
-    return [each for each in others if _is_plain(each.name) and _is_environment(each) and virtualenv.starts(each)]
+    return [each for each in others if _is_plain(each.name) and lookup.is_environment(each) and virtualenv.starts(each)]
 
 
 def _link(root: Path, prefix: Path) -> Fix:
@@ -139,7 +140,7 @@ def below(folder: Path) -> Iterable[Path]:
             # A symlink may lead out of the root, or form a cycle.
             if found.name[0] in "._" or found.name == "node_modules" or found.is_symlink():
                 continue
-            if _is_plain(found.name) and not _is_environment(found):
+            if _is_plain(found.name) and not lookup.is_environment(found):
                 level.append(found)
                 yield found
 
@@ -156,10 +157,6 @@ def _of_tools(root: Path) -> list[Path]:
 
 def _aptness(name: str) -> tuple[bool, list[int]]:
     return name.startswith("py") or "test" in name, [int(number) for number in re.findall(r"\d{1,9}", name)]
-
-
-def _is_environment(folder: Path) -> bool:
-    return any(manager.is_environment(folder) for manager in MANAGERS)
 
 
 def _is_plain(name: str) -> bool:

@@ -1,20 +1,32 @@
-"""Which project a folder belongs to, for commands that a person types somewhere inside it.
+"""Which project a folder belongs to, for commands that a person types somewhere inside it, and whether it is one.
 
 In comes a folder; out comes the root of its project, or None if no folder upward is one. Only files are looked at.
-The server does not use this: its root is its working directory, unless `--root` names another.
+The server does not search: its root is its working directory, unless `--root` names another. In a root that is no
+project but has projects below it, nothing is run.
 """
 
+import time
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_mcp.environments import files, project, virtualenv
 from pytest_mcp.environments.managers import lookup
+from pytest_mcp.environments.managers.registry import MANAGERS
 from pytest_mcp.environments.project import Manifest
+from pytest_mcp.text import in_line
 
 _PACKAGE_FILES = ("setup.py", "setup.cfg")
 _PACKAGE_TABLES = ("project", "build-system")
 # A folder of tests may have settings of its own, so these count only where no folder above is a package.
 _SETTINGS = ("pyproject.toml", "tox.ini", "pytest.ini", "pytest.toml", ".pytest.ini", ".pytest.toml", ".git")
+# One of these makes the folder itself a project, as does a file of a manager.
+_FILES = (*_PACKAGE_FILES, *_SETTINGS, "requirements.txt", "conftest.py")
+# A folder that is no project and holds more than can be searched is not one project.
+_MOST_FOLDERS = 2_000
+# A few seconds on a slow disk; far more than a busy machine takes for a folder of tests.
+_LONGEST_SECONDS = 10.0
+_UNSEARCHED = (".git", "node_modules", "__pycache__")
 
 
 def of_working_directory(home: Path | None) -> Path | None:
@@ -31,6 +43,13 @@ def find(folder: Path, home: Path | None) -> Path | None:
     """
     places = list(_upward(folder, home))
     return next(filter(is_package, places), None) or next(filter(_has_settings, places), None)
+
+
+def shared_environment(root: Path) -> Path | None:
+    """Of the workspace above that the project in this folder is a member of, if it has one."""
+    homes = [manager.shared_home(root) for manager in MANAGERS]
+    prefixes = [home / virtualenv.FOLDERS[0] for home in homes if home is not None and home != root]
+    return next(filter(virtualenv.starts, prefixes), None)
 
 
 def _upward(folder: Path, home: Path | None) -> Iterator[Path]:
@@ -61,3 +80,42 @@ def builds(manifest: Manifest) -> bool:
 
 def _has_settings(folder: Path) -> bool:
     return any(files.holds((folder / name).exists) for name in _SETTINGS)
+
+
+def refusal(root: Path) -> str | None:
+    """If it is no project but has projects below it, such as a folder of checkouts: that nothing is run there.
+
+    Such projects have nothing to do with each other, and nobody has asked for the code of all of them to be executed.
+    """
+    if _is_project(root):
+        return None
+    what = _first_below(root)
+    if what is None:
+        return None
+    advice = "start pytest-mcp in one of them or pass it with --root, or give this folder a pyproject.toml if it is one"
+    return f"{in_line(str(root))} is not a project, but has {what}: {advice}."
+
+
+def _is_project(folder: Path) -> bool:
+    named = any(files.holds((folder / name).exists) for name in _FILES)
+    return named or bool(lookup.used(project.read(folder)))
+
+
+def _first_below(root: Path) -> str | None:
+    deadline = time.monotonic() + _LONGEST_SECONDS
+    for count, folder in enumerate(_below(root)):
+        if is_package(folder) or files.holds((folder / ".git").exists):
+            return f"projects below it, such as {in_line(str(folder.relative_to(root)))}"
+        if count >= _MOST_FOLDERS or time.monotonic() > deadline:
+            return "more folders below it than can be searched for projects"
+    return None
+
+
+def _below(root: Path) -> Iterator[Path]:
+    """Breadth first. What a symlink leads to is looked at, but not searched."""
+    left = deque([root])
+    while left:
+        inner = [] if (folder := left.popleft()).is_symlink() else files.folders(folder)
+        found = [each for each in inner if each.name not in _UNSEARCHED and not lookup.is_environment(each)]
+        left += found
+        yield from found

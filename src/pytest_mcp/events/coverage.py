@@ -20,6 +20,14 @@ class NoCoverage(Event):
 
 
 @event
+class Measuring(Event):
+    """pytest has come back; before its process exits with this, what was measured is put together."""
+
+    kind = "measuring"
+    exit_status: int
+
+
+@event
 class CoveredFile(Event):
     """How many lines of a file count, how many of them did not run, and the first of those as ranges (`3-5,9`)."""
 

@@ -2,7 +2,7 @@
 
 Pure. A line that is damaged, of an unknown kind or of the wrong shape gives None and never an
 error: a test can write anything into any file. The kinds are in `model`, `collection`,
-`coverage`, `functions`, `spectrum` and `workers`.
+`coverage`, `spectrum` and `workers`.
 """
 
 import json
@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from types import ModuleType, NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from pytest_mcp.events import collection, coverage, functions, model, spectrum, workers
+from pytest_mcp.events import collection, coverage, model, spectrum, workers
 from pytest_mcp.events.model import Event
 
 # The values of a longer line are counted before it is parsed: no record of ours has so many values, and each would
@@ -62,9 +62,7 @@ def _kinds(module: ModuleType) -> list[type[Event]]:
 
 
 KINDS: Mapping[str, type[Event]] = {
-    event.kind: event
-    for module in (model, collection, coverage, functions, spectrum, workers)
-    for event in _kinds(module)
+    event.kind: event for module in (model, collection, coverage, spectrum, workers) for event in _kinds(module)
 }
 _SHAPES = {kind: (event, _shape(event)) for kind, event in KINDS.items()}
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_mcp.api.targets import can_be_asked
-from pytest_mcp.events import collection, coverage, functions, spectrum, workers
+from pytest_mcp.events import collection, coverage, spectrum, workers
 from pytest_mcp.events import model as events
 from pytest_mcp.events.decode import Record
 from pytest_mcp.events.model import Event, Phase
@@ -48,6 +48,7 @@ _FIRST_IS_KEPT: Mapping[type[Event], str] = {
     collection.Unreached: "unreached",
     workers.NoXdist: "no_xdist",
     coverage.NoCoverage: "no_coverage",
+    coverage.Measuring: "measuring",
     coverage.Covered: "covered",
     workers.Distributed: "distributed",
     workers.Overrun: "overrun",
@@ -79,6 +80,7 @@ class Ledger:
     unreached: collection.Unreached | None = None
     no_xdist: workers.NoXdist | None = None
     no_coverage: coverage.NoCoverage | None = None
+    measuring: coverage.Measuring | None = None
     covered: coverage.Covered | None = None
     covered_files: list[coverage.CoveredFile] = field(default_factory=list)
     distributed: workers.Distributed | None = None
@@ -103,7 +105,6 @@ class Ledger:
     collectors: list[collection.Collected] = field(default_factory=list)
     deselected_ids: set[str] = field(default_factory=set)
     executed: dict[str, spectrum.Executed] = field(default_factory=dict)
-    executed_functions: list[functions.Told] = field(default_factory=list)
     failed: int = 0
     unreported: int = 0
     last_number: int = 0
@@ -169,8 +170,6 @@ class Ledger:
                 self.executed[event.id] = event
             case coverage.CoveredFile():
                 self.covered_files.append(event)
-            case functions.Told():
-                self.executed_functions.append(event)
             case events.Unreported():
                 self.unreported += 1
             case collection.LeftOut():

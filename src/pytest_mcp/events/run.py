@@ -36,8 +36,12 @@ class Run(Generic[Asked_co]):
     environment: RunEnvironment
     # Reasons to ask whether this was the right environment.
     doubts: tuple[str, ...] = ()
+    # What certainly helps if files could not be collected, or if there are no tests.
+    fix: str | None = None
     shard: Shard | None = None
     # With `changed`: what the change can reach.
     reach: Reach | None = None
     # With coverage of changed lines: which lines those are.
     changed_lines: ChangedLines | None = None
+    # The operator's limit for each of its processes, in bytes.
+    max_memory: int | None = None

@@ -43,7 +43,7 @@ class Executed(Event):
         for pair in chain.from_iterable(self.code.values()):
             if type(pair) is not list or [type(each) for each in pair] != [str, str] or not _RANGES.fullmatch(pair[1]):
                 raise ValueError("not a function and its lines")
-            left -= sum(last - first + 1 for first, last in parse_ranges(pair[1]))
+            left -= sum(last - first + 1 for first, last in _parse_ranges(pair[1]))
             if left < 0:
                 raise ValueError("too many lines")
 
@@ -51,12 +51,12 @@ class Executed(Event):
         """One by one: those of many tests would take much memory."""
         for file, functions in self.code.items():
             for name, text in functions:
-                for first, last in parse_ranges(text):
+                for first, last in _parse_ranges(text):
                     for number in range(first, last + 1):
                         yield Line(file, name, number)
 
 
-def parse_ranges(text: str) -> Iterator[tuple[int, int]]:
+def _parse_ranges(text: str) -> Iterator[tuple[int, int]]:
     """Raises ValueError if it is no such text."""
     for part in text.split(","):
         first, _, last = part.partition("-")

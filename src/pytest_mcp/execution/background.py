@@ -6,6 +6,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 import anyio
@@ -47,20 +48,28 @@ async def to_the_end(work: Coroutine[Any, Any, Made]) -> tuple[Made, BaseExcepti
 async def in_thread(work: Callable[[], Made]) -> Made:
     """Run `work` in a thread of its own and return its result.
 
-    Not in a pool: that keeps idle threads, and the server could not exit before busy ones have finished. If the
-    call is cancelled, the thread runs to its end and its result is dropped.
+    If the call is cancelled, the thread runs to its end and its result is dropped.
+    """
+    return await asyncio.wrap_future(begun(work))
+
+
+def begun(work: Callable[[], Made]) -> Future[Made]:
+    """Begin `work` in a thread of its own, with the context of whoever begins it.
+
+    Not in a pool: that keeps idle threads, and the server could not exit before busy ones have finished.
     """
     made: Future[Made] = Future()
     made.set_running_or_notify_cancel()
+    context = copy_context()
 
     def finish() -> None:
         try:
-            made.set_result(work())
+            made.set_result(context.run(work))
         except BaseException as error:  # noqa: BLE001 - raised where it is awaited
             made.set_exception(error)
 
     threading.Thread(target=finish, name="long work", daemon=True).start()
-    return await asyncio.wrap_future(made)
+    return made
 
 
 def _note_failure(task: asyncio.Task[None]) -> None:

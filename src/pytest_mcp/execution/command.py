@@ -54,6 +54,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
                 *typed,
                 *(target.argument for target in targets),
             ],
+            "part": request.is_selective and not collect_only,
             "targets": [str(target.path) for target in targets],
             "covered": [[target.node_id, target.argument] for target in asked if _is_covered(target, targets)],
             "named": [target.node_id for target in asked],
@@ -65,13 +66,12 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "shard": None if config.shard is None else [config.shard.number, config.shard.of],
             "files": None,
             "unreached": [],
-            "unaffected": [],
             "workers": workers,
             "ids": None,
             "trace": None,
             "moved": None,
             "coverage": None,
-            "map": config.history is not None and config.history.map and not collect_only,
+            "limited_memory": config.max_memory is not None,
         },
         reproduction=(
             str(python),
@@ -96,9 +96,8 @@ def limited(command: Command, reach: Reach | None) -> Command:
     """The same, only for what a change can reach."""
     if reach is None:
         return command
-    chosen: Job = {**command.job, "files": list(reach.files), "unreached": list(reach.unreached)}
-    chosen["unaffected"] = list(reach.unaffected)
-    return replace(command, job=chosen)
+    job: Job = {**command.job, "files": list(reach.files), "unreached": list(reach.unreached)}
+    return replace(command, job=job)
 
 
 def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:

@@ -30,6 +30,8 @@ class Job(TypedDict):
     args: list[str]
     # Only collect, and leave nothing in the project.
     collect_only: bool
+    # Whether the call selects tests.
+    part: bool
     # The absolute paths of the arguments, and which of them are files that a call names.
     targets: list[str]
     explicit_files: list[str]
@@ -47,8 +49,6 @@ class Job(TypedDict):
     # Files that a change can reach, nearest first, and those that it cannot; None runs everything as it is collected.
     files: list[str] | None
     unreached: list[str]
-    # Tests of reached files that the change does not affect, as recorded runs show.
-    unaffected: list[str]
     # How many of xdist's workers run the tests, whatever the project's addopts say; None leaves it to those.
     workers: int | None
     # Exactly these tests, in this order and in one process. None: whatever the arguments select.
@@ -57,5 +57,5 @@ class Job(TypedDict):
     # A checkout and the copy that is tested instead of it: no module may come from the checkout.
     moved: list[str] | None
     coverage: Coverage | None
-    # Record which functions of the project each test executes.
-    map: bool
+    # Its memory is limited: some of it is kept for reporting.
+    limited_memory: bool

@@ -24,6 +24,8 @@ class Start(TypedDict):
     # How much is kept of the beginning of each output stream, and as much of its end, in bytes.
     kept_output: int
     report_limit: int
+    # The memory that the child and everything it starts may use, each of them; None: as much as there is.
+    max_memory: int | None
     # Its stdin is the file `input` of the run's folder and its stdout the file `report`, not nothing and a pipe.
     redirected: bool
 

@@ -18,6 +18,7 @@ continued when its parent dies.
 
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -45,6 +46,9 @@ from pytest_mcp.execution.supervisor_input import Control, Input
 MEASURE_SECONDS = 0.2
 # A process in uninterruptible sleep dies late; the pause between two attempts to kill it.
 SWEEP_PAUSE_SECONDS = 0.005
+# By how much a child may raise its memory limit, to report a test that has used up its memory. Describing one failure
+# takes a part of it, with the longest texts.
+MEMORY_TO_REPORT = 16 * 1024**2
 
 Child: TypeAlias = "subprocess.Popen[bytes]"
 # Signals and their moments; None is the end of the patience.
@@ -201,13 +205,19 @@ def start(order: Start, go: int | None, folder: str) -> Child:
             stdout=stdout,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            preexec_fn=die_with_the_supervisor,
+            preexec_fn=lambda: between_fork_and_exec(order["max_memory"]),
             pass_fds=() if go is None else (go,),
         )
 
 
-def die_with_the_supervisor() -> None:
+def between_fork_and_exec(max_memory: int | None) -> None:
+    """In the child alone: it dies with the supervisor, and everything that it starts inherits its limit."""
     linux.ask_for_a_signal_at_the_parents_end(signal.SIGKILL)
+    if max_memory is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        most = max_memory + MEMORY_TO_REPORT
+        hard = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (min(max_memory, hard), hard))
 
 
 def carry_out(order: Start, control: Control, folder: str, *, adopts: bool) -> tuple[Answer | None, bool]:

@@ -23,17 +23,17 @@ def insert(into: Transaction, run: RunRow, tests: Sequence[TestRow]) -> int:
     run_id = _run_id(into, run.key)
     assert run_id is not None
     by_id = {_storable(test.node_id): replace(test, node_id=_storable(test.node_id)) for test in tests}
-    ids = test_ids(into, _storable(run.project), list(by_id))
+    ids = _test_ids(into, _storable(run.project), list(by_id))
     # In the order of the index: neighbouring rows are written to the same page.
-    into.executemany(_RESULT, (_result(run_id, ids[test.node_id], test) for test in sorted_by_id(by_id, ids)))
+    into.executemany(_RESULT, (_result(run_id, ids[test.node_id], test) for test in _sorted_by_id(by_id, ids)))
     return run_id
 
 
-def sorted_by_id(tests: dict[str, TestRow], ids: dict[str, int]) -> list[TestRow]:
+def _sorted_by_id(tests: dict[str, TestRow], ids: dict[str, int]) -> list[TestRow]:
     return sorted(tests.values(), key=lambda test: ids[test.node_id])
 
 
-def test_ids(into: Transaction, project: str, node_ids: Sequence[str]) -> dict[str, int]:
+def _test_ids(into: Transaction, project: str, node_ids: Sequence[str]) -> dict[str, int]:
     """The id of each test; new tests get one."""
     known = _known(into, project, node_ids)
     # Sorted, so that two writers that add the same tests wait for each other in one order and never deadlock.
@@ -42,10 +42,6 @@ def test_ids(into: Transaction, project: str, node_ids: Sequence[str]) -> dict[s
         into.executemany(_TEST, [(project, node_id) for node_id in missing])
         known |= _known(into, project, missing)
     return known
-
-
-# pytest must not take it for a test where it is imported.
-test_ids.__test__ = False  # type: ignore[attr-defined]
 
 
 Value = TypeVar("Value")

@@ -27,7 +27,7 @@ def reading(address: str) -> Iterator[Store]:
 def open_store(address: str, *, creates: bool = True) -> Store:
     """Raises Unavailable. Each database's library is loaded only when it is used. Who only reads creates no file."""
     if is_postgres(address):
-        return _open_postgres(address)
+        return _open_postgres(address, writes=creates)
     try:
         from pytest_mcp.history.sqlite import SqliteStore  # noqa: PLC0415
     except ImportError as error:
@@ -35,9 +35,9 @@ def open_store(address: str, *, creates: bool = True) -> Store:
     return SqliteStore(Path(address), creates=creates)
 
 
-def _open_postgres(address: str) -> Store:
+def _open_postgres(address: str, *, writes: bool) -> Store:
     try:
         from pytest_mcp.history.postgres import PostgresStore  # noqa: PLC0415
     except ImportError as error:
         raise Unavailable('psycopg is missing: install "pytest-mcp-server[postgres]"') from error
-    return PostgresStore(address)
+    return PostgresStore(address, writes=writes)

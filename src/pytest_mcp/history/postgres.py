@@ -2,8 +2,13 @@
 
 In comes a URL; out comes a `Store`, or `Unavailable`. The tables are in a schema of their own, so the database may hold
 other things too. No message repeats what the server or libpq said about the connection: it could quote the URL.
+
+A server that accepts and never answers is given up here: its own limits would not end our wait.
 """
 
+import os
+import socket
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -16,14 +21,18 @@ from pytest_mcp.history import insertion, schema
 from pytest_mcp.history.rows import RunRow, TestRow
 from pytest_mcp.history.store import Unavailable
 
-CONNECT_SECONDS = 5
-# For one statement, waiting for locks included.
-STATEMENT_SECONDS = 10
+# libpq knows no shorter one.
+CONNECT_SECONDS = 2
+# For one statement, waiting for locks included. An answer may wait for what is read, and for nothing that is written.
+READ_SECONDS = 2
+WRITE_SECONDS = 10
+# By so much the server comes first, which says what was wrong.
+LATER_SECONDS = 0.5
 SCHEMA = "pytest_mcp"
 # Any constant: it keeps two processes from creating the tables at the same time.
 _LOCK = 0x706D6368
 
-_SESSION = f"SET search_path TO {SCHEMA}; SET statement_timeout TO '{STATEMENT_SECONDS}s'"
+_SESSION = f"SET search_path TO {SCHEMA}; SET statement_timeout TO '{{}}s'"
 _FIND_SCHEMA = "SELECT 1 FROM pg_namespace WHERE nspname = ?"
 _FIND_VERSION = "SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = 'schema_version'"
 
@@ -32,15 +41,17 @@ class PostgresStore:
     # Measured with a million of them.
     bytes_per_result = 112
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, writes: bool = True) -> None:
         self._name = shown(address)
+        self._seconds = WRITE_SECONDS if writes else READ_SECONDS
         try:
-            self._connection = psycopg.connect(
+            self._connection = _Connection.connect(
                 address, autocommit=True, connect_timeout=CONNECT_SECONDS, application_name="pytest-mcp"
             )
         except psycopg.Error:
             # Not chained: its message can quote the URL, and tracebacks are logged.
             raise Unavailable(f"{self._name} does not accept the connection") from None
+        self._connection.longest = self._seconds + LATER_SECONDS
         try:
             self._prepare()
         except BaseException:
@@ -66,7 +77,7 @@ class PostgresStore:
 
     def _prepare(self) -> None:
         with self._translated():
-            self._connection.execute(_SESSION)
+            self._connection.execute(_SESSION.format(self._seconds).encode())
         if self._version() < schema.VERSION:
             self._migrate()
 
@@ -103,8 +114,31 @@ class PostgresStore:
             # Tables in a schema that may not be used are undefined.
             raise Unavailable(f"{self._name} does not let this user read and write the history") from None
         except psycopg.Error as error:
+            if self._connection.is_given_up:
+                raise Unavailable(f"{self._name} did not answer within {self._seconds} seconds") from None
             kind = type(error).__name__
             raise Unavailable(f"{self._name} cannot be used ({kind}, SQLSTATE {error.sqlstate})") from None
+
+
+class _Connection(psycopg.Connection[tuple[Any, ...]]):
+    longest: float
+    is_given_up = False
+
+    def wait(self, *generator: Any, **settings: Any) -> Any:
+        """Every wait for the server."""
+        watch = threading.Timer(self.longest, self._give_up)
+        watch.daemon = True
+        watch.start()
+        try:
+            return super().wait(*generator, **settings)
+        finally:
+            watch.cancel()
+
+    def _give_up(self) -> None:
+        """Shut the connection down, which ends the wait in the other thread. Only that one may close it."""
+        self.is_given_up = True
+        with suppress(OSError), socket.socket(fileno=os.dup(self.pgconn.socket)) as same:
+            same.shutdown(socket.SHUT_RDWR)
 
 
 class _Transaction:

@@ -21,19 +21,21 @@ from pytest_mcp.changes.differences import Look
 from pytest_mcp.changes.state import CodeState, CodeWatch
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import Config, History
-from pytest_mcp.events.functions import Told
+from pytest_mcp.execution import additions
 from pytest_mcp.execution.background import in_thread
-from pytest_mcp.history import project_name, retention
+from pytest_mcp.history import project_name, remarks, retention
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.rows import Origin, RunRow, TestRow
-from pytest_mcp.history.store import Store, Unavailable
+from pytest_mcp.history.store import Unavailable
 
 # The answer of a call is still being sent when the call is over.
 SETTLE_SECONDS = 0.1
-# How long the server waits for outstanding writes when it stops.
-PARTING_SECONDS = 5
-# The same with maps: for these, all sources are read.
-PARTING_SECONDS_OF_MAPS = 60
+# How long an answer waits to learn whether its run can be recorded, which is asked when the run begins.
+OPENING_SECONDS = 2
+# How long a server waits for outstanding writes when it stops.
+PARTING_SECONDS = 2
+# A command is there for its one run.
+COMMAND_SECONDS = 5
 
 logger = logging.getLogger(__name__)
 
@@ -78,10 +80,10 @@ class Recorder:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def finish(self) -> str | None:
+    async def finish(self, *, is_awaited: bool) -> str | None:
         """Wait for outstanding writes, but not for ever. Why something was not recorded, if nobody was told yet."""
         if self._tasks:
-            seconds = PARTING_SECONDS_OF_MAPS if self.history.map else PARTING_SECONDS
+            seconds = COMMAND_SECONDS if is_awaited else PARTING_SECONDS
             _, late = await asyncio.wait(self._tasks, timeout=seconds)
             if late:
                 self._fail(f"it was not written within {seconds} seconds")
@@ -109,26 +111,29 @@ class Recording:
     def __init__(self, recorder: Recorder, config: Config, look: Look | None) -> None:
         address = recorder.history.address
         self._recorder = recorder
-        self.origin = Origin(uuid.uuid4().hex, time.time(), project_name.of(config.root), socket.gethostname())
+        self.started = time.time()
         self.code = asyncio.create_task(recorder.code_of(config).look(look))
         self._opened = asyncio.create_task(in_thread(partial(_problem_of_opening, address)))
-        self._is_lost = False
+        self._is_open = False
         self.root = config.root
-        self.told: Sequence[Told] = ()
 
-    def notices(self) -> list[str]:
-        """At most one. If it says that this run is not recorded, `keep` does nothing."""
-        problem = self._opened.result() if _has_result(self._opened) else None
-        if problem is not None:
-            self._is_lost = True
+    async def notices(self, failures: Sequence[Sequence[str]]) -> list[str]:
+        """What recorded runs say of these groups of failures. If this run cannot be recorded, that alone."""
+        await asyncio.wait([self._opened], timeout=OPENING_SECONDS)
+        late = f"it did not answer within {OPENING_SECONDS} seconds"
+        if problem := self._opened.result() if self._opened.done() else late:
             return [f"This run is not recorded in the history: {problem}."]
+        self._is_open = True
         earlier = self._recorder.take_problem()
-        return [] if earlier is None else [f"An earlier run was not recorded in the history: {earlier}."]
+        lost = [] if earlier is None else [f"An earlier run was not recorded in the history: {earlier}."]
+        if not failures:
+            return lost
+        past = in_thread(partial(remarks.look, self._recorder.history, self.root, failures))
+        return [*await additions.awaited("recorded runs", past, instead=[], seconds=remarks.LONGEST), *lost]
 
-    def keep(self, make: MakeRows, told: Sequence[Told] = ()) -> None:
-        """Record it as soon as its answer has been sent; `told` is what each test executed, if it was recorded."""
-        self.told = told
-        if not self._is_lost:
+    def keep(self, make: MakeRows) -> None:
+        """Record it as soon as its answer has been sent, unless `notices` found that it cannot be."""
+        if self._is_open:
             self._recorder.write_later(self, make)
 
     def drop(self) -> None:
@@ -142,10 +147,6 @@ def of(history: History) -> Recorder:
     return Recorder(history)
 
 
-def _has_result(task: asyncio.Task[str | None]) -> bool:
-    return task.done() and not task.cancelled() and task.exception() is None
-
-
 def _problem_of_opening(address: str) -> str | None:
     try:
         open_store(address).close()
@@ -155,23 +156,11 @@ def _problem_of_opening(address: str) -> str | None:
 
 
 def _record(recording: Recording, history: History, make: MakeRows, code: CodeState) -> None:
-    run, tests = make(recording.origin, code)
+    origin = Origin(uuid.uuid4().hex, recording.started, project_name.of(recording.root), socket.gethostname())
+    run, tests = make(origin, code)
     store = open_store(history.address)
     try:
-        run_id = store.record(run, tests)
-        if recording.told:
-            _record_map(store, run_id, recording, code)
+        store.record(run, tests)
         retention.thin(store, history, now=time.time())
     finally:
         store.close()
-
-
-def _record_map(store: Store, run_id: int, recording: Recording, code: CodeState) -> None:
-    # Loaded only if the operator wants maps.
-    from pytest_mcp.history import executed, maps  # noqa: PLC0415
-
-    origin = recording.origin
-    known = maps.known_sources(store, origin.project)
-    found = executed.of_run(recording.told, recording.root, origin.started, code, known)
-    if found is not None:
-        maps.write(store, run_id, origin.project, found)

@@ -19,8 +19,8 @@ from pytest_mcp.history.store import Unavailable
 # As many groups as an answer shows whole, and the runs that are looked at: it takes milliseconds before an answer.
 MOST_GROUPS = 5
 MOST_RUNS = 500
-# In seconds. An answer does not wait longer for it.
-LONGEST_WAIT = 0.25
+# In seconds. Nobody waits longer for it.
+LONGEST = 1
 
 
 def look(history: History, root: Path, failures: Sequence[Sequence[str]]) -> list[str]:

@@ -6,12 +6,8 @@ version and is never edited after a release: a change is a new tuple. Words in b
 
 from collections.abc import Mapping
 
-SQLITE: Mapping[str, str] = {"identity": "INTEGER PRIMARY KEY", "bytes": "BLOB", "clustered": " WITHOUT ROWID"}
-POSTGRES: Mapping[str, str] = {
-    "identity": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-    "bytes": "BYTEA",
-    "clustered": "",
-}
+SQLITE: Mapping[str, str] = {"identity": "INTEGER PRIMARY KEY", "clustered": " WITHOUT ROWID"}
+POSTGRES: Mapping[str, str] = {"identity": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "clustered": ""}
 
 _FIRST = (
     """CREATE TABLE runs (
@@ -34,23 +30,10 @@ _FIRST = (
         median DOUBLE PRECISION, PRIMARY KEY (test_id, day)){clustered}""",
 )
 
-# What tests execute. `code` is a fingerprint; lists of ids are compressed.
-MAP_TABLES = (
-    """CREATE TABLE functions (
-        id {identity}, project TEXT NOT NULL, file TEXT NOT NULL, name TEXT NOT NULL, code TEXT NOT NULL,
-        UNIQUE (project, file, name, code))""",
-    """CREATE TABLE sources (
-        id {identity}, project TEXT NOT NULL, file TEXT NOT NULL, hash TEXT NOT NULL, function_ids {bytes} NOT NULL,
-        UNIQUE (project, file, hash))""",
-    """CREATE TABLE maps (
-        run_id BIGINT PRIMARY KEY, commit_id TEXT, dirty INTEGER NOT NULL, whole INTEGER NOT NULL,
-        source_ids {bytes} NOT NULL, outside_ids {bytes} NOT NULL)""",
-    """CREATE TABLE executed (
-        test_id BIGINT PRIMARY KEY, run_id BIGINT NOT NULL, opaque INTEGER NOT NULL, function_ids {bytes} NOT NULL)""",
-    "CREATE INDEX executed_run ON executed (run_id)",
-)
+# Version 2 added tables that are no longer used. A database that has them keeps them.
+_SECOND: tuple[str, ...] = ()
 
-STEPS = (_FIRST, MAP_TABLES)
+STEPS = (_FIRST, _SECOND)
 VERSION = len(STEPS)
 
 

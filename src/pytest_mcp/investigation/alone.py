@@ -5,9 +5,11 @@ another hash seed, so that an order of sets can show itself and be reproduced. R
 pytest-randomly, if the project has it, and its seed is recorded. What follows from the outcomes is decided in `answer`.
 """
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from secrets import SystemRandom
+from typing import NamedTuple
 
 import anyio
 
@@ -43,8 +45,24 @@ class Seeds:
         return runner if self.random is None else runner.with_options(f"--randomly-seed={self.random}")
 
     def __str__(self) -> str:
-        told = [] if self.hash is None else [f"{HASH_SEED}={self.hash}"]
-        return " and ".join(told + ([] if self.random is None else [f"--randomly-seed={self.random}"]))
+        return " and ".join(filter(None, self._named))
+
+    def command(self, node_id: str) -> str:
+        """What a person would type."""
+        variable, option = self._named
+        return " ".join(filter(None, (variable, "python -m pytest", option, shlex.quote(node_id))))
+
+    @property
+    def _named(self) -> tuple[str, str]:
+        variable = "" if self.hash is None else f"{HASH_SEED}={self.hash}"
+        return variable, "" if self.random is None else f"--randomly-seed={self.random}"
+
+
+class Reproduction(NamedTuple):
+    """What is known about the seeds, one sentence; and those with which it failed each time."""
+
+    words: str
+    seeds: Seeds | None = None
 
 
 @dataclass(frozen=True)
@@ -53,8 +71,7 @@ class Alone:
     seeds: tuple[Seeds, ...]
     # How many runs were asked for.
     wanted: int
-    # What is known about the seeds, one sentence.
-    reproduction: str | None = None
+    reproduction: Reproduction | None = None
 
     @property
     def is_mixed(self) -> bool:
@@ -107,7 +124,7 @@ def _is_enough(outcomes: Sequence[Outcome], *, both_are: bool) -> bool:
     return both or not seen.isdisjoint("RC") or sum(not each.is_known for each in outcomes) >= MOST_UNKNOWN
 
 
-async def reproduce(runner: Runner, node_id: str, alone: Alone, say: Say) -> str | None:
+async def reproduce(runner: Runner, node_id: str, alone: Alone, say: Say) -> Reproduction | None:
     """Whether the seeds decide: they do if each outcome repeats with its own seeds. None if there are none.
 
     A plugin that repeats failed tests may have shown both outcomes in one run; then there is nothing to compare.
@@ -118,16 +135,17 @@ async def reproduce(runner: Runner, node_id: str, alone: Alone, say: Say) -> str
     if not str(failing):
         return None
     say(f"with {failing} again")
+    times = f"{REPETITIONS + 1} of {REPETITIONS + 1}"
     try:
         if not await _repeats(runner, node_id, failing, failed=True):
-            return "the hash seed does not decide" if failing.random is None else "the seeds do not decide"
+            return Reproduction(f"the {'hash seed does' if failing.random is None else 'seeds do'} not decide")
         if not await _repeats(runner, node_id, passing, failed=False):
-            return f"failed in {REPETITIONS + 1} of {REPETITIONS + 1} runs with {failing}"
+            return Reproduction(f"failed in {times} runs with {failing}", failing)
         failing, passing = await _told_apart(runner, node_id, failing, passing)
     except OutOfTime:
-        return None
-    times = f"{REPETITIONS + 1} of {REPETITIONS + 1}"
-    return f"fails with {failing} ({times} runs), passes with {passing} ({times}): the seed decides"
+        return Reproduction(f"failed with {failing}, passed with {passing}; there was no time to repeat that")
+    told = f"fails with {failing} ({times} runs), passes with {passing} ({times}): the seed decides"
+    return Reproduction(told, failing)
 
 
 async def _repeats(runner: Runner, node_id: str, seeds: Seeds, *, failed: bool) -> bool:

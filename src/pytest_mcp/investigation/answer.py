@@ -6,7 +6,7 @@ Pure: findings in, an answer out. It never turns red into green: a test that fai
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pytest_mcp.api import investigation as api
 from pytest_mcp.api.investigation import InvestigateResult, Kind
@@ -17,14 +17,17 @@ from pytest_mcp.investigation.order import Order, Polluter
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.suspects import Suspected
 from pytest_mcp.report.failures import Failure
-from pytest_mcp.text import few, label
+from pytest_mcp.text import few, in_line, label
 
 # With so many runs of one outcome, only a rate below a tenth is left open.
 MANY_RUNS = 29
+# So many failures with one cause, and another one at the base, are no chance.
 FEW_RUNS = 3
 # A larger set of polluting tests is only counted, and one with longer names.
 MOST_LISTED = 20
 MOST_CHARACTERS = 4_000
+# How many of the innermost frames are told of a test that hangs.
+MOST_FRAMES = 5
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,10 @@ class Findings:
     @property
     def failed(self) -> list[Outcome]:
         return [each for each in self.alone.outcomes if each.failed]
+
+    @property
+    def hung(self) -> list[Outcome]:
+        return [each for each in self.alone.outcomes if each.letter == "H"]
 
     @property
     def failure(self) -> Failure | None:
@@ -73,9 +80,9 @@ class Judgement(NamedTuple):
 
 def of(findings: Findings) -> InvestigateResult:
     kind, confidence = judge(findings)
-    polluter = None if findings.order is None or kind != "order_dependent" else findings.order.polluter
-    if polluter is not None and not _can_be_listed(polluter):
-        polluter = None
+    order = findings.order if kind == "order_dependent" else None
+    found = None if order is None else order.polluter
+    polluter = found if found is not None and _can_be_listed(found.node_ids) else None
     return InvestigateResult(
         kind=kind,
         confidence=confidence,
@@ -83,18 +90,30 @@ def of(findings: Findings) -> InvestigateResult:
         suspects=_suspects(findings.suspects),
         polluter=None if polluter is None else _polluter(polluter, findings.node_id),
         notices=[*findings.notices, *_notices(findings, polluter)],
-        rerun=_rerun(kind, polluter, findings.node_id),
+        rerun=None if kind == "passes" else {"node_ids": [*_before(findings, order), findings.node_id]},
     )
 
 
-def _can_be_listed(polluter: Polluter) -> bool:
-    return len(polluter.node_ids) <= MOST_LISTED and sum(map(len, polluter.node_ids)) <= MOST_CHARACTERS
+def _can_be_listed(names: Sequence[str]) -> bool:
+    return len(names) <= MOST_LISTED and sum(map(len, names)) <= MOST_CHARACTERS
+
+
+def _before(findings: Findings, order: Order | None) -> Sequence[str]:
+    """What it fails after: the tests that were found, or those that were not ruled out; many by their files."""
+    if order is None or findings.failed:
+        return ()
+    ids = order.left if order.polluter is None else order.polluter.node_ids
+    files = [*dict.fromkeys(each.partition("::")[0] for each in ids)]
+    folders = [*dict.fromkeys(each.partition("/")[0] for each in files)]
+    return next(filter(_can_be_listed, (ids, files, folders)), ())
 
 
 def judge(findings: Findings) -> Judgement:
     """The first that applies; what was seen to contradict itself comes first."""
     if uncollected := next((each for each in findings.alone.outcomes if each.letter == "C"), None):
         return Judgement("deterministic", f"high: {uncollected.words}")
+    if findings.hung:
+        return _of_hangs(findings)
     if not findings.known:
         return Judgement("inconclusive", f"low: {_why_unknown(findings)}")
     if findings.alone.is_mixed:
@@ -114,28 +133,40 @@ def _of_order(findings: Findings, order: Order) -> str:
     return f"{'high' if order.is_complete else 'medium'}: {findings.alone_words}, {other} each time after {which}"
 
 
+def _of_hangs(findings: Findings) -> Judgement:
+    hung, runs = len(findings.hung), len(findings.alone.outcomes)
+    seen = f"hung in {hung} of {runs} {_runs(runs)} alone: {findings.hung[-1].words}"
+    if any(each.passed for each in findings.known):
+        return Judgement("flaky", f"medium: {seen}")
+    return Judgement("hangs", f"{'low' if hung == 1 else 'medium'}: {seen}{_since(findings.base)}")
+
+
+def _since(base: AtBase | None) -> str:
+    return f"; passes at {base.name}" if base is not None and base.passes else ""
+
+
 def _of_failures(findings: Findings) -> Judgement:
-    same = "" if len(findings.causes) > 1 or len(findings.failed) == 1 else ", always the same way"
-    level = "high" if len(findings.failed) >= FEW_RUNS and len(findings.causes) == 1 else "medium"
-    level = "low" if len(findings.failed) == 1 else level
-    base = findings.base
-    if base is not None and base.fails_the_same(findings.causes):
-        level = "medium" if level == "high" and base.left_out else level
+    failed, base = len(findings.failed), findings.base
+    is_one = len(findings.causes) == 1
+    if base is not None and base.fails_the_same(findings.failed):
+        sure = failed >= FEW_RUNS and is_one and not base.left_out
+        level = "low" if failed == 1 else "high" if sure else "medium"
         return Judgement("pre_existing", f"{level}: {findings.alone_words}, and the same way at {base.name}")
-    passes_there = base is not None and base.problem is None and all(each.passed for each in base.outcomes)
-    since = f"; passes at {base.name}" if base is not None and passes_there else ""
-    return Judgement("deterministic", f"{level}: {findings.alone_words}{same}{since}")
+    level = "low" if failed == 1 else "high" if failed >= MANY_RUNS and is_one else "medium"
+    same = ", always the same way" if is_one and failed > 1 else ""
+    doubt = rates.words(failed, len(findings.known))
+    return Judgement("deterministic", f"{level}: {findings.alone_words}{same}{_since(base)}; {doubt}")
 
 
 def _of_passes(findings: Findings) -> Judgement:
     if all(each.letter == "S" for each in findings.known):
         return Judgement("passes", f"high: it is skipped ({findings.known[0].words})")
-    if findings.order is None or not findings.order.is_complete:
-        return Judgement("inconclusive", f"low: {findings.alone_words}; the suite's order could not be tried")
-    level = "high" if len(findings.known) >= MANY_RUNS else "medium"
-    doubt = rates.words(0, len(findings.known))
-    orders = " and in the suite's order" if findings.order.evidence else ""
-    return Judgement("passes", f"{level}: {findings.alone_words}{orders}; {doubt}")
+    order = findings.order
+    is_tried = order is not None and order.is_complete
+    level = "low" if not is_tried else "high" if len(findings.known) >= MANY_RUNS else "medium"
+    where = "" if order is None or not order.evidence else " and in the suite's order"
+    orders = where if is_tried else "; the suite's order could not be tried"
+    return Judgement("passes", f"{level}: {findings.alone_words}{orders}; {rates.words(0, len(findings.known))}")
 
 
 def _why_unknown(findings: Findings) -> str:
@@ -147,9 +178,10 @@ def _why_unknown(findings: Findings) -> str:
 def evidence(findings: Findings) -> list[str]:
     found = [_of_alone(findings)] if findings.alone.outcomes else []
     found += _of_causes(findings.failed)
-    found += [] if findings.alone.reproduction is None else [findings.alone.reproduction]
+    found += [f"stuck in: {' > '.join(each.stack[-MOST_FRAMES:])}" for each in findings.hung[-1:] if each.stack]
+    found += [] if findings.alone.reproduction is None else [findings.alone.reproduction.words]
     found += [] if findings.order is None else findings.order.evidence
-    found += [] if findings.base is None else [f"at {findings.base.name}: {_of_base(findings, findings.base)}"]
+    found += [] if findings.base is None else _of_bases(findings, findings.base)
     if findings.suspects is not None and findings.suspects.problem is not None:
         found.append(f"suspects: {findings.suspects.problem}")
     return [*found, *findings.past]
@@ -157,6 +189,8 @@ def evidence(findings: Findings) -> list[str]:
 
 def _of_alone(findings: Findings) -> str:
     pattern = f"alone: {outcome.pattern(findings.alone.outcomes)}"
+    if findings.hung:
+        return pattern
     if not findings.known:
         return f"{pattern} ({findings.alone.outcomes[-1].words})"
     stopped = "" if _is_whole(findings.alone) else f"{len(findings.alone.outcomes)} of {findings.alone.wanted} runs; "
@@ -179,14 +213,24 @@ def _of_causes(failed: Sequence[Outcome]) -> list[str]:
     return [f"{len(counts)} causes: " + "; ".join(f"{words[cause]} ({n}x)" for cause, n in counts.most_common())]
 
 
+def _of_bases(findings: Findings, base: AtBase) -> list[str]:
+    same = (
+        []
+        if base.same_as is None
+        else [f"nothing that it runs differs from {base.same_as}: earlier commits were tried"]
+    )
+    return [*same, *(f"at {each.name}: {_of_base(findings, each)}" for each in base.tried or (base,))]
+
+
 def _of_base(findings: Findings, base: AtBase) -> str:
     if base.problem is not None:
         return base.problem
     without = f", in a copy without {few(map(label, base.left_out))}" if base.left_out else ""
-    if base.fails_the_same(findings.causes):
+    if base.fails_the_same(findings.failed):
         return f"fails the same way{without}"
     if there := next((each for each in base.outcomes if each.failed), None):
-        return f"fails with another cause: {there.words}{without}"
+        how = "by the same statement with other values" if there.cause in findings.causes else "with another cause"
+        return f"fails {how}: {there.words}{without}"
     return f"passes ({len(base.outcomes)} {_runs(len(base.outcomes))})"
 
 
@@ -199,19 +243,19 @@ def _polluter(polluter: Polluter, node_id: str) -> api.Polluter:
     return api.Polluter(node_ids=[*polluter.node_ids], effect=polluter.effect, rerun=rerun)
 
 
-def _rerun(kind: Kind, polluter: Polluter | None, node_id: str) -> dict[str, Any] | None:
-    """What makes it fail."""
-    if kind == "passes":
-        return None
-    before = polluter.node_ids if polluter is not None and polluter.effect == "fails_after" else ()
-    return {"node_ids": [*before, node_id]}
-
-
 def _notices(findings: Findings, polluter: Polluter | None) -> list[str]:
     found = []
     if polluter is not None and not polluter.can_be_shown:
+        is_shuffled = any(each.random_seed is not None for each in findings.alone.outcomes)
+        why = (
+            "pytest-randomly shuffles the tests (`python -m pytest -p no:randomly` does not)"
+            if is_shuffled
+            else "plugins or addopts of the project change the order"
+        )
+        found.append(f"execute_tests with polluter.rerun did not show it: {why}.")
+    if findings.alone.reproduction is not None and (seeds := findings.alone.reproduction.seeds) is not None:
         found.append(
-            "execute_tests with polluter.rerun did not show it: plugins or addopts of the project change the order."
+            f"execute_tests cannot set a seed; `{in_line(seeds.command(findings.node_id))}` shows the failure."
         )
     if elsewhere := next((each.elsewhere for each in findings.alone.outcomes if each.elsewhere), None):
         found.append(f"The tests imported {elsewhere}: this may not be the code of the project.")

@@ -1,23 +1,27 @@
 """The test at the base: in a copy of the tree of another commit.
 
-In come a ref and the test; out come its outcomes there. A test that is not there, cannot be collected there, or that
-tested other code than the copy's has no outcome: the reason is told. How the copy is made is decided in `tree_copy`.
+In come a ref and the test; out come its outcomes there. Where nothing differs from the base, nothing was compared:
+earlier commits are tried until it does not fail in the same way. A test that is not there, cannot be collected there,
+or that tested other code than the copy's has no outcome: the reason is told. How the copy is made is decided in
+`tree_copy`.
 """
 
-from collections.abc import Hashable
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import anyio
 
 from pytest_mcp.api.errors import Fault, InvalidParams
-from pytest_mcp.changes import changed_lines, differences, git_commands, references
+from pytest_mcp.changes import changed_lines, differences, git_commands, reach, references, relevance
 from pytest_mcp.changes.changed_lines import Lines
 from pytest_mcp.changes.git_commands import CannotTell, Refused, Repository
 from pytest_mcp.changes.references import Base
 from pytest_mcp.changes.tree_copy import copy_of
 from pytest_mcp.config.model import Config
+from pytest_mcp.execution.background import in_thread
 from pytest_mcp.investigation import alone
 from pytest_mcp.investigation.alone import Say, Seeds
 from pytest_mcp.investigation.outcome import Outcome
@@ -25,6 +29,9 @@ from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.running.attempt import Deadline
 
 _NO_TIME = "not tried, the time was over"
+# How many commits to go back, and the share of the remaining time for it.
+STEPS_BACK = (1, 2, 4, 8, 16, 32)
+SHARE_FOR_STEPS = 0.4
 
 
 @dataclass(frozen=True)
@@ -35,9 +42,17 @@ class AtBase:
     outcomes: tuple[Outcome, ...] = ()
     problem: str | None = None
     left_out: tuple[str, ...] = ()
+    base: Base | None = None
+    # The name of the base, if nothing differs from it; then this is an earlier commit, and `tried` has all of them.
+    same_as: str | None = None
+    tried: "tuple[AtBase, ...]" = ()
 
-    def fails_the_same(self, causes: set[Hashable]) -> bool:
-        return self.problem is None and any(each.failed and each.cause in causes for each in self.outcomes)
+    @property
+    def passes(self) -> bool:
+        return self.problem is None and bool(self.outcomes) and all(each.passed for each in self.outcomes)
+
+    def fails_the_same(self, failed: Sequence[Outcome]) -> bool:
+        return self.problem is None and any(each.is_like(failed) for each in self.outcomes)
 
 
 @dataclass(frozen=True)
@@ -70,38 +85,82 @@ async def find(config: Config, ref: str | None, deadline: Deadline) -> Found:
         return Found(None, None, f"not tried: {error}")
 
 
-async def look(runner: Runner, node_id: str, found: Found, seeds: list[Seeds], say: Say) -> AtBase:
-    """One run for each of the seeds, until it fails."""
-    if found.base is None or found.repository is None:
-        return AtBase(found.name, problem=found.problem)
-    say(f"copying the tree of {found.name}")
-    try:
-        async with AsyncExitStack() as stack:
-            with anyio.fail_after(runner.deadline.left):
-                copy = await stack.enter_async_context(copy_of(found.repository, found.base.commit))
-            moved = runner.at(copy.tree, instead_of=found.repository.top)
-            there = AtBase(found.name, left_out=copy.left_out)
-            return await _look_in_copy(moved, node_id, there, seeds, say)
-    except CannotTell as error:
-        return AtBase(found.name, problem=f"not tried: {error}")
-    except TimeoutError:
-        return AtBase(found.name, problem=_NO_TIME)
+@dataclass(frozen=True)
+class BaseSearch:
+    runner: Runner
+    node_id: str
+    found: Found
+    say: Say
 
-
-async def _look_in_copy(runner: Runner, node_id: str, there: AtBase, seeds: list[Seeds], say: Say) -> AtBase:
-    for number, each in enumerate(seeds, start=1):
-        if not _has_file(runner.config.root, node_id):
-            # The runs before this one may have removed it.
-            return there if there.outcomes else replace(there, problem="its file is not there")
-        say(f"at {there.name} {number}/{len(seeds)}")
+    async def look(self, seeds: Sequence[Seeds], failed: Sequence[Outcome] = ()) -> AtBase:
+        """One run for each of the seeds, until it fails. `failed` is what is compared with."""
+        if self.found.base is None or self.found.repository is None:
+            return AtBase(self.found.name, problem=self.found.problem)
         try:
-            seen = await alone.once(each.apply(runner), node_id)
-        except OutOfTime:
-            break
-        there = replace(there, outcomes=(*there.outcomes, seen), problem=_problem(seen))
-        if seen.failed or there.problem is not None:
-            return there
-    return there if there.outcomes else replace(there, problem=_NO_TIME)
+            with anyio.fail_after(self.runner.deadline.left):
+                is_same = await _is_same(self.found.repository, self.found.base, self.node_id)
+                steps = STEPS_BACK if is_same else ()
+                earlier = await references.ancestors(self.found.repository, self.found.base, steps)
+        except (Refused, CannotTell):
+            is_same, earlier = False, []
+        except TimeoutError:
+            return AtBase(self.found.name, problem=_NO_TIME)
+        return await (self._look_back(earlier, seeds, failed) if is_same else self._look_once(seeds))
+
+    async def _look_back(self, earlier: Sequence[Base], seeds: Sequence[Seeds], failed: Sequence[Outcome]) -> AtBase:
+        """Until a commit where it does not fail in the same way."""
+        if not earlier:
+            return AtBase(self.found.name, problem="nothing differs from it, and there is no earlier commit")
+        runner = self.runner.within(SHARE_FOR_STEPS * self.runner.deadline.left)
+        tried: list[AtBase] = []
+        for each in earlier:
+            there = replace(self, runner=runner, found=replace(self.found, base=each))
+            tried.append(await there._look_once(seeds))
+            if not tried[-1].fails_the_same(failed):
+                break
+        deciding = next((each for each in reversed(tried) if each.problem is None), tried[-1])
+        return replace(deciding, same_as=self.found.name, tried=tuple(tried))
+
+    async def _look_once(self, seeds: Sequence[Seeds]) -> AtBase:
+        found = self.found
+        assert found.base is not None
+        assert found.repository is not None
+        self.say(f"copying the tree of {found.name}")
+        try:
+            async with AsyncExitStack() as stack:
+                with anyio.fail_after(self.runner.deadline.left):
+                    copy = await stack.enter_async_context(copy_of(found.repository, found.base.commit))
+                moved = self.runner.at(copy.tree, instead_of=found.repository.top)
+                there = AtBase(found.name, left_out=copy.left_out, base=found.base)
+                return await replace(self, runner=moved)._look_in_copy(there, seeds)
+        except CannotTell as error:
+            return AtBase(found.name, problem=f"not tried: {error}")
+        except TimeoutError:
+            return AtBase(found.name, problem=_NO_TIME)
+
+    async def _look_in_copy(self, there: AtBase, seeds: Sequence[Seeds]) -> AtBase:
+        for number, each in enumerate(seeds, start=1):
+            if not _has_file(self.runner.config.root, self.node_id):
+                # The runs before this one may have removed it.
+                return there if there.outcomes else replace(there, problem="its file is not there")
+            self.say(f"at {there.name} {number}/{len(seeds)}")
+            try:
+                seen = await alone.once(each.apply(self.runner), self.node_id)
+            except OutOfTime:
+                break
+            there = replace(there, outcomes=(*there.outcomes, seen), problem=_problem(seen))
+            if seen.failed or there.problem is not None:
+                return there
+        return there if there.outcomes else replace(there, problem=_NO_TIME)
+
+
+async def _is_same(repository: Repository, base: Base, node_id: str) -> bool:
+    """Whether the test runs the same code there. At HEAD also if nothing that is not committed can reach it."""
+    changes = relevance.without_caches((await differences.since(repository, base)).changes)
+    if base.name != "HEAD" or not (changes.files or changes.outside):
+        return not (changes.files or changes.outside)
+    reached = await in_thread(partial(reach.of_changes, changes, repository.config.root))
+    return node_id.partition("::")[0] in reached.unreached
 
 
 def _has_file(root: Path, node_id: str) -> bool:

@@ -15,32 +15,39 @@ Thing = TypeVar("Thing")
 
 
 class Search(Generic[Thing]):
-    """`best` is the smallest set that was seen to have the effect so far, if the oracle raises in between."""
+    """`left` is what could not be ruled out, if the oracle raises in between."""
 
     def __init__(self, candidates: Sequence[Thing], has_effect: Callable[[Sequence[Thing]], Awaitable[bool]]) -> None:
         self.candidates = list(candidates)
         self.has_effect = has_effect
         everything = tuple(range(len(self.candidates)))
         self.known: dict[tuple[int, ...], bool] = {everything: True}
+        # The smallest set that was seen to have the effect.
         self._best = everything
+        self._left = everything
 
     @property
-    def best(self) -> list[Thing]:
-        return [self.candidates[index] for index in self._best]
+    def left(self) -> list[Thing]:
+        return [self.candidates[index] for index in min(self._left, self._best, key=len)]
 
     async def run(self) -> list[Thing]:
-        """Halves first: one thing alone is the usual case, and each try is half as long as the one before."""
         await self._halve()
         if len(self._best) > 1:
             await self._try(tuple(await self._narrow((), False, self._best)))
             await self._drop_each()
-        return self.best
+        return [self.candidates[index] for index in self._best]
 
     async def _halve(self) -> None:
-        while len(self._best) > 1:
-            whole, middle = self._best, len(self._best) // 2
-            if not await self._try(whole[middle:]) and not await self._try(whole[:middle]):
-                return
+        """One thing alone is the usual case: if one half has no effect, the other is taken to have it.
+
+        So each try is half as long as the one before. Whether it was so is seen in the end.
+        """
+        while len(self._left) > 1:
+            middle = len(self._left) // 2
+            first, second = self._left[:middle], self._left[middle:]
+            self._left = second if await self._try(second) else first
+        if self._left and not await self._try(self._left):
+            self._left = self._best
 
     async def _narrow(self, given: tuple[int, ...], is_new: bool, among: tuple[int, ...]) -> tuple[int, ...]:
         """Which of `among` are needed beside the given ones (QuickXplain, Junker 2004)."""

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from pytest_mcp.investigation.base import Found
 from pytest_mcp.investigation.order import Suite
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import Runner
@@ -13,8 +12,6 @@ class Investigation:
     """`runner` has the time limit and reproduces the failure: its seeds are those of a run that failed."""
 
     runner: Runner
-    node_id: str
     outcome: Outcome
     # None if it could not be collected in time.
     suite: Suite | None
-    base: Found

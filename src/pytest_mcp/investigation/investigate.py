@@ -5,9 +5,11 @@ First the test is collected, which refuses a name that is not one test. Then it 
 suite's order, as far as that can tell something. What all of it means is decided in `answer`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+
+import anyio
 
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
 from pytest_mcp.api.investigation import InvestigateFailure, InvestigateResult, OneTest
@@ -16,16 +18,17 @@ from pytest_mcp.events.run import Run
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
-from pytest_mcp.investigation import alone, answer, base, order, suite_places
+from pytest_mcp.investigation import alone, answer, base, order, outcome, suite_places
 from pytest_mcp.investigation.alone import Alone, Say, Seeds
 from pytest_mcp.investigation.answer import Findings
-from pytest_mcp.investigation.base import AtBase, Found
+from pytest_mcp.investigation.base import AtBase, BaseSearch, Found
 from pytest_mcp.investigation.context import Investigation
 from pytest_mcp.investigation.order import Effect, Order, OrderSearch, Suite
-from pytest_mcp.investigation.runner import OutOfTime, Runner
+from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.runner import LEAST_SECONDS, OutOfTime, Runner, deadline_of_runs
 from pytest_mcp.investigation.suspects import Suspected, suspects
 from pytest_mcp.report.environment.attempt import Trial
-from pytest_mcp.running.attempt import Call, Deadline, OnProgress
+from pytest_mcp.running.attempt import Call, OnProgress
 from pytest_mcp.running.interpreters import try_interpreters
 from pytest_mcp.text import label
 
@@ -50,28 +53,39 @@ async def investigate(
 
     `on_found` is given everything that the answer is made of, and the run that collected the test.
     """
-    deadline = Deadline.after(request.timeout or config.default_timeout)
+    seconds = request.timeout or config.default_timeout
+    end, deadline = anyio.current_time() + seconds, deadline_of_runs(seconds)
     asked = request.node_id.node_id
     say = _counting(on_progress)
     found = await base.find(config, request.base, deadline)
     say("collecting")
+    trial: Trial[OneTest] | None = None
     collect = OneTest.model_validate({"node_id": asked}, context=config.bounds)
-    trial = await try_interpreters(Call(collect, config, spare, lambda _: None), deadline.left)
-    if not _is_collected(trial) or trial.chosen is None or trial.run is None:
-        findings = Findings(asked, Alone((), (), request.runs), is_cut_short=True)
-        on_found(findings, trial.run)
+    with anyio.CancelScope(deadline=end):
+        trial = await try_interpreters(Call(collect, config, spare, lambda _: None), max(1, int(deadline.left)))
+    if trial is None or not _is_collected(trial) or trial.chosen is None or trial.run is None:
+        run = None if trial is None else trial.run
+        findings = _uncollected(asked, request.runs, run)
+        on_found(findings, run)
         return answer.of(findings)
     ledger = trial.run.ledger
     node_id = _the_one([item.id for item in ledger.items], asked)
     suite = suite_places.of(collect.node_id.path, config.root, ledger.portrait, trial.chosen.python)
-    runner = Runner(config, trial.chosen, deadline, suite)
+    runner = Runner(config, trial.chosen, deadline, end, suite)
     case = Case(runner, node_id, found, say, is_shuffled=ledger.seeded is not None)
     stops_early = "runs" not in request.model_fields_set
     findings = replace(await case.look_into(request.runs, stops_early=stops_early), notices=trial.run.doubts)
     if config.history is not None:
-        findings = replace(findings, past=tuple(await _past(config, node_id)))
+        with anyio.CancelScope(deadline=end):
+            findings = replace(findings, past=tuple(await _past(config, node_id)))
     on_found(findings, trial.run)
     return await in_thread(lambda: answer.of(findings))
+
+
+def _uncollected(asked: str, runs: int, run: Run[OneTest] | None) -> Findings:
+    """The time was over. The file may hang when it is imported."""
+    seen = () if run is None else (outcome.of(run, asked),)
+    return Findings(asked, Alone(seen, (Seeds(None),) * len(seen), runs), is_cut_short=True)
 
 
 async def _past(config: Config, node_id: str) -> list[str]:
@@ -126,9 +140,11 @@ class Case:
             findings = await self._flaky(findings)
         elif findings.failed or any(each.letter == "C" for each in seen.outcomes):
             findings = await self._failing(findings)
+        elif findings.hung and not findings.known:
+            findings = replace(findings, base=await self._at_base([seen.seeds[0]]))
         elif findings.known and any(each.letter != "S" for each in findings.known):
             findings = await self._passing(findings)
-        return replace(findings, is_cut_short=self.runner.deadline.left < 1)
+        return replace(findings, is_cut_short=self.runner.deadline.left < LEAST_SECONDS)
 
     async def _flaky(self, findings: Findings) -> Findings:
         told = await alone.reproduce(self.runner, self.node_id, findings.alone, self.say)
@@ -141,7 +157,7 @@ class Case:
         seen = findings.alone
         place = next(number for number, each in enumerate(seen.outcomes) if each.failed or each.letter == "C")
         seeds = seen.seeds[place]
-        findings = replace(findings, base=await self._at_base([seeds]))
+        findings = replace(findings, base=await self._at_base([seeds], findings.failed))
         runner = seeds.apply(self.runner)
         suite = await self._suite(runner)
         if findings.failed:
@@ -149,16 +165,17 @@ class Case:
             findings = replace(findings, order=await self._order(runner, suite, "fails_without", most))
         if findings.order is not None and findings.order.is_different:
             return findings
-        context = Investigation(runner, self.node_id, seen.outcomes[place], suite, self.base)
-        return replace(findings, suspects=await self._suspects(context))
+        context = Investigation(runner, seen.outcomes[place], suite)
+        compared = replace(self.base, base=findings.base.base) if findings.base and findings.base.base else self.base
+        return replace(findings, suspects=await self._suspects(context, compared))
 
     async def _passing(self, findings: Findings) -> Findings:
         runner = findings.alone.first(failed=False).apply(self.runner)
         suite = await self._suite(runner)
         return replace(findings, order=await self._order(runner, suite, "fails_after", None))
 
-    async def _at_base(self, seeds: list[Seeds]) -> AtBase:
-        return await base.look(self.runner, self.node_id, self.base, seeds, self.say)
+    async def _at_base(self, seeds: list[Seeds], failed: Sequence[Outcome] = ()) -> AtBase:
+        return await BaseSearch(self.runner, self.node_id, self.base, self.say).look(seeds, failed)
 
     async def _suite(self, runner: Runner) -> Suite | None:
         self.say("collecting the suite")
@@ -172,9 +189,9 @@ class Case:
             return Order(("the suite's order: not tried, the time was over",), is_complete=False)
         return await OrderSearch(runner, self.node_id, effect, self.say).look(suite, most_seconds=most)
 
-    async def _suspects(self, context: Investigation) -> Suspected:
+    async def _suspects(self, context: Investigation, compared: Found) -> Suspected:
         self.say("looking for suspects")
         try:
-            return await suspects(context, [self.node_id], partial(base.lines_changed, self.base))
+            return await suspects(context, [self.node_id], partial(base.lines_changed, compared))
         except OutOfTime:
             return Suspected(problem="not looked for, the time was over")

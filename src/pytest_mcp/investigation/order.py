@@ -4,8 +4,9 @@ In come the test and what other tests could do to it: make it fail, or make it p
 tests that do it. Every try is a fresh process. How a set is narrowed down is decided in `bisection`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal
 
 from pytest_mcp.events.ledger import Ledger
@@ -19,6 +20,9 @@ from pytest_mcp.text import label
 
 # It passes alone and fails after these tests, or it fails alone and passes after them.
 Effect = Literal["fails_after", "fails_without"]
+
+# Runs the test after some others, or with some files imported.
+Try = Callable[[Sequence[str]], Awaitable[Outcome]]
 
 # How often the tests that were found are run again with the test under investigation.
 CONFIRMATIONS = 2
@@ -51,6 +55,8 @@ class Order:
     is_contradicted: bool = False
     # Whether every order could be tried.
     is_complete: bool = True
+    # If the time was over before a smallest set was found: those that may be in it, in their order.
+    left: tuple[str, ...] = ()
     # Of the run that failed and showed the difference.
     failure: Failure | None = None
 
@@ -82,9 +88,9 @@ class Suite:
             return []
         place = self.ids.index(node_id)
         before = self.ids[:place] + (self.ids[place + 1 :] if self.is_shuffled else ())
-        file = node_id.partition("::")[0]
-        in_file = tuple(each for each in before if each.partition("::")[0] == file)
-        files = tuple(dict.fromkeys(each.partition("::")[0] for each in self.ids))
+        file = _file(node_id)
+        in_file = tuple(each for each in before if _file(each) == file)
+        files = tuple(dict.fromkeys(_file(each) for each in self.ids))
         found = [Arrangement(f"after {self._number(in_file)} in its file", in_file)] if in_file else []
         if len(before) > len(in_file) or len(files) > 1:
             found.append(Arrangement(f"after {self._number(before)} in the suite", before, files))
@@ -103,6 +109,8 @@ class OrderSearch:
         self.node_id = node_id
         self.effect: Effect = effect
         self.say = say
+        # What is still under suspicion while a smallest set is looked for.
+        self.left: tuple[str, ...] = ()
 
     async def look(self, suite: Suite, *, most_seconds: float | None = None) -> Order:
         """`most_seconds` bounds each run of many tests, not the search that follows if it shows the effect."""
@@ -141,14 +149,11 @@ class OrderSearch:
 
     async def _narrowed(self, found: Order, arrangement: Arrangement) -> Order:
         cut_short = replace(found, is_complete=False)
+        self.left = arrangement.before or arrangement.files or ()
         try:
-            search = await self._search(arrangement)
+            smallest = await self._smallest(arrangement)
         except OutOfTime:
-            return cut_short
-        try:
-            smallest = tuple(await search.run())
-        except OutOfTime:
-            return cut_short.and_then(_ruled_out(search))
+            return replace(cut_short.and_then(*self._ruled_out(arrangement)), left=self.left)
         try:
             return await self._confirmed(found, smallest)
         except (OutOfTime, Unconfirmed) as error:
@@ -156,23 +161,44 @@ class OrderSearch:
             why = str(error) or "no time"
             return replace(cut_short.and_then(f"the tests that were found are not confirmed: {why}"), polluter=polluter)
 
-    async def _search(self, arrangement: Arrangement) -> Search[str]:
-        """Over files, if collecting them is enough; else over tests."""
-        total = len(arrangement.before)
-
-        async def after_tests(chosen: Sequence[str]) -> bool:
-            self.say(f"bisecting {len(chosen)} of {total}")
-            return self._has_effect(await self._after(chosen))
-
-        async def after_imports(chosen: Sequence[str]) -> bool:
-            self.say(f"bisecting {len(chosen)} of {len(others)} files")
-            return self._has_effect(await self._after((), [*chosen, own]))
-
-        own = self.node_id.partition("::")[0]
+    async def _smallest(self, arrangement: Arrangement) -> tuple[str, ...]:
+        """Files, if collecting them is enough; else tests, of few files first. Raises OutOfTime."""
+        own = _file(self.node_id)
         others = [file for file in arrangement.files or () if file != own]
-        if others and (not total or self._has_effect(await self._after((), arrangement.files))):
-            return Search(others, after_imports)
-        return Search(arrangement.before, after_tests)
+        if others and (not arrangement.before or self._has_effect(await self._after((), arrangement.files))):
+            return await self._search(others, lambda files: self._after((), [*files, own]), "files", _itself)
+        tests: dict[str, list[str]] = {}
+        for each in arrangement.before:
+            tests.setdefault(_file(each), []).append(each)
+
+        def of_files(files: Sequence[str]) -> tuple[str, ...]:
+            return tuple(chain.from_iterable(tests[file] for file in files))
+
+        files = [*tests]
+        if len(files) > 1:
+            files = [*await self._search(files, lambda some: self._after(of_files(some)), "files", of_files)]
+        return await self._search(of_files(files), self._after, "tests", _itself)
+
+    async def _search(
+        self, things: Sequence[str], run: Try, what: str, tests: Callable[[Sequence[str]], tuple[str, ...]]
+    ) -> tuple[str, ...]:
+        """The smallest set of these that has the effect. `tests` are those of things that are under suspicion."""
+
+        async def has_effect(chosen: Sequence[str]) -> bool:
+            self.left = tests(search.left)
+            self.say(f"bisecting {len(chosen)} of {len(things)} {what}")
+            return self._has_effect(await run(chosen))
+
+        search = Search(things, has_effect)
+        return tuple(await search.run())
+
+    def _ruled_out(self, arrangement: Arrangement) -> list[str]:
+        total = len(arrangement.before) or len(arrangement.files or ())
+        left = self.left
+        if len(left) == total:
+            return ["which of them: not found, the time was over"]
+        between = f"{label(left[0])} to {label(left[-1])}"
+        return [f"{total - len(left)} of {total} ruled out when the time was over; left: {len(left)}, {between}"]
 
     async def _confirmed(self, found: Order, smallest: tuple[str, ...]) -> Order:
         """In the form of a call if that shows it; and once more alone."""
@@ -204,7 +230,7 @@ class OrderSearch:
             elif "::" in before[0]:
                 seen = _known(await self._after(before))
             else:
-                seen = _known(await self._after((), [*before, self.node_id.partition("::")[0]]))
+                seen = _known(await self._after((), [*before, _file(self.node_id)]))
             if not self._has_effect(seen):
                 return False
         return True
@@ -226,6 +252,14 @@ def _ran_in_order(ledger: Ledger, asked: Sequence[str]) -> bool:
     return [each for each in ledger.tests if each in wanted] == [each for each in asked if each in ledger.tests]
 
 
+def _file(node_id: str) -> str:
+    return node_id.partition("::")[0]
+
+
+def _itself(things: Sequence[str]) -> tuple[str, ...]:
+    return tuple(things)
+
+
 async def suite_of(runner: Runner, *, is_shuffled: bool) -> Suite:
     if is_shuffled:
         runner = runner.with_options("--randomly-dont-reorganize")
@@ -233,9 +267,3 @@ async def suite_of(runner: Runner, *, is_shuffled: bool) -> Suite:
     unaskable = set(run.ledger.unaskable)
     ids = dict.fromkeys(item.id for item in run.ledger.items if item.id not in unaskable)
     return Suite(tuple(ids), is_shuffled, len(unaskable))
-
-
-def _ruled_out(search: Search[str]) -> str:
-    left, total = search.best, len(search.candidates)
-    between = f"{label(left[0])} to {label(left[-1])}"
-    return f"{total - len(left)} of {total} ruled out when the time was over; left: {len(left)}, {between}"

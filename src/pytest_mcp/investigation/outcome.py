@@ -4,7 +4,7 @@ Pure: a run and the test's node id in, an outcome out. Only a test that ran to i
 else is unknown, with the reason. The one exception is a process that died while the test ran: that is a failure.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,8 +15,9 @@ from pytest_mcp.report import failures, grouping, no_result
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.text import in_line
 
-# Passed, failed, skipped, passed only when a plugin repeated it; its file could not be collected; unknown.
-Letter = Literal["P", "F", "S", "R", "C", "?"]
+# Passed, failed, skipped, passed only when a plugin repeated it; still running, or its file still being imported, when
+# the time was over; its file could not be collected; unknown.
+Letter = Literal["P", "F", "S", "R", "H", "C", "?"]
 
 
 @dataclass(frozen=True)
@@ -24,23 +25,36 @@ class Outcome:
     letter: Letter
     # One line: the cause of a failure, the reason of a skip or why nothing is known.
     words: str = ""
-    # Equal for failures of one cause, also in another version of the project.
+    # Equal for failures of one statement, also in another version of the project; and what it said, with its values.
     cause: Hashable = None
+    said: str = ""
     seconds: float = 0.0
     # Of pytest-randomly.
     random_seed: int | None = None
     # Why the run tested other code than it should have.
     elsewhere: str | None = None
+    # Of one that hangs: the frames of the project, the innermost last.
+    stack: tuple[str, ...] = ()
     # All that is known of a failure.
     failure: Failure | None = field(default=None, compare=False)
 
     @property
     def is_known(self) -> bool:
-        return self.letter not in ("?", "C")
+        return self.letter not in ("?", "C", "H")
 
     @property
     def failed(self) -> bool:
         return self.letter in ("F", "R")
+
+    def is_like(self, others: Sequence["Outcome"]) -> bool:
+        """Whether it failed by the same statement as one of them, with the same values.
+
+        Values that differ between runs of the same code (times, ids, temporary folders) say nothing.
+        """
+        alike = [each for each in others if each.failed and each.cause == self.cause] if self.failed else []
+        if len({each.said for each in alike}) > 1:
+            return grouping.masked(self.said, "") in {grouping.masked(each.said, "") for each in alike}
+        return any(each.said == self.said for each in alike)
 
     @property
     def passed(self) -> bool:
@@ -60,9 +74,11 @@ def of(run: Run[Request], node_id: str) -> Outcome:
         letter,
         in_line(words),
         cause,
+        said="" if failure is None else failures.plain(failure.message).replace(f"{run.environment['root']}/", ""),
         seconds=run.exit.duration,
         random_seed=ledger.seeded.seed if ledger.seeded else None,
         elsewhere=None if elsewhere is None else in_line(elsewhere),
+        stack=tuple(no_result.stuck_at(run)) if letter == "H" else (),
         failure=failure,
     )
 
@@ -88,8 +104,7 @@ def _judged(run: Run[Request], node_id: str, failure: Failure | None) -> tuple[L
 def _without_outcome(run: Run[Request], node_id: str) -> tuple[Letter, str, Hashable]:
     ended = run.exit
     if ended.timed_out:
-        doing = "it was still running" if node_id in run.ledger.running else "it had not begun"
-        return "?", f"{doing} after {ended.duration:.0f} s", None
+        return _late(run, node_id)
     if node_id in run.ledger.running and ended.reason == "exited":
         how = ended.signal or f"exit code {ended.code}"
         return "F", f"the process ended while it ran ({how})", ("died", how)
@@ -102,6 +117,16 @@ def _without_outcome(run: Run[Request], node_id: str) -> tuple[Letter, str, Hash
         return "?", "pytest does not collect its file (python_files)", None
     error = no_result.diagnose(run)
     return "?", "not there: pytest does not select it" if error is None else error.message.partition("\n")[0], None
+
+
+def _late(run: Run[Request], node_id: str) -> tuple[Letter, str, Hashable]:
+    stack, after = no_result.stuck_at(run), f"after {run.exit.duration:.0f} s"
+    place = f", at {stack[-1]}" if stack else ""
+    if node_id in run.ledger.running:
+        return "H", f"it was still running {after}{place}", None
+    if stack and not run.ledger.selected:
+        return "H", f"its file was still being imported {after}{place}", None
+    return "?", f"it had not begun {after}", None
 
 
 def cause_of(failure: Failure) -> Hashable:

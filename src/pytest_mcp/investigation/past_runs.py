@@ -13,6 +13,7 @@ import anyio
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams, RunFacts
 from pytest_mcp.api.history import HistoryResult, TestHistory
 from pytest_mcp.config.model import Config, History
+from pytest_mcp.execution import additions
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.history import project_name, remarks
@@ -26,9 +27,7 @@ from pytest_mcp.text import label
 
 SECONDS_PER_DAY = 86_400
 # A question takes a fifth of a second. This only ends one to a database that does not answer.
-LONGEST_ANSWER = 30
-# Evidence is worth a short wait.
-LONGEST_EVIDENCE = 2
+LONGEST_ANSWER = 5
 
 Answer = Callable[[int], HistoryResult]
 
@@ -44,10 +43,9 @@ async def evidence(config: Config, node_id: str) -> list[str]:
     """At most one line; none if the history cannot be read in time."""
     if config.history is None:
         return []
-    with anyio.move_on_after(LONGEST_EVIDENCE):
-        told = await in_thread(partial(remarks.look, config.history, config.root, [[node_id]]))
-        return [f"recorded runs: {each.removeprefix(f'{node_id}: ').removesuffix('.')}" for each in told]
-    return []
+    asked = in_thread(partial(remarks.look, config.history, config.root, [[node_id]]))
+    told = await additions.awaited("recorded runs", asked, instead=[], seconds=remarks.LONGEST)
+    return [f"recorded runs: {each.removeprefix(f'{node_id}: ').removesuffix('.')}" for each in told]
 
 
 def _answer(request: TestHistory, config: Config, history: History) -> HistoryResult:

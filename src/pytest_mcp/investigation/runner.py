@@ -4,8 +4,10 @@ In come node ids in the order in which they are to run; out comes the run, whate
 investigation are is decided in `investigate`, what one of them says about the test in `outcome`.
 """
 
+import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,14 +25,23 @@ from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.command import Command
 from pytest_mcp.execution.job import Trace
 from pytest_mcp.execution.spare import Spare
+from pytest_mcp.execution.stop_timeouts import OVERTIME_SECONDS
 from pytest_mcp.running.attempt import Asked, Attempt, Call, Deadline, OnProgress
 
 # A run that would have less time than this is not started.
 LEAST_SECONDS = 1
+# Of the time for all of it, this share at most is kept for ending the last run.
+SHARE_FOR_ENDING = 0.2
 
 
 class OutOfTime(Exception):
-    """The deadline has passed; nothing was started."""
+    """The deadline has passed."""
+
+
+def deadline_of_runs(seconds: int) -> Deadline:
+    """So long before the end of an investigation that a run can be ended: the answer must not be late."""
+    kept = min(OVERTIME_SECONDS, SHARE_FOR_ENDING * seconds)
+    return Deadline(seconds, anyio.current_time() + seconds - kept)
 
 
 def _ignore(_made: Ledger | Steps) -> None:
@@ -43,7 +54,10 @@ class Runner:
 
     config: Config
     chosen: Candidate
+    # Of its runs: each is told to end when this comes, and that takes time.
     deadline: Deadline
+    # When all of it must be over.
+    end: float = math.inf
     # What pytest collects for the whole suite: targets, or everything.
     suite: tuple[str, ...] = ()
     # Set in the environment of every run, over what the operator's has.
@@ -59,6 +73,14 @@ class Runner:
 
     def with_options(self, *options: str) -> "Runner":
         return replace(self, options=(*self.options, *options))
+
+    @contextmanager
+    def in_time(self) -> Iterator[None]:
+        """Raises OutOfTime if the block is not done when all of it must be over."""
+        with anyio.CancelScope(deadline=self.end) as scope:
+            yield
+        if scope.cancelled_caught:
+            raise OutOfTime
 
     def within(self, seconds: float) -> "Runner":
         """The same, with at most so much time for all that it runs from now on."""
@@ -119,7 +141,8 @@ class Runner:
         call = Call(request, config, spare, self.on_progress)
         attempt = Attempt(call, self.chosen, self.deadline, collect_only=isinstance(request, DiscoverTests))
         attempt.command = self._completed(attempt.command, job)
-        return await attempt.run([])
+        with self.in_time():
+            return await attempt.run([])
 
     def _completed(self, command: Command, job: Mapping[str, Any]) -> Command:
         moved = None if self.moved is None else [str(folder) for folder in self.moved]

@@ -93,7 +93,8 @@ async def suspects(
     changed: Lines = {}
     if since_base is not None and failing[0] in run.ledger.executed:
         changed = await lines_changed(runner, since_base)
-    found = await in_thread(partial(of_run, run, failing[0], changed))
+    with runner.in_time():
+        found = await in_thread(partial(of_run, run, failing[0], changed))
     return Suspected(tuple(found), None if found else _NOTHING_RAN)
 
 

@@ -12,7 +12,7 @@ from pytest_mcp.events.exceptions import Frame, Raised
 from pytest_mcp.report import places
 from pytest_mcp.report.failures import Failure, Part, Section
 from pytest_mcp.report.tracebacks import rendering
-from pytest_mcp.report.tracebacks.style import Style
+from pytest_mcp.report.tracebacks.style import CAPTURED_LINES, Style
 from pytest_mcp.text import cut_middle
 
 Json = dict[str, Any]
@@ -37,7 +37,7 @@ class Shown:
 def of_failure(failure: Failure, captures: bool) -> Shown:
     return Shown(
         node_id=failure.node_id,
-        text=cut_middle(rendering.render(failure, Style(captured=captures)), LONGEST_TEXT),
+        text=cut_middle(rendering.render(failure, Style(captured=CAPTURED_LINES if captures else 0)), LONGEST_TEXT),
         detail={
             "parts": [_part(part, captures) for part in failure.parts],
             "out": _sections(failure.sections if captures else ()),

@@ -12,13 +12,14 @@ from pytest_mcp.page.template import Markup, fill, short
 WIDTH, STEP = 8, 10
 HIGHEST, LOWEST = 20.0, 2.0
 # The classes of page.css that have colours.
-_KINDS = {"P": "passed", "F": "failed", "R": "failed", "E": "error", "C": "error", "S": "skipped"}
+_KINDS = {"P": "passed", "F": "failed", "R": "failed", "E": "error", "C": "error", "H": "error", "S": "skipped"}
 _MEANINGS = {
     "P": "passed",
     "F": "failed",
     "R": "passed only when a plugin repeated it",
     "E": "error",
     "C": "its file could not be collected",
+    "H": "still running when its time was over",
     "S": "skipped",
     "?": "no outcome",
 }

@@ -21,9 +21,9 @@ from pytest_mcp.report import collection_errors, coverage, grouping, pytest_outp
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.result import Report
-from pytest_mcp.report.tokens import Fits, limit
-from pytest_mcp.report.tracebacks import rendering
-from pytest_mcp.report.tracebacks.style import Style, reductions
+from pytest_mcp.report.tokens import Fits, ever_larger, limit
+from pytest_mcp.report.tracebacks import captured, rendering
+from pytest_mcp.report.tracebacks.style import CAPTURED_LINES, Style, reductions
 from pytest_mcp.text import cut_middle
 
 # How many causes have a line of their own, and how many of them an example; the others share one line.
@@ -37,6 +37,8 @@ MOST_FILES = 20
 
 BY_DETAIL = "detail: tests shows every failure"
 BY_TOKENS = "raise max_tokens, or choose fewer tests"
+BY_CAPTURE = "show_capture: true shows all that a test printed, up to max_tokens"
+BY_FULL = "detail: full shows all that pytest printed"
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,11 @@ def _in_full(report: Report) -> Iterator[ExecuteResult]:
         json_report=report.json_report,
     )
     yield answer
-    for dropped in ({"json_report": None}, {"json_report": None, "text_output": ""}):
-        omitted = Omitted(passed=0, skipped=0, same_cause_failures=0, text_characters=0, hint="choose fewer tests")
+    without = {"json_report": None}
+    for dropped, characters in ((without, 0), ({**without, "text_output": ""}, len(report.stdout))):
+        omitted = Omitted(
+            passed=0, skipped=0, same_cause_failures=0, text_characters=characters, hint="choose fewer tests"
+        )
         yield answer.model_copy(update={**dropped, "omitted": omitted})
 
 
@@ -118,10 +123,13 @@ class _Answer:
         self.closing = pytest_output.telling_closing_line(report.stdout, unreached=report.unreached)
         examples = {cause.example.node_id for cause in report.groups}
         self.further = [failure for failure in report.failures if failure.node_id not in examples]
-        self.whole = Style(captured=report.captures, variables=report.locals)
+        # What every example has; with `show_capture: true`, what is captured may be longer.
+        self.usual = Style(captured=CAPTURED_LINES if report.captures else 0, variables=report.locals)
         gaps = len(report.coverage.files) if report.coverage else 0
-        self.files = _steps(gaps if request.detail == "tests" else min(gaps, MOST_FILES))
+        self.files = ever_larger(gaps if request.detail == "tests" else min(gaps, MOST_FILES))
         self.texts: dict[tuple[str, Style], TestResult] = {}
+        # Of what was captured, in characters.
+        self.left_out: dict[tuple[str, Style], int] = {}
 
     def largest(self, fits: Fits) -> ExecuteResult:
         head = list(self.rungs())
@@ -149,7 +157,7 @@ class _Answer:
         steps: list[dict[str, Any]] = [{"causes": number} for number in range(min(MOST_CAUSES, len(groups)) + 1)]
         steps += [{"errors": level} for level in range(1, len(self.errors))]
         if groups:
-            styles = [self.whole, *reductions(self.whole)]
+            styles = [self.usual, *reductions(self.usual)]
             steps += [{"examples": 1, "style": style} for style in reversed(styles)]
         steps += [{"ids": True}]
         steps += [{"files": number} for number in self.files if number <= FIRST_FILES]
@@ -158,9 +166,17 @@ class _Answer:
         if len(self.report.not_failed) <= LISTED_WITHOUT_FAILURE:
             steps += [{"not_failed": len(self.report.not_failed)}]
         steps += [{"files": number} for number in self.files if number > FIRST_FILES]
+        steps += [{"style": replace(self.usual, captured=lines)} for lines in self._more_captured()]
         for step in steps:
             shown = replace(shown, **step)
             yield shown
+
+    def _more_captured(self) -> list[int | None]:
+        """Ever more lines of what was captured, then all of it as it was written, if that was asked for."""
+        if not self.request.show_capture:
+            return []
+        most = captured.most_lines(cause.example for cause in self.report.groups)
+        return [*(number for number in ever_larger(most) if number > CAPTURED_LINES), None]
 
     def _most(self, top: Shown, fits: Fits) -> Shown:
         """With detail tests: every further cause and failure, then every other test, as far as they fit."""
@@ -212,6 +228,7 @@ class _Answer:
                 message=failure.cause if style.whole_texts else grouping.line(failure.cause),
                 traceback=rendering.render(failure, style),
             )
+            self.left_out[key] = captured.left_out(failure, style)
         return self.texts[key]
 
     def _groups(self, shown: Shown) -> list[FailureGroup]:
@@ -228,33 +245,52 @@ class _Answer:
         return [*lines, *([_shared_line(rest)] if rest else [])]
 
     def _omitted(self, shown: Shown, text: str) -> Omitted | None:
-        report, groups = self.report, self.report.groups
-        reduced = shown.examples > 0 and shown.style != self.whole
-        unshown = len(groups) - shown.examples
-        characters = max(0, len(self.printed) - len(text))
-        fewer_errors = bool(self.errors) and shown.errors < len(self.errors) - 1
-        unlisted = self.request.detail != "auto" and shown.not_failed + shown.further < len(report.not_failed) + len(
-            self.further
-        )
-        if not (reduced or unshown or characters or fewer_errors or unlisted):
+        report = self.report
+        of_tests = self._captured_left_out(shown)
+        of_pytest = max(0, len(self.printed) - len(text))
+        hints = self._hints(shown, of_tests=of_tests > 0, of_pytest=of_pytest > 0)
+        if not hints:
             return None
-        by_cap = shown.examples == MOST_EXAMPLES and not (reduced or characters or fewer_errors)
         listed = [test.outcome for test in report.not_failed[: shown.not_failed]]
+        told = report.groups[: max(shown.causes, shown.examples)]
         return Omitted(
             passed=report.summary.passed - listed.count("passed"),
             skipped=report.summary.skipped - listed.count("skipped"),
-            same_cause_failures=len(report.failures) - shown.examples - shown.further,
-            text_characters=characters,
-            hint=BY_DETAIL if by_cap and self.request.detail == "auto" else BY_TOKENS,
+            same_cause_failures=sum(len(cause.others) for cause in told) - shown.further,
+            text_characters=of_tests + of_pytest,
+            hint="; ".join(hints),
         )
 
+    def _hints(self, shown: Shown, *, of_tests: bool, of_pytest: bool) -> list[str]:
+        """What brings back what is left out, also of what tests and pytest have printed; none if nothing is."""
+        is_auto = self.request.detail == "auto"
+        unshown = shown.examples < len(self.report.groups)
+        by_detail = is_auto and unshown and shown.examples == MOST_EXAMPLES
+        reduced = shown.examples > 0 and replace(shown.style, captured=self.usual.captured) != self.usual
+        by_capture = of_tests and not self.request.show_capture and shown.style == self.usual
+        others = len(self.report.not_failed) + len(self.further)
+        too_large = (
+            reduced
+            or (unshown and not by_detail)
+            or (of_tests and not by_capture)
+            or (of_pytest and not shown.text)
+            or (bool(self.errors) and shown.errors < len(self.errors) - 1)
+            or (not is_auto and shown.not_failed + shown.further < others)
+        )
+        applies = {
+            BY_TOKENS: too_large,
+            BY_DETAIL: by_detail,
+            BY_CAPTURE: by_capture,
+            BY_FULL: of_pytest and shown.text,
+        }
+        return [hint for hint, does in applies.items() if does]
 
-def _steps(most: int) -> list[int]:
-    """Ever larger numbers up to the last one, few enough to try each."""
-    numbers: list[int] = []
-    while not numbers or numbers[-1] < most:
-        numbers.append(min(most, (numbers[-1] * 5 + 3) // 4 + 1 if numbers else 1))
-    return numbers if most else []
+    def _captured_left_out(self, shown: Shown) -> int:
+        """In characters, of the failures that are shown."""
+        if not self.report.captures:
+            return 0
+        examples = [cause.example for cause in self.report.groups[: shown.examples]]
+        return sum(self.left_out[each.node_id, shown.style] for each in [*examples, *self.further[: shown.further]])
 
 
 def _shared_line(groups: Sequence[Group]) -> FailureGroup:

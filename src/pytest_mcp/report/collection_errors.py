@@ -8,11 +8,14 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from pytest_mcp.api.results import CollectionError
 from pytest_mcp.report import grouping, places
+from pytest_mcp.report.tokens import ever_larger
 
 # How Python begins a traceback and names a frame; a place without a function belongs to the text of a SyntaxError.
 _NATIVE = "Traceback (most recent call last):"
 _NATIVE_FRAME = re.compile(r'  File "([^"]+)", line (\d+), in (.+)')
 _MARKS = re.compile(r"[ ~^]+")
+# Which line of which file Python could not parse.
+_UNREADABLE = re.compile(r'^E +(File "[^"]+", line \d+)$', re.MULTILINE)
 
 
 def without_machinery(error: CollectionError) -> CollectionError:
@@ -74,25 +77,50 @@ def _own_lines(lines: Sequence[str]) -> Iterator[str]:
 
 
 def ever_fewer(errors: Sequence[CollectionError]) -> Iterator[list[CollectionError]]:
-    """From one line for all of them to one entry for each cause, with its traceback."""
+    """From one line for all causes to one entry for each, then with its traceback."""
     if not errors:
         return
-    causes = one_for_each_cause([without_machinery(error) for error in errors])
+    causes = _merged([without_machinery(error) for error in errors], list(map(_cause, errors)))
     short = [error.model_copy(update={"message": grouping.line(error.message), "traceback": None}) for error in causes]
-    yield _merged(short, ["all" for _ in short])
-    yield _merged(short, [error.error_type for error in short])
+    for number in [0, *ever_larger(len(short) - 2)] if len(short) > 1 else ():
+        yield [*short[:number], _shared(short[number:], "more " if number else "")]
     yield short
     yield causes
 
 
 def one_for_each_cause(errors: Sequence[CollectionError]) -> list[CollectionError]:
-    return _merged(errors, [(error.error_type, grouping.masked(error.message, "")) for error in errors])
+    return _merged(errors, list(map(_cause, errors)))
+
+
+def _cause(error: CollectionError) -> Hashable:
+    """Where it was raised, unless that is in a library or only asked for something absent: then its words."""
+    text = _as_pytest_writes(error)
+    found = _UNREADABLE.findall(text) or places.in_text(text)
+    if error.error_type in grouping.ABSENCES or not (found or error.line):
+        return error.error_type, error.message
+    if found and places.is_foreign(found[-1]):
+        return error.error_type, error.message, found[-1]
+    return error.error_type, found[-1] if found else f"{error.file}:{error.line}"
 
 
 def _merged(errors: Sequence[CollectionError], keys: Sequence[Hashable]) -> list[CollectionError]:
     members: dict[Hashable, list[CollectionError]] = {}
     for error, key in zip(errors, keys, strict=True):
         members.setdefault(key, []).append(error)
-    return [
-        alike[0].model_copy(update={"also": sum(1 + error.also for error in alike) - 1}) for alike in members.values()
-    ]
+    return [alike[0].model_copy(update={"also": _files(alike) - 1}) for alike in members.values()]
+
+
+def _shared(errors: Sequence[CollectionError], more: str) -> CollectionError:
+    """One entry for causes that have none of their own."""
+    first, kinds = errors[0], {error.error_type for error in errors}
+    return first.model_copy(
+        update={
+            "error_type": first.error_type if len(kinds) == 1 else "CollectionError",
+            "message": f"{len(errors)} {more}causes, the first: {first.message}",
+            "also": _files(errors) - 1,
+        }
+    )
+
+
+def _files(errors: Sequence[CollectionError]) -> int:
+    return sum(1 + error.also for error in errors)

@@ -26,8 +26,9 @@ def of_run(run: Run[Request], request: ExecuteTests) -> Coverage | None:
     told = run.ledger.covered
     partial = _partial(run)
     if told is None or told.error is not None:
-        why = f": {in_line(told.error)}" if told is not None and told.error else ""
-        return nothing(f"coverage is not known{why}", partial)
+        late = run.ledger.measuring is not None and "it was not put together within the time limit"
+        why = (told.error if told is not None else None) or late
+        return nothing(f"coverage is not known: {in_line(why)}" if why else "coverage is not known", partial)
     lines = run.changed_lines if request.coverage == "changed" else None
     by_change = lines is not None and lines.ranges is not None
     most = MOST_RANGES if request.detail == "auto" else None

@@ -1,11 +1,12 @@
 """How much of a discovery is sent: tests one by one while they are few, then by file, then counts.
 
 Pure: everything that was found, what the request says of detail and tokens, and the operator's ceiling in; the answer
-out. What does not fit goes from the end: the tests of the last files, then files shared by folder.
+out. What does not fit goes from the end: entries become names, names become counts, of files, then of folders.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import DiscoverTests
@@ -21,6 +22,7 @@ DEEPEST_FOLDER = 20
 HINT = "narrow by path, markers or keywords, or raise max_tokens"
 
 Files = list[FileTests]
+Shape = Callable[[Files], Files]
 
 
 def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: int) -> DiscoverResult:
@@ -31,9 +33,11 @@ def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: in
     listed = result.model_copy(update={"collection_errors": errors[-1]})
     if (request.detail != "auto" or result.count <= MOST_ENTRIES) and fits(listed):
         return listed
+    listing = _by_file if request.detail == "auto" else _one_by_one
     for fewer in reversed(errors):
-        bare = listed.model_copy(update={"collection_errors": fewer, "tests": []})
-        if found := _by_file(bare, result.tests, fits):
+        omitted = None if fewer is errors[-1] else OmittedTests(tests=0, hint=HINT)
+        bare = listed.model_copy(update={"collection_errors": fewer, "tests": [], "omitted": omitted})
+        if found := listing(bare, result.tests, fits):
             return found
     return _least(bare, result, fits)
 
@@ -44,20 +48,36 @@ def of_no_changes(reach: Reach) -> DiscoverResult:
     return DiscoverResult(count=0, notices=notices, collection_errors=[], tests=[], files=[], omitted=None)
 
 
+def _one_by_one(bare: DiscoverResult, tests: Sequence[DiscoveredTest], fits: Fits) -> DiscoverResult | None:
+    """As many entries as fit, and the other tests by name if there is room for every name, else counted."""
+
+    def made(number: int, shape: Shape) -> DiscoverResult:
+        rest = tests[number:]
+        omitted = OmittedTests(tests=len(rest), hint=HINT) if rest else bare.omitted
+        return bare.model_copy(update={"tests": tests[:number], "files": shape(_files(rest)), "omitted": omitted})
+
+    shapes: list[Shape] = [list[FileTests], _counts]
+    shapes += [partial(_folders, depth=depth) for depth in range(_deepest(_files(tests)), -1, -1)]
+    for shape in shapes:
+        if fits(made(0, shape)):
+            return _largest(len(tests), partial(made, shape=shape), fits)
+    return None
+
+
 def _by_file(bare: DiscoverResult, tests: Sequence[DiscoveredTest], fits: Fits) -> DiscoverResult | None:
     """The tests of as many files as fit and counts for the others; None if not even counts for folders fit."""
     files = _files(tests)
-    counts = [file.model_copy(update={"tests": None}) for file in files]
+    counts = _counts(files)
 
     def whole(number: int) -> DiscoverResult:
-        omitted = None if number == len(files) else _omitted(files[number:])
+        omitted = bare.omitted if number == len(files) else _omitted(files[number:])
         return bare.model_copy(update={"files": [*files[:number], *counts[number:]], "omitted": omitted})
 
     if fits(whole(0)):
         return _largest(len(files), whole, fits)
-    omitted = _omitted(files)
-    folders = (bare.model_copy(update={"files": shared, "omitted": omitted}) for shared in _by_folder(files))
-    return next(filter(fits, folders), None)
+    by_folder = (_folders(files, depth) for depth in range(_deepest(files), -1, -1))
+    shared = (bare.model_copy(update={"files": folders, "omitted": _omitted(files)}) for folders in by_folder)
+    return next(filter(fits, shared), None)
 
 
 def _largest(most: int, made: Callable[[int], DiscoverResult], fits: Fits) -> DiscoverResult:
@@ -89,14 +109,20 @@ def _files(tests: Sequence[DiscoveredTest]) -> Files:
     ]
 
 
-def _by_folder(files: Files) -> Iterator[Files]:
-    """Counts for folders, from the deepest to the root."""
-    deepest = min(max((file.file.count("/") for file in files), default=0), DEEPEST_FOLDER)
-    for depth in range(deepest, -1, -1):
-        folders: Counter[str] = Counter()
-        for file in files:
-            folders["/".join(file.file.split("/", DEEPEST_FOLDER + 1)[:-1][:depth]) or "."] += file.count
-        yield [FileTests(file=f"{folder}/", count=count, tests=None) for folder, count in folders.items()]
+def _counts(files: Files) -> Files:
+    return [file.model_copy(update={"tests": None}) for file in files]
+
+
+def _folders(files: Files, depth: int) -> Files:
+    """Counts for folders that are so deep; those of deeper ones are in them."""
+    counts: Counter[str] = Counter()
+    for file in files:
+        counts["/".join(file.file.split("/", DEEPEST_FOLDER + 1)[:-1][:depth]) or "."] += file.count
+    return [FileTests(file=f"{folder}/", count=count, tests=None) for folder, count in counts.items()]
+
+
+def _deepest(files: Files) -> int:
+    return min(max((file.file.count("/") for file in files), default=0), DEEPEST_FOLDER)
 
 
 def _omitted(files: Files) -> OmittedTests:

@@ -1,19 +1,20 @@
 """Which failures have one cause, in which order causes are told, and which failure stands for each.
 
 Pure: failures in, groups out, the same for every budget. When in doubt two causes stay apart: failures are one group
-when they share the exception's type and the place that raised it, or (assertions) the test function, or a message
-that is the same but for numbers, addresses, paths and parameters, and that has a word of its own.
+when they share the exception's type and the place that raised it, or (assertions) the test function. Those of several
+places are one group only if more than a type and similar words says so: see `_evidence`.
 """
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple, Self
 
 from pytest_mcp.events.exceptions import Raised
 from pytest_mcp.report import places
-from pytest_mcp.report.failures import Failure
+from pytest_mcp.report.failures import ADDRESS, Failure
 from pytest_mcp.text import cut_middle
 
 # The one line that stands for a cause.
@@ -27,16 +28,20 @@ SHOWN_PLACES = 3
 SHOWN_TESTS = 2
 
 _ASSERTIONS = ("AssertionError", "Failed")
-_VOLATILE = re.compile(
-    r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"  # a uuid
-    r"|0x[0-9a-fA-F]+"  # an address
+# They name what is not there, so the place that asked for it is not the cause.
+ABSENCES = ("ModuleNotFoundError", "ImportError", "FixtureLookupError")
+_VOLATILE = (
+    r"(\b0x[0-9a-fA-F]+)"  # a value, which stays; addresses are gone before
+    r"|[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"  # a uuid
     r"|(?<![\w./])/[^\s'\",)]*"  # an absolute path
     r"|\b(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]{8,}\b"  # a digest
-    r"|\d+(?:[.,:T-]\d+)*"  # a number, a time, a date
     r"|'[^'\n]{40,}'|\"[^\"\n]{40,}\""  # a long string
 )
+_NUMBER = r"|\d+(?:[.,:T-]\d+)*"  # also a time, a date
+_MASKED = {numbers: re.compile(_VOLATILE + _NUMBER * numbers) for numbers in (False, True)}
 _TYPE = re.compile(r"[A-Za-z_][\w.]*")
-_WORD = re.compile(r"[A-Za-z_]\w{2,}")
+# Not what is left of a word with a number in it.
+_WORD = re.compile(r"(?<![\w#])[A-Za-z_]\w{2,}+(?!#)")
 # An exception inside the text of an assertion: `assert not TypeError("...")`. Not one of an object that has no repr.
 _EMBEDDED = re.compile(
     r"\b([A-Z]\w*(?:Error|Exception|Exit|Interrupt))\(((?:'[^'\n]+'|\"[^\"\n]+\"))(?!\) raised in repr\(\))"
@@ -53,7 +58,7 @@ _TEXT_OF_COMMON_WORDS = """
     almost approval approved array arrays atol attributes close column columns dataarray dataframe dataframes
     dataset decimals differences different distinct dtype dtypes elements errors exceptions failures hypothesis
     identical iloc incorrect left likes mismatch mismatched received right rtol scalars series shape snapshot snapshots
-    some sub sufficiently taskgroup tensor test this tolerance torch unhandled within
+    some strict sub success sufficiently taskgroup tensor test this tolerance torch unhandled within xpass
     """
 # What Python, pytest and libraries that compare arrays, tables or snapshots say whatever the cause: a message of such
 # words alone does not tell one cause from another.
@@ -100,6 +105,20 @@ class Group:
         return [self.example.node_id, *self.contrasting][:SHOWN_TESTS]
 
 
+class _Said(NamedTuple):
+    """An exception in its words, of which one is its own: others would not use it whatever the cause."""
+
+    type: str
+    message: str
+
+    @classmethod
+    def of(cls, kind: str, message: str, node_id: str) -> Self | None:
+        message = message.lstrip(": ")
+        if all(word.lower() in _COMMON_WORDS for word in _WORD.findall(masked(message, node_id))):
+            return None
+        return cls(kind.rpartition(".")[2], masked(message, node_id, numbers=False))
+
+
 def group(failures: Sequence[Failure]) -> list[Group]:
     """Causes in the project's source first, then the largest."""
     apart: dict[Hashable, list[Failure]] = {}
@@ -107,8 +126,8 @@ def group(failures: Sequence[Failure]) -> list[Group]:
         apart.setdefault(_key(failure), []).append(failure)
     members: dict[Hashable, list[Failure]] = {}
     for key, alike in apart.items():
-        members.setdefault(_common_words(alike) or key, []).extend(alike)
-    return sorted(map(_of, members.values()), key=_rank)
+        members.setdefault(_common(map(_evidence, alike)) or key, []).extend(alike)
+    return sorted(map(_of, _with_holders(members)), key=_rank)
 
 
 def line(message: str) -> str:
@@ -116,8 +135,8 @@ def line(message: str) -> str:
     return cut_middle(message.strip().partition("\n")[0], CAUSE_CHARACTERS, separator=" ")
 
 
-def masked(message: str, node_id: str) -> str:
-    """The message without what is different each time. Its type is not."""
+def masked(message: str, node_id: str, *, numbers: bool = True) -> str:
+    """The message without what is different each time. Its type is not, and `numbers` need not be."""
     named = _TYPE.match(message)
     kind, message = (named.group(), message[named.end() :]) if named else ("", message)
     parameters = node_id.partition("[")[2].removesuffix("]")
@@ -125,7 +144,7 @@ def masked(message: str, node_id: str) -> str:
     for part in sorted(parts, key=len, reverse=True)[:MOST_PARAMETERS]:
         if len(part) >= SHORTEST_PARAMETER:
             message = message.replace(part, "#")
-    return kind + _VOLATILE.sub("#", message)
+    return kind + _MASKED[numbers].sub(lambda found: found[1] or "#", ADDRESS.sub("#", message))
 
 
 def _of(members: Sequence[Failure]) -> Group:
@@ -144,43 +163,71 @@ def _depth(failure: Failure) -> int:
 
 
 def _key(failure: Failure) -> Hashable:
-    if embedded := _embedded(failure):
-        return embedded
-    site = failure.site
-    in_source = site is not None and places.is_source(site.rpartition(":")[0])
-    if failure.type in _ASSERTIONS and not in_source:
+    if held := _held(failure):
+        return held
+    if _is_of_test(failure):
         return "function", failure.when, failure.node_id.partition("[")[0]
     if failure.members:
         return failure.when, failure.type, *(_of_member(raised, failure.node_id) for raised in failure.members)
     if failure.raised_at is None:
-        return failure.when, masked(failure.wording, failure.node_id)
-    return failure.when, failure.type, failure.raised_at, site
+        return failure.when, masked(failure.wording, failure.node_id, numbers=False)
+    return failure.when, failure.type, failure.raised_at, failure.site
+
+
+def _is_of_test(failure: Failure) -> bool:
+    """Whether it is an assertion in test code."""
+    site = failure.site
+    in_source = site is not None and places.is_source(site.rpartition(":")[0])
+    return failure.type in _ASSERTIONS and not in_source
 
 
 def _of_member(raised: Raised, node_id: str) -> Hashable:
     kind = raised.headline.partition(":")[0]
-    return kind, raised.frames[-1].place if raised.frames else masked(raised.headline, node_id)
+    return kind, raised.frames[-1].place if raised.frames else masked(raised.headline, node_id, numbers=False)
 
 
-def _embedded(failure: Failure) -> Hashable | None:
-    """An exception that a test has caught and shows in its own assertion is the cause of both."""
+def _evidence(failure: Failure) -> Hashable | None:
+    """What makes failures of several places one cause: something absent, one text of assertions, one frame below."""
+    said = " ".join(failure.parts[0].message.split())
+    if failure.type in ABSENCES:
+        return failure.type, said
+    if failure.members or _held(failure) or _said(failure) is None:
+        return None
+    if _is_of_test(failure):
+        return masked(said, failure.node_id, numbers=False)
+    if failure.raised_at is None or not places.is_foreign(failure.raised_at):
+        return None
+    return masked(said, failure.node_id), failure.raised_at
+
+
+def _with_holders(members: Mapping[Hashable, list[Failure]]) -> list[list[Failure]]:
+    """Assertions that hold an exception join the failures that raised it, if those have one cause."""
+    causes = [alike for key, alike in members.items() if not isinstance(key, _Said)]
+    said: dict[Hashable, list[list[Failure]]] = {}
+    for alike in causes:
+        said.setdefault(_common(map(_said, alike)), []).append(alike)
+    for key, holders in members.items():
+        if isinstance(key, _Said) and len(said.get(key, ())) == 1:
+            said[key][0].extend(holders)
+        elif isinstance(key, _Said):
+            causes.append(holders)
+    return causes
+
+
+def _common(told: Iterable[Hashable | None]) -> Hashable | None:
+    """What all of them tell, if they tell the same."""
+    different = set(told)
+    return different.pop() if len(different) == 1 else None
+
+
+def _held(failure: Failure) -> _Said | None:
+    """The exception that a test has caught and shows in its own assertion."""
     found = _EMBEDDED.search(failure.parts[0].message) if failure.type in _ASSERTIONS else None
-    return _words(found.group(1), found.group(2)[1:-1], failure.node_id) if found else None
+    return _Said.of(found.group(1), found.group(2)[1:-1], failure.node_id) if found else None
 
 
-def _common_words(alike: Sequence[Failure]) -> Hashable | None:
-    """What all of them say, if they say the same and it has a word of its own."""
-    words = {
-        _embedded(failure) or _words(failure.type, failure.wording.removeprefix(failure.type), failure.node_id)
-        for failure in alike
-    }
-    return words.pop() if len(words) == 1 else None
-
-
-def _words(kind: str, message: str, node_id: str) -> Hashable | None:
-    text = masked(message.lstrip(": "), node_id)
-    own = [word for word in _WORD.findall(text) if word.lower() not in _COMMON_WORDS]
-    return ("words", kind.rpartition(".")[2], text) if own else None
+def _said(failure: Failure) -> _Said | None:
+    return _Said.of(failure.type, failure.wording.removeprefix(failure.type), failure.node_id)
 
 
 def _difference(one: Failure, other: Failure) -> int:

@@ -15,36 +15,46 @@ from typing import Any
 from pytest_mcp.api import near_matches
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed, Fault, Fix, RefusedByPytest, RunFacts
 from pytest_mcp.api.requests import ExecuteTests, Request
-from pytest_mcp.api.targets import Target
+from pytest_mcp.api.targets import SEE, Target
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import UsageFault
 from pytest_mcp.events.run import Asked_co, Run
 from pytest_mcp.execution.start.first_order import REPORT_LIMIT
 from pytest_mcp.report import budget, failures, places, result, targets_not_run
+from pytest_mcp.report.notices import memory
 from pytest_mcp.text import in_line, label
 
 # pytest's messages for an argument that it cannot find, in all its versions.
 _NOT_FOUND = re.compile(r"^(?:not found: |found no collectors for |file or directory not found: )(.*?)$", re.MULTILINE)
+_USAGE_ERROR = re.compile(r"\Ausage: .*\n(?:.*\n)*?\S+: error: (.*)")
 _BAD_EXPRESSION = re.compile(r"^Wrong expression passed to '-([km])'|^(Keyword) expressions do not support")
-_TRACEBACK_LINE = re.compile(r'^ *File "([^"\n]+)", line (\d+), in (\w+)', re.MULTILINE)
-# A frame in a stack, as Python or faulthandler prints it.
+# A frame as Python prints it, or faulthandler.
+_TRACEBACK_LINE = re.compile(r'^ *File "([^"\n]+)", line (\d+),? in ([\w<>.]+)', re.MULTILINE)
+# The same with its statement.
 _STACK_FRAME = re.compile(r'^  File "([^"\n]+)", line \d+,? in .*\n(?:    .*\n)?', re.MULTILINE)
+_TRACEBACK = "Traceback (most recent call last):\n"
+# What faulthandler prints when a process that did not heed the interruption is ended, innermost frames first.
+_ABORTED = re.compile(r"^Fatal Python error: Aborted\n", re.MULTILINE)
+_THREAD = re.compile(r"^(?:Current t|T)hread 0x.*\n", re.MULTILINE)
 # What starts pytest here.
 _LAUNCHER = "/pytest_mcp/child/"
 # How pytest-timeout begins and ends the stacks that it prints before it exits.
 _PYTEST_TIMEOUT = re.compile(r"(?<!\+)\+{5,}+ Timeout \++$", re.MULTILINE)
+# pytest's exit code for a usage error, and how it prints one.
+_USAGE = 4
+_SAID = re.compile(r"^ERROR: (.+)$", re.MULTILINE)
 _FIELD_OF = {"k": "keywords", "m": "markers", "Keyword": "keywords"}
-_SEE = "discover_tests lists what there is"
 _LAST_FAILED = (
     "the project's addopts, or the command line, contain --lf, which makes pytest ignore files without a known failure"
 )
+_MAY_LACK_MEMORY: tuple[ErrorType, ...] = ("crash", "pytest_internal", "usage_error")
 # How many running tests a message names.
 MAX_RUNNING_SHOWN = 5
 # The size limit of `partial` in an error's data.
 PARTIAL_BYTES = 2 * 1024 * 1024
 # How many files that could not be collected an error describes.
 MAX_COLLECTION_ERRORS = 20
-# How many of the innermost frames are shown of the code that was interrupted.
+# How many frames are shown of the code that was interrupted: the outermost, which is the test's own, and the innermost.
 MAX_FRAMES_SHOWN = 8
 
 
@@ -101,11 +111,16 @@ def _internal(run: Run[Asked_co], text: str) -> str:
 
 def _own_frames(run: Run[Asked_co], text: str) -> list[str]:
     """The frames of the project in a traceback as Python prints it, the innermost last."""
+    return [frame for frame in _frames(run, text) if not places.is_foreign(frame)]
+
+
+def _frames(run: Run[Asked_co], text: str) -> list[str]:
+    """All frames but those of pytest, in their order."""
     root = f"{run.environment['root']}/"
     return [
-        in_line(f"{path.removeprefix(root)}:{line} in {function}")
+        in_line(f"{path.removeprefix(root)}:{line}: in {function}")
         for path, line, function in _TRACEBACK_LINE.findall(text)
-        if path.startswith(root) and not places.is_foreign(path.removeprefix(root))
+        if not _is_of_runner(path)
     ]
 
 
@@ -155,10 +170,14 @@ def _unfinished(run: Run[Asked_co]) -> CallError:
         why = "its report is incomplete (a test may have truncated or overwritten a file that it did not open)"
         return _failed(run, "crash", f"pytest execution failed: {why}; the process exited with code {code}")
     if ledger.escaped is not None and ledger.escaped.error_type != "SystemExit" and not ledger.session_started:
-        why = f"{ledger.escaped.error_type}: {ledger.escaped.message}"
+        why = in_line(f"{ledger.escaped.error_type}: {ledger.escaped.message}")
         return _failed(run, "usage_error", f"pytest execution failed: pytest could not be configured: {why}")
     if not ledger.session_started and code == 0 and (ledger.configured or run.exit.stdout.startswith("pytest ")):
         why = "no tests were run; the project's addopts seem to contain --help, --version, --markers or the like"
+        return _failed(run, "usage_error", f"pytest execution failed: {why}")
+    if ledger.returned is not None and ledger.returned.exit_status == code == _USAGE:
+        # A hook of the project has raised pytest's UsageError, which pytest prints and does not report.
+        why = "; ".join(map(in_line, _SAID.findall(run.exit.stderr))) or "usage error"
         return _failed(run, "usage_error", f"pytest execution failed: {why}")
     why = f"the process exited with code {code} before the test session finished"
     printed = run.exit.stdout + run.exit.stderr
@@ -169,10 +188,42 @@ def _unfinished(run: Run[Asked_co]) -> CallError:
 
 
 def _failed(run: Run[Asked_co], error_type: ErrorType, headline: str) -> ExecutionFailed:
-    facts = _facts(run)
+    facts, stack = _facts(run), stuck_at(run)
+    if stack:
+        facts = replace(facts, stderr=_without_stack(facts.stderr))
     if error_type == "crash":
         facts = replace(facts, stdout=_without_runner(facts.stdout), stderr=_without_runner(facts.stderr))
-    return ExecutionFailed(error_type, headline, facts, details=_progress_lines(run.ledger))
+    lacking = memory.of_end(run) if error_type in _MAY_LACK_MEMORY else []
+    return ExecutionFailed(error_type, headline, facts, details=[*lacking, *_progress_lines(run.ledger, stack)])
+
+
+def stuck_at(run: Run[Asked_co]) -> list[str]:
+    """Where a run was that was interrupted: the frames of the project in its main thread, the innermost last."""
+    ledger = run.ledger
+    if ledger.interrupted is not None and ledger.interrupted.stack:
+        return _of_the_project(ledger.interrupted.stack)
+    if run.exit.reason not in ("timeout", "interrupted"):
+        return []
+    if ledger.escaped is not None and ledger.escaped.error_type == "KeyboardInterrupt":
+        return _of_the_project(_frames(run, ledger.escaped.traceback))
+    _, *dumped = _ABORTED.split(run.exit.stderr)
+    threads = _THREAD.split(dumped[-1]) if dumped else []
+    return _of_the_project(_frames(run, next(filter(_has_runner, threads), ""))[::-1])
+
+
+def _has_runner(stack: str) -> bool:
+    return any(_is_of_runner(path) for path, *_ in _TRACEBACK_LINE.findall(stack))
+
+
+def _without_stack(stderr: str) -> str:
+    """Without what Python prints last of a process that is ended: the message has the frames that matter."""
+    printed, _, last = stderr.rpartition(_TRACEBACK)
+    return _ABORTED.split(printed if last.rstrip().endswith("\nKeyboardInterrupt") else stderr)[0]
+
+
+def _of_the_project(frames: Sequence[str]) -> list[str]:
+    """All of them if none is of the project."""
+    return [frame for frame in frames if not places.is_foreign(frame)] or [*frames]
 
 
 def _without_runner(printed: str) -> str:
@@ -184,36 +235,47 @@ def _is_of_runner(path: str) -> bool:
     return places.is_runner(path) or _LAUNCHER in path
 
 
-def _progress_lines(ledger: Ledger) -> list[str]:
+def _progress_lines(ledger: Ledger, stack: Sequence[str]) -> list[str]:
     """How far the run came, and what was running."""
+    told = _stack_lines(stack)
     if not ledger.session_started:
         loading = "Collection had not started: pytest was still loading plugins and conftest files."
-        return [loading] if ledger.hello else []
-    stack = _stack_lines(ledger.interrupted.stack if ledger.interrupted else [])
-    of_workers: dict[str | None, list[str]] = {each.id: _stack_lines(each.stack) for each in ledger.worker_stacks}
+        return [loading, *told] if ledger.hello else []
+    of_workers = {each.id: _stack_lines(_of_the_project(each.stack)) for each in ledger.worker_stacks}
     if not ledger.selected:
         # In older versions of pytest an interrupted import is an error of the file.
         stopped = [each for each in ledger.collection_failures if each.error_type == "KeyboardInterrupt"]
-        stack += [f"stack| {in_line(each.file)}:{each.line}: in <module>" for each in stopped if each.line]
-        return ["pytest was still collecting tests.", *stack, *chain(*of_workers.values())]
+        told += [f"stack| {in_line(each.file)}:{each.line}: in <module>" for each in stopped if each.line]
+        return ["pytest was still collecting tests.", *told, *chain(*of_workers.values())]
     lines = [f"{ledger.finished} of {ledger.selected} tests had finished, {ledger.failed} of them failed."]
-    if ledger.ended is not None and ledger.returned is None:
+    if ledger.ended is not None and ledger.returned is None and ledger.interrupted is None:
         lines.append("The test session had finished; hooks that run after it (pytest_unconfigure) had not.")
+    elif ledger.ended is None and ledger.finished == ledger.selected:
+        lines.append("Hooks at the end of the test session (pytest_sessionfinish) had not finished.")
     running = list(ledger.running)
     for node_id in running[:MAX_RUNNING_SHOWN]:
         lines += [f"running: {label(node_id)}", *of_workers.get(node_id, [])]
-    return [*lines, *stack]
+    return [*lines, *told]
 
 
 def _stack_lines(frames: Sequence[str]) -> list[str]:
-    return [f"stack| {frame}" for frame in frames[-MAX_FRAMES_SHOWN:]]
+    hidden = len(frames) - MAX_FRAMES_SHOWN
+    if hidden > 0:
+        frames = [frames[0], f"... {hidden} more", *frames[hidden + 1 :]]
+    return [f"stack| {frame}" for frame in frames]
 
 
 def _usage_headline(fault: UsageFault) -> str:
-    """pytest's message, with the configuration file: not every version of pytest names it."""
-    said = "; ".join(fault.messages) or "usage error"
+    """What pytest's messages say in one line, with the configuration file; stderr has all of them."""
+    said = "; ".join(map(_in_one_line, fault.messages)) or "usage error"
     unnamed = fault.configuration is not None and fault.configuration not in said
     return f"{said} (configured in {fault.configuration})" if unnamed else said
+
+
+def _in_one_line(message: str) -> str:
+    """argparse puts its usage above what is wrong."""
+    found = _USAGE_ERROR.search(message)
+    return found.group(1) if found else message.strip().partition("\n")[0]
 
 
 def _refused_arguments(run: Run[Request]) -> list[Fault]:
@@ -252,7 +314,7 @@ def _missing_targets(run: Run[Request]) -> list[Fault]:
         if not missing.isdisjoint(target.reported) and target.relative not in broken
     ]
     steps = [_LAST_FAILED] if by_cache else [_next_step(target) for _, target in absent[: near_matches.MOST_ASKED]]
-    steps += [_LAST_FAILED if by_cache else _SEE] * (len(absent) - len(steps))
+    steps += [_LAST_FAILED if by_cache else SEE] * (len(absent) - len(steps))
     return [
         Fault(name, _why_missing(target, missing), "not_found", target.node_id, step)
         for (name, target), step in zip(absent, steps, strict=False)
@@ -266,8 +328,10 @@ def _why_missing(target: Target, missing: set[str]) -> str:
 
 
 def _next_step(target: Target) -> str:
+    if ".py::" in (target.selector or "").partition("[")[0]:
+        return "it looks like several node ids; send each as its own entry of the list"
     near = target.selector and near_matches.of_test(target.path, target.selector)
-    return f"did you mean {target.relative}::{near}?" if near else _SEE
+    return f"did you mean {target.relative}::{near}?" if near else SEE
 
 
 def _bad_expressions(run: Run[Request], messages: Sequence[str]) -> list[Fault]:

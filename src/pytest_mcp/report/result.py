@@ -4,7 +4,9 @@ Pure. Everything that an answer could show is here; `budget` decides how much of
 """
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial as bind
 from typing import Any
 
 from pytest_mcp.api.reach import Reach
@@ -23,19 +25,16 @@ from pytest_mcp.api.results import (
     TestResult,
     Verdict,
 )
-from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.events.run import Run
-from pytest_mcp.report import coverage, failures, grouping, json_report, rerun, targets_not_run
+from pytest_mcp.execution import additions
+from pytest_mcp.report import coverage, failures, grouping, json_report, rerun, targets_not_run, verdict
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.notices import changes
 from pytest_mcp.report.notices import whole_run as notices
 from pytest_mcp.report.shards import facts
-
-# pytest's own exit code for it; it uses it too when every module has skipped itself.
-NO_TESTS_COLLECTED = 5
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ def of_no_changes(reach: Reach, request: ExecuteTests) -> ExecuteResult:
     """Of a call for the tests that a change can reach, where nothing changed: nothing is run."""
     return ExecuteResult(
         verdict="no_tests",
-        exit_code=NO_TESTS_COLLECTED,
+        exit_code=verdict.NO_TESTS_COLLECTED,
         summary=Summary(total=0, passed=0, failed=0, skipped=0, errors=0, duration=0.0),
         notices=[changes.nothing(reach)],
         collection_errors=[],
@@ -145,37 +144,12 @@ def discovered(run: Run[DiscoverTests]) -> DiscoverResult:
     ]
     return DiscoverResult(
         count=len(tests),
-        notices=notices.of_discovery(run),
+        notices=_notices(bind(notices.of_discovery, run)),
         collection_errors=[failures.collection_error(event) for event in run.ledger.collection_failures],
         tests=tests,
         files=[],
         omitted=None,
     )
-
-
-def judge(ledger: Ledger, exit: Exit, *, missed: bool = False) -> Verdict:  # noqa: A002 - the word for it
-    """Passed only if every selected test has an outcome, none is bad, pytest itself agrees, and no target is missed."""
-    outcomes = Counter(record.outcome for record in ledger.tests.values())
-    if outcomes["failed"] or outcomes["error"] or ledger.collection_failures:
-        return "failed"
-    if ledger.ended is None or ledger.lost:
-        return "incomplete"
-    if _named_what_skips_itself(ledger):
-        return "no_tests"
-    if ledger.selected is None:
-        return "incomplete"
-    if outcomes[None] or len(ledger.tests) < ledger.selected:
-        return "incomplete"
-    if not ledger.tests and (not ledger.skipped_modules or exit.code == NO_TESTS_COLLECTED):
-        return "no_tests"
-    if exit.code != 0 or ledger.ended.exit_status != 0:
-        return "failed"
-    return "incomplete" if missed else "passed"
-
-
-def _named_what_skips_itself(ledger: Ledger) -> bool:
-    """pytest does not find a test in a module that skips itself, and then runs none of the others either."""
-    return ledger.usage_fault is not None and bool(ledger.skipped_modules) and not ledger.tests
 
 
 def stopped_itself(ledger: Ledger) -> bool:
@@ -195,11 +169,12 @@ def _report(run: Run[Request], request: ExecuteTests, *, cut_short: bool = False
     failed = [failures.of_record(record, root) for record in ledger.completed if record.outcome in ("failed", "error")]
     broken = [event.file for event in ledger.collection_failures]
     names = [failure.node_id for failure in failed]
+    missed = bool(targets_not_run.missed(request, ledger)) or facts.missed(run)
     return Report(
-        verdict=judge(ledger, run.exit, missed=bool(targets_not_run.missed(request, ledger)) or facts.missed(run)),
+        verdict=verdict.verdict_of(verdict.of_run(ledger, run.exit, missed=missed)),
         exit_code=run.exit.code,
         summary=_summary(run),
-        notices=notices.of_execution(run, request, cut_short=cut_short),
+        notices=_notices(bind(notices.of_execution, run, request, cut_short=cut_short)),
         collection_errors=[failures.collection_error(event) for event in ledger.collection_failures],
         groups=grouping.group(failed),
         failures=failed,
@@ -212,8 +187,17 @@ def _report(run: Run[Request], request: ExecuteTests, *, cut_short: bool = False
         locals=request.locals,
         shard=facts.of_run(run, request),
         unreached=ledger.unreached.count if ledger.unreached else 0,
-        coverage=coverage.of_run(run, request),
+        coverage=_coverage(run, request) if request.coverage else None,
     )
+
+
+def _notices(make: Callable[[], list[str]]) -> list[str]:
+    return additions.made("notices", make, instead=[])
+
+
+def _coverage(run: Run[Request], request: ExecuteTests) -> Coverage | None:
+    unknown: Coverage | None = coverage.nothing("coverage is not known", None)
+    return additions.made("coverage", bind(coverage.of_run, run, request), instead=unknown)
 
 
 def _not_failed(ledger: Ledger, request: ExecuteTests) -> list[TestResult]:

@@ -66,6 +66,14 @@ def limit(request: Request, ceiling: int) -> Fits:
     return fits
 
 
+def ever_larger(most: int) -> list[int]:
+    """Ever larger numbers up to the last one, few enough to try each."""
+    numbers: list[int] = []
+    while not numbers or numbers[-1] < most:
+        numbers.append(min(most, (numbers[-1] * 5 + 3) // 4 + 1 if numbers else 1))
+    return numbers if most else []
+
+
 def estimate(text: str) -> int:
     total = 0.0
     for found in _PIECE.finditer(text):

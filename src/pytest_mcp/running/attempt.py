@@ -3,7 +3,6 @@
 In come the call and the interpreter; out comes the run. Whether it has a result is not decided here.
 """
 
-import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -48,8 +47,8 @@ class Deadline:
         return cls(named or seconds, anyio.current_time() + seconds)
 
     @property
-    def left(self) -> int:
-        return math.ceil(self.moment - anyio.current_time())
+    def left(self) -> float:
+        return self.moment - anyio.current_time()
 
 
 @dataclass(frozen=True)
@@ -78,6 +77,7 @@ class Attempt(Generic[Asked_co]):
         self.deadline = deadline
         self.ledger = Ledger()
         self.finished = anyio.Event()
+        self.tested_in_time = False
         whole = command.build(
             call.request, call.config, chosen.python, own_prefix=Path(sys.prefix), collect_only=collect_only
         )
@@ -104,6 +104,7 @@ class Attempt(Generic[Asked_co]):
             shard=self.call.config.shard,
             reach=self.call.reach,
             changed_lines=self.call.changed_lines,
+            max_memory=self.call.config.max_memory,
         )
 
     async def _process(self) -> Exit:
@@ -124,12 +125,17 @@ class Attempt(Generic[Asked_co]):
         self.call.on_progress(self.ledger)
         if isinstance(record.event, events.Hello) and record.event.pytest is not None:
             self.call.spare.prefer(self.command.launch)
-        if self.ledger.returned is not None and anyio.current_time() < self.deadline.moment:
-            self.finished.set()
+        if anyio.current_time() < self.deadline.moment:
+            self.tested_in_time = self.ledger.measuring is not None
+            if self.ledger.returned is not None:
+                self.finished.set()
 
     def _as_finished(self, ended: Exit) -> Exit:
         """If it had nothing more to do, in time, and did not exit: with the code that it would have exited with."""
         returned = self.ledger.returned
+        if ended.timed_out and self.tested_in_time and self.ledger.measuring is not None and returned is None:
+            # The results of the tests do not wait for coverage.
+            return replace(ended, reason="stopped", code=self.ledger.measuring.exit_status & 0xFF, signal=None)
         if returned is None or not self.finished.is_set() or ended.reason not in _ON_OUR_ORDER:
             return ended
         code = returned.exit_status & 0xFF

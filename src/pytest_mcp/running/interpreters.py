@@ -9,14 +9,15 @@ from functools import partial
 from pathlib import Path
 
 from pytest_mcp.api.errors import ExecutionFailed, Fix, RunFacts
-from pytest_mcp.api.requests import DiscoverTests
+from pytest_mcp.api.requests import DiscoverTests, Survey
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import advice, ambiguity, interpreter, user_dirs
+from pytest_mcp.environments import advice, ambiguity, host, interpreter, project_root, user_dirs
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.report import no_result
+from pytest_mcp.report.environment import readiness
 from pytest_mcp.report.environment.attempt import Trial
 from pytest_mcp.running.attempt import Asked, Attempt, Call, Deadline, environment_of
 
@@ -34,7 +35,9 @@ async def run(call: Call[Asked], time_limit: int) -> Run[Asked]:
 
 
 async def try_interpreters(call: Call[Asked], time_limit: int) -> Trial[Asked]:
-    """Run in the first interpreter that has pytest."""
+    """Run in the first interpreter that has pytest. Raises if nothing is to be run in this root."""
+    if (refusal := await in_thread(partial(project_root.refusal, call.config.root))) is not None:
+        raise ExecutionFailed("environment", f"pytest execution failed: {refusal}", RunFacts())
     rejected: list[Candidate] = []
     folder = interpreter.pointed_at(call.places, call.config.root)
     deadline = Deadline.after(time_limit)
@@ -57,8 +60,9 @@ async def try_interpreters(call: Call[Asked], time_limit: int) -> Trial[Asked]:
 
 
 def _judged(call: Call[Asked], run: Run[Asked], candidate: Candidate, rejected: list[Candidate]) -> Trial[Asked]:
-    doubted = replace(run, doubts=tuple(ambiguity.of_choice(candidate, rejected, call.places, call.config)))
     folder = interpreter.pointed_at(call.places, call.config.root)
+    doubts = tuple(ambiguity.of_choice(candidate, rejected, call.places, call.config))
+    doubted = replace(run, doubts=doubts, fix=_fix(run, candidate, call.config, folder))
     add = partial(_addition, chosen=candidate, config=call.config, folder=folder)
     if run.ledger.no_coverage is not None:
         return Trial(candidate, tuple(rejected), doubted, no_result.without_coverage(run, add("coverage")))
@@ -66,6 +70,14 @@ def _judged(call: Call[Asked], run: Run[Asked], candidate: Candidate, rejected: 
     if missing is None or missing.installed:
         return Trial(candidate, tuple(rejected), doubted, no_result.diagnose(run))
     return Trial(candidate, tuple(rejected), doubted, no_result.without_xdist(run, add("pytest-xdist")))
+
+
+def _fix(run: Run[Asked], chosen: Candidate, config: Config, folder: Path) -> str | None:
+    """`explain_environment` gives it as its next step."""
+    ledger = run.ledger
+    if isinstance(run.request, Survey) or ((ledger.items or ledger.tests) and not ledger.collection_failures):
+        return None
+    return readiness.help_with(run, host.look(config, chosen.python, folder))
 
 
 def _addition(package: str, chosen: Candidate, config: Config, folder: Path) -> Fix:

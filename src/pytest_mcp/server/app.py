@@ -5,10 +5,10 @@ What a call does is decided in `tools` and below. Every string that leaves goes 
 
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any, Protocol, cast
 
 import anyio
@@ -31,6 +31,7 @@ from pytest_mcp.environments import interpreter
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.events.steps import Steps
+from pytest_mcp.execution import additions
 from pytest_mcp.execution.background import alongside, in_thread
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.report import serialize
@@ -41,7 +42,7 @@ from pytest_mcp.server.log_format import FIELDS
 from pytest_mcp.server.mcp_app import View
 from pytest_mcp.server.stdio import Outlet
 from pytest_mcp.server.telemetry import Entry, Observer
-from pytest_mcp.tools import INSTRUCTIONS, Handler, Tool, dump, named, offered
+from pytest_mcp.tools import INSTRUCTIONS, Handler, Tool, dump, named, offered, with_notices
 
 # At most a few progress notifications per second: a client shows them to a person.
 PROGRESS_SECONDS = 0.3
@@ -72,9 +73,13 @@ def create(config: Config, calls: Calls | None = None, observer: Observer | None
             with anyio.CancelScope(shield=True):
                 await engine.finish_recording(config)
 
-    async def list_tools(context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        has_page = page.is_offered_to(context)
+    @cache
+    def advertised(*, has_page: bool) -> types.ListToolsResult:
+        """Once: making the schemas takes longer than all else in a request, and every client asks for them."""
         return types.ListToolsResult(tools=[_advertised(tool, has_page=has_page) for tool in offered(config)])
+
+    async def list_tools(context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return advertised(has_page=page.is_offered_to(context))
 
     server = Server(
         "pytest-mcp",
@@ -252,14 +257,21 @@ class ToolCalls:
         runs: list[Run[ExecuteTests]] = []
         has_page = tool.name == mcp_app.TOOL and self.page.is_offered_to(context)
         handler: Handler = partial(engine.execute, on_run=runs.append) if has_page else tool.handler
-        async with self.turns.one(), alongside(notes.report(context)):
-            with self.spare.during_a_call():
-                result = await handler(request, self.config, self.spare, notes.update)
+        with additions.collected() as left_out:
+            async with self.turns.one(), alongside(notes.report(context)):
+                with self.spare.during_a_call():
+                    update = additions.sparing("progress", notes.update)
+                    result = await handler(request, self.config, self.spare, update)
+            page = await self._page(result, runs) if has_page else {}
         entry.answered(result)
-        answer = await in_thread(lambda: _success(result, colour=getattr(request, "color", False)))
-        if has_page and isinstance(result, ExecuteResult):
-            answer.meta = await in_thread(lambda: self.page.of_result(result, runs)) or None
+        told = with_notices(result, left_out.notices)
+        answer = await in_thread(lambda: _success(told, colour=getattr(request, "color", False)))
+        answer.meta = page or None
         return answer
+
+    async def _page(self, result: Shape, runs: Sequence[Run[ExecuteTests]]) -> dict[str, Any]:
+        assert isinstance(result, ExecuteResult)
+        return await additions.awaited("page", in_thread(partial(self.page.of_result, result, runs)), instead={})
 
 
 def _client(context: Context) -> str:
@@ -324,5 +336,8 @@ class Progress:
             self.changed = anyio.Event()
             if self.ledger is not None and self.ledger.finished > self.finished:
                 self.finished = self.ledger.finished
-                await context.session.report_progress(self.finished, self.ledger.selected, progress.words(self.ledger))
+                await additions.awaited("progress", self._send(context, self.ledger), instead=None)
             await anyio.sleep(PROGRESS_SECONDS)
+
+    async def _send(self, context: Context, made: Ledger | Steps) -> None:
+        await context.session.report_progress(made.finished, made.selected, progress.words(made))

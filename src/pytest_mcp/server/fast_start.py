@@ -2,20 +2,24 @@
 
 In come the client's first lines; out go the answers that the SDK would give, and then a `Handover`: where the SDK
 continues. The first line that is not understood completely is left to the SDK, with all that follows it. After the
-answer to `tools/list` the SDK takes over as well: it is imported while the client is busy.
+answer to `tools/list` the SDK takes over as well: it is imported while the client is busy. If the client leaves
+meanwhile, `leaving_with_client` ends the process: nobody needs the SDK any more.
 
-There are no threads, so the order of messages is kept. Every import here delays the first answer.
+One thread reads, so the order of messages is kept. Every import here delays the first answer.
 """
 
 import json
 import os
 import select
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 # Generated: `make docs`. In an answer, null stands for the value that `shared` has under the same key.
 SNAPSHOT = Path(__file__).with_name("snapshot.json")
-# Generated too: the tool that servers with a history have as their last one, by era and version.
+# Generated too: the tool that servers with a history have as their last one.
 HISTORY_SNAPSHOT = Path(__file__).with_name("snapshot_history.json")
 # A hundred times the size of a first request, and no more than a pipe holds.
 LONGEST_LINE = 64 * 1024
@@ -25,6 +29,8 @@ MOST_BRACKETS = 100
 STALLED_SECONDS = 0.75
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+# poll always reports a hangup; a half-closed socket only if it is asked for.
+_HANGUP = getattr(select, "POLLRDHUP", 0)
 # The extension whose clients get other answers than those of the snapshot.
 APPS = "io.modelcontextprotocol/ui"
 
@@ -84,6 +90,8 @@ class Handover(NamedTuple):
     opening: bytes = b""
     # Every byte that was read and not answered, in order.
     rest: bytes = b""
+    # Whether an answer may be due for some of them.
+    is_owed: bool = True
 
 
 def greet(source: int, target: int, *, has_history: bool = False, app: str = "auto") -> Handover | None:
@@ -106,7 +114,37 @@ def greet(source: int, target: int, *, has_history: bool = False, app: str = "au
                 return None
     except BrokenPipeError:
         return None
-    return Handover(conversation.opening, conversation.held + heard)
+    return Handover(conversation.opening, conversation.held + heard, is_owed=bool(heard))
+
+
+@contextmanager
+def leaving_with_client(source: int, handover: Handover) -> Iterator[None]:
+    """End the process as soon as the client has left during the block, unless it waits for an answer."""
+    # The first answer does not wait for them.
+    import fcntl  # noqa: PLC0415
+    import termios  # noqa: PLC0415
+    import threading  # noqa: PLC0415
+
+    ended, end = os.pipe()
+
+    def watch() -> None:
+        changes = select.poll()
+        changes.register(source, _HANGUP)
+        changes.register(ended, select.POLLIN)
+        if ended in dict(changes.poll()):
+            return
+        unread = int.from_bytes(fcntl.ioctl(source, termios.FIONREAD, bytes(4)), sys.byteorder)
+        if not unread and not handover.is_owed:
+            os._exit(0)
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        os.close(end)
+        watching.join()
+        os.close(ended)
 
 
 class _Conversation:
@@ -116,7 +154,7 @@ class _Conversation:
         self.app = app
         self.snapshot = json.loads(SNAPSHOT.read_bytes())
         if has_history:
-            _add_tool(self.snapshot, json.loads(HISTORY_SNAPSHOT.read_bytes()))
+            self.snapshot["shared"]["tools"].append(json.loads(HISTORY_SNAPSHOT.read_bytes()))
         self.opening = b""
         self.held = b""
         self.has_listed = False
@@ -174,14 +212,8 @@ def extensions_in(params: Any) -> dict[str, Any]:
 
 def input_schema(tool: str) -> Any:
     """The arguments of a tool, for a command that need not load the models for it."""
-    version = next(iter(json.loads(SNAPSHOT.read_bytes())["stateless"].values()))
-    return next(each["inputSchema"] for each in version["tools/list"]["tools"] if each["name"] == tool)
-
-
-def _add_tool(snapshot: dict[str, Any], added: dict[str, Any]) -> None:
-    for era, versions in added.items():
-        for version, tool in versions.items():
-            snapshot[era][version]["tools/list"]["tools"].append(tool)
+    tools = json.loads(SNAPSHOT.read_bytes())["shared"]["tools"]
+    return next(each["inputSchema"] for each in tools if each["name"] == tool)
 
 
 def _parsed(line: bytes) -> Any:
@@ -228,6 +260,5 @@ def _write(target: int, data: bytes, source: int) -> None:
 def has_left(source: int) -> bool:
     """Whether the other end of our stdin is closed, even if there is still something to read."""
     watch = select.poll()
-    # poll always reports a hangup; a half-closed socket only if it is asked for.
-    watch.register(source, getattr(select, "POLLRDHUP", 0))
+    watch.register(source, _HANGUP)
     return bool(watch.poll(0))

@@ -64,7 +64,7 @@ class View:
 
     def _room(self, result: ExecuteResult) -> int:
         # An answer is sent twice: as an object, and as text in a string.
-        text = serialize.line(result.model_dump(mode="json", by_alias=True))
+        text = serialize.line(serialize.safe(result.model_dump(mode="json", by_alias=True)))
         return min(MOST_BYTES, self.config.max_reply_bytes - len(text.encode()) - len(json.dumps(text)))
 
 

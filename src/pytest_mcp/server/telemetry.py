@@ -16,6 +16,7 @@ from pytest_mcp import __version__, text
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.investigation import InvestigateResult
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, Shape
+from pytest_mcp.execution import additions
 from pytest_mcp.server.log_format import FIELDS
 
 # The names on a span begin with this.
@@ -68,9 +69,10 @@ def entry(tool: str, client: str, observer: Observer | None = None) -> Iterator[
         facts: Facts = {"tool": tool, "seconds": round(time.monotonic() - began, 3), **kept.facts}
         # The client chose this text.
         logger.info("call", extra={FIELDS: {"client": text.in_line(client), **facts}})
-        if observer is not None:
-            observer(facts)
-        trace.get_current_span().set_attributes({f"{NAMESPACE}.{name}": fact for name, fact in kept.facts.items()})
+        with additions.spared("metrics"):
+            if observer is not None:
+                observer(facts)
+            trace.get_current_span().set_attributes({f"{NAMESPACE}.{name}": fact for name, fact in kept.facts.items()})
 
 
 def _told_of(result: Shape) -> Facts:

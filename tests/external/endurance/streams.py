@@ -14,7 +14,7 @@ from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import Event
 from pytest_mcp.events.run import Run
-from pytest_mcp.report import budget, no_result, result
+from pytest_mcp.report import budget, no_result, result, verdict
 from pytest_mcp.tools import dump
 from tests.external.endurance.figures import Tally, part
 from tests.support.invented.records import (
@@ -102,15 +102,15 @@ def is_passed(lines: list[bytes], true_exit: Exit, request: ExecuteTests) -> boo
         if (record := parse(line)) is not None:
             ledger.take(record)
     run = Run(request, ledger, true_exit, ("python", "-m", "pytest"), 60, ENVIRONMENT)
-    verdict = result.judge(ledger, true_exit)
+    judged = verdict.verdict_of(verdict.of_run(ledger, true_exit))
     error = no_result.diagnose(run)
     if error is not None:
         json.dumps(error.data)
     elif true_exit.code is not None:
         answer = dump(budget.fit_execution(result.executed(run), request, ceiling=CEILING))
         json.dumps(answer)
-        assert answer["verdict"] == verdict
-    return verdict == "passed"
+        assert answer["verdict"] == judged
+    return judged == "passed"
 
 
 def any_session(rng: random.Random) -> tuple[list[bytes], Exit]:

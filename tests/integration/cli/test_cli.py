@@ -8,6 +8,8 @@ from pathlib import Path
 
 import anyio
 import pytest
+from mcp import Client
+from mcp.client.stdio import stdio_client
 
 from pytest_mcp import __version__
 from pytest_mcp.cli.commands import call, completion, discover, doctor, history, hook, investigate, merge, run, setup
@@ -17,6 +19,7 @@ from pytest_mcp.history.opening import open_store
 from tests.support import workbench
 from tests.support.commands import preloaded
 from tests.support.projects.checkouts import new_checkout
+from tests.support.protocol import servers
 from tests.support.workbench import Workbench
 
 
@@ -190,6 +193,53 @@ def test_version_and_help_speak_without_a_project() -> None:
     assert version.stdout == f"pytest-mcp {__version__}\n"
     assert usage.returncode == 0
     assert "--python" in usage.stdout
+
+
+GONE = "pytest-mcp: --history-map (PYTEST_MCP_HISTORY_MAP) is gone and has no effect; please remove it\n"
+WAYS_TO_SAY_IT = {
+    "before the command": (["--history-map"], [], {}),
+    "behind the command": ([], ["--history-map"], {}),
+    "twice and in the variable": (["--history-map"], ["--history-map"], {"PYTEST_MCP_HISTORY_MAP": "1"}),
+    "in the variable, whatever it says": ([], [], {"PYTEST_MCP_HISTORY_MAP": "perhaps"}),
+}
+
+
+@pytest.mark.parametrize(("before", "behind", "environment"), WAYS_TO_SAY_IT.values(), ids=WAYS_TO_SAY_IT)
+def test_a_command_with_an_option_that_is_gone_says_so_once_and_does_the_same(
+    project: Workbench, before: list[str], behind: list[str], environment: dict[str, str]
+) -> None:
+    call = ["call", *behind, "execute_tests", '{"path": "tests"}']
+
+    done = typed(f"--python={project.python}", *before, *call, cwd=project.root, **environment)
+
+    assert (done.returncode, done.stderr) == (0, GONE)
+    assert json.loads(done.stdout)["verdict"] == "passed"
+
+
+@pytest.mark.parametrize(("flags", "environment"), [(["--history-map"], {}), ([], {"PYTEST_MCP_HISTORY_MAP": "1"})])
+async def test_a_server_with_an_option_that_is_gone_says_so_once_and_answers(
+    project: Workbench, flags: list[str], environment: dict[str, str], tmp_path: Path
+) -> None:
+    server = servers.parameters(project.root, project.python, *flags, environment=environment)
+    log = tmp_path / "log"
+
+    with log.open("w", encoding="utf-8") as stderr:
+        async with Client(stdio_client(server, errlog=stderr)) as client:
+            answer = await client.call_tool("execute_tests", {})
+
+    assert answer.structured_content is not None
+    assert answer.structured_content["verdict"] == "passed"
+    assert log.read_text(encoding="utf-8") == GONE
+
+
+def test_an_option_that_is_gone_is_in_no_help_no_advice_and_no_entry(project: Workbench) -> None:
+    helped = [typed(*command, "--help", cwd=project.root) for command in ([], ["run"])]
+    mistyped = typed("run", "--history-mapp", cwd=project.root)
+    entry = typed("--history-map", "setup", "--print", "claude-code", cwd=project.root)
+
+    assert "history-map" not in "".join(done.stdout + done.stderr for done in helped)
+    assert "See pytest-mcp run --help." in mistyped.stderr
+    assert "history-map" not in mistyped.stderr.replace("--history-mapp", "") + entry.stdout
 
 
 def test_the_server_ends_when_its_input_does(project: Workbench) -> None:

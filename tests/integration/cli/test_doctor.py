@@ -85,7 +85,7 @@ def test_json_is_the_tools_answer_the_handshake_and_the_clients(project: Workben
     handshake = answer.pop("handshake")
     assert answer.pop("clients") == []
     (explain,) = [tool for tool in TOOLS if tool.name == "explain_environment"]
-    assert list(answer) == list(explain.output_schema["properties"])
+    assert list(answer) == list(explain.output_schema["required"])
     assert (answer["ready"], answer["tests"]["count"], answer["config"]["markers"]) == (True, 1, ["slow"])
     assert handshake["server"] == "pytest-mcp"
     assert handshake["tools"] == [tool.name for tool in TOOLS]

@@ -178,6 +178,61 @@ def test_without_a_path_at_a_root_without_an_environment_its_members_run_and_a_n
     assert partly["notices"][0].startswith("packages/c did not finish: ")
 
 
+def test_tests_of_a_root_without_an_environment_make_the_run_incomplete(bench: Workbench) -> None:
+    """They fail, and nothing can run them: green members do not stand for them."""
+    bench.write({".git/HEAD": "", "tests/unit/deep/down/test_root.py": BAD})
+    for name in "ab":
+        member(bench, name, "pytest-9", MEANT.format("9"))
+    environment = environment_of(bench)
+
+    answer = json.loads(run(bench, "--json").stdout)
+    listed = typed("discover", cwd=bench.root, env=environment)
+    doctor = typed("doctor", cwd=bench.root, env=environment)
+
+    assert (answer["verdict"], answer["exit_code"], answer["summary"]["passed"]) == ("incomplete", 4, 2)
+    assert answer["notices"][0].startswith("the project root was not run: it has tests outside of its members")
+    assert len(listed.stdout.splitlines()) == 2
+    assert "The project root is not listed: " in listed.stderr
+    assert doctor.stdout.splitlines()[-1] == "Next: pytest-mcp run packages/a packages/b"
+    assert doctor.returncode == 1
+
+
+WORKSPACE = (
+    "[project]\nname = 'x'\n[tool.uv.workspace]\nmembers = ['packages/*']\n[dependency-groups]\ndev = ['pytest']\n"
+)
+
+
+@pytest.mark.parametrize("command", ["run", "discover", "doctor", "investigate tests/test_x.py::test_meant"])
+def test_a_command_in_a_member_uses_the_environment_of_its_workspace(bench: Workbench, command: str) -> None:
+    bench.write({"pyproject.toml": WORKSPACE})
+    (bench.root / ".venv").symlink_to(ENVIRONMENTS["pytest-9"].python.parents[1])
+    member(bench, "a", None, MEANT.format("9"))
+
+    done = typed(*command.split(), cwd=bench.root / "packages/a", env=environment_of(bench))
+
+    assert done.returncode == 0
+    assert f"pytest-mcp: the environment is that of the workspace, {bench.root}/.venv\n" in done.stderr
+
+
+def test_the_environment_of_a_member_precedes_that_of_its_workspace(bench: Workbench) -> None:
+    bench.write({"pyproject.toml": WORKSPACE})
+    (bench.root / ".venv").symlink_to(ENVIRONMENTS["pytest-9"].python.parents[1])
+    member(bench, "a", "pytest-7.0", MEANT.format("7"))
+
+    assert run(bench, folder="packages/a").returncode == 0
+
+
+def test_before_a_workspace_is_installed_doctor_ends_with_the_command_that_installs_it(bench: Workbench) -> None:
+    bench.write({"pyproject.toml": WORKSPACE})
+    member(bench, "a", None, BAD)
+    bench.write({"packages/a/pyproject.toml": f"{PROJECT}[build-system]\nbuild-backend = 'hatchling.build'\n"})
+    search_path = f"{ENVIRONMENTS['managers'].python.parent}:/usr/bin:/bin"
+
+    done = typed("doctor", cwd=bench.root, env=environment_of(bench, PATH=search_path))
+
+    assert done.stdout.splitlines()[-1] == "Next: uv sync --all-packages --group dev"
+
+
 @pytest.mark.anyio
 async def test_an_agent_is_told_which_paths_to_name(monorepo: Workbench) -> None:
     config = monorepo.config._replace(python=None)

@@ -96,9 +96,10 @@ def test_p_is_refused_in_one_sentence_and_other_refusals_use_the_words_of_the_co
     assert plugin.stderr.splitlines()[0].endswith(
         "plugins are the project's own choice; set `-p` in addopts of its settings"
     )
+    lists = "`pytest-mcp discover` lists what there is"
     assert path.stderr.splitlines() == [
-        f"tests/nowhere/test_x.py: does not exist in the project root {suite.root}",
-        "--maxfail: Input should be greater than or equal to 1 (received 0)",
+        f"tests/nowhere/test_x.py: does not exist in the project root {suite.root}; {lists}",
+        '--maxfail: must be a whole number from 1 to 100000 (received "0")',
     ]
 
 

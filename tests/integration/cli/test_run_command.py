@@ -94,7 +94,7 @@ CALLS: dict[str, tuple[dict[str, str], list[str], dict[str, Any]]] = {
             "node_ids": ["tests/check_a.py::test_bad"],
         },
     ),
-    "a bad parameter": ({}, ["--path=..", "--maxfail=0"], {"path": "..", "maxfail": 0}),
+    "a bad parameter": ({}, ["--path=..", "--maxfail=0"], {"path": "..", "maxfail": "0"}),
     "a missing test": ({"test_a.py": FINE}, ["test_a.py::test_b"], {"node_ids": ["test_a.py::test_b"]}),
     "a usage error": ({"pytest.ini": "[pytest]\naddopts = --no-such\n"}, [], {}),
     "a file that cannot be imported": ({"test_a.py": "import nowhere\n"}, [], {}),
@@ -172,7 +172,7 @@ def test_the_operators_sizes_of_answers_hold_for_calls_and_their_ceiling_for_a_p
     person = piped(bench, "--most-tokens=1000", "run")
 
     assert len(small.stdout) < len(usual.stdout)
-    assert "above the operator's limit of 1000" in json.loads(above.stdout)["message"]
+    assert "from 500 to 1000 (the operator's limit)" in json.loads(above.stdout)["message"]
     assert (above.returncode, person.returncode) == (4, 1)
 
 
@@ -188,7 +188,7 @@ def test_the_operators_time_limit_and_that_of_the_run_do_not_meet(bench: Workben
     assert "exceeded timeout of 1 seconds" in own.stderr
     assert "exceeded timeout of 1 seconds" in operators.stderr
     assert too_long.returncode == behind.returncode == 4
-    assert "is above the operator's limit of 5 seconds" in too_long.stderr
+    assert "from 1 to 5 (the operator's limit)" in too_long.stderr
     assert behind.stderr == too_long.stderr
 
 

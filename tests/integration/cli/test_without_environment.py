@@ -5,6 +5,8 @@ The advice is followed in the folder where the command was typed.
 
 import shlex
 
+import pytest
+
 from tests.support.commands.preloaded import typed
 from tests.support.commands.terminals import environment_of
 from tests.support.workbench import Workbench
@@ -48,3 +50,15 @@ def test_the_fix_that_is_typed_in_a_subfolder_goes_to_the_root_first(bench: Work
     assert examined.stdout.splitlines()[-1] == f"Next: {line}"
     assert line not in answered.stdout
     assert line.removeprefix("cd ../.. && ") in answered.stdout
+
+
+@pytest.mark.parametrize("command", ["run", "discover"])
+def test_the_fix_of_a_result_goes_to_the_root_first_too(bench: Workbench, command: str) -> None:
+    bench.write({"src/till/__init__.py": "", "setup.py": "", "tests/test_a.py": "import till\n"})
+    settings = [f"--python={bench.python}", command]
+
+    done = typed(*settings, cwd=bench.root / "tests", env=environment_of(bench))
+
+    fix = next(line for line in (done.stdout + done.stderr).splitlines() if line.startswith("note: fix: "))
+    assert fix.startswith("note: fix: cd .. && ")
+    assert fix.endswith("/python -m pip install -e .")

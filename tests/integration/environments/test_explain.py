@@ -79,6 +79,24 @@ def test_the_marks_are_those_that_the_project_adds_to_pytests_own(ordinary: Answ
     assert marks == ["slow", "net", "late"]
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("addopts", ["", "-n 2"])
+async def test_marks_that_conftests_below_the_root_register_are_told_even_if_a_file_is_broken(
+    every_bench: Workbench, addopts: str
+) -> None:
+    """pytest loads such a conftest only when it collects the folder."""
+    registers = "def pytest_configure(config): config.addinivalue_line('markers', '{}: x')\n"
+    every_bench.write({"pytest.ini": f"[pytest]\naddopts = {addopts}\nmarkers = slow\n"})
+    every_bench.write({"shop/conftest.py": registers.format("net"), "shop/a/conftest.py": registers.format("deep")})
+    every_bench.write({"shop/test_a.py": FINE, "shop/a/test_b.py": FINE})
+
+    whole = await every_bench.explain()
+    every_bench.write({"shop/a/test_b.py": "raise ValueError\n"})
+    broken = await every_bench.explain()
+
+    assert [answer["config"]["markers"] for answer in (whole, broken)] == [["slow", "net", "deep"]] * 2
+
+
 def test_the_interpreter_is_told_with_where_it_was_found(ordinary: Answers) -> None:
     program = "import sys; print(sys.executable, sys.prefix, '%d.%d.%d' % sys.version_info[:3], sep='\\n')"
     said = subprocess.run([ordinary["python"], "-c", program], capture_output=True, text=True, check=True).stdout
@@ -95,8 +113,8 @@ def test_an_ordinary_project_costs_few_tokens(ordinary: Answers) -> None:
     assert estimate(json.dumps(ordinary["answer"], ensure_ascii=False, separators=(",", ":"))) <= 500
 
 
-def test_explaining_leaves_no_trace_in_the_project(ordinary: Answers) -> None:
-    assert sorted(ordinary["files"]) == sorted(ORDINARY)
+def test_explaining_leaves_nothing_in_the_project_but_bytecode(ordinary: Answers) -> None:
+    assert sorted(file for file in ordinary["files"] if not file.endswith(".pyc")) == sorted(ORDINARY)
 
 
 @pytest.mark.anyio
@@ -296,3 +314,33 @@ async def test_the_next_step_is_a_command_that_helps(bench: Workbench, case: str
 
     assert not answer["ready"]
     assert answer["next_step"].endswith(step)
+
+
+DJANGO = {"manage.py": "import os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'site1.settings')\n"}
+UNCONFIGURED = "class ImproperlyConfigured(Exception): pass\nraise ImproperlyConfigured('DJANGO_SETTINGS_MODULE')\n"
+UNRUNNABLE: dict[str, dict[str, str]] = {
+    **{name: files for name, (files, _) in UNREADY.items()},
+    "a conftest that imports the package": {"src/till/__init__.py": "", "setup.py": "", "conftest.py": "import till\n"},
+    "a package that nothing has": {"setup.py": "", "test_a.py": "import not_there\n" + FINE},
+    "Django without settings": {**DJANGO, "test_a.py": UNCONFIGURED},
+    "Django's names of test files": {**DJANGO, "shop/tests.py": FINE},
+}
+
+
+@pytest.mark.parametrize("case", UNRUNNABLE)
+async def test_a_run_and_a_discovery_have_the_same_step_as_a_notice(every_bench: Workbench, case: str) -> None:
+    every_bench.write(UNRUNNABLE[case])
+
+    step = (await every_bench.explain())["next_step"]
+    answers = [await every_bench.execute(), await every_bench.discover(), await every_bench.execute(workers=1)]
+
+    assert [f"fix: {step}" in answer["notices"] for answer in answers] == [True, True, True]
+
+
+@pytest.mark.parametrize("source", ["import not_there\n", "raise ValueError\n", "def test_a(): assert 0\n", ""])
+async def test_where_no_step_is_certain_a_run_has_none(bench: Workbench, source: str) -> None:
+    bench.write({"test_a.py": source})
+
+    answer = await bench.execute()
+
+    assert not [notice for notice in answer["notices"] if notice.startswith("fix: ")]

@@ -90,6 +90,7 @@ async def test_tests_run_in_the_environment_in_the_project_whatever_made_it(
 
 @pytest.mark.anyio
 async def test_each_project_of_a_repository_has_its_own_environment(bench: Workbench, managed_home: Home) -> None:
+    bench.write({".git/HEAD": ""})
     for place in (".", "services/a", "services/b"):
         folder = bench.root / place
         folder.mkdir(parents=True, exist_ok=True)

@@ -47,7 +47,7 @@ from tests.support.protocol.dialogues import (
     request,
     said,
 )
-from tests.support.protocol.players import told_by_process, told_by_sdk, told_by_warm_process
+from tests.support.protocol.players import canonical, told_by_process, told_by_sdk, told_by_warm_process
 from tests.support.workbench import Workbench
 
 
@@ -65,7 +65,7 @@ def is_refusal(answer: Message) -> bool:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("name", DIALOGUES)
-async def test_a_dialogue_is_answered_byte_for_byte_as_the_sdk_would(bench: Workbench, name: str) -> None:
+async def test_a_dialogue_is_answered_as_the_sdk_would(bench: Workbench, name: str) -> None:
     turns = DIALOGUES[name]
 
     told = told_by_warm_process(bench.config, turns)
@@ -110,7 +110,7 @@ def greeted(data: bytes, *, has_history: bool = False) -> tuple[list[str], Hando
     os.close(source)
     os.close(target)
     with os.fdopen(server, encoding="utf-8") as answers:
-        return list(answers), handover
+        return [canonical(line) for line in answers], handover
 
 
 @pytest.mark.anyio
@@ -125,7 +125,7 @@ async def test_every_version_gets_the_answers_of_the_sdk_from_the_front_alone(
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("messages", LISTS)
-async def test_the_same_holds_with_a_history_which_adds_one_tool_and_changes_no_other_byte(
+async def test_the_same_holds_with_a_history_which_adds_one_tool_and_changes_nothing_else(
     bench: Workbench, messages: list[Message]
 ) -> None:
     without, _ = greeted(b"".join(map(line, messages)))
@@ -270,7 +270,7 @@ def test_whatever_the_front_answers_the_sdk_would_have_answered_alike(
     assert told == anyio.run(told_by_sdk, config, turns)
     held = [turn.data for turn in turns if not turn.answers]
     left = b"".join([*held, *data[count:]])
-    assert handover in (Handover(data[0].rstrip() if told else b"", left), None)
+    assert handover in (Handover(data[0].rstrip() if told else b"", left, is_owed=count < len(data)), None)
     assert handover is not None or not requests[len(told) :]
 
 

@@ -1,14 +1,19 @@
 """Calls, answers and errors on the server itself, with the SDK's client in memory."""
 
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import mcp_types as types
 import pytest
 from mcp import Client, MCPError
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.environments import interpreter
+from pytest_mcp.server import app
 from pytest_mcp.server.app import create
+from pytest_mcp.tools import Tool
 from tests.support.workbench import Workbench, call
 
 FINE = "def test_fine(): pass\n"
@@ -16,7 +21,7 @@ FINE = "def test_fine(): pass\n"
 # Bad arguments, and the parameters that must be named for each.
 REFUSED: list[tuple[dict[str, Any], set[str]]] = [
     ({"node_ids": []}, {"node_ids"}),
-    ({"node_ids": "test_fine.py"}, {"node_ids"}),
+    ({"node_ids": {"0": "test_fine.py"}}, {"node_ids"}),
     ({"node_ids": ["--co", "-pX", "@file", "~/x", "/etc/passwd"]}, {f"node_ids.{n}" for n in range(5)}),
     ({"node_ids": ["test_fine.py::", "test_fine.py::a\nb", "sub::test"]}, {f"node_ids.{n}" for n in range(3)}),
     ({"node_ids": [1]}, {"node_ids.0"}),
@@ -36,10 +41,10 @@ REFUSED: list[tuple[dict[str, Any], set[str]]] = [
     ({"verbosity": 3}, {"verbosity"}),
     ({"verbosity": -3}, {"verbosity"}),
     ({"verbosity": True}, {"verbosity"}),
-    ({"verbosity": "1"}, {"verbosity"}),
+    ({"verbosity": "1.0"}, {"verbosity"}),
     ({"maxfail": 0}, {"maxfail"}),
     ({"maxfail": 10**9}, {"maxfail"}),
-    ({"maxfail": 1.5}, {"maxfail"}),
+    ({"maxfail": 1.5, "workers": 0}, {"maxfail", "workers"}),
     ({"failfast": 1}, {"failfast"}),
     ({"failfast": True, "maxfail": 2}, {"maxfail"}),
     ({"timeout": 0}, {"timeout"}),
@@ -213,3 +218,22 @@ async def test_the_child_gets_neither_our_settings_nor_what_would_change_pytest(
     printed = answer["tests"][0]["traceback"].partition("Captured stdout call")[2]
     assert "'KEPT'" in printed
     assert not [name for name in hidden if name in printed]
+
+
+async def test_the_schemas_are_made_once_for_all_clients(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Making them takes as long as ten other requests."""
+    made: list[str] = []
+    monkeypatch.setattr(app, "_advertised", partial(_counted, made, app._advertised))
+    server = create(bench.config._replace(spare=False))
+
+    listed = []
+    for _ in range(3):
+        async with Client(server) as client:
+            listed.append([tool.name for tool in (await client.list_tools()).tools])
+
+    assert listed == [made] * 3
+
+
+def _counted(made: list[str], advertised: Callable[..., types.Tool], tool: Tool, *, has_page: bool) -> types.Tool:
+    made.append(tool.name)
+    return advertised(tool, has_page=has_page)

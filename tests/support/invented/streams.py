@@ -38,7 +38,6 @@ OF_HINT: dict[Any, st.SearchStrategy[Any]] = {
         st.tuples(words, st.lists(words, max_size=2), words, st.none() | whole).map(list), max_size=3
     ),
     list[list[int]] | None: st.none() | st.lists(st.tuples(whole, whole).map(list), max_size=3),
-    list[Any]: st.just([]),
     list[Any] | None: st.none() | st.tuples(words, whole).map(list),
     dict[str, Any]: objects,
     dict[str, Any] | None: st.none() | objects,
@@ -82,10 +81,6 @@ OF_NAME: dict[str, st.SearchStrategy[Any]] = {
     "chain": st.none() | chains,
     "ranges": st.sampled_from(["", "1", "3-5,9"]),
     "code": st.dictionaries(words, executed, max_size=2),
-    "ran": st.sampled_from(["", "0", "0-2,5"]),
-    "given": st.sampled_from(["", "0", "0-2,5"]),
-    "imports": st.lists(st.tuples(words, st.sampled_from(["", "0-2"])).map(list), max_size=2),
-    "states": st.lists(st.lists(st.sampled_from(["", "0", "0-2,5"]), min_size=4, max_size=4), max_size=2),
 }
 
 

@@ -209,7 +209,20 @@ RARE = Truth(
 GOOD = {**SHOP, "test_victim.py": "import shop\ndef test_it(): assert shop.price('tea') == 1\n"}
 BROKEN_SHOP = {"shop.py": "def price(name): return 2\n"}
 BASE = {
-    "at the base too": Truth({}, VICTIM, "pre_existing", committed={**GOOD, **BROKEN_SHOP}, evidence="fails the same"),
+    "at the base too": Truth(
+        {"shop.py": "def price(name): return 1 + 1\n"},
+        VICTIM,
+        "pre_existing",
+        committed={**GOOD, **BROKEN_SHOP},
+        evidence="fails the same",
+    ),
+    "with another value at the base": Truth(
+        {"shop.py": "def price(name): return 3\n"},
+        VICTIM,
+        "deterministic",
+        committed={**GOOD, **BROKEN_SHOP},
+        evidence="by the same statement with other values: AssertionError: assert 2 == 1",
+    ),
     "only now": Truth(BROKEN_SHOP, VICTIM, "deterministic", committed=GOOD, evidence="passes (1 run)"),
     "renamed since": Truth(
         {**BROKEN_SHOP, "test_victim.py": "import shop\ndef test_new(): assert shop.price('tea') == 1\n"},

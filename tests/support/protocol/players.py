@@ -1,5 +1,6 @@
 """Who plays a dialogue: a real process, one that has the SDK loaded already, and the SDK alone in memory."""
 
+import json
 import multiprocessing
 import os
 import subprocess
@@ -68,7 +69,12 @@ def _played(turns: Sequence[Turn], client: IO[bytes], server: IO[bytes]) -> list
         # Half a line is answered when its end does not come any more.
         told += [server.readline() for _ in range(answers + refusals * data.endswith(b"\n"))]
     client.close()
-    return [entry.decode("utf-8") for entry in [*told, *server]]
+    return [canonical(entry) for entry in [*told, *server]]
+
+
+def canonical(line: str | bytes) -> str:
+    """The same for lines that mean the same: the order of keys is nobody's business."""
+    return json.dumps(json.loads(line), sort_keys=True)
 
 
 class Spoken:
@@ -114,7 +120,7 @@ async def told_by_sdk(config: Config, turns: Sequence[Turn]) -> list[str]:
                 await server.run(heard, answers, server.create_initialization_options())
     finally:
         os.close(reader)
-    return spoken.lines
+    return [canonical(line) for line in spoken.lines]
 
 
 async def _mended_lines(descriptor: int) -> AsyncIterator[bytes]:

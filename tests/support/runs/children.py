@@ -27,6 +27,7 @@ JOB: Job = {
     "root": "/project",
     "args": [],
     "collect_only": False,
+    "part": False,
     "targets": [],
     "explicit_files": [],
     "named": [],
@@ -38,13 +39,12 @@ JOB: Job = {
     "shard": None,
     "files": None,
     "unreached": [],
-    "unaffected": [],
     "workers": None,
     "ids": None,
     "trace": None,
     "moved": None,
     "coverage": None,
-    "map": False,
+    "limited_memory": False,
 }
 
 

@@ -115,7 +115,7 @@ def test_one_sentence_about_many_values_is_said_once() -> None:
 
     assert error.message.splitlines()[:2] == [
         f'Invalid params: node_ids.0: {sentence} (received "a.py::t0")',
-        'node_ids.1: same as node_ids.0 (received "a.py::t1")',
+        'node_ids.1: has the same fault as node_ids.0 (received "a.py::t1")',
     ]
     assert error.message.count(sentence) == 1
     assert json.dumps(error.data["validation_errors"]).count(sentence) == 1

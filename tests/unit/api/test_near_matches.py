@@ -20,6 +20,8 @@ def test_prices(): pass
 def root(tmp_path: Path) -> Path:
     (tmp_path / "tests" / "shop").mkdir(parents=True)
     (tmp_path / "tests" / "shop" / "test_cart.py").write_text(SOURCE, encoding="utf-8")
+    (tmp_path / "tests" / "price_test.py").touch()
+    (tmp_path / "shop.py").touch()
     (tmp_path / ".venv").mkdir()
     (tmp_path / ".venv" / "test_hidden.py").touch()
     return tmp_path
@@ -37,6 +39,15 @@ def root(tmp_path: Path) -> Path:
         ("shop/test_cart.py", "tests/shop/test_cart.py"),
         ("tests/shop/nowhere.py", None),
         ("test_hidden.py", None),
+        ("tests/shop/cart.py", "tests/shop/test_cart.py"),
+        ("tests/shop/cart_test.py", "tests/shop/test_cart.py"),
+        ("tests/price.py", "tests/price_test.py"),
+        ("tests/test_price.py", "tests/price_test.py"),
+        ("cart.py", "tests/shop/test_cart.py"),
+        ("tests/shop.py", "shop.py"),
+        ("cart", None),
+        ("tests.shop.test_cart", "tests/shop/test_cart.py"),
+        ("x." * 3000, None),
     ],
 )
 def test_a_missing_path_is_compared_with_its_folder_and_then_with_the_project(
@@ -53,10 +64,36 @@ def test_a_missing_path_is_compared_with_its_folder_and_then_with_the_project(
         ("TestCart::test_totals", "TestCart::test_total"),
         ("TestCart::TestEmpty::test_nothin", "TestCart::TestEmpty::test_nothing"),
         ("test_something_else", None),
+        ("TestCart::test_tax", None),
+        ("test_total", "TestCart::test_total"),
+        ("test_total[1]", "TestCart::test_total"),
+        ("TestBasket::test_total", "TestCart::test_total"),
+        ("test_totl", "TestCart::test_total"),
+        ("test_nothing", "TestCart::TestEmpty::test_nothing"),
+        ("TestCart::test_prices", "test_prices"),
+        ("TestCrat", "TestCart"),
+        ("TestCart.test_total", "TestCart::test_total"),
+        ("TestCart::", "TestCart"),
+        ("TestEmpty", "TestCart::TestEmpty"),
     ],
 )
 def test_a_missing_test_is_compared_with_those_of_its_file(root: Path, asked: str, meant: str | None) -> None:
     assert near_matches.of_test(root / "tests/shop/test_cart.py", asked) == meant
+
+
+def test_the_exact_name_in_a_class_comes_before_a_similar_name(root: Path) -> None:
+    file = root / "tests/shop/test_cart.py"
+    file.write_text(f"{SOURCE}\ndef test_totals(): pass\n", encoding="utf-8")
+
+    assert near_matches.of_test(file, "test_total") == "TestCart::test_total"
+    assert near_matches.of_test(file, "test_totales") == "test_totals"
+
+
+def test_of_several_exact_names_the_one_whose_class_is_nearest_is_meant(root: Path) -> None:
+    file = root / "tests/shop/test_cart.py"
+    file.write_text(f"{SOURCE}\nclass TestBasket:\n    def test_total(self): pass\n", encoding="utf-8")
+
+    assert near_matches.of_test(file, "TestBaskets::test_total") == "TestBasket::test_total"
 
 
 def test_what_cannot_be_read_has_no_near_match(root: Path) -> None:

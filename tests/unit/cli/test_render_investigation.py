@@ -1,9 +1,6 @@
-import pytest
-
-from pytest_mcp.api.investigation import InvestigateResult, Kind, Polluter, Suspect
+from pytest_mcp.api.investigation import InvestigateResult, Polluter, Suspect
 from pytest_mcp.cli import render_investigation
 from pytest_mcp.cli.colours import Painter
-from pytest_mcp.investigation import rates
 
 PLAIN = Painter(has_colours=False)
 TEST = "tests/test_shop.py::test_price"
@@ -56,30 +53,3 @@ def test_suspects_have_place_name_and_score_and_nothing_can_move_the_cursor() ->
         "",
         "fails always; confidence high",
     ]
-
-
-@pytest.mark.parametrize(
-    ("kind", "confidence", "is_shown"),
-    [
-        ("deterministic", "high: failed in 5 of 5 runs alone", False),
-        ("pre_existing", "high: and the same way at main", False),
-        ("order_dependent", "high: passed alone, failed after one other", False),
-        ("deterministic", "medium: failed in 2 of 2 runs alone", True),
-        ("flaky", "high: both outcomes", True),
-        ("passes", "high: passed in 29 of 29 runs alone", True),
-        ("inconclusive", "low: the suite's order could not be tried", True),
-    ],
-)
-@pytest.mark.parametrize("failed", [0, 5])
-def test_the_rate_that_is_still_possible_is_left_out_where_the_kind_rests_on_more(
-    kind: Kind, confidence: str, is_shown: bool, failed: int
-) -> None:
-    bound = f"{rates.words(failed, 5)}, at 95 %"
-    lines = [f"alone: FFFFF ({bound})", f"alone: FFFFF (5 of 9 runs; {bound})"]
-    result = InvestigateResult(
-        kind=kind, confidence=confidence, evidence=lines, suspects=[], polluter=None, notices=[], rerun=None
-    )
-
-    shown = render_investigation.of(result, PLAIN, again=None)[:2]
-
-    assert shown == (lines if is_shown else ["alone: FFFFF", "alone: FFFFF (5 of 9 runs)"])

@@ -36,7 +36,7 @@ def test_a_file_is_named_from_the_current_folder_or_the_home_folder(
     monkeypatch.setenv("HOME", "/home/somebody")
 
     assert configured(tmp_path, history="h.db", history_keep=7).history == History(f"{tmp_path}/h.db", keep_days=7)
-    assert configured(tmp_path, history="~/h.db", history_map=True).history == History("/home/somebody/h.db", map=True)
+    assert configured(tmp_path, history="~/h.db").history == History("/home/somebody/h.db")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,6 @@ def test_a_file_is_named_from_the_current_folder_or_the_home_folder(
         {"history": "~no-such-user-anywhere/h.db"},
         {"history": "h.db", "history_keep": 0},
         {"history": "h.db", "history_max_bytes": 1},
-        {"history_map": True},
         {"history": URL},
         {"history": f"postgresql://db/tests?password={SECRET}"},
         {"history": f"postgresql://[{SECRET}"},

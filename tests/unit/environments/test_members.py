@@ -167,3 +167,34 @@ def test_members_that_are_not_all_listed_do_not_stand_for_the_root(tmp_path: Pat
         environment(tmp_path / f"m{number:02}" / ".venv", "pytest")
 
     assert taken(tmp_path) == []
+
+
+OWN_TESTS = {
+    "a file in the root": {"test_x.py": ""},
+    "one far below": {"tests/a/b/c/d/x_test.py": ""},
+    "Django's": {"shop/tests.py": ""},
+    "a name of the settings": {"checks/check_x.py": "", "pytest.ini": "[pytest]\npython_files = check_*.py\n"},
+    "a name of native settings": {"check_x.py": "", "pyproject.toml": "[tool.pytest]\npython_files = ['check_*.py']\n"},
+    "one that testpaths name": {"it/test_x.py": "", "tox.ini": "[pytest]\ntestpaths = it\n"},
+}
+NOT_OWN = {
+    "none": {"conftest.py": "", "tests/helpers.py": ""},
+    "that of a member": {"a/tests/test_a.py": "", "b/test_b.py": ""},
+    "one in a hidden folder": {".trees/test_x.py": ""},
+    "one that testpaths leave out": {"old/test_x.py": "", "pytest.ini": "[pytest]\ntestpaths = a/tests b\n"},
+}
+
+
+@pytest.mark.parametrize("what", [*OWN_TESTS, *NOT_OWN])
+def test_a_root_with_tests_of_its_own_and_no_environment_is_listed_and_a_part_of_its_own(
+    tmp_path: Path, what: str
+) -> None:
+    lay(tmp_path, {f"{name}/setup.py": "" for name in "ab"} | (OWN_TESTS | NOT_OWN)[what])
+    environment(tmp_path / "a/.venv", "pytest")
+    environment(tmp_path / "b/.venv", "pytest")
+    root = ["."] if what in OWN_TESTS else []
+
+    assert found(tmp_path) == [*root, "a", "b"]
+    assert taken(tmp_path) == [*root, "a", "b"]
+    environment(tmp_path / ".venv", "pytest")
+    assert found(tmp_path) == ["a", "b"]

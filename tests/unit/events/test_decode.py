@@ -15,7 +15,6 @@ def usual(kind: str) -> dict[str, Any]:
     """One record of this kind, with the plainest values."""
     plain: dict[Any, Any] = {str: "x", int: 1, float: 0.5, bool: False}
     plain |= {
-        list[Any]: [],
         list[str]: ["x"],
         list[int]: [1],
         list[list[str]]: [["t", "x"]],
@@ -25,9 +24,6 @@ def usual(kind: str) -> dict[str, Any]:
         name: plain.get(hint, {} if hint == dict[str, Any] else None) for name, hint in fields_of(KINDS[kind]).items()
     }
     told |= {"ranges": "3-5,9"} if kind == "covered_file" else {}
-    told |= {"ran": "0-2"} if "ran" in told else {}
-    if kind == "outside_functions":
-        told |= {"given": "0", "imports": [["a.py", "0-2"]], "states": [["0", "", "1-2", ""]]}
     return told | ({"settings": ["../tox.ini"], "conftests": []} if kind == "above_root" else {})
 
 

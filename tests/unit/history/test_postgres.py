@@ -1,10 +1,11 @@
-"""A PostgreSQL that is gone, refuses or belongs to somebody else: one sentence, without the password."""
+"""A PostgreSQL that is gone, silent, refuses or belongs to somebody else: one sentence, without the password."""
 
 import pytest
 
-from pytest_mcp.history.opening import open_store
+from pytest_mcp.history.opening import open_store, reading
 from pytest_mcp.history.store import Unavailable
 from tests.support.history.histories import counts, passing, run_row
+from tests.support.history.silent_postgres import silent_postgres
 
 psycopg = pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
 SECRET = "hunter2"
@@ -26,6 +27,14 @@ def test_a_server_that_is_not_there_is_told_without_the_password(address: str) -
     assert SECRET not in str(error.value)
     assert error.value.__suppress_context__
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("greets", "told"), [(False, "does not accept the connection"), (True, "did not answer within 2 seconds")]
+)
+def test_a_server_that_never_answers_is_given_up(greets: bool, told: str) -> None:
+    with silent_postgres(greets=greets) as address, pytest.raises(Unavailable, match=told), reading(address):
+        pass
 
 
 def test_a_connection_that_breaks_costs_the_run_and_nothing_else(postgres_address: str) -> None:

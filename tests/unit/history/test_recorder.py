@@ -34,12 +34,12 @@ def recording_to(config: Config) -> Recorder:
 
 async def test_a_run_is_written_after_the_call_is_over(config: Config, recording_to: Recorder) -> None:
     with recording_to.begin(config) as recording:
-        assert recording.notices() == []
+        assert await recording.notices([]) == []
         recording.keep(make)
     store = open_store(recording_to.history.address)
     assert counts(store) == (0, 0, 0)
 
-    assert await recording_to.finish() is None
+    assert await recording_to.finish(is_awaited=False) is None
 
     assert counts(store) == (1, 2, 2)
     assert store.select("SELECT project, state FROM runs") == [("project", None)]
@@ -50,19 +50,18 @@ async def test_a_call_that_fails_records_nothing(config: Config, recording_to: R
     with pytest.raises(RuntimeError), recording_to.begin(config):
         raise RuntimeError
 
-    assert await recording_to.finish() is None
+    assert await recording_to.finish(is_awaited=False) is None
     assert counts(open_store(recording_to.history.address)) == (0, 0, 0)
 
 
 async def test_a_history_that_cannot_be_opened_is_told_in_the_same_answer_and_only_there(config: Config) -> None:
     broken = Recorder(History(str(config.root)))
     with broken.begin(config) as recording:
-        await until(recording._opened.done)
-        told = recording.notices()
+        told = await recording.notices([["test_a.py::test_b"]])
         recording.keep(make)
 
     assert told == [f"This run is not recorded in the history: {config.root} is not a regular file."]
-    assert await broken.finish() is None
+    assert await broken.finish(is_awaited=False) is None
 
 
 async def test_a_write_that_fails_is_told_once_in_the_next_answer(
@@ -75,6 +74,7 @@ async def test_a_write_that_fails_is_told_once_in_the_next_answer(
     with monkeypatch.context() as impatient:
         impatient.setattr(sqlite, "BUSY_SECONDS", 0.01)
         with recording_to.begin(config) as recording:
+            assert await recording.notices([]) == []
             recording.keep(make)
         await until(lambda: not recording_to._tasks)
     other.close()
@@ -82,11 +82,11 @@ async def test_a_write_that_fails_is_told_once_in_the_next_answer(
     told = []
     for _ in range(2):
         with recording_to.begin(config) as recording:
-            told += recording.notices()
+            told += await recording.notices([])
             recording.keep(make)
 
     assert told == [f"An earlier run was not recorded in the history: {address} cannot be used: database is locked."]
-    assert await recording_to.finish() is None
+    assert await recording_to.finish(is_awaited=False) is None
     assert counts(open_store(address)) == (2, 2, 4)
 
 
@@ -95,9 +95,10 @@ async def test_a_write_that_hangs_does_not_keep_the_server_alive(
 ) -> None:
     monkeypatch.setattr(recorder, "PARTING_SECONDS", 0.01)
     with recording_to.begin(config) as recording:
+        await recording.notices([])
         recording.keep(make)
 
-    assert await recording_to.finish() == "it was not written within 0.01 seconds"
+    assert await recording_to.finish(is_awaited=False) == "it was not written within 0.01 seconds"
 
 
 def test_a_process_has_one_recorder_for_a_history(tmp_path: Path) -> None:

@@ -5,15 +5,34 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.history import schema
+from pytest_mcp.config.history import is_postgres
+from pytest_mcp.config.model import History
+from pytest_mcp.history import retention, schema
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.rows import RUN_COLUMNS, TestRow
 from pytest_mcp.history.sqlite import SqliteStore
 from pytest_mcp.history.store import Unavailable
-from tests.support.history.histories import counts, passing, run_row, writer
+from tests.support.history.histories import DAY, NOW, counts, passing, run_row, writer
 
 # A later version of the tables.
 LATER = ("ALTER TABLE runs ADD COLUMN note TEXT",)
+# What version 2 once added: which functions each test executed.
+MAP_TABLES = (
+    """CREATE TABLE functions (
+        id {identity}, project TEXT NOT NULL, file TEXT NOT NULL, name TEXT NOT NULL, code TEXT NOT NULL,
+        UNIQUE (project, file, name, code))""",
+    """CREATE TABLE sources (
+        id {identity}, project TEXT NOT NULL, file TEXT NOT NULL, hash TEXT NOT NULL, function_ids {bytes} NOT NULL,
+        UNIQUE (project, file, hash))""",
+    """CREATE TABLE maps (
+        run_id BIGINT PRIMARY KEY, commit_id TEXT, dirty INTEGER NOT NULL, whole INTEGER NOT NULL,
+        source_ids {bytes} NOT NULL, outside_ids {bytes} NOT NULL)""",
+    """CREATE TABLE executed (
+        test_id BIGINT PRIMARY KEY, run_id BIGINT NOT NULL, opaque INTEGER NOT NULL, function_ids {bytes} NOT NULL)""",
+    "CREATE INDEX executed_run ON executed (run_id)",
+    "INSERT INTO functions (project, file, name, code) VALUES ('shop', 'shop.py', 'total', 'abc')",
+    "INSERT INTO executed VALUES (1, 1, 0, '')",
+)
 
 
 def test_a_run_is_stored_with_every_column(address: str) -> None:
@@ -121,6 +140,26 @@ def test_an_older_database_is_migrated_and_keeps_its_rows(address: str, monkeypa
     assert migrated.select("SELECT key, note FROM runs") == [(run.key, None)]
     migrated.close()
     open_store(address).close()
+
+
+def test_a_history_with_the_tables_of_maps_is_read_written_and_thinned(address: str) -> None:
+    dialect = {**schema.POSTGRES, "bytes": "BYTEA"} if is_postgres(address) else {**schema.SQLITE, "bytes": "BLOB"}
+    old = open_store(address)
+    old.record(run_row(started=NOW - 2 * DAY), passing(1))
+    with old.transaction() as transaction:
+        for statement in MAP_TABLES:
+            transaction.execute(statement.format_map(dialect))
+    old.close()
+
+    store = open_store(address)
+    store.record(run_row(), passing(2))
+    before = counts(store)
+    retention.thin(store, History(address, keep_days=1), now=NOW)
+
+    assert (before, counts(store)) == ((2, 2, 3), (1, 2, 2))
+    assert store.select("SELECT runs FROM trends") == [(1,)]
+    assert store.select("SELECT test_id, run_id FROM executed JOIN functions ON functions.id = test_id") == [(1, 1)]
+    store.close()
 
 
 def test_a_newer_database_is_not_touched(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,22 +102,45 @@ MIXED = Alone((Outcome("P"), Outcome("F")), (PASSING, FAILING), 5)
 
 
 @pytest.mark.parametrize(
-    ("rule", "told"),
+    ("rule", "told", "shown"),
     [
         (
             lambda hash_seed, _random, _number: hash_seed == 1,
             "fails with PYTHONHASHSEED=1 (4 of 4 runs), passes with PYTHONHASHSEED=2 (4 of 4): the seed decides",
+            f"PYTHONHASHSEED=1 python -m pytest {TEST}",
         ),
         (
             lambda _hash, random_seed, _number: random_seed == 11,
             "fails with --randomly-seed=11 (4 of 4 runs), passes with --randomly-seed=12 (4 of 4): the seed decides",
+            f"python -m pytest --randomly-seed=11 {TEST}",
         ),
-        (lambda _hash, _random, number: number % 2 == 0, "the seeds do not decide"),
-        (lambda _hash, _random, _number: True, "failed in 4 of 4 runs with PYTHONHASHSEED=1 and --randomly-seed=11"),
+        (lambda _hash, _random, number: number % 2 == 0, "the seeds do not decide", None),
+        (
+            lambda _hash, _random, _number: True,
+            "failed in 4 of 4 runs with PYTHONHASHSEED=1 and --randomly-seed=11",
+            f"PYTHONHASHSEED=1 python -m pytest --randomly-seed=11 {TEST}",
+        ),
     ],
 )
-async def test_seeds_that_decide_are_told_and_no_others(tmp_path: Path, rule: Rule, told: str) -> None:
-    assert await alone.reproduce(made_up(tmp_path, rule), TEST, MIXED, lambda _: None) == told
+async def test_seeds_that_decide_are_told_and_no_others(
+    tmp_path: Path, rule: Rule, told: str, shown: str | None
+) -> None:
+    found = await alone.reproduce(made_up(tmp_path, rule), TEST, MIXED, lambda _: None)
+
+    assert found is not None
+    assert found.words == told
+    assert (None if found.seeds is None else found.seeds.command(TEST)) == shown
+
+
+async def test_the_seeds_are_told_also_if_there_is_no_time_to_try_them_again(tmp_path: Path) -> None:
+    found = await alone.reproduce(made_up(tmp_path, never, most=0), TEST, MIXED, lambda _: None)
+
+    assert found is not None
+    assert found.seeds is None
+    assert found.words == (
+        "failed with PYTHONHASHSEED=1 and --randomly-seed=11, passed with PYTHONHASHSEED=2 and --randomly-seed=12;"
+        " there was no time to repeat that"
+    )
 
 
 async def test_without_a_pass_there_is_nothing_to_compare(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_mcp.api.investigation import Kind
 from pytest_mcp.investigation import answer
-from pytest_mcp.investigation.alone import Alone, Seeds
+from pytest_mcp.investigation.alone import Alone, Reproduction, Seeds
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Effect, Order, Polluter
@@ -18,7 +18,12 @@ from tests.support.page.pages import investigated
 TEST = "tests/test_shop.py::test_price"
 LEAK = "tests/test_cart.py::test_leak"
 MAIN = "main (a1b2c3d)"
-WORDS: dict[Letter, str] = {"F": "AssertionError: assert 3 == 4", "C": "ImportError: x", "?": "it was still running"}
+WORDS: dict[Letter, str] = {
+    "F": "AssertionError: assert 3 == 4",
+    "C": "ImportError: x",
+    "?": "it had not begun",
+    "H": "at a.py:3",
+}
 
 
 def seen(letter: Letter, cause: str = "sum") -> Outcome:
@@ -34,13 +39,35 @@ def polluted(effect: Effect) -> Order:
     return Order(("after all 9 earlier tests",), is_different=True, polluter=Polluter((LEAK,), effect, True))
 
 
+def ids(file: str, number: int) -> tuple[str, ...]:
+    return tuple(f"{file}::test_{each}" for each in range(number))
+
+
+def suspected(*files: str, number: int = 1) -> Order:
+    """The time was over when so many tests of each of these files were left."""
+    left = tuple(node_id for file in files for node_id in ids(file, number))
+    return Order(("after all 9 earlier tests",), is_different=True, is_complete=False, left=left)
+
+
+MANY_FILES = [f"tests/test_{number}.py" for number in range(30)]
+TOO_MANY = Order(is_different=True, polluter=Polluter(ids("tests/test_a.py", 30), "fails_after", True))
+DOUBT = "a pass rate up to 45 % is still possible"
 ALWAYS = alone(*"FFFFF")
 NEVER = alone(*"PPPPP")
 IN_ORDER = Order(("after all 9 earlier tests in the suite: passes",))
 UNFINISHED = Order(("after all 9 earlier tests in the suite: unknown",), is_complete=False)
 CASES: dict[str, tuple[Findings, Kind, str]] = {
-    "always": (ALWAYS, "deterministic", "high: failed in 5 of 5 runs alone, always the same way"),
-    "once": (alone("F"), "deterministic", "low: failed in 1 of 1 run alone"),
+    "always": (
+        ALWAYS,
+        "deterministic",
+        f"medium: failed in 5 of 5 runs alone, always the same way; {DOUBT}",
+    ),
+    "once": (alone("F"), "deterministic", "low: failed in 1 of 1 run alone; a pass rate up to 95 % is still possible"),
+    "thirty times": (
+        alone(*"F" * 30),
+        "deterministic",
+        "high: failed in 30 of 30 runs alone, always the same way; a pass rate up to 10 % is still possible",
+    ),
     "sometimes": (alone(*"PPF"), "flaky", "high: failed in 1 of 3 runs alone, in the same conditions"),
     "repeated by a plugin": (alone("R"), "flaky", "high: failed in 1 of 1 run alone, in the same conditions"),
     "never": (
@@ -51,8 +78,8 @@ CASES: dict[str, tuple[Findings, Kind, str]] = {
     "skipped": (alone(*"SSSSS"), "passes", "high: it is skipped ()"),
     "never, but its order was not tried": (
         replace(NEVER, order=UNFINISHED),
-        "inconclusive",
-        "low: passed in 5 of 5 runs alone; the suite's order could not be tried",
+        "passes",
+        f"low: passed in 5 of 5 runs alone; the suite's order could not be tried; {DOUBT.replace('pass', 'failure')}",
     ),
     "after another": (
         replace(NEVER, order=polluted("fails_after")),
@@ -82,20 +109,33 @@ CASES: dict[str, tuple[Findings, Kind, str]] = {
     "at the base for another reason": (
         replace(ALWAYS, base=AtBase(MAIN, (seen("F", "other"),))),
         "deterministic",
-        "high: failed in 5 of 5 runs alone, always the same way",
+        f"medium: failed in 5 of 5 runs alone, always the same way; {DOUBT}",
+    ),
+    "at the base with another value": (
+        replace(ALWAYS, base=AtBase(MAIN, (replace(seen("F"), said="assert 7 == 4"),))),
+        "deterministic",
+        f"medium: failed in 5 of 5 runs alone, always the same way; {DOUBT}",
     ),
     "not at the base": (
         replace(ALWAYS, base=AtBase(MAIN, (seen("P"),))),
         "deterministic",
-        f"high: failed in 5 of 5 runs alone, always the same way; passes at {MAIN}",
+        f"medium: failed in 5 of 5 runs alone, always the same way; passes at {MAIN}; {DOUBT}",
     ),
     "at the base with other code": (
         replace(ALWAYS, base=AtBase(MAIN, (seen("F"),), "nothing follows: it imported shop from elsewhere")),
         "deterministic",
-        "high: failed in 5 of 5 runs alone, always the same way",
+        f"medium: failed in 5 of 5 runs alone, always the same way; {DOUBT}",
     ),
     "not collected": (alone("C"), "deterministic", "high: ImportError: x"),
-    "hanging": (alone("?", "?"), "inconclusive", "low: the test has no outcome: it was still running"),
+    "never begun": (alone("?", "?"), "inconclusive", "low: the test has no outcome: it had not begun"),
+    "hanging": (alone("H", "H"), "hangs", "medium: hung in 2 of 2 runs alone: at a.py:3"),
+    "hanging once": (alone("H"), "hangs", "low: hung in 1 of 1 run alone: at a.py:3"),
+    "hanging since the base": (
+        replace(alone("H", "H"), base=AtBase(MAIN, (seen("P"),))),
+        "hangs",
+        f"medium: hung in 2 of 2 runs alone: at a.py:3; passes at {MAIN}",
+    ),
+    "hanging sometimes": (alone("P", "H"), "flaky", "medium: hung in 1 of 2 runs alone: at a.py:3"),
     "no time at all": (alone(), "inconclusive", "low: the time was over before the test had run"),
 }
 
@@ -111,7 +151,7 @@ def test_failures_of_different_causes_are_told_apart() -> None:
     outcomes = (seen("F"), replace(seen("F", "other"), words="KeyError: 'x'"), seen("F"))
     findings = Findings(TEST, Alone(outcomes, (Seeds(1),) * 3, 3))
 
-    assert answer.judge(findings).confidence == "medium: failed in 3 of 3 runs alone"
+    assert answer.judge(findings).confidence.startswith("medium: failed in 3 of 3 runs alone; ")
     assert answer.evidence(findings)[1] == "2 causes: AssertionError: assert 3 == 4 (2x); KeyError: 'x' (1x)"
 
 
@@ -123,6 +163,17 @@ def test_evidence_tells_each_thing_that_was_tried() -> None:
         "cause: AssertionError: assert 3 == 4",
         "after all 9 earlier tests in the suite: passes",
         "at main (a1b2c3d): passes (1 run)",
+    ]
+
+
+def test_a_hang_is_told_with_the_frames_that_it_is_stuck_in() -> None:
+    stuck = Outcome(
+        "H", "it was still running after 9 s, at b.py:4: in wait", stack=("a.py:3: in test", "b.py:4: in wait")
+    )
+
+    assert answer.evidence(Findings(TEST, Alone((stuck,), (Seeds(1),), 5))) == [
+        "alone: H",
+        "stuck in: a.py:3: in test > b.py:4: in wait",
     ]
 
 
@@ -138,6 +189,11 @@ def test_runs_that_there_was_no_time_for_are_told() -> None:
         (ALWAYS, [TEST]),
         (replace(NEVER, order=polluted("fails_after")), [LEAK, TEST]),
         (replace(ALWAYS, order=polluted("fails_without")), [TEST]),
+        (replace(NEVER, order=suspected("tests/test_a.py", number=20)), [*ids("tests/test_a.py", 20), TEST]),
+        (replace(NEVER, order=suspected("tests/test_a.py", number=21)), ["tests/test_a.py", TEST]),
+        (replace(NEVER, order=suspected(*MANY_FILES)), ["tests", TEST]),
+        (replace(NEVER, order=TOO_MANY), ["tests/test_a.py", TEST]),
+        (replace(ALWAYS, order=suspected("tests/test_a.py", number=3)), [TEST]),
         (replace(NEVER, order=IN_ORDER), None),
     ],
 )
@@ -159,6 +215,15 @@ def test_the_polluter_has_the_arguments_that_show_it_and_a_notice_if_they_do_not
         "rerun": {"node_ids": [LEAK, TEST]},
     }
     assert (len(result.notices), len(doubtful.notices)) == (0, 1)
+
+
+def test_a_notice_has_the_command_that_shows_a_flaky_failure_by_its_seed() -> None:
+    findings = alone(*"PF")
+    known = Reproduction("the seed decides", Seeds(None, 7))
+
+    (notice,) = answer.of(replace(findings, alone=replace(findings.alone, reproduction=known))).notices
+
+    assert f"`python -m pytest --randomly-seed=7 {TEST}` shows the failure" in notice
 
 
 @pytest.mark.parametrize("case", CASES)

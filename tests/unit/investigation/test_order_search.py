@@ -20,8 +20,8 @@ pytestmark = pytest.mark.anyio
 TEST = "test_z.py::test_it"
 SUITE = Suite((*(f"test_{file}.py::test_{number}" for file in "abcd" for number in range(8)), TEST))
 LEAK = "test_b.py::test_5"
-# All 32, only their files, seven halves, then twice again and once alone.
-TRIES = 12
+# All 32, only their files, two halves of the files and three of one file's tests, then twice again and once alone.
+TRIES = 10
 
 # Whether the test fails after these tests, with these files imported, in its nth run.
 Rule = Callable[[set[str], set[str], int], bool]
@@ -151,5 +151,17 @@ async def test_whenever_the_time_is_over_what_was_ruled_out_is_told(tmp_path: Pa
 
     assert found.is_complete == (most >= TRIES)
     assert found.is_different == (most > 0)
-    told = "not tried" if most == 0 else "ruled out" if 2 < most < TRIES - 3 else ""
+    told = "not tried" if most == 0 else "not found" if most < 3 else "ruled out" if most < TRIES - 3 else ""
     assert told in found.evidence[-1]
+    # All; half of the files; one file; half of its tests; a quarter of them.
+    assert len(found.left) == [0, 32, 32, 16, 8, 4, 2, 0, 0, 0, 0][most]
+    assert not found.left or LEAK in found.left
+
+
+async def test_tests_of_two_files_that_only_work_together_are_found(tmp_path: Path) -> None:
+    needed = {"test_a.py::test_1", LEAK}
+
+    found, _ = await look(tmp_path, lambda before, _files, _number: needed <= before)
+
+    assert found.polluter is not None
+    assert set(found.polluter.node_ids) == needed

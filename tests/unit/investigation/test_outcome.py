@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_mcp.events.collection import Refused
-from pytest_mcp.events.model import Event, ImportedElsewhere, Seeded, Started
+from pytest_mcp.events.collection import Refused, Selected
+from pytest_mcp.events.model import Event, ImportedElsewhere, Interrupted, Seeded, Started
 from pytest_mcp.investigation import outcome
-from pytest_mcp.investigation.outcome import Letter
+from pytest_mcp.investigation.outcome import Letter, Outcome
 from tests.support.invented.records import (
     absent,
     execution,
@@ -56,14 +56,29 @@ def test_a_test_that_did_not_run_has_none_but_a_reason(told: list[Event], letter
     assert words in seen.words
 
 
-def test_a_process_that_dies_while_the_test_runs_is_a_failure_and_one_that_takes_too_long_is_unknown() -> None:
+def test_a_process_that_dies_while_the_test_runs_is_a_failure_and_one_that_takes_too_long_hangs() -> None:
     run = execution([Started(TEST)])
     died = replace(run, exit=replace(exited(None), signal="SIGSEGV"))
     late = replace(run, exit=replace(exited(None), reason="timeout", duration=9.0))
 
-    assert (outcome.of(died, TEST).letter, outcome.of(late, TEST).letter) == ("F", "?")
+    assert (outcome.of(died, TEST).letter, outcome.of(late, TEST).letter) == ("F", "H")
     assert outcome.of(died, TEST).words == "the process ended while it ran (SIGSEGV)"
     assert outcome.of(late, TEST).words == "it was still running after 9 s"
+
+
+def late(*told: Event) -> outcome.Outcome:
+    stopped = Interrupted("KeyboardInterrupt", "", ["test_a.py:3: in test_one", "/lib/python3.12/x.py:9: in wait"])
+    run = execution([*told, stopped])
+    return outcome.of(replace(run, exit=replace(exited(None), reason="timeout", duration=9.0)), TEST)
+
+
+def test_a_hang_has_the_frames_of_the_project() -> None:
+    running, importing, not_begun = late(Selected(1), Started(TEST)), late(), late(Selected(2), Started("a.py::other"))
+
+    assert (running.letter, running.stack) == ("H", ("test_a.py:3: in test_one",))
+    assert running.words == "it was still running after 9 s, at test_a.py:3: in test_one"
+    assert importing.words == "its file was still being imported after 9 s, at test_a.py:3: in test_one"
+    assert (not_begun.letter, not_begun.words, not_begun.stack) == ("?", "it had not begun after 9 s", ())
 
 
 def test_one_cause_is_the_same_statement_whatever_its_line_and_values() -> None:
@@ -76,6 +91,35 @@ def test_one_cause_is_the_same_statement_whatever_its_line_and_values() -> None:
     assert cause("AssertionError: assert 7 == 2", "test_a.py:30", "assert price()  ==  2") == first
     assert cause("AssertionError: assert 1 == 2", "test_a.py:4", "assert cost() == 2") != first
     assert cause("KeyError: 1", "test_a.py:3", "assert price() == 2") != first
+
+
+def failing(*said: str) -> list[Outcome]:
+    return [Outcome("F", cause="sum", said=each) for each in said]
+
+
+@pytest.mark.parametrize(
+    ("there", "here", "is_like"),
+    [
+        ("assert 1 == 2", ["assert 1 == 2"] * 3, True),
+        ("assert 1 == 2", ["assert 7 == 2"] * 3, False),
+        ("assert 1 == 2", ["assert 7 == 2", "assert 8 == 2"], True),
+        ("assert x == 2", ["assert 7 == 2", "assert 8 == 2"], False),
+    ],
+)
+def test_a_failure_is_like_others_if_its_values_are_unless_these_differ_from_run_to_run(
+    there: str, here: list[str], is_like: bool
+) -> None:
+    seen = failing(there)[0]
+
+    assert seen.is_like(failing(*here)) == is_like
+    assert not replace(seen, cause="other").is_like(failing(there))
+
+
+def test_the_folder_of_a_copy_and_addresses_are_no_values() -> None:
+    failed = raised("AssertionError: <T object at 0x7f0011223344> in /project/a.py", ("test_a.py:3", "test_one", "f()"))
+    seen = outcome.of(execution(session(one_test(TEST, failed), selected=1)), TEST)
+
+    assert seen.said == "AssertionError: <T object at 0x…> in a.py"
 
 
 def test_seeds_and_foreign_imports_are_kept() -> None:

@@ -82,7 +82,9 @@ def test_the_budget_is_kept_and_what_matters_most_is_told(stream: list[Event], m
     if sent.omitted is not None:
         listed = Counter(test.outcome for test in sent.tests)
         assert sent.omitted.passed == whole.summary.passed - listed["passed"]
-        assert sent.omitted.same_cause_failures == len(whole.failures) - listed["failed"] - listed["error"]
+        lines = [cause for cause in sent.failure_groups if " more cause" not in cause.message]
+        further = max(0, listed["failed"] + listed["error"] - len(whole.groups))
+        assert sent.omitted.same_cause_failures == sum(cause.count - 1 for cause in lines) - further
 
 
 @settings(max_examples=6)
@@ -238,6 +240,79 @@ def test_what_the_budget_took_can_be_had_back_as_the_hint_says() -> None:
 
     assert sent.omitted is not None
     assert "max_tokens" in sent.omitted.hint
+
+
+def test_failures_of_other_causes_are_not_called_failures_of_the_same_cause() -> None:
+    sent = answer(suite(failures=11, causes=11))
+
+    assert sent.omitted is not None
+    assert sent.omitted.same_cause_failures == 0
+
+
+def loud(lines: int) -> list[Event]:
+    printed = "".join(f"printed line {number}\n" for number in range(lines))
+    return red(failing(sections=[["Captured stdout call", printed]]), failing("b.py::b", "KeyError: 'ink'"))
+
+
+def printed_lines(sent: ExecuteResult) -> list[str]:
+    return [line for line in (sent.tests[0].traceback or "").split("\n") if line.startswith("printed line")]
+
+
+def test_captured_output_is_cut_unless_it_is_asked_for_and_what_is_cut_is_counted() -> None:
+    few, asked = answer(loud(50)), answer(loud(50), show_capture=True)
+
+    assert printed_lines(few) == [f"printed line {number}" for number in range(30, 50)]
+    assert few.omitted is not None
+    assert few.omitted.text_characters == sum(len(f"printed line {number}") for number in range(30))
+    assert few.omitted.hint.startswith("show_capture: true")
+    assert printed_lines(asked) == [f"printed line {number}" for number in range(50)]
+    assert asked.omitted is None
+
+
+def test_captured_output_that_is_asked_for_fills_the_budget_but_takes_no_example_away() -> None:
+    sent = answer(loud(2000), show_capture=True, max_tokens=2000)
+    larger = answer(loud(2000), show_capture=True, max_tokens=4000)
+
+    assert 1000 < cost(sent) <= 2000 < cost(larger) <= 4000
+    assert printed_lines(sent)[-1] == "printed line 1999"
+    assert [len(each.tests) for each in (sent, larger)] == [2, 2]
+    assert sent.omitted is not None
+    assert sent.omitted.text_characters > 0
+    assert "max_tokens" in sent.omitted.hint
+    assert printed_lines(answer(loud(2000), show_capture=True, max_tokens=50_000))[0] == "printed line 0"
+
+
+def test_captured_output_that_was_not_wanted_is_not_missed() -> None:
+    assert answer(loud(50), show_capture=False).omitted is None
+
+
+def test_captured_output_that_the_budget_took_is_counted() -> None:
+    printed = "many words in one line " * 20
+    stream = red(failing(sections=[["Captured stdout call", f"{printed}\n" * 19]]))
+
+    sent = answer(stream, "", max_tokens=500)
+
+    assert sent.omitted is not None
+    assert (sent.omitted.text_characters, "max_tokens" in sent.omitted.hint) == (19 * len(printed), True)
+
+
+def test_a_long_captured_line_is_whole_where_it_is_asked_for() -> None:
+    stream = red(failing(sections=[["Captured stdout call", "x" * 800 + "\r\n" + "1%\r2%\r3%"]]))
+
+    asked, usual = answer(stream, show_capture=True), answer(stream)
+
+    assert (asked.tests[0].traceback or "").split("\n")[-2:] == ["x" * 800, "1%\r2%\r3%"]
+    assert usual.omitted is not None
+    assert usual.omitted.text_characters == 300
+
+
+def test_what_pytest_printed_is_brought_back_by_full_detail_where_no_budget_does() -> None:
+    words = [word(number) for number in range(3000)]
+    sent = answer(suite(passing=1), "\n".join(words), max_tokens=100_000)
+
+    assert sent.omitted is not None
+    assert sent.omitted.text_characters > 0
+    assert sent.omitted.hint == "detail: full shows all that pytest printed"
 
 
 @pytest.mark.parametrize(

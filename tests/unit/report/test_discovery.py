@@ -112,6 +112,36 @@ def test_more_budget_lists_every_test(detail: str) -> None:
     assert len(names) == (1000 if detail == "auto" else 0)
 
 
+@pytest.mark.parametrize(
+    ("most", "names"),
+    [
+        pytest.param(6000, True, id="room for every name"),
+        pytest.param(1000, False, id="room for counts"),
+        pytest.param(500, False, id="for few counts"),
+    ],
+)
+def test_detail_tests_lists_as_many_entries_as_fit_and_the_others_by_name_or_count(most: int, *, names: bool) -> None:
+    whole, sent = found(156, detail="tests", max_tokens=most)
+
+    one_more = sent.model_copy(update={"tests": whole.tests[: len(sent.tests) + 1]})
+    assert 0 < len(sent.tests) < 156
+    assert sent.tests == whole.tests[: len(sent.tests)]
+    assert cost(sent) <= most < cost(one_more)
+    assert sent.omitted is not None
+    assert sent.omitted.tests == sum(file.count for file in sent.files) == 156 - len(sent.tests)
+    assert all((file.tests is not None) == names for file in sent.files)
+
+
+def test_causes_that_did_not_fit_are_not_left_out_in_silence() -> None:
+    broken = [uncollected(f"test_{n}.py", error_type="ImportError", message=f"no {n} {'x' * 60}") for n in range(99)]
+
+    _, sent = listed([*broken, item("test_a.py::test_it")], max_tokens=1000)
+
+    assert sent.collection_errors[-1].message.startswith(f"{100 - len(sent.collection_errors)} more causes")
+    assert sent.omitted is not None
+    assert sent.omitted.tests == 0
+
+
 def test_detail_full_is_bounded_by_no_budget() -> None:
     whole, full = found(1000, detail="full", max_tokens=500)
 
@@ -152,10 +182,9 @@ def test_the_budget_is_kept_and_the_counts_add_up(node_ids: list[str], most: int
 
     assert cost(sent) <= most
     assert sent.count == len(node_ids)
-    assert sum(counts(sent).values()) == (0 if sent.tests else len(node_ids))
-    if sent.tests:
-        assert sent == whole
-    unlisted = sum(file.count for file in sent.files if file.tests is None)
+    assert len(sent.tests) + sum(counts(sent).values()) == len(node_ids)
+    assert sent.tests == whole.tests[: len(sent.tests)]
+    unlisted = sum(file.count for file in sent.files if file.tests is None or detail == "tests")
     assert unlisted == (sent.omitted.tests if sent.omitted else 0)
 
 
@@ -218,4 +247,4 @@ def test_no_answer_exceeds_the_operators_ceiling(detail: str) -> None:
     _, sent = listed(many, detail=detail, max_tokens=1_000_000, ceiling=20_000)
 
     assert len(json.dumps(dump(sent), separators=(",", ":"))) <= 20_000
-    assert sum(counts(sent).values()) == 2000
+    assert len(sent.tests) + sum(counts(sent).values()) == 2000

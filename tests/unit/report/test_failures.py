@@ -133,6 +133,7 @@ def test_the_cause_of_any_message_is_one_line(message: str) -> None:
     [
         ({"message": "ValueError: no\n- a\n- b"}, "ValueError: no"),
         ({"message": "ValueError: <Cart object at 0x7fefbece8a50>"}, "ValueError: <Cart object at 0x…>"),
+        ({"message": "assert ['0xdeadbeef'] == 1"}, "AssertionError: assert ['0xdeadbeef'] == 1"),
         ({"message": "X: Expected:\n  3\nGot:\n  2"}, "X: Expected: 3 Got: 2"),
         (
             {"message": "AssertionError: \nArrays are not equal\n\nMismatched: 1"},

@@ -20,12 +20,12 @@ def grouped(*phases: Phase) -> list[Group]:
     return grouping.group([failures.of_record(record) for record in ledger(*phases).completed])
 
 
-def groups_of(first: str, second: str, parameters: tuple[str, str] = ("a", "b")) -> int:
-    """How many causes two failures of two tests have that were raised at two places with these messages."""
+def groups_of(first: str, second: str, *below: str, parameters: tuple[str, str] = ("a", "b")) -> int:
+    """How many causes two failures have with these messages, from two places, with the same frames below."""
     return len(
         grouped(
-            raised(first, TEST, SOURCE, node_id=f"tests/test_cart.py::test_one[{parameters[0]}]"),
-            raised(second, TEST, ELSEWHERE, node_id=f"tests/test_cart.py::test_two[{parameters[1]}]"),
+            raised(first, TEST, SOURCE, *below, node_id=f"tests/test_cart.py::test_one[{parameters[0]}]"),
+            raised(second, TEST, ELSEWHERE, *below, node_id=f"tests/test_cart.py::test_two[{parameters[1]}]"),
         )
     )
 
@@ -49,12 +49,64 @@ def groups_of(first: str, second: str, parameters: tuple[str, str] = ("a", "b"))
         pytest.param(f"E: no pens in '{'x' * 50}'", f"E: no pens in '{'y' * 60}'", id="long strings"),
     ],
 )
-def test_what_differs_from_run_to_run_makes_no_second_cause(first: str, second: str) -> None:
-    assert groups_of(first, second) == 1
+def test_what_differs_from_run_to_run_makes_no_second_cause_of_one_frame_below(first: str, second: str) -> None:
+    assert groups_of(first, second, LIBRARY) == 1
+    assert groups_of(first, second) == 2
 
 
-def test_what_differs_from_parameter_to_parameter_makes_no_second_cause() -> None:
-    assert groups_of("KeyError: 'pencil' in shelf", "KeyError: 'paper' in shelf", ("pencil", "paper")) == 1
+def test_what_differs_from_parameter_to_parameter_makes_no_second_cause_of_one_frame_below() -> None:
+    first, second = ("KeyError: 'pencil' in shelf", "KeyError: 'paper' in shelf")
+
+    assert groups_of(first, second, LIBRARY, parameters=("pencil", "paper")) == 1
+
+
+@pytest.mark.parametrize(
+    "said", ["ValueError: no pens", "AttributeError: 'NoneType' object has no attribute 'upper'", "KeyError: 'pen'"]
+)
+def test_the_same_words_from_two_places_of_the_project_are_two_causes(said: str) -> None:
+    assert groups_of(said, said) == 2
+
+
+def test_one_text_of_assertions_in_two_tests_is_one_cause_unless_a_number_differs() -> None:
+    def causes(*said: str) -> int:
+        told = enumerate(said)
+        return len(
+            grouped(*(raised(text, f"tests/test_{n}.py:3", node_id=f"tests/test_{n}.py::t") for n, text in told))
+        )
+
+    assert causes("AssertionError: cause A\nassert 1 == 2", "AssertionError: cause A\nassert 1 == 2") == 1
+    assert causes("AssertionError: cause 1\nassert False", "AssertionError: cause 2\nassert False") == 2
+    assert causes("AssertionError: cause A\nassert 1 == 2", "AssertionError: cause A\nassert 1 == 3") == 2
+
+
+def test_many_tests_that_raise_words_with_a_number_in_them_have_a_cause_each() -> None:
+    tests = [
+        raised(f"RuntimeError: cause {n}", f"tests/test_{n}.py:{n}", node_id=f"tests/test_{n}.py::test_{n}[{m}]")
+        for n in range(12)
+        for m in range(40)
+    ]
+
+    assert [cause.count for cause in grouped(*tests)] == [40] * 12
+
+
+@pytest.mark.parametrize("kind", ["ModuleNotFoundError", "ImportError"])
+def test_what_is_absent_is_one_cause_wherever_it_was_asked_for(kind: str) -> None:
+    assert groups_of(f"{kind}: No module named 'ink_1'", f"{kind}: No module named 'ink_1'") == 1
+    assert groups_of(f"{kind}: No module named 'ink_1'", f"{kind}: No module named 'ink_2'") == 2
+
+
+def test_an_absent_fixture_is_one_cause_for_all_tests_that_ask_for_it() -> None:
+    def asking(fixture: str, test: str) -> Phase:
+        text = f"file /project/{test}.py, line 3\nE       fixture '{fixture}' not found\n\n/project/{test}.py:3"
+        return phase(f"{test}.py::{test}", when="setup", traceback=text)
+
+    asked = (asking("db_1", "test_a"), asking("db_1", "test_b"), asking("db_2", "test_c"))
+
+    assert [cause.count for cause in grouped(*asked)] == [2, 1]
+
+
+def test_hexadecimal_values_tell_causes_apart() -> None:
+    assert groups_of("ValueError: bad pen 0xdeadbeef", "ValueError: bad pen 0xdeadbeee", LIBRARY) == 2
 
 
 @pytest.mark.parametrize(
@@ -63,6 +115,8 @@ def test_what_differs_from_parameter_to_parameter_makes_no_second_cause() -> Non
         pytest.param("ValueError: no pens", "TypeError: no pens", id="another type"),
         pytest.param("ValueError: no pens", "ValueError: no pencils", id="another word"),
         pytest.param("ValueError: no pens", "ValueError: no pens left", id="a word more"),
+        pytest.param("ValidationError: of Pen\n  no ink", "ValidationError: of Pen\n  no cap", id="another line"),
+        pytest.param("KeyError: 'missing_0'", "KeyError: 'missing_11'", id="a word with a number in it"),
         pytest.param("IndexError: list index out of range", "IndexError: list index out of range", id="Python's words"),
         pytest.param(f"TypeError: {OPERANDS}", f"TypeError: {OPERANDS}", id="Python's types"),
         pytest.param("AssertionError: assert 0 == 0", "AssertionError: assert 0 == 0", id="numbers alone"),
@@ -90,7 +144,7 @@ def test_what_differs_from_parameter_to_parameter_makes_no_second_cause() -> Non
     ],
 )
 def test_causes_that_only_look_alike_stay_apart(first: str, second: str) -> None:
-    assert groups_of(first, second) == 2
+    assert groups_of(first, second) == groups_of(first, second, LIBRARY) == 2
 
 
 def test_texts_of_a_plugin_that_begin_with_the_same_line_are_one_cause_only_if_all_of_them_agree() -> None:
@@ -165,6 +219,17 @@ def test_an_assertion_that_holds_another_tests_exception_joins_its_cause() -> No
     )
 
     assert [cause.count for cause in groups] == [3]
+
+
+def test_an_assertion_that_holds_what_two_places_raised_joins_neither() -> None:
+    said = "TypeError: price of pens is unknown"
+    groups = grouped(
+        raised(said, TEST, SOURCE, node_id="tests/test_cart.py::test_a"),
+        raised(said, TEST, ELSEWHERE, node_id="tests/test_cart.py::test_b"),
+        raised("AssertionError: assert not TypeError('price of pens is unknown')", TEST, node_id="tests/t.py::test_c"),
+    )
+
+    assert [cause.count for cause in groups] == [1, 1, 1]
 
 
 def test_an_object_whose_repr_raises_joins_no_cause() -> None:

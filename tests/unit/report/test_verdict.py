@@ -1,16 +1,22 @@
-"""`result.judge`: when the verdict of a run is passed."""
+"""When a run passed: the truth table of the verdict, and what the evidence of a run is."""
+
+from collections.abc import Sequence
+from itertools import combinations_with_replacement, product
+from typing import get_args
 
 import pytest
 from hypothesis import event as note
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pytest_mcp.api.results import ExecuteResult, Verdict
 from pytest_mcp.events.collection import CollectionFailed, CollectionSkipped, Selected
 from pytest_mcp.events.decode import Record
 from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import Event, Finished, Phase, SessionEnded, Started, Unreported
-from pytest_mcp.report.result import judge
+from pytest_mcp.report import verdict
+from pytest_mcp.report.verdict import Evidence, verdict_of
 from tests.support.invented.records import (
     absent,
     ended,
@@ -24,11 +30,74 @@ from tests.support.invented.records import (
     skipped,
     uncollected,
 )
+from tests.support.invented.shards import facts, result, summary
 from tests.support.invented.streams import NODE_IDS, damaged_sessions
 
 A, B, _ = NODE_IDS
 
 exits = st.builds(exited, st.sampled_from([0, 0, 0, 1, 2, 5, None]))
+
+
+def judge(told: Ledger, exit: Exit, *, missed: bool = False) -> Verdict:  # noqa: A002 - the word for it
+    return verdict_of(verdict.of_run(told, exit, missed=missed))
+
+
+@pytest.mark.parametrize("evidence", [Evidence(*facts) for facts in product((False, True), repeat=5)], ids=str)
+def test_only_the_absence_of_every_bad_fact_is_a_pass_and_the_worst_fact_names_the_verdict(evidence: Evidence) -> None:
+    """Every combination of: failed, unfinished, nothing selected, a bad exit, a target missed."""
+    if evidence.has_failed:
+        expected = "failed"
+    elif evidence.is_unfinished:
+        expected = "incomplete"
+    elif evidence.is_empty:
+        expected = "no_tests"
+    elif evidence.has_bad_exit:
+        expected = "failed"
+    elif evidence.has_missed:
+        expected = "incomplete"
+    else:
+        assert evidence == Evidence()
+        expected = "passed"
+
+    assert verdict_of(evidence) == expected
+
+
+def part(judged: Verdict, *, failed: int = 0) -> ExecuteResult:
+    return result(facts(), verdict=judged, summary=summary(failed=failed))
+
+
+PARTS = [parts for count in (1, 2, 3) for parts in combinations_with_replacement(get_args(Verdict), count)]
+
+
+@pytest.mark.parametrize("parts", PARTS, ids="-".join)
+@pytest.mark.parametrize("one_is_missing", [False, True])
+@pytest.mark.parametrize("may_be_empty", [False, True])
+def test_parts_pass_together_only_if_all_are_there_and_each_passed_or_may_be_empty(
+    parts: Sequence[Verdict], one_is_missing: bool, may_be_empty: bool
+) -> None:
+    """Shards and members: missing ones, those that did not start, and those without tests."""
+    together = verdict_of(
+        verdict.of_parts([part(each) for each in parts], one_is_missing=one_is_missing, may_be_empty=may_be_empty)
+    )
+
+    if "failed" in parts:
+        assert together == "failed"
+    elif one_is_missing or "incomplete" in parts:
+        assert together == "incomplete"
+    elif set(parts) == {"no_tests"}:
+        assert together == "no_tests"
+    elif "no_tests" in parts and not may_be_empty:
+        assert together == "incomplete"
+    else:
+        assert set(parts) <= {"passed", "no_tests"}
+        assert together == "passed"
+
+
+@pytest.mark.parametrize("judged", get_args(Verdict))
+def test_a_part_with_a_failure_makes_all_fail_whatever_it_calls_itself(judged: Verdict) -> None:
+    parts = [part("passed"), part(judged, failed=1)]
+
+    assert verdict_of(verdict.of_parts(parts, one_is_missing=False, may_be_empty=True)) == "failed"
 
 
 def has_an_outcome(node_id: str, stream: list[Event]) -> bool:
@@ -64,10 +133,10 @@ def test_whatever_the_child_tells_passed_means_that_everything_selected_ran_and_
     stream: list[Event],
     exit: Exit,  # noqa: A002 - the word for it
 ) -> None:
-    verdict = judge(ledger(*stream), exit)
+    judged = judge(ledger(*stream), exit)
 
-    note(verdict)
-    assert verdict != "passed" or has_earned_it(stream, exit)
+    note(judged)
+    assert judged != "passed" or has_earned_it(stream, exit)
 
 
 @pytest.mark.parametrize("lost", range(len(green(A, B))))
@@ -76,14 +145,14 @@ def test_a_green_session_passes_and_no_longer_does_when_a_record_of_its_end_is_l
     # That a test started does not count.
     harmless = {0, *(index for index, record in enumerate(stream) if isinstance(record, Started))}
 
-    verdict = judge(ledger(*stream[:lost], *stream[lost + 1 :]), exited(0))
+    judged = judge(ledger(*stream[:lost], *stream[lost + 1 :]), exited(0))
 
     assert judge(ledger(*stream), exited(0)) == "passed"
-    assert verdict == ("passed" if lost in harmless else "incomplete")
+    assert judged == ("passed" if lost in harmless else "incomplete")
 
 
 @pytest.mark.parametrize(
-    ("stream", "code", "verdict"),
+    ("stream", "code", "expected"),
     [
         pytest.param(session(one_test(A, phase(A)), selected=1, exit_status=1), 1, "failed", id="failed"),
         pytest.param(session(one_test(A, phase(A)), selected=1), 0, "failed", id="failed, exit 0"),
@@ -103,9 +172,9 @@ def test_a_green_session_passes_and_no_longer_does_when_a_record_of_its_end_is_l
     ],
 )
 def test_the_verdict_follows_from_what_was_told_and_the_exit_code_can_only_worsen_it(
-    stream: list[Event], code: int, verdict: str
+    stream: list[Event], code: int, expected: str
 ) -> None:
-    assert judge(ledger(*stream), exited(code)) == verdict
+    assert judge(ledger(*stream), exited(code)) == expected
 
 
 def test_a_gap_in_the_numbers_of_the_records_is_no_pass() -> None:

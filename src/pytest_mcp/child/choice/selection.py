@@ -1,14 +1,14 @@
 """Chooses tests after the collection, when all other plugins have deselected theirs.
 
-In come the job and pytest's items; the items are changed in place: tests that a change cannot reach are deselected, the
-others run in the order of the job's files, and of a shard only its share is kept. Files and tests that the job does not
-know are kept. The same items and the same job give the same list, in every process. Standard library only.
+In come the job and pytest's items; the items are changed in place: the tests of files that a change cannot reach are
+deselected, the others run in the order of the job's files, and of a shard only its share is kept. Files that the job
+does not know are kept. The same items and the same job give the same list, in every process. Standard library only.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any
 
 from shards import choose
 
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 
 class Selection:
-    def __init__(self, job: Job, name_of: Callable[[str], str]) -> None:
-        self.name_of = name_of
-        self.unaffected = frozenset(job["unaffected"])
+    def __init__(self, job: Job) -> None:
         self.prefix = os.path.join(job["root"], "")
         self.files = job["files"]
         self.unreached = frozenset(job["unreached"])
@@ -36,20 +34,14 @@ class Selection:
             self.division = choose(config, items, *self.shard)
 
     def keep_reached(self, config: Any, items: list[Any]) -> int:
-        others = [item for item in items if self.is_left_out(item)]
+        others = [item for item in items if self.file_of(item) in self.unreached]
         if others:
-            left_out = set(map(id, others))
-            items[:] = [item for item in items if id(item) not in left_out]
+            items[:] = [item for item in items if self.file_of(item) not in self.unreached]
             config.hook.pytest_deselected(items=others)
         ranks = {file: rank for rank, file in enumerate(self.files or ())}
         # Stable: the tests of one file stay as they are, unknown files stay behind the others.
         items.sort(key=lambda item: ranks.get(self.file_of(item), len(ranks)))
         return len({item.nodeid for item in others})
-
-    def is_left_out(self, item: Any) -> bool:
-        if self.file_of(item) in self.unreached:
-            return True
-        return bool(self.unaffected) and self.name_of(item.nodeid) in self.unaffected
 
     def file_of(self, item: Any) -> str:
         """Relative to the root; the whole path of a file outside of it."""

@@ -38,7 +38,7 @@ STACK_SECONDS = 1.0
 EXIT_SECONDS = 0.2
 
 # What each worker reports of its own tests.
-OF_TESTS = ("phase", "unreported", "executed_functions", "outside_functions")
+OF_TESTS = ("phase", "unreported")
 # What every worker reports of the same collection.
 OF_COLLECTION = (
     *("collection_error", "collection_skipped", "collector", "deselected", "selected", "usage_error", "marks"),

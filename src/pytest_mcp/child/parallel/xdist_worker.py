@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Callable, Generator
+from typing import TYPE_CHECKING, Any, Generator
 
 import pytest
 from admission import Admission
@@ -23,8 +23,6 @@ from xdist_controller import CLIPPED, KEY, PLUGIN, STACKS
 if TYPE_CHECKING:
     from launcher import Job
 
-# Loads a module of ours; the plugin replaces it.
-load: Callable[[str], Any] = __import__
 # What this version of pytest gives every report, of plain types. Plugins and conftests add more.
 USUAL = frozenset(vars(pytest.TestReport("", ("", None, ""), {}, "passed", None, "call"))) | {KEY}
 # Besides texts, containers and numbers; of those, execnet sends none below this.
@@ -44,9 +42,6 @@ def pytest_configure(config: Any) -> None:
         reporter: Any = WorkerReporter(records, job)
         for plugin in (Output(config, records, reporter.clip), reporter, Admission(reporter.channel, job)):
             config.pluginmanager.register(plugin)
-        if job["map"]:
-            # Behind the output, so that its last record is sent too. Loaded only for such a job.
-            config.pluginmanager.register(load("functions").FunctionMap(reporter, job))
 
 
 def tell_stacks(channel: Any) -> None:

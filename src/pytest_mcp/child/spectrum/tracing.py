@@ -7,6 +7,7 @@ library and pytest's public names only; pytest 7.0 and newer.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -20,13 +21,14 @@ from code_names import CodeNames
 from exact_order import OFF
 from line_events import Entry, Lines, recorder
 from nearest import by_nearness, failing_first
-from number_ranges import ranges
-from project_files import ProjectFiles
 
 if TYPE_CHECKING:
     from launcher import Job
     from reporter import Reporter
 
+OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Folders of installed packages, also in an environment inside the root.
+INSTALLED = ("site-packages", "dist-packages", "node_modules", ".tox", ".nox")
 # Tests and what they share are never suspects, so they are not traced. The server's copy is in report/places.py.
 TEST_CODE = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*$|[^/]*_tests?\.py$)")
 # Functions that show values of a failed assertion: the `__repr__` methods that they call have not caused it.
@@ -48,7 +50,7 @@ class Tracing:
         assert job["trace"] is not None
         self.reporter = reporter
         self.trace = job["trace"]
-        self.files = SourceFiles(job["root"])
+        self.files = ProjectFiles(job["root"])
         self.names = CodeNames()
         self.recorder = recorder(self.files.has, explaining_code())
         self.clock = time.monotonic
@@ -217,11 +219,37 @@ class Tracing:
         return [list(pair) for pair in islice(dict.fromkeys(named), MOST_CALLS)]
 
 
-class SourceFiles(ProjectFiles):
-    """Without tests."""
+class ProjectFiles:
+    """Source files under the root that are neither tests, nor installed there, nor ours."""
+
+    def __init__(self, root: str) -> None:
+        self.known: dict[str, str] = {}
+        self.root = root + os.sep
+        self.folder = os.getcwd()
+        self.foreign = [os.path.realpath(folder) + os.sep for folder in (sys.prefix, sys.base_prefix, OURS)]
+        self.foreign = [folder for folder in self.foreign if not self.root.startswith(folder)]
 
     def has(self, name: str) -> bool:
-        return super().has(name) and not TEST_CODE.search(self.known[name])
+        path = self.real(name)
+        below = path[len(self.root) :].replace(os.sep, "/")
+        self.known[name] = below
+        return (
+            not name.startswith("<")
+            and path.startswith(self.root)
+            and not path.startswith(tuple(self.foreign))
+            and not any(part in INSTALLED for part in below.split("/"))
+            and not TEST_CODE.search(below)
+        )
+
+    def real(self, name: str) -> str:
+        """Code from a relative entry of sys.path has a relative name. The root is a real path already."""
+        try:
+            return os.path.realpath(os.path.join(self.folder, name))
+        except (OSError, ValueError):
+            return ""
+
+    def relative(self, name: str) -> str:
+        return self.known[name]
 
 
 def explaining_code() -> Iterator[CodeType]:
@@ -238,3 +266,14 @@ def merged(*parts: Lines) -> Lines:
     for key, entry in chain.from_iterable(part.items() for part in parts):
         both.setdefault(key, Entry(entry.code, set())).lines.update(entry.lines)
     return both
+
+
+def ranges(lines: set[int]) -> str:
+    """`3-5,9`."""
+    parts: list[list[int]] = []
+    for line in sorted(lines):
+        if parts and line == parts[-1][1] + 1:
+            parts[-1][1] = line
+        else:
+            parts.append([line, line])
+    return ",".join(str(first) if first == last else "%d-%d" % (first, last) for first, last in parts)

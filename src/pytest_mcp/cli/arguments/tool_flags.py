@@ -19,10 +19,6 @@ SHORT_FLAGS = {"markers": "-m", "keywords": "-k", "failfast": "-x"}
 DEST_PREFIX = "tool_"
 # Where an agent's description of a parameter does not fit what is typed: the words for it.
 _TYPED_WORDS = {"true: since the default branch.": "Without REF: since the default branch."}
-_OWN_HELP = {
-    ("discover_tests", "detail"): "auto: up to 40 tests one by one, more by file. tests: every test, up to"
-    " --max-tokens. full: every test; with --json also pytest's own tracebacks."
-}
 
 
 def add_to(parser: argparse.ArgumentParser, tool: str, parameters: Schema) -> None:
@@ -30,7 +26,7 @@ def add_to(parser: argparse.ArgumentParser, tool: str, parameters: Schema) -> No
     required = parameters.get("required", ())
     for name, schema in parameters["properties"].items():
         dest = DEST_PREFIX + name
-        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _OWN_HELP.get((tool, name)) or _help(schema)}
+        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _help(schema)}
         if schema.get("type") == "array":
             parser.add_argument(dest, nargs="*", metavar=name.upper().removesuffix("S"), **common)
         elif name in required:
@@ -93,9 +89,7 @@ def _kind(name: str, schema: Schema) -> dict[str, Any]:
     choices = schema.get("anyOf", [schema])
     if any(choice["type"] == "boolean" for choice in choices):
         return {"action": Once, "nargs": "?", "const": True, "type": lambda word: word or True, "metavar": "REF"}
-    has_number = any(choice["type"] == "integer" for choice in choices)
-    metavar = "|".join(_metavar(name, choice) for choice in choices)
-    return {"action": Once, "metavar": metavar, "type": _number if has_number else str}
+    return {"action": Once, "metavar": "|".join(_metavar(name, choice) for choice in choices)}
 
 
 class Once(argparse.Action):
@@ -114,11 +108,3 @@ def _metavar(name: str, schema: Schema) -> str:
     if "enum" in schema:
         return "{" + ",".join(schema["enum"]) + "}" if len(schema["enum"]) > 1 else str(schema["enum"][0])
     return "N" if schema["type"] == "integer" else name.upper()
-
-
-def _number(word: str) -> int | str:
-    """Anything else than a number is refused later, like an agent's argument."""
-    try:
-        return int(word)
-    except ValueError:
-        return word

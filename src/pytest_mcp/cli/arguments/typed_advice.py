@@ -6,7 +6,7 @@ Which advice is given is decided in `environments/advice.py` and `report/environ
 
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.environments import git_files, host, nearby
 from pytest_mcp.environments.managers.registry import MANAGERS
 from pytest_mcp.report.environment import readiness
+from pytest_mcp.report.notices.whole_run import FIX
 
 ELSEWHERE = "cd into the project's folder, or name it with --root."
 _PROGRAMS = frozenset({"cd", "ln", "mv", "printf", "python3", *(manager.name for manager in MANAGERS)})
@@ -56,6 +57,11 @@ def typed(line: str, root: Path, with_python: WithPython) -> str:
         return shlex.join(with_python(python))
     before, command = readiness.split_command(line)
     return f"{before}{_to(root)}{command}" if _is_command(command) else line
+
+
+def notices(given: Sequence[str], root: Path) -> list[str]:
+    """Those of an answer, with the fix for a person."""
+    return [f"{FIX}{typed(each[len(FIX) :], root, lambda _: [])}" if each.startswith(FIX) else each for each in given]
 
 
 def _is_elsewhere(error: CallError, fix: Fix, root: Path) -> bool:

@@ -18,7 +18,7 @@ from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import DiscoverTargets
 from pytest_mcp.api.results import DiscoverResult, OmittedTests
 from pytest_mcp.cli import exit_codes, local_call, members, render_discovery
-from pytest_mcp.cli.arguments import tool_flags, typed_paths
+from pytest_mcp.cli.arguments import tool_flags, typed_advice, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.members import Parts
@@ -42,7 +42,10 @@ async def _discover(request: DiscoverTargets, config: Config, spare: Spare, on_p
     except CallError as error:
         if not (parts := await members.instead_of_root(error, request, config)):
             raise
-    return members.with_notice(await _discover_each(request, config, parts, spare, on_progress), parts)
+    able = [part for part in parts if not members.is_root(part)]
+    found = members.with_notice(await _discover_each(request, config, able, spare, on_progress), able)
+    missed = [f"The project root is not listed: {members.NO_ENVIRONMENT}."] if able != parts else []
+    return found.model_copy(update={"notices": [*found.notices, *missed]})
 
 
 async def _discover_each(
@@ -87,6 +90,7 @@ def _for_people(typed: Arguments, _screen: Screen) -> Arguments:
 
 
 def _print(result: DiscoverResult, screen: Screen, *, root: Path) -> None:
+    result = result.model_copy(update={"notices": typed_advice.notices(result.notices, root)})
     if screen.is_terminal:
         show("\n".join(render_discovery.for_people(result, screen.out)))
         return

@@ -192,7 +192,7 @@ def _by_members(answer: Answer, target: Target) -> Answer:
     """The answer for the root, ready if every member is. Those that files do not show to be ready are examined."""
     members = []
     for member in answer["members"]:
-        if member["problem"] is not None and (fault := _fault(member["folder"], target)):
+        if member["problem"] is not None and (fault := _fault(member["folder"], target, answer["next_step"])):
             return answer | fault
         members.append(member | {"problem": None})
     count = "1 member has" if len(members) == 1 else f"{len(members)} members have"
@@ -200,7 +200,7 @@ def _by_members(answer: Answer, target: Target) -> Answer:
     return answer | {"ready": True, "summary": summary, "next_step": None, "problem": None, "members": members}
 
 
-def _fault(folder: str, target: Target) -> Answer | None:
+def _fault(folder: str, target: Target, step_of_root: str | None) -> Answer | None:
     """What replaces the root's keys if this member is not ready."""
     found = anyio.run(mcp_client.examine, TOOL, {"path": folder}, target, lambda _: None)
     if found.answer is not None and found.answer["ready"]:
@@ -209,8 +209,8 @@ def _fault(folder: str, target: Target) -> Answer | None:
     step = told.get("next_step") or ""
     return {
         "summary": f"Not ready: {in_line(folder)}: {told['summary'].removeprefix('Not ready: ')}",
-        # A step that does not name the member may change the root, such as by a new environment there.
-        "next_step": step if folder in step else shlex.join(["pytest-mcp", "doctor", folder]),
+        # Another step may change the root, such as by a new environment there. Members of a workspace share the root's.
+        "next_step": step if folder in step or step == step_of_root else shlex.join(["pytest-mcp", "doctor", folder]),
         "problem": told["problem"],
     }
 
@@ -219,9 +219,10 @@ def _next_step(answer: Answer, subject: Subject) -> str | None:
     """In the words of the command line."""
     step: str | None = answer["next_step"]
     ready = [member["folder"] for member in answer.get("members") or [] if member["problem"] is None]
-    if answer["interpreter"] is None and ready and (answer["ready"] or not _has_only_members(answer)):
+    names_folders = step is not None and step.startswith(nearby.CALL_WITH)
+    if answer["interpreter"] is None and ready and (answer["ready"] or names_folders or not _has_only_members(answer)):
         return shlex.join(["pytest-mcp", "run", *ready])
-    if step is not None and step.startswith(nearby.CALL_WITH):
+    if step is not None and names_folders:
         first, _ = json.JSONDecoder().raw_decode(step, len(nearby.CALL_WITH))
         return shlex.join(["pytest-mcp", "doctor", first])
     return step and subject.typed(step)

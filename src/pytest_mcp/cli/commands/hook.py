@@ -1,33 +1,76 @@
-"""`pytest-mcp hook`: answer an agent that types pytest into its shell with the advice to use the tools.
+"""`pytest-mcp hook`: answer an agent that types pytest into its shell with the call of a tool that does the same.
 
-Claude Code calls it before each command of its shell. In comes that call as JSON on stdin; out comes a refusal with the
-advice, or nothing, which lets the command run. In doubt nothing: only a line that runs pytest, and beside it changes
-folders or filters output, is refused. Imports little, because an agent waits for it.
+Claude Code calls it before each command of its shell. In comes that call as JSON on stdin; out comes a refusal that
+says what to call instead, or nothing, which lets the command run. In doubt nothing: only a line that is a test run and
+nothing else is refused, and only if execute_tests can do all that was typed. Imports little: an agent waits for it.
 """
 
 import argparse
 import json
-import shlex
+import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 from pytest_mcp.cli.output import show
 from pytest_mcp.config.options import LoadConfig
 
+# A longer call is not looked at. What a person or an agent types to run tests has a hundredth of it.
+LONGEST = 64 * 1024
 ADVICE = (
-    "Run tests with the tool execute_tests of the MCP server `pytest` instead: it takes node ids, keywords and markers,"
-    " and its answer names every failure with its cause. If the tool is missing or cannot do what you need, put the"
-    " word `command` before this command."
+    "Call the tool execute_tests of the MCP server `pytest` instead, {arguments}: its answer names every failure with"
+    " its cause. If the tool is missing or cannot do what you need, put the word `command` before this command."
 )
-Kind = Literal["pytest", "harmless", "other"]
-HARMLESS = frozenset({"cd", "source", ".", "export", "echo", "true", "cat", "head", "tail", "grep", "sort", "wc"})
 # Programs that run another one in a project's environment.
 RUNNERS = frozenset({"uv", "poetry", "pdm", "hatch", "pipenv", "pixi", "rye"})
-# With these pytest runs no test, or needs a terminal.
-NO_RUN = frozenset({"--version", "-V", "--help", "-h", "--fixtures", "--markers", "--pdb", "--trace"})
-SEPARATORS = frozenset(";&|\n")
-REDIRECTIONS = frozenset("<>&|")
+# What reads the output of a test run and writes no file.
+FILTERS = frozenset({"cat", "grep", "head", "tail", "wc"})
+# What does nothing if no test runs.
+IDLE = frozenset({":", "echo", "set", "true"})
+# Claude Code tells a hook the project's folder, where it also starts servers.
+PROJECT = "CLAUDE_PROJECT_DIR"
+
+# Everything that is understood. There is no backslash, no glob, no variable but $?, and a redirection only to nowhere.
+_TOKEN = re.compile(
+    r"[ \t\r]*+(?:(?P<nowhere>(?:[12&]?>>?[ \t]*+/dev/null|2>&1)(?![^\s;&|]))|(?P<separator>&&|\|\||[;\n]|\|(?!&))"
+    r"""|(?P<word>(?:[\w./:@%+,=\[\]-]|\$\?|'[^'\n]*+'|"(?:[^"$`\\!\n]|\$\?)*+")++)|(?P<end>\Z))"""
+)
+_QUOTED = re.compile("'([^']*+)'|\"([^\"]*+)\"")
+# Flags of pytest without a value, and the arguments that mean the same; those that change the output mean nothing here.
+_FLAGS: dict[str, dict[str, Any]] = {
+    "-x": {"failfast": True},
+    "--exitfirst": {"failfast": True},
+    "-l": {"locals": True},
+    "--showlocals": {"locals": True},
+    "-s": {"show_capture": True},
+    "--no-header": {},
+    "--no-summary": {},
+}
+# Flags with a value, and the parameter for it.
+_VALUES = {
+    "-k": "keywords",
+    "-m": "markers",
+    "--maxfail": "maxfail",
+    "-n": "workers",
+    "--tb": None,
+    "--durations": None,
+}
+_OUTPUT = re.compile(r"-[vq]+|-r\w+|--verbose|--quiet|--color=\w+")
+_JOINED = re.compile(r"(--[a-z]+)=(.*)|(-[kmn])=?(.+)", re.DOTALL)
+
+Arguments = dict[str, Any]
+
+
+class NotUnderstood(Exception):
+    """The line may be anything, or does more than to run tests."""
+
+
+class Command(NamedTuple):
+    """One command of a line, and whether it reads what the one before it writes."""
+
+    words: list[str]
+    is_piped: bool
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,59 +78,116 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:  # noqa: ARG001 - the interface of a command
-    if runs_pytest(_line(sys.stdin.read())):
-        decision = {"permissionDecision": "deny", "permissionDecisionReason": ADVICE}
+    call = sys.stdin.buffer.read(LONGEST + 1)
+    while len(call) > LONGEST and sys.stdin.buffer.read(LONGEST):
+        """Whoever writes to a closed pipe gets an error."""
+    if len(call) <= LONGEST and (arguments := _test_run_of(call)) is not None:
+        reason = ADVICE.format(arguments=f"with {json.dumps(arguments)}" if arguments else "without arguments")
+        decision = {"permissionDecision": "deny", "permissionDecisionReason": reason}
         show(json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}))
     return 0
 
 
-def _line(call: str) -> str:
-    """The command line of the call; empty if it is anything else."""
+def _test_run_of(call: bytes) -> Arguments | None:
     try:
-        line: Any = json.loads(call)["tool_input"]["command"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return ""
-    return line if isinstance(line, str) else ""
+        message: Any = json.loads(call)
+        line, here = str(message["tool_input"]["command"]), str(message.get("cwd", ""))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return test_run(line, here, os.environ.get(PROJECT, here))
 
 
-def runs_pytest(line: str) -> bool:
+def test_run(line: str, here: str, project: str) -> Arguments | None:
+    """The arguments of execute_tests for a line that runs pytest once and does nothing else; None for any other.
+
+    `here` is where the shell is. In another folder than the project's, paths and settings are others too.
+    """
+    found = []
     try:
-        kinds = {_kind(words) for words in _commands(line)}
-    except ValueError:
-        return False
-    return "pytest" in kinds and "other" not in kinds
+        for command in _commands(line):
+            if command.words[:1] == ["cd"] and len(command.words) == 2:
+                here = os.path.join(here, command.words[1])  # noqa: PTH118 - pathlib takes long to import
+            elif (arguments := _of_command(command)) is not None:
+                found.append(arguments)
+    except NotUnderstood:
+        return None
+    return found[0] if len(found) == 1 and os.path.normpath(here) == os.path.normpath(project) else None
 
 
-def _commands(line: str) -> Iterator[list[str]]:
-    """The words of each command; raises ValueError if the line has anything but simple commands."""
-    # Quotes are kept, so that a quoted separator is none.
-    lexer = shlex.shlex(line, posix=False, punctuation_chars=";&|()<>\n`")
-    lexer.whitespace, lexer.commenters, lexer.whitespace_split = " \t\r", "", True
+# It is not a test for pytest.
+test_run.__test__ = False  # type: ignore[attr-defined]
+
+
+def _commands(line: str) -> Iterator[Command]:
     words: list[str] = []
-    for word in lexer:
-        if SEPARATORS.issuperset(word):
-            yield words
-            words = []
-        elif set(word) & set("()`") or "<<" in word:
-            raise ValueError(word)
-        elif not REDIRECTIONS.issuperset(word):
-            words.append(word)
-    yield words
+    at, is_piped, has_ended = 0, False, False
+    while not has_ended:
+        token = _TOKEN.match(line, at)
+        if token is None:
+            raise NotUnderstood
+        at, has_ended = token.end(), token["end"] is not None
+        if token["word"]:
+            words.append(_QUOTED.sub(lambda quoted: quoted[1] or quoted[2] or "", token["word"]))
+        elif token["separator"] or has_ended:
+            yield Command(words, is_piped)
+            words, is_piped = [], token["separator"] == "|"
 
 
-def _kind(words: Sequence[str]) -> Kind:
-    if any(word.count(quote) % 2 for word in words for quote in "\"'"):
-        return "other"
-    rest = list(words)
-    while rest and "=" in rest[0] and rest[0].partition("=")[0].isidentifier():
-        del rest[0]
-    if rest[:1] == ["timeout"]:
-        del rest[:2]
-    if len(rest) > 1 and rest[0] in RUNNERS and rest[1] == "run":
-        del rest[:2]
-    if not rest or rest[0] in HARMLESS:
-        return "harmless"
-    name = rest[0].rpartition("/")[2]
-    if name not in ("pytest", "py.test") and not (name.startswith("python") and rest[1:3] == ["-m", "pytest"]):
-        return "other"
-    return "harmless" if NO_RUN.intersection(rest) else "pytest"
+def _of_command(command: Command) -> Arguments | None:
+    """The arguments of a test run; None for a command that does nothing without one."""
+    words = command.words
+    if command.is_piped:
+        if words and words[0] in FILTERS:
+            return None
+        raise NotUnderstood
+    if not words or words[0] in IDLE or _activates(words):
+        return None
+    timeout, words = _without_timeout(words)
+    return {**_arguments(_after_pytest(words)), **timeout}
+
+
+def _activates(words: Sequence[str]) -> bool:
+    return len(words) == 2 and words[0] in ("source", ".") and words[1].endswith("bin/activate")
+
+
+def _without_timeout(words: list[str]) -> tuple[Arguments, list[str]]:
+    if words[0] != "timeout":
+        return {}, words
+    if len(words) < 3 or not words[1].isdecimal():
+        raise NotUnderstood
+    return {"timeout": int(words[1])}, words[2:]
+
+
+def _after_pytest(words: list[str]) -> list[str]:
+    if len(words) > 2 and words[0] in RUNNERS and words[1] == "run":
+        words = words[2:]
+    name = words[0].rpartition("/")[2]
+    if name in ("pytest", "py.test"):
+        return words[1:]
+    if name.startswith("python") and words[1:3] == ["-m", "pytest"]:
+        return words[3:]
+    raise NotUnderstood
+
+
+def _arguments(words: Sequence[str]) -> Arguments:
+    made: Arguments = {}
+    targets: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        joined = _JOINED.fullmatch(word)
+        flag = (joined[1] or joined[3]) if joined else word
+        if word in _FLAGS:
+            made |= _FLAGS[word]
+        elif flag in _VALUES:
+            made |= _valued(_VALUES[flag], (joined[2] or joined[4]) if joined else next(rest, ""))
+        elif word.startswith("-") and not _OUTPUT.fullmatch(word):
+            raise NotUnderstood
+        elif not word.startswith("-"):
+            targets.append(word)
+    return made | ({"node_ids": targets} if targets else {})
+
+
+def _valued(parameter: str | None, value: str | None) -> Arguments:
+    if not value:
+        raise NotUnderstood
+    return {} if parameter is None else {parameter: int(value) if value.isdecimal() else value}

@@ -89,8 +89,9 @@ class PageFile:
         created = f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
         try:
             _replace(self.path.resolve(), draw(outcome, origin, created).encode("utf-8"))
-        except OSError as error:
-            print_message(f"the page could not be written to {in_line(str(self.path))}: {error.strerror}")
+        except Exception as error:  # noqa: BLE001 - a page costs itself alone: the answer has been printed
+            why = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}, a bug of pytest-mcp"
+            print_message(f"the page could not be written to {in_line(str(self.path))}: {why}")
             return UNWRITTEN
         print_message(f"the page is in {in_line(str(self.path))}")
         if self.opens and not webbrowser.open(self.path.as_uri()):

@@ -14,13 +14,19 @@ from pytest_mcp.environments.project import Manifest
 
 def used(manifest: Manifest) -> list[Manager]:
     by_signs = [manager for manager in MANAGERS if manager.is_used(manifest)]
-    return by_signs or [manager for manager in MANAGERS if manager.builds(manifest)]
+    # A member of a workspace is installed by the workspace's manager, whatever builds it.
+    shared = [manager for manager in MANAGERS if manifest.pyproject and manager.shared_home(manifest.folder)]
+    return by_signs or shared or [manager for manager in MANAGERS if manager.builds(manifest)]
 
 
 def nearest(start: Path, root: Path) -> Manifest:
     """The manifest of the first folder upward that uses a manager, otherwise the root's."""
     manifests = map(project.read, files.upward(start, root))
     return next(filter(used, manifests), None) or project.read(root)
+
+
+def is_environment(folder: Path) -> bool:
+    return any(manager.is_environment(folder) for manager in MANAGERS)
 
 
 async def environments(manifest: Manifest, variables: Variables, root: Path) -> list[Answer]:

@@ -42,5 +42,6 @@ def of(launch: Launch, argv: list[str], time_limit: float | None, kept_output: i
         "time_limit": time_limit,
         "kept_output": kept_output,
         "report_limit": REPORT_LIMIT,
+        "max_memory": launch.max_memory,
         "redirected": False,
     }

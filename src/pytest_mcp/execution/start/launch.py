@@ -45,12 +45,14 @@ class Launch:
     argv: tuple[str, ...]
     cwd: Path
     env: Mapping[str, str]
+    # In bytes, for each process; None: no limit.
+    max_memory: int | None = None
 
 
 def of_child(python: Path, config: Config, *, own_prefix: Path) -> Launch:
     """`own_prefix` is the server's environment: that it is active says nothing about the project."""
     env = _activated(python, variables(config, own_prefix=own_prefix))
-    return Launch((str(python), str(LAUNCHER)), config.root, env)
+    return Launch((str(python), str(LAUNCHER)), config.root, env, config.max_memory)
 
 
 def variables(config: Config, *, own_prefix: Path) -> dict[str, str]:

@@ -7,7 +7,7 @@ files cannot import models; and Django names its test files tests.py, which pyte
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pytest_mcp.api.requests import Survey
+from pytest_mcp.api.requests import Request
 from pytest_mcp.environments.django import PLUGIN
 from pytest_mcp.environments.host import Surroundings
 from pytest_mcp.events.model import Portrait
@@ -19,13 +19,13 @@ _TESTS = ("tests.py", "test_*.py")
 _UNCONFIGURED = {"ImproperlyConfigured": "DJANGO_SETTINGS_MODULE", "AppRegistryNotReady": ""}
 
 
-def when_empty(run: Run[Survey], around: Surroundings) -> str | None:
+def when_empty(run: Run[Request], around: Surroundings) -> str | None:
     """The step if no test was found."""
     portrait = run.ledger.portrait
     return None if portrait is None or _TESTS[0] in portrait.python_files else _step(portrait, around)
 
 
-def when_uncollected(error_type: str, message: str, run: Run[Survey], around: Surroundings) -> str | None:
+def when_uncollected(error_type: str, message: str, run: Run[Request], around: Surroundings) -> str | None:
     """The step if this error kept a file from being collected."""
     portrait, words = run.ledger.portrait, _UNCONFIGURED.get(error_type.rpartition(".")[2])
     return None if portrait is None or words is None or words not in message else _step(portrait, around)

@@ -6,6 +6,7 @@ Pure: facts in, sentences out. Notices about the run itself are in `notices`.
 from pytest_mcp.environments.host import Surroundings, TemporaryFolder
 from pytest_mcp.environments.members import Members
 from pytest_mcp.events.model import Portrait
+from pytest_mcp.report.notices import memory
 
 # A run keeps its records and its output there.
 LITTLE_SPACE = 100 * 1024 * 1024
@@ -17,6 +18,7 @@ def of_surroundings(around: Surroundings, portrait: Portrait | None, tests: int)
         *_shared_environment(around, portrait),
         *_temporary_folder(around.temporary),
         *_members(around.members),
+        *memory.of_setting(around.max_memory),
     ]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pytest_mcp import text
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed
-from pytest_mcp.api.requests import Survey
+from pytest_mcp.api.requests import Request, Survey
 from pytest_mcp.environments.host import Surroundings
 from pytest_mcp.events.collection import CollectionFailed
 from pytest_mcp.events.run import Run
@@ -94,6 +94,13 @@ def of_survey(run: Run[Survey], around: Surroundings) -> Standing:
     return Standing(True, f"Ready: {count} test{'s' if count > 1 else ''}{versions}", None)
 
 
+def help_with(run: Run[Request], around: Surroundings) -> str | None:
+    """The next step for a run that could not collect a file, or that found no test; None if none is certain."""
+    if run.ledger.collection_failures:
+        return _help_with(run.ledger.collection_failures[0], run, around)
+    return None if run.ledger.deselected else for_django.when_empty(run, around)
+
+
 def split_command(step: str) -> tuple[str, str]:
     """A next step as the words before its command, if it has any, and the command."""
     before, colon, command = step.partition(": ")
@@ -111,20 +118,27 @@ def _uncollected(broken: list[CollectionFailed], run: Run[Survey], around: Surro
     files = "1 file" if len(broken) == 1 else f"{len(broken)} files"
     summary = f"{files} cannot be collected, first {uncollected_line(broken[0])}"
     error = failures.collection_error(broken[0])
+    correct = f"Correct {error.file}."
+    if error.error_type == "ModuleNotFoundError":
+        correct = f"{_INSTALL}{_environment(run)}, or correct the import."
+    return _not_ready(summary, _help_with(broken[0], run, around) or correct)
+
+
+def _help_with(event: CollectionFailed, run: Run[Request], around: Surroundings) -> str | None:
+    """What certainly helps a file that cannot be collected."""
+    error = failures.collection_error(event)
     missing = error.message.partition("'")[2].partition("'")[0].partition(".")[0]
     if _CLASH in error.message:
-        return _not_ready(summary, _by_importlib(run, around))
+        return _by_importlib(run, around)
     if error.error_type != "ModuleNotFoundError":
-        step = for_django.when_uncollected(error.error_type, error.message, run, around)
-        return _not_ready(summary, step or f"Correct {error.file}.")
+        return for_django.when_uncollected(error.error_type, error.message, run, around)
     if missing in around.in_src:
         step = f"Install the project itself as editable into {_environment(run)}, or set pythonpath = src for pytest."
-        return _not_ready(summary, around.installation or step)
-    line = f": {around.installation}" if around.installation else ", or correct the import."
-    return _not_ready(summary, f"{_INSTALL}{_environment(run)}{line}")
+        return around.installation or step
+    return f"{_INSTALL}{_environment(run)}: {around.installation}" if around.installation else None
 
 
-def _by_importlib(run: Run[Survey], around: Surroundings) -> str:
+def _by_importlib(run: Run[Request], around: Surroundings) -> str:
     """Two test files have the same name, in folders without __init__.py."""
     settings = run.ledger.portrait.inifile if run.ledger.portrait else None
     if settings is None:
@@ -151,7 +165,7 @@ def _not_ready(what: str, step: str) -> Standing:
     return Standing(False, f"Not ready: {what}", step)
 
 
-def _environment(run: Run[Survey] | None) -> str:
+def _environment(run: Run[Request] | None) -> str:
     return run.ledger.portrait.prefix if run and run.ledger.portrait else "the project's environment"
 
 

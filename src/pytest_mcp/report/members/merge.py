@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.api.results import ExecuteResult, Verdict
-from pytest_mcp.report import pytest_output, rerun
+from pytest_mcp.api.results import ExecuteResult
+from pytest_mcp.report import pytest_output, rerun, verdict
 from pytest_mcp.report.budget import BY_DETAIL, BY_TOKENS
 from pytest_mcp.report.shards.answers import Answer
-from pytest_mcp.report.shards.merge import first_notices, folded, has_failures, results_of
+from pytest_mcp.report.shards.merge import first_notices, folded, results_of
 from pytest_mcp.text import cut_middle, few, in_line, safe
 
 # Of what an error says, in characters.
@@ -37,7 +37,9 @@ def merged(answers: Sequence[MemberAnswer], request: ExecuteTests) -> ExecuteRes
     is_filtered = any(value is not None for value in (request.keywords, request.markers, request.changed))
     empty = [] if is_filtered else _empty(answers)
     notices = [*_unfinished(answers), *empty, *_environments(answers), *_notices(answers)]
-    result = folded(answers, _verdict(answers, allows_empty=is_filtered), notices, request.detail)
+    unfinished = any(answer.problem for answer in answers)
+    evidence = verdict.of_parts(results_of(answers), one_is_missing=unfinished, may_be_empty=is_filtered)
+    result = folded(answers, verdict.verdict_of(evidence), notices, request.detail)
     hint = BY_DETAIL if request.detail == "auto" else BY_TOKENS
     printed = [each.text_output for each in results_of(answers)]
     closing = pytest_output.common_closing_line(printed, result.summary.duration)
@@ -50,18 +52,6 @@ def merged(answers: Sequence[MemberAnswer], request: ExecuteTests) -> ExecuteRes
             "omitted": result.omitted and result.omitted.model_copy(update={"hint": hint}),
         }
     )
-
-
-def _verdict(answers: Sequence[MemberAnswer], *, allows_empty: bool) -> Verdict:
-    results = results_of(answers)
-    verdicts = {result.verdict for result in results}
-    if has_failures(results):
-        return "failed"
-    if any(answer.problem for answer in answers) or "incomplete" in verdicts:
-        return "incomplete"
-    if verdicts == {"no_tests"}:
-        return "no_tests"
-    return "passed" if allows_empty or "no_tests" not in verdicts else "incomplete"
 
 
 def _unfinished(answers: Sequence[MemberAnswer]) -> list[str]:

@@ -41,9 +41,7 @@ def _share(run: Run[Request], reach: Reach) -> str:
     whole = "a run of the whole suite" if isinstance(run.request, ExecuteTests) else "the whole suite"
     since = in_line(reach.since)
     told = f"changed since {since}: {reached} of {total} tests can be reached ({files} changed); not {whole}."
-    if reach.recorded is None:
-        return f"{told} Every change reaches {few(reach.always)}." if reach.always else told
-    return f"{told} Chosen by what each test executed in recorded runs (of {in_line(reach.recorded)})."
+    return f"{told} Every change reaches {few(reach.always)}." if reach.always else told
 
 
 def _unreached_targets(run: Run[Request]) -> list[str]:

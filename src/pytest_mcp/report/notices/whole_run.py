@@ -10,9 +10,11 @@ from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.report import pytest_output
-from pytest_mcp.report.notices import changes, selection, shards, skips, warnings, workers
+from pytest_mcp.report.notices import changes, memory, selection, shards, skips, warnings, workers
 from pytest_mcp.text import few, in_line, label, quoted
 
+# How a notice begins that says what to do, as in the message of an error.
+FIX = "fix: "
 # pytest's exit code for an interruption, by which xdist stops at maxfail.
 STOPPED_BY_XDIST = 2
 # Slow tests are named if a run is longer than this (in seconds), has this many tests, and at most this many of them
@@ -33,6 +35,8 @@ def of_discovery(run: Run[DiscoverTests]) -> list[str]:
         *above_root(run.ledger),
         *changes.of_run(run),
         *notes,
+        *_fix(run),
+        *memory.of_run(run),
         *selection.of_run(run),
         *warnings.of_run(run),
     ]
@@ -48,10 +52,13 @@ def of_execution(run: Run[Request], request: ExecuteTests, *, cut_short: bool = 
         *shards.of_run(run),
         *changes.of_run(run),
         *_collection(ledger),
+        *_fix(run),
+        *memory.of_run(run),
         *selection.of_run(run),
         *([] if cut_short else _stopped_early(ledger)),
         *workers.of_run(run, request),
         *_exit_status(run),
+        *_threshold(run),
         *skips.nothing_checked(ledger),
         *_left_behind(run),
         *_lost(ledger),
@@ -93,6 +100,10 @@ def _collection(ledger: Ledger) -> list[str]:
     return [f"{broken} file(s) could not be collected, so pytest ran no test at all."]
 
 
+def _fix(run: Run[Request]) -> list[str]:
+    return [] if run.fix is None else [f"{FIX}{run.fix}"]
+
+
 def _stopped_early(ledger: Ledger) -> list[str]:
     if ledger.unresolved and not ledger.completed and not ledger.lost:
         return [f"{ledger.unresolved} test(s) were set up but not called; do the project's addopts say --setup-plan?"]
@@ -127,12 +138,18 @@ def _exit_status(run: Run[Request]) -> list[str]:
     return [f"pytest exited with {code}, which does not fit the outcomes of its tests."]
 
 
+def _threshold(run: Run[Request]) -> list[str]:
+    """The child has lifted it."""
+    said = pytest_output.missed_threshold(run.exit.stdout)
+    if not (said and run.request.is_selective and run.exit.code == 0):
+        return []
+    return [f"pytest-cov says: {quoted(said)}. That is no failure here: this call selected a part of the tests."]
+
+
 def _part(run: Run[Request]) -> str:
     """A threshold is usually set for the whole suite."""
-    request = run.request
-    filters = (request.markers, request.keywords, request.pattern, request.changed, run.shard)
-    whole = all(target.node_id == "." for _, target in request.targets) and not any(filters)
-    return "" if whole else " This call selected only a part of the tests; the threshold may hold for all of them."
+    part = " This call selected only a part of the tests; the threshold may hold for all of them."
+    return part if run.request.is_selective or run.shard else ""
 
 
 def _seed(ledger: Ledger) -> list[str]:

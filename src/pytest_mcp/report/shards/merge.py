@@ -20,7 +20,7 @@ from pytest_mcp.api.results import (
     TestResult,
     Verdict,
 )
-from pytest_mcp.report import collection_errors, pytest_output, rerun
+from pytest_mcp.report import collection_errors, pytest_output, rerun, verdict
 from pytest_mcp.report.shards import causes, completeness
 from pytest_mcp.report.shards.answers import Answer
 from pytest_mcp.text import cut_middle, few, span
@@ -29,18 +29,18 @@ from pytest_mcp.text import cut_middle, few, span
 MOST_NOTICES = 20
 TEXT_CHARACTERS = 4_000
 HINT = "the answers of the shards show more"
-# pytest's exit code if there are no tests: not an error of a shard.
-NO_TESTS = 5
 
 
 def merged(answers: Sequence[Answer]) -> ExecuteResult:
     counted = completeness.once_each(answers)
     problems = completeness.problems(answers)
-    verdict = _verdict(results_of(counted), problems)
-    return folded(counted, verdict, [*problems, *_durations(counted), *_notices(counted)])
+    results = results_of(counted)
+    by_division = all(_is_empty(result) for result in results if result.verdict == "no_tests")
+    evidence = verdict.of_parts(results, one_is_missing=bool(problems), may_be_empty=by_division)
+    return folded(counted, verdict.verdict_of(evidence), [*problems, *_durations(counted), *_notices(counted)])
 
 
-def folded(counted: Sequence[Answer], verdict: Verdict, notices: list[str], detail: Detail = "auto") -> ExecuteResult:
+def folded(counted: Sequence[Answer], judged: Verdict, notices: list[str], detail: Detail = "auto") -> ExecuteResult:
     """One answer for all. Unless `detail` is auto, every test that one of them lists is listed."""
     results = results_of(counted)
     errors = _collection_errors(results)
@@ -50,8 +50,8 @@ def folded(counted: Sequence[Answer], verdict: Verdict, notices: list[str], deta
     most = len(text) if detail == "full" else TEXT_CHARACTERS
     others = _without_failure(results, summary) if detail == "auto" else _others(results, failed)
     return ExecuteResult(
-        verdict=verdict,
-        exit_code=NO_TESTS if verdict == "no_tests" else _exit_code(results),
+        verdict=judged,
+        exit_code=verdict.NO_TESTS_COLLECTED if judged == "no_tests" else _exit_code(results),
         summary=summary,
         notices=notices,
         collection_errors=errors,
@@ -68,26 +68,14 @@ def results_of(answers: Sequence[Answer]) -> list[ExecuteResult]:
     return [answer.result for answer in answers if answer.result is not None]
 
 
-def has_failures(results: Sequence[ExecuteResult]) -> bool:
-    return any(result.summary.failed or result.summary.errors or result.verdict == "failed" for result in results)
-
-
-def _verdict(results: Sequence[ExecuteResult], problems: Sequence[str]) -> Verdict:
-    verdicts = {result.verdict for result in results if not _is_empty(result)}
-    if has_failures(results):
-        return "failed"
-    if problems or "incomplete" in verdicts:
-        return "incomplete"
-    return "passed" if verdicts == {"passed"} else "no_tests"
-
-
 def _is_empty(result: ExecuteResult) -> bool:
     return isinstance(result, ShardResult) and result.is_empty_share
 
 
 def _exit_code(results: Sequence[ExecuteResult]) -> int:
     """The highest of pytest's, without those of shards that have no tests or were cut short."""
-    return max((result.exit_code for result in results if result.exit_code not in (None, NO_TESTS)), default=0)
+    none = (None, verdict.NO_TESTS_COLLECTED)
+    return max((result.exit_code for result in results if result.exit_code not in none), default=0)
 
 
 def _summary(results: Sequence[ExecuteResult], errors: Sequence[CollectionError]) -> Summary:

@@ -1,4 +1,4 @@
-"""What a failed test printed and logged: the last lines of each stream, tracebacks in it in few lines.
+"""What a failed test printed and logged: the last lines of each stream, tracebacks in it in few lines; or all of it.
 
 Pure: a failure and what may be shown of it in, lines out.
 """
@@ -14,9 +14,9 @@ from pytest_mcp.report.tracebacks import frames
 from pytest_mcp.report.tracebacks.style import Style
 from pytest_mcp.text import cut_middle
 
-# How many of the last lines of each captured stream are shown.
-CAPTURED_LINES = 20
 CAPTURED_LINE_CHARACTERS = 500
+# What stays of a longer one.
+_KEPT = CAPTURED_LINE_CHARACTERS // 2 * 2
 # A traceback in what was captured.
 _LOGGED = "Traceback (most recent call last):"
 _CARETS = re.compile(r"[ ~^]+")
@@ -27,19 +27,51 @@ _LOGGED_FRAME = re.compile(r'^  File "(.*)", line (\d{1,9}), in (.*)$')
 
 
 def shown(sections: Iterable[Section], failure: Failure, style: Style) -> Iterator[str]:
-    for title, content in sections:
-        lines = _condensed(content.rstrip("\r\n").split("\n"), failure, style)
+    for title, content in sections if style.captured != 0 else ():
+        lines = _lines(content, failure, style)
+        kept = _last(lines, style)
         yield f"{title}:"
-        if len(lines) > CAPTURED_LINES:
-            yield f"[... {len(lines) - CAPTURED_LINES} lines left out ...]"
-        yield from map(_line, lines[-CAPTURED_LINES:])
+        if len(kept) < len(lines):
+            yield f"[... {len(lines) - len(kept)} lines left out ...]"
+        yield from kept if style.captured is None else map(_cut, kept)
 
 
-def _line(line: str) -> str:
+def left_out(failure: Failure, style: Style) -> int:
+    """How many characters of it are not shown."""
+    streams = [_lines(content, failure, style) for _, content in _of_all_parts(failure)]
+    written = sum(len(line) for lines in streams for line in lines)
+    kept = [line for lines in streams for line in _last(lines, style)]
+    return written - sum(len(line) if style.captured is None or _cut(line) == line else _KEPT for line in kept)
+
+
+def most_lines(failures: Iterable[Failure]) -> int:
+    """Of the longest stream."""
+    return max((content.count("\n") for each in failures for _, content in _of_all_parts(each)), default=0)
+
+
+def _of_all_parts(failure: Failure) -> list[Section]:
+    return [*failure.sections, *(section for part in failure.parts for section in part.sections)]
+
+
+def _lines(content: str, failure: Failure, style: Style) -> list[str]:
+    lines = content.rstrip("\r\n").split("\n")
+    if style.captured is None:
+        return [line.removesuffix("\r") for line in lines]
+    return [_on_terminal(line) for line in _condensed(lines, failure, style)]
+
+
+def _last(lines: list[str], style: Style) -> list[str]:
+    return lines if style.captured is None else lines[-style.captured :] if style.captured else []
+
+
+def _on_terminal(line: str) -> str:
     """Of a progress bar, which writes one line again and again, what a terminal shows in the end."""
     written = [part for part in line.split("\r") if part.strip()]
-    shown = " ".join(written[-1:] if len(written) >= _REDRAWN else written)
-    return cut_middle(shown, CAPTURED_LINE_CHARACTERS, separator=" ")
+    return " ".join(written[-1:] if len(written) >= _REDRAWN else written)
+
+
+def _cut(line: str) -> str:
+    return cut_middle(line, CAPTURED_LINE_CHARACTERS, separator=" ")
 
 
 def _condensed(lines: list[str], failure: Failure, style: Style) -> list[str]:

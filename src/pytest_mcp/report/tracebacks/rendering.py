@@ -39,9 +39,7 @@ _WIDTH = 80
 def render(failure: Failure, style: Style) -> str:
     parts = failure.parts if style.whole_texts else failure.parts[:1]
     lines = [line for part in parts for line in _part(part, failure, style)]
-    if style.captured:
-        lines += captured.shown(failure.sections, failure, style)
-    return plain("\n".join(lines))
+    return plain("\n".join([*lines, *captured.shown(failure.sections, failure, style)]))
 
 
 def in_full(failure: Failure, *, with_captured: bool) -> str:
@@ -57,14 +55,20 @@ def in_full(failure: Failure, *, with_captured: bool) -> str:
 def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
     if part.title and (part is not failure.parts[0] or len(failure.parts) > 1):
         yield f"-- {part.title}: {part.message.strip().partition(chr(10))[0]}"
+    if part.place and _has_no_place(part):
+        yield f"{part.place}: in {failure.node_id.rpartition('::')[2].partition('[')[0]}"
     if part.chain:
         yield from _chain(part.chain, part.message, failure, style)
     else:
         lines = _SEPARATOR.sub("_ _ _", part.text).strip("\n").split("\n")
         said = _has_whole(part.message.partition("\n")[0], lines[0], style)
         yield from _bounded("\n".join(lines[said:]), style).split("\n") if lines[said:] else ()
-    if style.captured:
-        yield from captured.shown(part.sections, failure, style)
+    yield from captured.shown(part.sections, failure, style)
+
+
+def _has_no_place(part: Part) -> bool:
+    """A chain without frames, or one line."""
+    return not any(raised.frames for raised in part.chain) if part.chain else "\n" not in part.text.strip()
 
 
 def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterator[str]:

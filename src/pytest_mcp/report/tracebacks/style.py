@@ -2,6 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
+
+# How many of the last lines of each captured stream are shown, unless more is asked for.
+CAPTURED_LINES = 20
 
 
 @dataclass(frozen=True)
@@ -9,7 +13,8 @@ class Style:
     """What is shown, beside the statement that failed and the lines that differ, which always are."""
 
     equal_lines: bool = True
-    captured: bool = True
+    # So many of the last lines of each stream; None: all, as they were written.
+    captured: int | None = CAPTURED_LINES
     foreign_frames: bool = True
     arguments: bool = True
     outer_frames: bool = True
@@ -20,7 +25,14 @@ class Style:
 
 def reductions(style: Style) -> Iterator[Style]:
     """The style with ever less, for an example that alone is too large."""
-    values = ("arguments", "variables")
-    for names in (("equal_lines",), ("captured",), ("foreign_frames",), values, ("outer_frames",), ("whole_texts",)):
-        style = replace(style, **dict.fromkeys(names, False))
+    steps: list[dict[str, Any]] = [
+        {"equal_lines": False},
+        {"captured": 0},
+        {"foreign_frames": False},
+        {"arguments": False, "variables": False},
+        {"outer_frames": False},
+        {"whole_texts": False},
+    ]
+    for step in steps:
+        style = replace(style, **step)
         yield style

@@ -54,6 +54,7 @@ class Guard:
         self.expected = None if endpoint.token is None else f"bearer {endpoint.token.secret}".encode()
         # Bytes of all requests that are being handled.
         self.held = 0
+        self.entrance = anyio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -106,9 +107,15 @@ class Guard:
         body = bytearray()
         try:
             if await self._fill(body, receive):
+                await self._wait_for_turn()
                 await self._app_for(body)(scope, receive, send)
         finally:
             self.held -= len(body)
+
+    async def _wait_for_turn(self) -> None:
+        """One request enters at a time, so that many at once do not hold up running calls, nor the health check."""
+        async with self.entrance:
+            await anyio.sleep(0)
 
     def _app_for(self, body: bytearray) -> ASGIApp:
         """Check the body as a line on stdio is checked, so that the same request gets the same answer."""

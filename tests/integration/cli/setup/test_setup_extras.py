@@ -135,7 +135,7 @@ def answer(command: str, stdin: str) -> str:
 def test_the_hook_that_was_written_answers_pytest_and_lets_everything_else_run(desk: Desk) -> None:
     desk.typed("claude-code", "--hook", "--yes")
     command = settings(desk)["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
-    call = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "cd a && pytest -q"}}
+    call = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "cd . && pytest -q"}}
 
     told = json.loads(answer(command, json.dumps(call)))["hookSpecificOutput"]
 

@@ -8,9 +8,14 @@ import pytest
 
 from pytest_mcp.config.model import History
 from tests.support.git import git
+from tests.support.history.silent_postgres import silent_postgres
+from tests.support.protocol import servers
+from tests.support.protocol.raw_client import RawClient
 from tests.support.workbench import Workbench, call, succeeded
 
 SECRET = "hunter2"
+# A third of the time that a server once waited for its history.
+ENDING_SECONDS = 20
 PROJECT = {
     "pyproject.toml": '[project]\nname = "My_Shop"\n',
     "tests/test_shop.py": f"""
@@ -94,3 +99,23 @@ async def test_a_history_that_cannot_be_used_changes_nothing_but_one_notice(proj
         for test in one["tests"]:
             test.pop("duration")
     assert answer == plain
+
+
+@pytest.mark.parametrize("greets", [False, True])
+def test_a_database_that_never_answers_holds_up_neither_an_answer_nor_the_end(
+    project: Workbench, tmp_path: Path, *, greets: bool
+) -> None:
+    pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
+    with silent_postgres(greets=greets) as address:
+        command = servers.command(project.root, project.python, "--history", address)
+        with RawClient(command, cwd=project.root, log=tmp_path / "log") as client:
+            client.greeted()
+            answer = client.reply(client.begin())["result"]["structuredContent"]
+            refused = client.reply(client.begin("test_history", about="flaky"))["error"]
+
+            assert client.close(ENDING_SECONDS) == 0
+
+    told = [notice for notice in answer["notices"] if "history" in notice or "recorded" in notice]
+    assert len(told) == 1
+    assert told[0].startswith("This run is not recorded in the history: ")
+    assert refused["message"].startswith("The history cannot be read: ")

@@ -1,9 +1,12 @@
 """`investigate_failure` on real projects. The whole corpus runs with `make investigations`."""
 
+import re
 import subprocess
+import threading
 from dataclasses import replace
 from typing import Any
 
+import anyio
 import pytest
 
 from pytest_mcp.api.investigation import InvestigateResult
@@ -12,9 +15,10 @@ from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.spare import Spare
-from pytest_mcp.investigation import alone, answer, base
+from pytest_mcp.investigation import alone, answer, base, suspects
 from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
 from pytest_mcp.investigation.answer import Findings
+from pytest_mcp.investigation.base import BaseSearch
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.running.attempt import Deadline
 from pytest_mcp.tools import BY_NAME
@@ -30,7 +34,7 @@ INVALID_PARAMS = -32602
 def commit(bench: Workbench) -> None:
     git("init", "--quiet", cwd=bench.root)
     git("add", "--all", cwd=bench.root)
-    git("commit", "--quiet", "-m", "base", cwd=bench.root)
+    git("commit", "--quiet", "--allow-empty", "-m", "base", cwd=bench.root)
 
 
 async def test_node_ids_run_in_the_order_in_which_a_call_names_them(every_bench: Workbench) -> None:
@@ -71,7 +75,7 @@ async def test_a_test_that_needs_another_is_told_with_each_step_in_words(bench: 
     assert found.polluter.node_ids == ["test_victim.py::test_creates"]
     assert found.rerun == {"node_ids": [VICTIM]}
     words = [step.words for step in steps if isinstance(step, Steps)]
-    assert {"alone 2/2: FF", "after all 3 earlier tests in its file", "bisecting 1 of 3"} <= set(words)
+    assert {"alone 2/2: FF", "after all 3 earlier tests in its file", "bisecting 1 of 3 tests"} <= set(words)
     assert [step.finished for step in steps] == list(range(1, len(steps) + 1))
 
 
@@ -129,7 +133,7 @@ async def at_the_base(bench: Workbench, node_id: str = VICTIM, runs: int = 1, **
     runner = Runner(config, Candidate(bench.python, ""), Deadline.after(PATIENCE))
     found = await base.find(config, None, runner.deadline)
     seen = Alone((await alone.once(runner, node_id),), (Seeds(None),), 1)
-    there = await base.look(runner, node_id, found, [Seeds(None)] * runs, lambda _: None)
+    there = await BaseSearch(runner, node_id, found, lambda _: None).look([Seeds(None)] * runs, seen.outcomes)
     return answer.of(Findings(node_id, seen, base=there))
 
 
@@ -155,8 +159,10 @@ async def test_the_base_is_asked_and_the_checkout_stays_as_it_is(bench: Workbenc
     assert {path.name for path in bench.root.iterdir()} - before <= {"__pycache__"}
 
 
-@pytest.mark.parametrize("name", ["only now", "renamed since", "not collectable at the base"])
-async def test_a_test_that_did_not_fail_at_the_base_fails_since_then(bench: Workbench, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["only now", "renamed since", "not collectable at the base", "with another value at the base"]
+)
+async def test_a_test_that_did_not_fail_the_same_way_at_the_base_fails_since_then(bench: Workbench, name: str) -> None:
     truth = BASE[name]
     changed_since(bench, truth)
 
@@ -164,6 +170,43 @@ async def test_a_test_that_did_not_fail_at_the_base_fails_since_then(bench: Work
 
     assert found.kind == truth.kind
     assert truth.evidence in found.evidence[-1]
+
+
+# How many commits the bug is old, of so many; what is not committed; the kind and the last line of evidence.
+CLEAN: dict[str, tuple[int, int, dict[str, str], str, str]] = {
+    "in the last commit": (0, 2, {}, "deterministic", "at HEAD~1: passes (1 run)"),
+    "three commits ago": (3, 6, {}, "deterministic", "at HEAD~4: passes (1 run)"),
+    "in the last commit, beside a change that does not reach it": (
+        0,
+        2,
+        {"other.py": "x = 1\n"},
+        "deterministic",
+        "at HEAD~1: passes (1 run)",
+    ),
+    "in every commit": (4, 4, {}, "pre_existing", "at HEAD~2: fails the same way"),
+    "in the only commit": (
+        0,
+        1,
+        {},
+        "deterministic",
+        "at HEAD: nothing differs from it, and there is no earlier commit",
+    ),
+}
+
+
+@pytest.mark.parametrize("where", CLEAN)
+async def test_where_nothing_differs_from_the_base_earlier_commits_are_tried(bench: Workbench, where: str) -> None:
+    age, commits, uncommitted, kind, evidence = CLEAN[where]
+    for number in range(commits):
+        bench.write({**GOOD, **({} if number < commits - 1 - age else BROKEN_SHOP)})
+        commit(bench)
+    bench.write(uncommitted)
+
+    found = await at_the_base(bench)
+
+    assert found.kind == kind
+    assert re.sub(r" \([0-9a-f]{7}\)", "", found.evidence[-1]) == evidence
+    assert commits == 1 or found.evidence[2].startswith("nothing that it runs differs from HEAD (")
 
 
 async def test_what_the_base_imported_from_the_checkout_is_no_answer(bench: Workbench) -> None:
@@ -218,6 +261,7 @@ async def test_what_the_copy_of_the_base_lacks_is_told_and_makes_the_answer_less
     bench.write({"test_victim.py": "def test_it(): assert 0\n"})
     (bench.root / "data").symlink_to("/nowhere")
     commit(bench)
+    bench.write({"test_victim.py": "# Changed.\ndef test_it(): assert 0\n"})
 
     found = await at_the_base(bench)
 
@@ -244,12 +288,37 @@ async def test_a_file_that_cannot_be_imported_is_a_failure_with_its_reason(bench
     assert "ModuleNotFoundError: No module named 'nowhere'" in found["confidence"]
 
 
-async def test_running_out_of_time_is_an_answer(bench: Workbench) -> None:
-    bench.write({"test_victim.py": "import time\ndef test_it(): time.sleep(600)\n"})
+HANGS = {
+    "a test": ("import time\ndef wait(): time.sleep(600)\ndef test_it(): wait()\n", "test_victim.py:2: in wait"),
+    "its file": ("import time\ntime.sleep(600)\ndef test_it(): pass\n", "test_victim.py:2: in <module>"),
+}
 
-    found = await bench.investigate(node_id=VICTIM, timeout=4)
 
-    assert found["kind"] == "inconclusive"
+@pytest.mark.parametrize("what", HANGS)
+async def test_a_hang_is_told_with_its_place_and_running_out_of_time_is_an_answer(bench: Workbench, what: str) -> None:
+    source, place = HANGS[what]
+    bench.write({"test_victim.py": source})
+
+    found = await bench.investigate(node_id=VICTIM, timeout=6)
+
+    assert found["kind"] == "hangs"
+    assert place in found["confidence"]
+    assert place in found["evidence"][1]
+    assert found["notices"] == ["The time was over before everything was tried; a larger timeout may tell more."]
+
+
+async def test_ranking_that_takes_too_long_does_not_delay_the_answer(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.write({**GOOD, **BROKEN_SHOP})
+    is_answered = threading.Event()
+    monkeypatch.setattr(suspects, "of_run", lambda *_: is_answered.wait(PATIENCE) and [])
+
+    with anyio.fail_after(PATIENCE):
+        found = await bench.investigate(node_id=VICTIM, runs=2, timeout=10)
+    is_answered.set()
+
+    assert (found["kind"], found["evidence"][-1]) == ("deterministic", "suspects: not looked for, the time was over")
     assert found["notices"] == ["The time was over before everything was tried; a larger timeout may tell more."]
 
 

@@ -25,6 +25,7 @@ def member(bench: Workbench, name: str) -> None:
 
 
 async def test_a_member_is_traced_and_ordered_with_its_own_tests_settings_and_python(bench: Workbench) -> None:
+    bench.write({"pyproject.toml": "[tool.ruff]\n"})
     for name in "ab":
         member(bench, name)
     own_pythons = bench.config._replace(python=None)

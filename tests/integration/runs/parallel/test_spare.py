@@ -68,6 +68,20 @@ async def standing(bench: Workbench) -> AsyncIterator[Standing]:
 
 
 @pytest.mark.anyio
+async def test_one_that_waits_has_the_operators_memory_limit_already(standing: Standing) -> None:
+    standing.config = standing.config._replace(max_memory=512 * 1024**2)
+
+    await standing.call()
+    waiting = await standing.waiting()
+    used = await standing.call()
+
+    limits = Path(f"/proc/{await standing.waiting()}/limits").read_text(encoding="utf-8").splitlines()
+    (soft,) = (line.split()[3] for line in limits if line.startswith("Max data size"))
+    assert used == (waiting, True)
+    assert soft == str(512 * 1024**2)
+
+
+@pytest.mark.anyio
 async def test_there_is_none_before_the_first_call_and_each_is_used_once(standing: Standing) -> None:
     assert standing.spare.started is None
 

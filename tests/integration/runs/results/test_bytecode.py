@@ -147,17 +147,32 @@ async def test_sources_that_rest_are_cached_once_and_the_caches_are_used(bench: 
 
 
 @pytest.mark.anyio
-async def test_discovery_neither_uses_stale_caches_nor_touches_them(bench: Workbench) -> None:
+async def test_a_discovery_writes_the_caches_that_collecting_writes_and_nothing_else(bench: Workbench) -> None:
+    bench.write({**PROJECT, "expected": "1"})
+    await until(lambda: is_settled(bench.root))
+    sources = set(bench.root.rglob("*"))
+
+    await bench.discover()
+    first = caches(bench.root)
+    added = set(bench.root.rglob("*")) - sources
+    bench.shell("--collect-only", "-q", "-p", "no:cacheprovider")
+
+    assert {name.partition(".")[0] + ".py" for name in first} == set(SOURCES)
+    assert caches(bench.root) == first
+    assert {path.name for path in added} == {"__pycache__", *first}
+
+
+@pytest.mark.anyio
+async def test_a_discovery_neither_uses_stale_caches_nor_leaves_them(bench: Workbench) -> None:
     bench = bench.using(TIMED)
     bench.write({"test_a.py": "def test_one(): pass\n"})
     moment = int(time.time())
     os.utime(bench.root / "test_a.py", (moment, moment))
     bench.shell("-q")
-    before = caches(bench.root)
     bench.write({"test_a.py": "def test_two(): pass\n"})
     os.utime(bench.root / "test_a.py", (moment, moment))
 
     found = await bench.discover()
 
     assert [test["function"] for test in found["tests"]] == ["test_two"]
-    assert caches(bench.root) == before
+    assert doubtful(bench.root) == []

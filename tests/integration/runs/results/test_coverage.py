@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.git import git
 from tests.support.waiting import limits_until
-from tests.support.workbench import Workbench
+from tests.support.workbench import Workbench, call, succeeded
 
 pytestmark = pytest.mark.anyio
 
@@ -298,6 +298,33 @@ async def test_after_a_timeout_what_was_measured_until_then_is_partial(bench: Wo
 
     found = failure.data["partial"]["coverage"]
     assert (found["summary"], found["partial"]) == ("6 lines, 5 ran", "1 test(s) did not finish")
+
+
+BROKEN = """
+import pathlib, time, coverage
+
+def report(self, **_):
+    pathlib.Path("reached").touch()
+    {does}
+
+def coverage_init(reg, options):
+    coverage.Coverage.json_report = report
+"""
+
+
+@pytest.mark.parametrize("does", ["raise ValueError(1)", "time.sleep(600)"])
+async def test_coverage_that_cannot_be_told_does_not_cost_the_results(bench: Workbench, does: str) -> None:
+    bench = bench.using("coverage-7")
+    bench.write({"broken.py": BROKEN.format(does=does), ".coveragerc": "[run]\nplugins = broken\n"})
+    bench.write({"test_a.py": "def test_good(): pass\ndef test_bad(): assert 0\n"})
+
+    for limit in limits_until(bench.root / "reached"):
+        answer = await call("execute_tests", {"coverage": "all", "timeout": limit}, bench.config)
+
+    result = succeeded(answer)
+    assert (result["verdict"], result["exit_code"], result["summary"]["failed"]) == ("failed", 1, 1)
+    why = "ValueError: 1" if "raise" in does else "it was not put together within the time limit"
+    assert result["coverage"]["summary"] == f"coverage is not known: {why}"
 
 
 async def test_tests_may_use_coverage_py_themselves_and_a_stopped_run_says_that_it_is_partial(bench: Workbench) -> None:

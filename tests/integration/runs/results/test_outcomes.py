@@ -111,7 +111,43 @@ def test_messages_begin_with_the_exception_and_tracebacks_lead_to_it(zoo: Answer
     assert tests["test_xfails"]["message"] == "xfailed: known bug"
     assert tests["test_xfails_on_the_way"]["message"] == "xfailed: gave up"
     assert tests["TestUnit::test_skipped"]["message"] == "unit skip"
-    assert tests["test_xpasses_strictly"]["message"] == "[XPASS(strict)] must not pass"
+    assert tests["test_xpasses_strictly"]["message"] == "Failed: [XPASS(strict)] must not pass"
+
+
+PLACELESS = """\
+import unittest
+import pytest
+
+@pytest.mark.xfail(strict=True)
+@pytest.mark.parametrize("x", [1, 2])
+def test_one(x): pass
+
+@pytest.mark.xfail(strict=True)
+def test_two(): pass
+
+def test_three(): pytest.fail("no way", pytrace=False)
+
+class TestUnit(unittest.TestCase):
+    @unittest.expectedFailure
+    def test_four(self): pass
+"""
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("environment", GENERATIONS)
+async def test_a_failure_without_a_traceback_has_a_type_and_the_place_of_its_test(
+    bench: Workbench, environment: str
+) -> None:
+    bench.write({"test_a.py": PLACELESS})
+
+    answer = await bench.using(environment).execute(detail="tests")
+
+    told = {test["node_id"].partition("::")[2]: [test["message"], test["traceback"]] for test in answer["tests"]}
+    assert told["test_one[1]"] == ["Failed: [XPASS(strict)]", "test_a.py:4: in test_one"]
+    assert told["test_two"] == ["Failed: [XPASS(strict)]", "test_a.py:8: in test_two"]
+    assert told["test_three"] == ["Failed: no way", "test_a.py:11: in test_three"]
+    assert told["TestUnit::test_four"] == ["Failed: Unexpected success", "test_a.py:14: in test_four"]
+    assert [(group["count"], group["location"]) for group in answer["failure_groups"]] == [(2, "test_a.py:4")]
 
 
 def test_with_detail_full_messages_are_whole_and_tracebacks_are_pytests_own(zoo: Answers) -> None:

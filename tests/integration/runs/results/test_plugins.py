@@ -34,19 +34,93 @@ async def test_the_seed_that_repeats_a_failed_run_is_told(plugins: Workbench) ->
     assert passed["notices"] == []
 
 
+IN_ADDOPTS = {"pytest.ini": "[pytest]\naddopts = -p no:randomly --cov=mod --cov-fail-under=90\n"}
+IN_COVERAGE = {
+    "pytest.ini": "[pytest]\naddopts = -p no:randomly --cov=mod\n",
+    ".coveragerc": "[report]\nfail_under = 90\n",
+}
+
+
 @pytest.mark.anyio
-async def test_a_missed_coverage_threshold_is_quoted_and_a_part_of_the_tests_is_called_one(plugins: Workbench) -> None:
-    ini = "[pytest]\naddopts = -p no:randomly --cov=mod --cov-fail-under={}\n"
-    plugins.write({"pytest.ini": ini.format(90), "mod.py": MODULE, "test_a.py": TESTS})
+@pytest.mark.parametrize("settings", [IN_ADDOPTS, IN_COVERAGE], ids=["addopts", "coverage"])
+@pytest.mark.parametrize("environment", ["plugins", "coverage-5", "coverage-7"])
+async def test_a_coverage_threshold_is_a_notice_where_a_part_of_the_tests_is_selected(
+    bench: Workbench, environment: str, settings: dict[str, str]
+) -> None:
+    cov = bench.using(environment)
+    cov.write({**settings, "mod.py": MODULE, "test_a.py": TESTS})
 
-    whole = await plugins.execute()
-    part = await plugins.execute(node_ids=["test_a.py::test_one"], color=True)
+    part = await cov.execute(node_ids=["test_a.py::test_one"], color=True)
 
-    assert (whole["verdict"], whole["notices"]) == ("passed", [])
+    assert (part["verdict"], part["exit_code"]) == ("passed", 0)
+    assert "not reached. Total coverage: " in part["notices"][0]
+    assert "this call selected a part of the tests" in part["notices"][0]
+
+
+@pytest.mark.anyio
+async def test_a_coverage_threshold_that_is_reached_is_not_told(plugins: Workbench) -> None:
+    plugins.write({**IN_ADDOPTS, "mod.py": MODULE, "test_a.py": TESTS})
+
+    for answer in (await plugins.execute(), await plugins.execute(path="test_a.py")):
+        assert (answer["verdict"], answer["notices"]) == ("passed", [])
+
+
+@pytest.mark.anyio
+async def test_a_coverage_threshold_is_a_notice_with_workers_too(bench: Workbench) -> None:
+    bench.write({**IN_ADDOPTS, "mod.py": MODULE, "test_a.py": TESTS})
+
+    part = await bench.using("coverage-7").execute(keywords="one", workers=2)
+
+    assert part["verdict"] == "passed"
+    assert any("Required test coverage of 90" in notice for notice in part["notices"])
+
+
+LOOP = """
+import pytest
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtestloop(session):
+    yield
+    session.testsfailed += 1
+"""
+FINISH = """
+def pytest_sessionfinish(session):
+    session.exitstatus = 1
+"""
+UNCONFIGURE = """
+import os
+
+def pytest_unconfigure():
+    print("FAIL Required test coverage of 90% not reached. Total coverage: 75.00%", flush=True)
+    os._exit(1)
+"""
+EXIT = """
+import atexit
+import os
+
+atexit.register(os._exit, 1)
+"""
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("conftest", [LOOP, FINISH, UNCONFIGURE, EXIT], ids=["loop", "finish", "unconfigure", "exit"])
+async def test_whatever_else_fails_a_run_below_its_coverage_threshold_fails_it(
+    plugins: Workbench, conftest: str
+) -> None:
+    plugins.write({**IN_ADDOPTS, "mod.py": MODULE, "test_a.py": TESTS, "conftest.py": conftest})
+
+    part = await plugins.execute(node_ids=["test_a.py::test_one"])
+
     assert part["verdict"] == "failed"
-    (sentence,) = part["notices"]
-    assert "'Required test coverage of 90% not reached. Total coverage: 75.00%'" in sentence
-    assert "only a part" in sentence
+
+
+@pytest.mark.anyio
+async def test_the_whole_suite_of_a_member_fails_below_its_coverage_threshold(plugins: Workbench) -> None:
+    member = {**IN_ADDOPTS, "mod.py": MODULE, "test_a.py": TESTS.partition("def test_two")[0]}
+    plugins.write({f"packages/beta/{name}": text for name, text in member.items()})
+
+    assert (await plugins.execute(path="packages/beta"))["verdict"] == "failed"
+    assert (await plugins.execute(path="packages/beta/test_a.py"))["verdict"] == "passed"
 
 
 @pytest.mark.anyio

@@ -116,7 +116,7 @@ async def test_an_internal_error_of_pytest_is_told_from_a_failing_test(every_ben
 
     assert (kind, data["exit_code"]) == ("pytest_internal", 3)
     headline = message.splitlines()[0]
-    assert headline.endswith("LookupError: broken hook of ours (raised by conftest.py:2 in pytest_runtest_logfinish)")
+    assert headline.endswith("LookupError: broken hook of ours (raised by conftest.py:2: in pytest_runtest_logfinish)")
 
 
 NOT_RUN = {
@@ -332,6 +332,95 @@ async def test_the_stack_of_a_stuck_test_is_in_the_message(every_bench: Workbenc
     assert message.splitlines()[-2:] == ["stack| tests/test_a.py:5: in test_stuck", "stack| tests/test_a.py:4: in wait"]
 
 
+SUPPORT = {
+    "pytest.ini": "[pytest]\npythonpath = .\n",
+    "support.py": """
+        import pathlib
+        def reach(): pathlib.Path('reached').touch()
+        def wait(*things):
+            reach()
+            while True: pass
+    """,
+}
+# Each with the frames above the last one.
+STUCK: dict[str, tuple[dict[str, str], list[str]]] = {
+    "with arguments that take long to show": (
+        {
+            "test_a.py": """
+                from support import wait
+                class Slow:
+                    def __repr__(self): wait()
+                def test_stuck(): wait(Slow())
+            """
+        },
+        ["test_a.py:4: in test_stuck"],
+    ),
+    "that swallows the interruption": (
+        {
+            "test_a.py": """
+                from support import wait
+                def test_stuck():
+                    try: wait()
+                    except KeyboardInterrupt: wait()
+            """
+        },
+        ["test_a.py:4: in test_stuck"],
+    ),
+    "called by a library": (
+        {"test_a.py": "import re, support\ndef test_stuck(): re.sub('a', support.wait, 'a')\n"},
+        ["test_a.py:2: in test_stuck"],
+    ),
+    "in a recursion": (
+        {
+            "test_a.py": """
+                from support import wait
+                def down(n): down(n - 1) if n else wait()
+                def test_stuck(): down(20)
+            """
+        },
+        ["test_a.py:3: in test_stuck", "... 15 more", *["test_a.py:2: in down"] * 6],
+    ),
+    "in a fixture": (
+        {
+            "conftest.py": "import pytest, support\n@pytest.fixture\ndef ready(): support.wait()\n",
+            "test_a.py": "def test_stuck(ready): pass\n",
+        },
+        ["conftest.py:3: in ready"],
+    ),
+    "in a conftest": (
+        {"conftest.py": "import sys; sys.path.insert(0, '.')\nimport support\nsupport.wait()\n", "test_a.py": BEFORE},
+        ["conftest.py:3: in <module>"],
+    ),
+    "in a hook before the session": (
+        {"conftest.py": "import support\ndef pytest_configure(): support.wait()\n", "test_a.py": BEFORE},
+        ["conftest.py:2: in pytest_configure"],
+    ),
+    "in a hook at the end of the session": (
+        {"conftest.py": "import support\ndef pytest_sessionfinish(): support.wait()\n", "test_a.py": BEFORE},
+        ["conftest.py:2: in pytest_sessionfinish"],
+    ),
+    "in a hook after the session": (
+        {"conftest.py": "import support\ndef pytest_unconfigure(): support.wait()\n", "test_a.py": BEFORE},
+        ["conftest.py:2: in pytest_unconfigure"],
+    ),
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("how", STUCK)
+async def test_a_timeout_names_the_test_and_the_frames_of_the_project_and_no_others(bench: Workbench, how: str) -> None:
+    files, frames = STUCK[how]
+
+    for limit in limits_until(bench.root / "reached"):
+        kind, message, _ = await failed_run(bench, {**SUPPORT, **files}, timeout=limit)
+
+    lines = message.splitlines()
+    shown = [line for line in lines if line.startswith(("stack| ", "stderr| "))]
+    assert kind == "timeout"
+    assert shown == [f"stack| {frame}" for frame in (*frames, "support.py:5: in wait")]
+    assert ("running: test_a.py::test_stuck" in lines) == ("def test_stuck" in files["test_a.py"])
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize("option", ["--help", "--markers"])
 async def test_addopts_that_keep_pytest_from_a_session_are_a_usage_error(bench: Workbench, option: str) -> None:
@@ -407,7 +496,7 @@ def test_a_process_that_pytest_timeout_ended_is_told_with_the_place() -> None:
     error = no_result.diagnose(execution(events, code=1, stdout=stdout))
 
     assert error is not None
-    assert "pytest-timeout (method: thread) ended the process at tests/test_a.py:8 in test_slow" in error.message
+    assert "pytest-timeout (method: thread) ended the process at tests/test_a.py:8: in test_slow" in error.message
 
 
 def test_the_stacks_of_a_crash_are_told_without_the_frames_of_pytest() -> None:

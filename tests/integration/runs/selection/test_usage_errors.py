@@ -21,10 +21,50 @@ async def test_a_missing_file_is_refused_before_anything_starts(bench: Workbench
 
 
 @pytest.mark.anyio
+async def test_a_file_without_its_prefix_and_a_test_without_its_class_are_answered_with_what_was_meant(
+    bench: Workbench,
+) -> None:
+    bench.write({"tests/test_typo.py": "class TestThere:\n    def test_one(self): pass\n"})
+
+    file = await bench.refused("execute_tests", node_ids=["tests/typo.py"])
+    method = await bench.refused("execute_tests", node_ids=["tests/test_typo.py::test_one"])
+
+    assert file.message == (
+        "Invalid params: node_ids.0: does not exist; did you mean tests/test_typo.py?"
+        ' discover_tests lists what there is (received "tests/typo.py")'
+    )
+    assert "did you mean tests/test_typo.py::TestThere::test_one?" in method.message
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("between", [" ", ",", ", "])
+async def test_several_node_ids_in_one_string_are_told_to_be_entries_of_a_list(bench: Workbench, between: str) -> None:
+    bench.write({"test_a.py": "def test_one(): pass\ndef test_two(): pass\n"})
+
+    failure = await bench.refused(
+        "execute_tests", node_ids=between.join(["test_a.py::test_one", "test_a.py::test_two"])
+    )
+
+    assert "it looks like several node ids; send each as its own entry of the list" in failure.message
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("hook", ["pytest_configure(config)", "pytest_sessionstart(session)"])
+async def test_a_usage_error_that_a_hook_raises_is_told_in_its_own_words(every_bench: Workbench, hook: str) -> None:
+    raises = f"import pytest\n\ndef {hook}:\n    raise pytest.UsageError('set DATABASE_URL first')\n"
+    every_bench.write({"test_fine.py": FINE, "conftest.py": raises})
+
+    failure = await every_bench.refused("execute_tests")
+
+    assert (failure.code, failure.data["error_type"], failure.data["exit_code"]) == (-32000, "usage_error", 4)
+    assert failure.message.startswith("pytest execution failed: set DATABASE_URL first\n")
+
+
+@pytest.mark.anyio
 async def test_every_missing_test_is_named(every_bench: Workbench) -> None:
     every_bench.write({"tests/test_fine.py": FINE + "class TestThere:\n    def test_one(self): pass\n"})
     ids = [
-        "tests/test_fine.py::test_gone",
+        "tests/test_fine.py::test_nowhere",
         "tests/test_fine.py::test_fine",
         "tests/test_fine.py::TestThere::test_two",
     ]
@@ -47,7 +87,7 @@ async def test_every_missing_test_is_named(every_bench: Workbench) -> None:
 @pytest.mark.anyio
 async def test_a_missing_test_is_named_even_where_another_target_covers_it(bench: Workbench) -> None:
     bench.write({"tests/test_fine.py": FINE})
-    ids = ["tests/test_fine.py::test_fine", "tests/test_fine.py::test_fine[no]", "tests/test_fine.py::test_gone"]
+    ids = ["tests/test_fine.py::test_fine", "tests/test_fine.py::test_fine[no]", "tests/test_fine.py::test_nowhere"]
 
     failure = await bench.refused("execute_tests", node_ids=ids, path="tests")
 
@@ -123,6 +163,9 @@ async def test_broken_settings_are_a_usage_error_that_quotes_them(
     assert (failure.code, failure.data["error_type"]) == (-32000, "usage_error")
     assert failure.message.startswith("pytest execution failed: ")
     assert quoted in failure.message
+    headline, *others = failure.message.splitlines()
+    assert "usage: " not in headline
+    assert all(line.startswith(("stderr| ", "Collection had not started", "pytest was still")) for line in others)
     assert failure.data["stderr"].strip()
 
 

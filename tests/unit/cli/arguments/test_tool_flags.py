@@ -21,7 +21,6 @@ def parsed(tool: Tool, *typed: str) -> tool_flags.Arguments:
 
 
 # What is typed differs from what an agent sends.
-OWN_WORDS = {("discover_tests", "detail"): "auto: up to 40 tests one by one, more by file."}
 REF = ("true: since", "Without REF: since")
 
 
@@ -35,7 +34,7 @@ def test_every_parameter_has_its_flag_with_its_description(tool: Tool) -> None:
     for name, field in tool.request.model_fields.items():
         assert ("NODE_ID" if name.startswith("node_id") else f"--{name.replace('_', '-')}") in said
         assert field.description is not None
-        assert OWN_WORDS.get((tool.name, name), field.description).replace(*REF) in said
+        assert field.description.replace(*REF) in said
 
 
 def test_every_letter_stands_for_a_parameter() -> None:
@@ -55,12 +54,12 @@ def test_nothing_typed_is_nothing_asked_but_what_is_required(tool: Tool) -> None
         ("-m slow -k login", {"markers": "slow", "keywords": "login"}),
         ("-x --no-show-capture --color", {"failfast": True, "show_capture": False, "color": True}),
         ("--no-failfast --show-capture --no-color", {"failfast": False, "show_capture": True, "color": False}),
-        ("--verbosity -2 --maxfail=3 --timeout 9", {"verbosity": -2, "maxfail": 3, "timeout": 9}),
+        ("--verbosity -2 --maxfail=3 --timeout 9", {"verbosity": "-2", "maxfail": "3", "timeout": "9"}),
         ("--verbosity= --maxfail=1.5 --max-tokens x", {"verbosity": "", "maxfail": "1.5", "max_tokens": "x"}),
         ("--detail everything", {"detail": "everything"}),
         ("--changed= a.py", {"changed": True, "node_ids": ["a.py"]}),
         ("--changed=main a.py", {"changed": "main", "node_ids": ["a.py"]}),
-        ("--workers 2", {"workers": 2}),
+        ("--workers 2", {"workers": "2"}),
         ("--workers auto", {"workers": "auto"}),
         ("a.py::b c/d", {"node_ids": ["a.py::b", "c/d"]}),
     ],

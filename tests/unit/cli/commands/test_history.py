@@ -21,7 +21,7 @@ def parsed(*words: str) -> argparse.Namespace:
     [
         (["test", TEST], {"about": "test", "node_id": TEST}),
         (["test", "--node-id", TEST], {"about": "test", "node_id": TEST}),
-        (["--days", "3", "test", TEST], {"about": "test", "node_id": TEST, "days": 3}),
+        (["--days", "3", "test", TEST], {"about": "test", "node_id": TEST, "days": "3"}),
         (["flaky"], {"about": "flaky"}),
     ],
 )

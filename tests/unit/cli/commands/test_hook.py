@@ -1,33 +1,44 @@
-"""Which lines of a shell are answered with advice: those that run pytest, and no other."""
+"""Which lines of a shell are answered with the call of a tool: those that are a test run, and no other."""
+
+import io
+import json
+from argparse import Namespace
+from typing import Any
 
 import pytest
 
-from pytest_mcp.cli.commands.hook import runs_pytest
+from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.cli.commands import hook
+
+A_TEST = "tests/test_a.py::test_b[1-x]"
+RUNS: dict[str, dict[str, Any]] = {
+    "pytest": {},
+    f"pytest -x {A_TEST}": {"failfast": True, "node_ids": [A_TEST]},
+    f"pytest '{A_TEST}' tests -q": {"node_ids": [A_TEST, "tests"]},
+    "py.test -q": {},
+    ".venv/bin/pytest -k 'a and b'": {"keywords": "a and b"},
+    'pytest -k "a; it\'s" -m=slow': {"keywords": "a; it's", "markers": "slow"},
+    "python -m pytest": {},
+    "/usr/bin/python3.12 -m pytest -q": {},
+    "uv run pytest": {},
+    "poetry run python -m pytest": {},
+    "cd /p && pytest -q 2>&1 | tail -20": {},
+    "source .venv/bin/activate; pytest": {},
+    "cd .\npytest": {},
+    "timeout 60 pytest": {"timeout": 60},
+    "pytest -q || true": {},
+    "pytest -vv -rA --tb=short --no-header -n auto --maxfail 3": {"workers": "auto", "maxfail": 3},
+    "pytest -n4 -l -s": {"workers": 4, "locals": True, "show_capture": True},
+    'pytest -m "not slow" >/dev/null 2>&1; echo "exit $?"': {"markers": "not slow"},
+    "set -o pipefail; pytest | grep -E 'FAILED|ERROR' | head -5": {},
+    "pytest\n": {},
+}
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "pytest",
-        "pytest -x tests/test_a.py::test_b",
-        "py.test -q",
-        ".venv/bin/pytest -k 'a and b'",
-        "python -m pytest",
-        "/usr/bin/python3.12 -m pytest -q",
-        "uv run pytest",
-        "poetry run python -m pytest",
-        "PYTHONPATH=src DEBUG=1 pytest",
-        "cd /p && pytest -q 2>&1 | tail -20",
-        "source .venv/bin/activate; pytest",
-        "cd a\npytest",
-        "timeout 60 pytest",
-        "pytest > out.txt; cat out.txt",
-        "pytest -q || true",
-        'pytest -k "a; b"',
-    ],
-)
-def test_a_line_that_runs_pytest_is_answered(line: str) -> None:
-    assert runs_pytest(line)
+@pytest.mark.parametrize("line", RUNS)
+def test_a_line_that_only_runs_tests_is_answered_with_the_call_that_does_the_same(line: str) -> None:
+    assert hook.test_run(line, "/p", "/p") == RUNS[line]
+    assert RUNS[line].keys() <= ExecuteTests.model_fields.keys()
 
 
 @pytest.mark.parametrize(
@@ -39,34 +50,138 @@ def test_a_line_that_runs_pytest_is_answered(line: str) -> None:
         "cat pytest.ini",
         "pip install pytest",
         "pytest-mcp run",
-        "pytest --version",
-        "pytest --fixtures",
-        "pytest --pdb tests/test_a.py",
         "git commit -m 'pytest'",
         "git commit -m 'a; pytest'",
         'echo "a; pytest"',
         'NOTE="a; pytest -q"',
-        "make build && pytest",
-        "pytest && git push",
-        "pytest | tee log",
         "command pytest -q",
         "env pytest",
         "docker run image pytest",
         "uv run --with x pytest",
         "uv pip install pytest",
-        "cat <<EOF\npytest\nEOF",
-        "echo $(pytest)",
-        "echo `pytest`",
-        "(cd a; pytest)",
-        "for x in a b; do pytest; done",
         "python -c 'import pytest'",
         "python script.py -m pytest",
         "grep ';' pytest",
         "# pytest\nls",
-        "pytest 'unclosed",
-        "echo it\\'s; pytest",
         "tox -e pytest",
     ],
 )
-def test_anything_else_runs_as_it_is(line: str) -> None:
-    assert not runs_pytest(line)
+def test_a_line_that_runs_no_pytest_runs_as_it_is(line: str) -> None:
+    assert hook.test_run(line, "/p", "/p") is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo data > file && pytest",
+        "echo data >> file; pytest",
+        "make build && pytest",
+        "pytest && git push",
+        "pytest; rm -r build",
+        "pytest | tee log",
+        "pytest > out.txt; cat out.txt",
+        "pytest 2> errors",
+        "pytest &",
+        "cat notes.txt; pytest",
+        "cat data | pytest",
+        "grep -rn TODO src; pytest",
+        "source prepare.sh && pytest",
+        "pytest tests/a.py; pytest tests/b.py",
+        "sleep 5; pytest",
+    ],
+)
+def test_a_line_that_does_more_than_test_runs_as_it_is(line: str) -> None:
+    assert hook.test_run(line, "/p", "/p") is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pytest --version",
+        "pytest --fixtures",
+        "pytest --collect-only",
+        "pytest --pdb tests/test_a.py",
+        "pytest --junitxml=out.xml",
+        "pytest --snapshot-update",
+        "pytest --lf",
+        "pytest -p no:randomly",
+        "pytest -k",
+        "DEBUG=1 pytest",
+        "export DEBUG=1; pytest",
+        "pytest tests/test_*.py",
+        "pytest $TARGET",
+        "cd packages/shop && pytest",
+        "pytest; cd /elsewhere && pytest",
+        "cd - && pytest",
+        "timeout 1m pytest",
+    ],
+)
+def test_a_test_run_that_the_tool_cannot_do_runs_as_it_is(line: str) -> None:
+    assert hook.test_run(line, "/p", "/p") is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat <<EOF\npytest\nEOF",
+        "echo $(pytest)",
+        "echo `pytest`",
+        'echo "$(rm file)"; pytest',
+        "(cd a; pytest)",
+        "for x in a b; do pytest; done",
+        "pytest 'unclosed",
+        "echo it\\'s; pytest",
+        "pytest |& tail",
+        "pytest {a,b}",
+    ],
+)
+def test_what_is_not_understood_runs_as_it_is(line: str) -> None:
+    assert hook.test_run(line, "/p", "/p") is None
+
+
+def test_paths_count_from_the_project() -> None:
+    assert hook.test_run("pytest tests", "/p/packages", "/p") is None
+    assert hook.test_run("cd .. && pytest tests", "/p/packages", "/p") == {"node_ids": ["tests"]}
+
+
+def answered(call: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    monkeypatch.setenv(hook.PROJECT, "/p")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(call)))
+
+    assert hook.main(Namespace(), lambda: pytest.fail("no settings are needed")) == 0
+
+    return capsys.readouterr().out
+
+
+def called(line: str) -> bytes:
+    return json.dumps({"tool_name": "Bash", "cwd": "/p", "tool_input": {"command": line}}).encode()
+
+
+def test_a_refusal_says_what_to_call_instead(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = json.loads(answered(called("pytest -x tests"), monkeypatch, capsys))["hookSpecificOutput"]
+
+    assert said["permissionDecision"] == "deny"
+    assert (
+        'execute_tests of the MCP server `pytest` instead, with {"failfast": true, "node_ids": ["tests"]}'
+        in (said["permissionDecisionReason"])
+    )
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        called("pytest " + "x" * hook.LONGEST),
+        called("pytest" + ";" * 1_000_000),
+        called("pytest\n" * 700_000),
+        b"[" * 1_000_000,
+        b"",
+        b"\xff",
+        b"{}",
+    ],
+)
+def test_a_call_that_is_too_long_or_no_call_lets_the_command_run(
+    call: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answered(call, monkeypatch, capsys) == ""

@@ -43,6 +43,15 @@ def test_a_folder_that_has_gone_is_an_exit_code_and_a_sentence(
     assert "could not be written" in capsys.readouterr().err
 
 
+def test_a_page_that_cannot_be_drawn_costs_itself_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def draw(*_: object) -> str:
+        raise ValueError
+
+    assert PageFile(tmp_path / "a.html", opens=False).write(ERROR, ORIGIN, draw) == UNWRITTEN
+    assert "could not be written" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_open_opens_the_file_and_says_if_there_is_no_browser(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,7 @@ from tests.support.invented.surveys import (
     trial,
 )
 
-KEYS = list(BY_NAME["explain_environment"].output_schema["properties"])
+KEYS = list(BY_NAME["explain_environment"].output_schema["required"])
 # More than all lists, values and sentences at their longest.
 MOST_CHARACTERS = 60_000
 

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from pytest_mcp.events.model import Phase
 from pytest_mcp.report import failures
 from pytest_mcp.report.tracebacks import rendering
-from pytest_mcp.report.tracebacks.captured import CAPTURED_LINES
 from pytest_mcp.report.tracebacks.frames import MOST_VARIABLES, VALUES_CHARACTERS, VARIABLE_CHARACTERS
 from pytest_mcp.report.tracebacks.rendering import TEXT_CHARACTERS
-from pytest_mcp.report.tracebacks.style import Style, reductions
+from pytest_mcp.report.tracebacks.style import CAPTURED_LINES, Style, reductions
 from tests.support.invented.records import frame, ledger, phase, raised
 
 TEST = ("tests/test_cart.py:7", "test_total", "assert total(cart) == 3")
@@ -244,8 +243,43 @@ def test_the_last_reduction_shows_the_first_and_the_last_exceptions_of_a_long_ch
     ]
 
 
-def test_addresses_are_not_shown() -> None:
-    assert rendered(raised("E: no\nat 0x7f3a5c1e9d90", TEST, node_id=NODE))[-1] == "E   at 0x…"
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("<Cart object at 0x7f3a5c1e9d90>", "<Cart object at 0x…>"),
+        ("<function f.<locals>.g at 0x7f3a5c1e9d90>", "<function f.<locals>.g at 0x…>"),
+        ("<bound method A.f of <A object at 0x104f3a2b0>>", "<bound method A.f of <A object at 0x…>>"),
+        ("{'a': <A at 0x7f3a5c1e9d90>, 'b': <B at 0x7f3a5c1e9d10>}", "{'a': <A at 0x…>, 'b': <B at 0x…>}"),
+    ],
+)
+def test_addresses_of_objects_are_not_shown(told: str, shown: str) -> None:
+    assert rendered(raised(f"E: no\n{told}", TEST, node_id=NODE))[-1] == f"E   {shown}"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "['0xdeadbeef'] == ['0xdeadbeee']",
+        "mapped at 0x7f3a5c1e9d90",
+        "<Fault at 0xdeadbeef>",
+        "<Register 0x7f3a5c1e9d90>",
+        "<A at 0x7f3a5c1e9d90> is not <A at 0x7f3a5c1e9d10>",
+    ],
+)
+def test_hexadecimal_values_are_shown_and_so_are_addresses_that_tell_two_objects_apart(told: str) -> None:
+    assert rendered(raised(f"E: no\n{told}", TEST, node_id=NODE))[-1] == f"E   {told}"
+
+
+def test_hexadecimal_values_are_shown_in_statements_variables_and_captured_output() -> None:
+    value = "0xdeadbeefcafe"
+    failing = [*frame(TEST[0], "test_it", f"check({value})", key=value)[:5], [f"crc = '{value}'"]]
+    chain = [[None, None, ["E: no"], [failing]]]
+    told = phase(NODE, message="E: no", chain=chain, sections=[["Captured stdout call", f"crc {value}"]])
+    (record,) = ledger(told).completed
+
+    lines = rendering.render(failures.of_record(record), Style(variables=True)).split("\n")
+
+    assert lines[1:] == [f"    check({value})", f"    crc = '{value}'", "Captured stdout call:", f"crc {value}"]
 
 
 def test_only_the_last_lines_of_what_was_captured_are_shown() -> None:

@@ -24,9 +24,7 @@ assert spec.loader is not None
 launcher = module_from_spec(spec)
 spec.loader.exec_module(launcher)
 
-worker = launcher.ours("xdist_worker")
-worker.load = launcher.ours
-pytest_configure = worker.pytest_configure
+pytest_configure = launcher.ours("xdist_worker").pytest_configure
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

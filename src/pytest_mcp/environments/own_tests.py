@@ -1,0 +1,69 @@
+"""A test file of a root that is in none of the projects below it, as its name and pytest's settings show.
+
+In come the root and those projects; out comes whether there may be one. Which tests pytest really collects is known
+only when it runs, and a root without an environment has none that could.
+"""
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from configparser import Error, RawConfigParser
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from pytest_mcp.environments import files, project
+from pytest_mcp.environments.managers import lookup
+
+# pytest's own `python_files`, and the one of Django.
+_USUAL = ("test_*.py", "*_test.py", "tests.py")
+_SECTIONS = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
+# A root with more folders counts as one with tests of its own.
+_MOST_FOLDERS = 2_000
+
+
+def may_exist(root: Path, projects: Collection[Path]) -> bool:
+    tables = [table for table in _tables(root) if table]
+    patterns = [*_USUAL, *(word for table in tables for word in _words(table.get("python_files")))]
+    testpaths = next((_words(table["testpaths"]) for table in tables if table.get("testpaths")), ["."])
+    for count, folder in enumerate(_folders([root / name for name in testpaths], projects)):
+        if count >= _MOST_FOLDERS or any(fnmatchcase(name, pattern) for name in _names(folder) for pattern in patterns):
+            return True
+    return False
+
+
+def _folders(places: Iterable[Path], projects: Collection[Path]) -> Iterator[Path]:
+    """Without those that pytest does not search, and without the projects."""
+    left = [place for place in places if place not in projects]
+    while left:
+        folder = left.pop()
+        yield folder
+        inner = [each for each in files.folders(folder) if each not in projects and not each.is_symlink()]
+        left += [each for each in inner if not each.name.startswith(".") and not lookup.is_environment(each)]
+
+
+def _names(folder: Path) -> list[str]:
+    """Of the files in it; of a file, its own name."""
+    try:
+        return [entry.name for entry in os.scandir(folder)]
+    except NotADirectoryError:
+        return [folder.name]
+    except OSError:
+        return []
+
+
+def _tables(root: Path) -> Iterator[Mapping[str, Any]]:
+    yield project.table(project.toml(root / "pytest.toml"), "pytest")
+    for name, section in _SECTIONS.items():
+        parser = RawConfigParser(strict=False)
+        try:
+            parser.read_string(files.text(root / name))
+        except Error:
+            continue
+        yield dict(parser[section]) if section in parser else {}
+    pyproject = project.read(root)
+    yield pyproject.table("tool", "pytest", "ini_options")
+    yield pyproject.table("tool", "pytest")
+
+
+def _words(value: object) -> list[str]:
+    return value.split() if isinstance(value, str) else project.strings(value)

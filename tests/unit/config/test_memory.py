@@ -1,0 +1,53 @@
+import argparse
+from pathlib import Path
+
+import pytest
+
+from pytest_mcp.config import memory
+from pytest_mcp.config.model import ConfigError
+from pytest_mcp.config.options import SETTINGS, load
+
+
+def loaded(root: Path, *words: str, **environment: str) -> int | None:
+    parser = argparse.ArgumentParser()
+    for setting in SETTINGS:
+        setting.add_to(parser, environment)
+    return load(parser.parse_args(["--root", str(root), *words]), environment).max_memory
+
+
+@pytest.mark.parametrize(
+    ("written", "size"),
+    [
+        ("67108864", 64 * 1024**2),
+        ("65536K", 64 * 1024**2),
+        ("512M", 512 * 1024**2),
+        ("512m", 512 * 1024**2),
+        ("2G", 2 * 1024**3),
+        ("100000001", 100_000_001),
+    ],
+)
+def test_a_size_is_a_number_of_bytes_or_of_larger_units(written: str, size: int) -> None:
+    assert memory.parse(written) == size
+    assert memory.parse(memory.shown(size)) == size
+
+
+@pytest.mark.parametrize("size", ["512M", "65537K", "3G", "100000001"])
+def test_a_size_is_shown_in_the_largest_unit_without_a_fraction(size: str) -> None:
+    assert memory.shown(memory.parse(size)) == size
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["0", "63M", "1048577G", "9" * 15 + "G", "-1", "512MB", "512 M", "1.5G", "0x10000000", "1T", "G", "\uff16\uff14M"],
+)
+def test_what_is_no_size_or_too_small_for_pytest_is_refused_with_one_sentence(tmp_path: Path, written: str) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        loaded(tmp_path, f"--max-memory={written}")
+
+    assert str(refusal.value) == "--max-memory must be a number of bytes, or of K, M or G, from 64M to 1048576G."
+
+
+def test_the_flag_comes_before_the_variable_and_without_either_there_is_no_limit(tmp_path: Path) -> None:
+    assert loaded(tmp_path) is None
+    assert loaded(tmp_path, PYTEST_MCP_MAX_MEMORY="1G") == 1024**3
+    assert loaded(tmp_path, "--max-memory=2G", PYTEST_MCP_MAX_MEMORY="1G") == 2 * 1024**3
