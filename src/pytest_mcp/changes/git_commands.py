@@ -14,7 +14,7 @@ import shlex
 import stat
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -32,6 +32,8 @@ from pytest_mcp.execution.supervisor_client import SpawnError
 
 # For one command. A repository can make git hang, by a pipe in place of a file for example.
 GIT_SECONDS = 20
+# A few objects can stand for a tree of millions of files, all of which git would list in memory.
+MOST_MEMORY = 2 * 1024**3
 # One listing: about half a million files.
 MOST_OUTPUT = 64 * 1024 * 1024
 # An index of a million files is half as large.
@@ -142,8 +144,9 @@ class Git:
     async def run(self, *arguments: str, given: bytes = b"", index: Index | None = None) -> tuple[Exit, bytes]:
         """The same with any exit code."""
         launch = query.launch(_question(self.top, self.environment, arguments, index), self.program)
+        limited = replace(launch, max_memory=MOST_MEMORY)
         try:
-            ended, output = await process.ask_for_bytes(launch, given, time_limit=GIT_SECONDS, most=MOST_OUTPUT)
+            ended, output = await process.ask_for_bytes(limited, given, time_limit=GIT_SECONDS, most=MOST_OUTPUT)
         except SpawnError as error:
             raise CannotTell(f"git could not be started: {error}") from error
         if ended.timed_out:
