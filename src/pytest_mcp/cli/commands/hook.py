@@ -54,8 +54,9 @@ _VALUES = {
     "--maxfail": "maxfail",
     "-n": "workers",
     "--tb": None,
-    "--durations": None,
 }
+# What execute_tests takes, with the limits that a server has unless its operator sets others.
+_MOST = {"maxfail": 100_000, "workers": 64, "timeout": 3600}
 _OUTPUT = re.compile(r"-[vq]+|-r\w+|--verbose|--quiet|--color=\w+")
 _JOINED = re.compile(r"(--[a-z]+)=(.*)|(-[kmn])=?(.+)", re.DOTALL)
 
@@ -107,7 +108,7 @@ def test_run(line: str, here: str, project: str) -> Arguments | None:
         for command in _commands(line):
             if command.words[:1] == ["cd"] and len(command.words) == 2:
                 here = os.path.join(here, command.words[1])  # noqa: PTH118 - pathlib takes long to import
-            elif (arguments := _of_command(command)) is not None:
+            elif (arguments := _of_command(command, project)) is not None:
                 found.append(arguments)
     except NotUnderstood:
         return None
@@ -133,21 +134,37 @@ def _commands(line: str) -> Iterator[Command]:
             words, is_piped = [], token["separator"] == "|"
 
 
-def _of_command(command: Command) -> Arguments | None:
+def _of_command(command: Command, project: str) -> Arguments | None:
     """The arguments of a test run; None for a command that does nothing without one."""
     words = command.words
     if command.is_piped:
         if words and words[0] in FILTERS:
             return None
         raise NotUnderstood
-    if not words or words[0] in IDLE or _activates(words):
+    if not words or words[0] in IDLE or _activates(words, project):
         return None
     timeout, words = _without_timeout(words)
-    return {**_arguments(_after_pytest(words)), **timeout}
+    return _taken({**_arguments(_after_pytest(words, project)), **timeout}, project)
 
 
-def _activates(words: Sequence[str]) -> bool:
-    return len(words) == 2 and words[0] in ("source", ".") and words[1].endswith("bin/activate")
+def _taken(arguments: Arguments, project: str) -> Arguments:
+    """The same, if execute_tests takes them."""
+    numbers = [name for name in _MOST if arguments.get(name, "auto") != "auto"]
+    wrong = [name for name in numbers if arguments[name] not in range(1, _MOST[name] + 1)]
+    targets = [target.partition("::")[0] for target in arguments.get("node_ids", ())]
+    if wrong or {"failfast", "maxfail"} <= arguments.keys() or not all(_is_inside(each, project) for each in targets):
+        raise NotUnderstood
+    return arguments
+
+
+def _is_inside(path: str, project: str) -> bool:
+    inside = not path.startswith("/") or path.startswith(f"{project}/")
+    return inside and ".." not in path.split("/") and not path.startswith("@")
+
+
+def _activates(words: Sequence[str], project: str) -> bool:
+    is_script = len(words) == 2 and words[0] in ("source", ".") and words[1].endswith("bin/activate")
+    return is_script and _is_inside(words[1], project)
 
 
 def _without_timeout(words: list[str]) -> tuple[Arguments, list[str]]:
@@ -158,13 +175,16 @@ def _without_timeout(words: list[str]) -> tuple[Arguments, list[str]]:
     return {"timeout": int(words[1])}, words[2:]
 
 
-def _after_pytest(words: list[str]) -> list[str]:
+def _after_pytest(words: list[str], project: str) -> list[str]:
+    """What follows the program, if that is the project's own pytest."""
     if len(words) > 2 and words[0] in RUNNERS and words[1] == "run":
         words = words[2:]
     name = words[0].rpartition("/")[2]
+    if not _is_inside(words[0], project):
+        raise NotUnderstood
     if name in ("pytest", "py.test"):
         return words[1:]
-    if name.startswith("python") and words[1:3] == ["-m", "pytest"]:
+    if name in ("python", "python3") and words[1:3] == ["-m", "pytest"]:
         return words[3:]
     raise NotUnderstood
 
