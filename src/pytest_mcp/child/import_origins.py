@@ -17,6 +17,8 @@ NOT_THE_CODE = frozenset(
 )
 # Folders of installed copies, also in an environment inside the root.
 INSTALLED = ("site-packages", "dist-packages")
+# Where setuptools puts copies, below the root.
+BUILT = "build"
 PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 STANDARD_LIBRARY = os.path.dirname(os.path.realpath(os.__file__))
 
@@ -99,9 +101,11 @@ def is_foreign(file: str, owns: list[str], root: str, module: Any) -> bool:
 
 
 def is_apart(below: list[str], root: str) -> bool:
-    """Whether this place below the root is of an environment, or of another checkout such as a linked worktree."""
+    """Whether this place below the root is of an environment, a build or another checkout (a linked worktree)."""
+    if below[1] == BUILT or any(part in INSTALLED for part in below):
+        return True
     above = (root + os.sep.join(below[:depth]) for depth in range(2, len(below) + 1))
-    return any(part in INSTALLED for part in below) or any(os.path.exists(os.path.join(it, ".git")) for it in above)
+    return any(os.path.exists(os.path.join(it, ".git")) for it in above)
 
 
 def relative_parts(path: str, folder: str) -> list[str] | None:

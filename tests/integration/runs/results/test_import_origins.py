@@ -40,8 +40,8 @@ async def test_a_package_that_came_from_another_checkout_is_named_with_both_plac
 
 
 @pytest.mark.anyio
-async def test_an_installed_copy_in_an_environment_inside_the_root_is_another_one(bench: Workbench) -> None:
-    installed = ".venv/lib/python3/site-packages"
+@pytest.mark.parametrize("installed", [".venv/lib/python3/site-packages", "build/lib"])
+async def test_an_installed_or_built_copy_inside_the_root_is_another_one(bench: Workbench, installed: str) -> None:
     install(bench.root / installed)
     bench.write({"src/shop/__init__.py": PACKAGE, "test_a.py": TEST, **importing_from(str(bench.root / installed))})
 
