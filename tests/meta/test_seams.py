@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 import pytest_mcp
-from pytest_mcp.events.decode import KINDS
+from pytest_mcp.events.decode import KINDS, Record, parse
+from pytest_mcp.events.model import Ending
 from pytest_mcp.execution.job import Job
+from pytest_mcp.execution.messages import ENDING
 
 PACKAGE = Path(pytest_mcp.__file__).parent
 CHILD = sorted((PACKAGE / "child").rglob("*.py"))
@@ -52,9 +54,11 @@ def test_the_child_uses_every_key_of_its_job() -> None:
     assert used == Job.__required_keys__
 
 
-def test_every_kind_of_event_is_written_by_the_child_and_no_other() -> None:
+def test_every_kind_of_event_is_written_by_the_child_and_one_by_the_supervisor() -> None:
     # Written as text, for speed: see `channel`.
-    assert {kind for kind, _ in emitted()} | {"started", "started_at", "finished"} == set(KINDS)
+    as_text = {"started", "started_at", "finished"}
+    assert {kind for kind, _ in emitted()} | as_text == set(KINDS) - {"ending"}
+    assert parse(ENDING.strip()) == Record(0, Ending())
 
 
 @pytest.mark.parametrize(("kind", "keys"), list(emitted()))

@@ -55,6 +55,18 @@ _FIRST_IS_KEPT: Mapping[type[Event], str] = {
     events.SessionEnded: "ended",
     events.Returned: "returned",
 }
+# What does not count once the run is being ended.
+_OF_THE_COURSE = (
+    events.SessionStarted,
+    events.Started,
+    events.Phase,
+    events.Finished,
+    events.SessionEnded,
+    collection.Items,
+    collection.Selected,
+    collection.CollectionFailed,
+    collection.CollectionSkipped,
+)
 
 
 @dataclass
@@ -90,6 +102,7 @@ class Ledger:
     workers_down: list[workers.WorkerDown] = field(default_factory=list)
     worker_stacks: list[workers.WorkerStack] = field(default_factory=list)
     session_started: bool = False
+    ending: bool = False
     compared: bool = False
     left_out: dict[str, collection.LeftOut] = field(default_factory=dict)
     selected: int | None = None
@@ -124,6 +137,10 @@ class Ledger:
     def add(self, event: Event) -> None:
         self._completed = None
         match event:
+            case _ if self.ending and self._is_too_late(event):
+                pass
+            case events.Ending():
+                self.ending = True
             case events.StartedAt():
                 self._start(event.id, event.index)
             case events.Started():
@@ -138,6 +155,12 @@ class Ledger:
                 self.unreported += 1
             case _:
                 self._keep(event)
+
+    def _is_too_late(self, event: Event) -> bool:
+        """What ran at the time limit was stuck, though it may swallow the signal and go on. Workers get no signal."""
+        if isinstance(event, collection.CollectionFailed) and event.error_type == "KeyboardInterrupt":
+            return False  # in older versions of pytest an interrupted import
+        return self.distributed is None and isinstance(event, _OF_THE_COURSE)
 
     def _has_room(self, size: int) -> bool:
         """Whether so much more can be kept; if so, it is counted as kept."""

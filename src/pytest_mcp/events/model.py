@@ -223,6 +223,13 @@ class Interrupted(Event):
 
 
 @event
+class Ending(Event):
+    """The time is over, or a person interrupts the run. Written by the supervisor, just before it sends SIGINT."""
+
+    kind = "ending"
+
+
+@event
 class SessionEnded(Event):
     kind = "session_ended"
     exit_status: int

@@ -12,6 +12,9 @@ from typing import Literal, TypeAlias, TypedDict, cast
 # because its report was too large.
 Reason = Literal["exited", "timeout", "interrupted", "stopped", "overflow"]
 
+# What the supervisor appends to the report before it sends SIGINT: the event `Ending`. It is outside the child's count.
+ENDING = b'\n{"k":"ending","n":0}\n'
+
 
 class Start(TypedDict):
     """Start this program. Without a time limit it is started ahead of its job and waits for it."""

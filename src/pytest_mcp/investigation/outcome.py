@@ -124,7 +124,7 @@ def _late(run: Run[Request], node_id: str) -> tuple[Letter, str, Hashable]:
     place = f", at {stack[-1]}" if stack else ""
     if node_id in run.ledger.running:
         return "H", f"it was still running {after}{place}", None
-    if stack and not run.ledger.selected:
+    if run.ledger.hello is not None and not run.ledger.selected:
         return "H", f"its file was still being imported {after}{place}", None
     return "?", f"it had not begun {after}", None
 

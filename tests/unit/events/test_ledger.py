@@ -9,6 +9,7 @@ from pytest_mcp.events import ledger as ledgers
 from pytest_mcp.events.collection import Collected, Deselected, Selected
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import (
+    Ending,
     Event,
     Finished,
     ImportedElsewhere,
@@ -153,6 +154,19 @@ def test_a_running_test_is_one_that_started_and_did_not_finish_since(stream: lis
 
     last = {event.id: type(event) for event in stream if isinstance(event, (Started, Finished))}
     assert set(kept.running) == {node_id for node_id, kind in last.items() if kind is Started}
+
+
+def test_what_tests_do_after_the_order_to_end_does_not_count() -> None:
+    late = [*one_test("a")[1:], *one_test("b"), ended()]
+    book = ledger(Selected(3), Started("a"), Ending(), *late)
+
+    assert (list(book.running), book.completed, book.not_run, book.ended) == (["a"], [], 2, None)
+
+
+def test_workers_get_no_signal_so_that_what_they_report_late_counts() -> None:
+    book = ledger(Distributed(2), Started("a"), Ending(), *one_test("a")[1:])
+
+    assert [record.node_id for record in book.completed] == ["a"]
 
 
 def test_not_run_are_the_selected_tests_that_never_started() -> None:

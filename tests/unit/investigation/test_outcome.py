@@ -19,6 +19,7 @@ from tests.support.invented.records import (
     skipped,
     uncollected,
 )
+from tests.support.invented.surveys import HELLO
 
 TEST = "test_a.py::test_one"
 FAILED = raised("AssertionError: assert 1 == 2", ("test_a.py:3", "test_one", "assert price() == 2"))
@@ -73,7 +74,11 @@ def late(*told: Event) -> outcome.Outcome:
 
 
 def test_a_hang_has_the_frames_of_the_project() -> None:
-    running, importing, not_begun = late(Selected(1), Started(TEST)), late(), late(Selected(2), Started("a.py::other"))
+    running, importing, not_begun = (
+        late(Selected(1), Started(TEST)),
+        late(HELLO),
+        late(Selected(2), Started("a.py::other")),
+    )
 
     assert (running.letter, running.stack) == ("H", ("test_a.py:3: in test_one",))
     assert running.words == "it was still running after 9 s, at test_a.py:3: in test_one"

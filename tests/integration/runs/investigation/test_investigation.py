@@ -307,6 +307,23 @@ async def test_a_hang_is_told_with_its_place_and_running_out_of_time_is_an_answe
     assert found["notices"] == ["The time was over before everything was tried; a larger timeout may tell more."]
 
 
+SWALLOWING = "import time\ndef wait():\n    try: time.sleep(600)\n    except: pass\n"
+SWALLOWED = {
+    "a test": {"test_victim.py": f"{SWALLOWING}def test_it(): wait()\n"},
+    "its file": {"test_victim.py": f"{SWALLOWING}wait()\ndef test_it(): pass\n"},
+    "a conftest": {"conftest.py": f"{SWALLOWING}wait()\n", "test_victim.py": "def test_it(): pass\n"},
+}
+
+
+@pytest.mark.parametrize("what", SWALLOWED)
+async def test_a_hang_that_swallows_the_interruption_is_a_hang(bench: Workbench, what: str) -> None:
+    bench.write(SWALLOWED[what])
+
+    found = await bench.investigate(node_id=VICTIM, timeout=6)
+
+    assert found["kind"] == "hangs"
+
+
 async def test_ranking_that_takes_too_long_does_not_delay_the_answer(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

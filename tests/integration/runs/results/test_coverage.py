@@ -297,7 +297,10 @@ async def test_after_a_timeout_what_was_measured_until_then_is_partial(bench: Wo
         failure = await bench.refused("execute_tests", coverage="all", timeout=limit)
 
     found = failure.data["partial"]["coverage"]
-    assert (found["summary"], found["partial"]) == ("6 lines, 5 ran", "1 test(s) did not finish")
+    assert (found["summary"], found["partial"]) == (
+        "6 lines, 5 ran",
+        "the run did not come to its end; 1 test(s) did not finish",
+    )
 
 
 BROKEN = """

@@ -421,6 +421,54 @@ async def test_a_timeout_names_the_test_and_the_frames_of_the_project_and_no_oth
     assert ("running: test_a.py::test_stuck" in lines) == ("def test_stuck" in files["test_a.py"])
 
 
+LOCKED = """
+import pathlib, time
+import pytest
+def lock():
+    pathlib.Path('reached').touch()
+    time.sleep(600)
+"""
+SWALLOWS = {
+    "a bare except": "try: lock()\n    except: pass\n",
+    "pytest.raises": "with pytest.raises(BaseException): lock()\n",
+    "__del__": "type('Held', (), {'__del__': lambda self: lock()})()\n",
+    "another exception": "try: lock()\n    except BaseException: raise ValueError('closed') from None\n",
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("how", SWALLOWS)
+async def test_a_test_that_was_running_at_the_time_limit_is_stuck_whatever_it_does_after(
+    every_bench: Workbench, how: str
+) -> None:
+    source = f"{BEFORE}{LOCKED}def test_stuck():\n    {SWALLOWS[how]}def test_after(): assert 0\n"
+
+    for limit in limits_until(every_bench.root / "reached"):
+        kind, message, data = await failed_run(every_bench, {"test_a.py": source}, timeout=limit)
+
+    partial = data["partial"]
+    assert kind == "timeout"
+    assert "1 of 3 tests had finished, 0 of them failed." in message.splitlines()
+    assert "running: test_a.py::test_stuck" in message.splitlines()
+    assert (partial["running"], partial["not_run"]) == (["test_a.py::test_stuck"], 1)
+    assert (partial["summary"]["passed"], partial["summary"]["failed"]) == (1, 0)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("how", SWALLOWS)
+async def test_an_import_that_was_running_at_the_time_limit_is_stuck_whatever_it_does_after(
+    every_bench: Workbench, how: str
+) -> None:
+    source = f"{LOCKED}if True:\n    {SWALLOWS[how]}{BEFORE}"
+
+    for limit in limits_until(every_bench.root / "reached"):
+        kind, message, data = await failed_run(every_bench, {"test_a.py": source}, timeout=limit)
+
+    assert kind == "timeout"
+    assert "pytest was still collecting tests." in message.splitlines()
+    assert (data["partial"], data["collection_errors"]) == (None, [])
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize("option", ["--help", "--markers"])
 async def test_addopts_that_keep_pytest_from_a_session_are_a_usage_error(bench: Workbench, option: str) -> None:
