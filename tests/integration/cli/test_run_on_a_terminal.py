@@ -198,6 +198,29 @@ def test_an_interrupted_script_gets_the_error_that_a_client_would_get(bench: Wor
     assert processes_in(bench.root) == []
 
 
+def test_a_test_that_swallows_the_interruption_was_still_running(bench: Workbench) -> None:
+    stuck = """
+    import pathlib, time
+    def test_stuck():
+        try:
+            pathlib.Path('ready').touch()
+            time.sleep(600)
+        except: pass
+    def test_after(): pass
+    """
+    bench.write({"test_a.py": stuck})
+    command = [sys.executable, "-m", "pytest_mcp", *settings_of(bench), "run", "--json"]
+
+    with subprocess.Popen(command, env=environment_of(bench), stdout=subprocess.PIPE, text=True) as process:
+        anyio.run(until, (bench.root / "ready").exists)
+        process.send_signal(signal.SIGINT)
+        answer = json.loads(process.communicate()[0])
+
+    partial = answer["data"]["partial"]
+    assert answer["data"]["error_type"] == "interrupted"
+    assert (partial["running"], partial["not_run"]) == (["test_a.py::test_stuck"], 1)
+
+
 def test_who_interrupts_twice_does_not_wait_and_still_nothing_stays(bench: Workbench) -> None:
     bench.write({"test_a.py": ENDLESS})
 
