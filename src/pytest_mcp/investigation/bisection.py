@@ -2,7 +2,7 @@
 
 In come the candidates, all of which together have the effect, and an oracle that tries some of them; out comes a set
 from which nothing can be left out. It knows nothing of tests. Every subset that is tried keeps the order of the
-candidates, and no subset is tried twice.
+candidates, and no subset is tried twice. A try without an outcome rules nothing out.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -15,13 +15,15 @@ Thing = TypeVar("Thing")
 
 
 class Search(Generic[Thing]):
-    """`left` is what could not be ruled out, if the oracle raises in between."""
+    """`left` is what could not be ruled out, if the oracle raises in between. It says None if nothing is known."""
 
-    def __init__(self, candidates: Sequence[Thing], has_effect: Callable[[Sequence[Thing]], Awaitable[bool]]) -> None:
+    def __init__(
+        self, candidates: Sequence[Thing], has_effect: Callable[[Sequence[Thing]], Awaitable[bool | None]]
+    ) -> None:
         self.candidates = list(candidates)
         self.has_effect = has_effect
         everything = tuple(range(len(self.candidates)))
-        self.known: dict[tuple[int, ...], bool] = {everything: True}
+        self.tried: dict[tuple[int, ...], bool | None] = {everything: True}
         # The smallest set that was seen to have the effect.
         self._best = everything
         self._left = everything
@@ -42,12 +44,19 @@ class Search(Generic[Thing]):
 
         So each try is half as long as the one before. Whether it was so is seen in the end.
         """
-        while len(self._left) > 1:
-            middle = len(self._left) // 2
-            first, second = self._left[:middle], self._left[middle:]
-            self._left = second if await self._try(second) else first
-        if self._left and not await self._try(self._left):
+        while len(self._left) > 1 and (half := await self._guilty_half()):
+            self._left = half
+        if len(self._left) > 1 or (self._left and not await self._try(self._left)):
             self._left = self._best
+
+    async def _guilty_half(self) -> tuple[int, ...] | None:
+        """Told by the second; by the first if nothing is known of the second. None if neither tells."""
+        middle = len(self._left) // 2
+        first, second = self._left[:middle], self._left[middle:]
+        for half, other in ((second, first), (first, second)):
+            if (has_effect := await self._try(half)) is not None:
+                return half if has_effect else other
+        return None
 
     async def _narrow(self, given: tuple[int, ...], is_new: bool, among: tuple[int, ...]) -> tuple[int, ...]:
         """Which of `among` are needed beside the given ones (QuickXplain, Junker 2004)."""
@@ -66,12 +75,12 @@ class Search(Generic[Thing]):
             if len(self._best) > 1:
                 await self._try(tuple(other for other in self._best if other != index))
 
-    async def _try(self, chosen: tuple[int, ...]) -> bool:
-        if chosen not in self.known:
-            self.known[chosen] = await self.has_effect([self.candidates[index] for index in chosen])
-        if self.known[chosen] and len(chosen) < len(self._best):
+    async def _try(self, chosen: tuple[int, ...]) -> bool | None:
+        if chosen not in self.tried:
+            self.tried[chosen] = await self.has_effect([self.candidates[index] for index in chosen])
+        if self.tried[chosen] and len(chosen) < len(self._best):
             self._best = chosen
-        return self.known[chosen]
+        return self.tried[chosen]
 
 
 def _united(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:

@@ -26,13 +26,15 @@ Try = Callable[[Sequence[str]], Awaitable[Outcome]]
 
 # How often the tests that were found are run again with the test under investigation.
 CONFIRMATIONS = 2
+# After so many tries without an outcome a smallest set is not looked for any further: each may take as long as a suite.
+MOST_UNKNOWN = 8
 _SAID: Mapping[Letter, str] = {"P": "passes", "F": "fails", "S": "is skipped", "R": "passes when repeated"}
 _NO_TIME = "not tried, the time was over"
 _REORDERED = "the project changes the order of the tests"
 
 
-class Unconfirmed(Exception):
-    """A run that was to confirm what was found has no outcome; the message says why."""
+class Unknown(Exception):
+    """A run that was to confirm what was found, or too many of those before, had no outcome; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,8 @@ class OrderSearch:
         self.say = say
         # What is still under suspicion while a smallest set is looked for.
         self.left: tuple[str, ...] = ()
+        # How many tries of that had no outcome. They rule nothing out.
+        self.unknown = 0
 
     async def look(self, suite: Suite, *, most_seconds: float | None = None) -> Order:
         """`most_seconds` bounds each run of many tests, not the search that follows if it shows the effect."""
@@ -152,17 +156,20 @@ class OrderSearch:
         self.left = arrangement.before or arrangement.files or ()
         try:
             smallest = await self._smallest(arrangement)
-        except OutOfTime:
-            return replace(cut_short.and_then(*self._ruled_out(arrangement)), left=self.left)
+        except (OutOfTime, Unknown) as error:
+            return replace(cut_short.and_then(self._ruled_out(arrangement, str(error))), left=self.left)
+        if self.unknown:
+            found = cut_short.and_then(f"fewer tests may do: {self.unknown} smaller sets had no outcome")
         try:
             return await self._confirmed(found, smallest)
-        except (OutOfTime, Unconfirmed) as error:
+        except (OutOfTime, Unknown) as error:
             polluter = Polluter(smallest, self.effect, can_be_shown=True)
             why = str(error) or "no time"
-            return replace(cut_short.and_then(f"the tests that were found are not confirmed: {why}"), polluter=polluter)
+            unconfirmed = found.and_then(f"the tests that were found are not confirmed: {why}")
+            return replace(unconfirmed, polluter=polluter, is_complete=False)
 
     async def _smallest(self, arrangement: Arrangement) -> tuple[str, ...]:
-        """Files, if collecting them is enough; else tests, of few files first. Raises OutOfTime."""
+        """Files, if collecting them is enough; else tests, of few files first. Raises OutOfTime and Unknown."""
         own = _file(self.node_id)
         others = [file for file in arrangement.files or () if file != own]
         if others and (not arrangement.before or self._has_effect(await self._after((), arrangement.files))):
@@ -184,21 +191,30 @@ class OrderSearch:
     ) -> tuple[str, ...]:
         """The smallest set of these that has the effect. `tests` are those of things that are under suspicion."""
 
-        async def has_effect(chosen: Sequence[str]) -> bool:
+        async def has_effect(chosen: Sequence[str]) -> bool | None:
             self.left = tests(search.left)
             self.say(f"bisecting {len(chosen)} of {len(things)} {what}")
-            return self._has_effect(await run(chosen))
+            seen = await run(chosen)
+            self._count(seen)
+            return self._has_effect(seen) if seen.is_known else None
 
         search = Search(things, has_effect)
         return tuple(await search.run())
 
-    def _ruled_out(self, arrangement: Arrangement) -> list[str]:
+    def _count(self, seen: Outcome) -> None:
+        self.unknown += not seen.is_known
+        if self.unknown > MOST_UNKNOWN:
+            raise Unknown(seen.words)
+
+    def _ruled_out(self, arrangement: Arrangement, why: str) -> str:
+        """`why` there is no outcome; nothing if the time was over."""
         total = len(arrangement.before) or len(arrangement.files or ())
         left = self.left
         if len(left) == total:
-            return ["which of them: not found, the time was over"]
+            return f"which of them: not found, {why or 'the time was over'}"
         between = f"{label(left[0])} to {label(left[-1])}"
-        return [f"{total - len(left)} of {total} ruled out when the time was over; left: {len(left)}, {between}"]
+        until = f"; more cannot be told ({why})" if why else " when the time was over"
+        return f"{total - len(left)} of {total} ruled out{until}; left: {len(left)}, {between}"
 
     async def _confirmed(self, found: Order, smallest: tuple[str, ...]) -> Order:
         """In the form of a call if that shows it; and once more alone."""
@@ -240,9 +256,9 @@ class OrderSearch:
 
 
 def _known(seen: Outcome) -> Outcome:
-    """No outcome is not another outcome. Raises Unconfirmed."""
+    """No outcome is not another outcome. Raises Unknown."""
     if not seen.is_known:
-        raise Unconfirmed(seen.words)
+        raise Unknown(seen.words)
     return seen
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.investigation.bisection import Search
 
-Effect = Callable[[Sequence[int]], bool]
+Effect = Callable[[Sequence[int]], bool | None]
 
 
 class Tries:
@@ -18,7 +18,7 @@ class Tries:
         self.asked: list[tuple[int, ...]] = []
         self.most = most
 
-    async def __call__(self, chosen: Sequence[int]) -> bool:
+    async def __call__(self, chosen: Sequence[int]) -> bool | None:
         if len(self.asked) >= self.most:
             raise TimeoutError
         self.asked.append(tuple(chosen))
@@ -84,3 +84,36 @@ async def test_what_is_left_is_known_when_the_time_is_over(place: int) -> None:
 
     assert len(search.left) == 16
     assert place in search.left
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("place", [3, 20, 50])
+@pytest.mark.parametrize("known", range(3))
+async def test_a_try_without_an_outcome_rules_nothing_out(place: int, known: int) -> None:
+    """As when the time ends while a subset is tried."""
+    tries = Tries(lambda chosen: place in chosen if len(tries.asked) <= known else None, most=known + 1)
+    search = Search(range(64), tries)
+
+    with pytest.raises(TimeoutError):
+        await search.run()
+
+    assert len(search.left) == 64 >> known
+    assert place in search.left
+
+
+@pytest.mark.anyio
+@given(number=st.integers(1, 40), data=st.data())
+async def test_tries_without_an_outcome_cost_at_most_a_larger_set(number: int, data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, number - 1))
+    seed = data.draw(st.integers(0, 2**32))
+    tries = Tries(lambda chosen: None if hash((seed, *chosen)) % 3 == 0 else place in chosen)
+
+    assert place in await Search(range(number), tries).run()
+
+
+@pytest.mark.anyio
+async def test_where_one_half_never_has_an_outcome_the_other_one_tells() -> None:
+    """One test ends the process, unless the first one ran before it."""
+    tries = Tries(lambda chosen: None if 60 in chosen and 0 not in chosen else 20 in chosen)
+
+    assert await Search(range(64), tries).run() == [20]

@@ -23,8 +23,8 @@ LEAK = "test_b.py::test_5"
 # All 32, only their files, two halves of the files and three of one file's tests, then twice again and once alone.
 TRIES = 10
 
-# Whether the test fails after these tests, with these files imported, in its nth run.
-Rule = Callable[[set[str], set[str], int], bool]
+# Whether the test fails after these tests, with these files imported, in its nth run. None: it has no outcome.
+Rule = Callable[[set[str], set[str], int], bool | None]
 
 
 def _never(_before: set[str], _files: set[str], _number: int) -> bool:
@@ -54,7 +54,8 @@ class MadeUp(Runner):
         self.runs.append(ids)
         files = {each.partition("::")[0] for each in ids} if not paths else set(paths)
         failed = self.rule(set(ids[:-1]), files, len(self.runs))
-        records = [] if len(self.runs) >= self.dies_at else [*one_test(TEST, *([phase(TEST)] if failed else []))]
+        is_dead = failed is None or len(self.runs) >= self.dies_at
+        records = [] if is_dead else [*one_test(TEST, *([phase(TEST)] if failed else []))]
         return execution(session([*records, *(one_test(ids[0]) if self.is_reordered else [])], selected=1))
 
     async def run_as_asked(self, node_ids: Sequence[str]) -> Run[ExecuteTests]:
@@ -156,6 +157,27 @@ async def test_whenever_the_time_is_over_what_was_ruled_out_is_told(tmp_path: Pa
     # All; half of the files; one file; half of its tests; a quarter of them.
     assert len(found.left) == [0, 32, 32, 16, 8, 4, 2, 0, 0, 0, 0][most]
     assert not found.left or LEAK in found.left
+
+
+@pytest.mark.parametrize("number", range(3, TRIES - 2))
+async def test_a_try_without_an_outcome_rules_out_no_test(tmp_path: Path, number: int) -> None:
+    found, _ = await look(tmp_path, lambda before, _files, _number: LEAK in before, dies_at=number)
+
+    assert (found.is_different, found.is_complete, found.is_contradicted) == (True, False, False)
+    assert LEAK in (found.left if found.polluter is None else found.polluter.node_ids)
+    assert "the time was over" not in found.evidence[-1]
+
+
+async def test_a_set_that_may_not_be_the_smallest_is_not_said_to_be_sure(tmp_path: Path) -> None:
+    def rule(before: set[str], _files: set[str], _number: int) -> bool | None:
+        """A test before it ends the process, unless another ran."""
+        return None if LEAK in before and "test_b.py::test_4" not in before else LEAK in before
+
+    found, _ = await look(tmp_path, rule)
+
+    assert found.polluter is not None
+    assert found.polluter.node_ids == ("test_b.py::test_4", LEAK)
+    assert not found.is_complete
 
 
 async def test_tests_of_two_files_that_only_work_together_are_found(tmp_path: Path) -> None:
