@@ -16,6 +16,7 @@ from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Order, Polluter
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.suspects import Suspected
+from pytest_mcp.report import grouping
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.text import few, in_line, label
 
@@ -64,6 +65,13 @@ class Findings:
     @property
     def causes(self) -> set[Hashable]:
         return {each.cause for each in self.failed}
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether all failures are of one statement with the same values; only folders, ids and the like may differ."""
+        return (
+            len(self.causes) == 1 and len({grouping.masked(each.said, "", numbers=False) for each in self.failed}) == 1
+        )
 
     @property
     def alone_words(self) -> str:
@@ -147,13 +155,14 @@ def _since(base: AtBase | None) -> str:
 
 def _of_failures(findings: Findings) -> Judgement:
     failed, base = len(findings.failed), findings.base
-    is_one = len(findings.causes) == 1
+    is_steady = findings.is_steady
+    differing = "" if is_steady or len(findings.causes) > 1 else ", with different values"
     if base is not None and base.fails_the_same(findings.failed):
-        sure = failed >= FEW_RUNS and is_one and not base.left_out
+        sure = failed >= FEW_RUNS and is_steady and not base.left_out
         level = "low" if failed == 1 else "high" if sure else "medium"
-        return Judgement("pre_existing", f"{level}: {findings.alone_words}, and the same way at {base.name}")
-    level = "low" if failed == 1 else "high" if failed >= MANY_RUNS and is_one else "medium"
-    same = ", always the same way" if is_one and failed > 1 else ""
+        return Judgement("pre_existing", f"{level}: {findings.alone_words}{differing}, and the same way at {base.name}")
+    level = "low" if failed == 1 else "high" if failed >= MANY_RUNS and is_steady else "medium"
+    same = ", always the same way" if is_steady and failed > 1 else differing
     doubt = rates.words(failed, len(findings.known))
     return Judgement("deterministic", f"{level}: {findings.alone_words}{same}{_since(base)}; {doubt}")
 

@@ -35,6 +35,13 @@ def alone(*letters: Letter, wanted: int = 5) -> Findings:
     return Findings(TEST, Alone(outcomes, tuple(Seeds(number) for number in range(len(letters))), wanted))
 
 
+def valued(*said: str) -> Findings:
+    """Failures of one statement that said this."""
+    findings = alone(*"F" * len(said))
+    outcomes = tuple(replace(each, said=words) for each, words in zip(findings.alone.outcomes, said, strict=True))
+    return replace(findings, alone=replace(findings.alone, outcomes=outcomes))
+
+
 def polluted(effect: Effect) -> Order:
     return Order(("after all 9 earlier tests",), is_different=True, polluter=Polluter((LEAK,), effect, True))
 
@@ -67,6 +74,24 @@ CASES: dict[str, tuple[Findings, Kind, str]] = {
         alone(*"F" * 30),
         "deterministic",
         "high: failed in 30 of 30 runs alone, always the same way; a pass rate up to 10 % is still possible",
+    ),
+    "thirty times with other values": (
+        valued(*(f"assert 0.{number} < 0.001" for number in range(30))),
+        "deterministic",
+        "medium: failed in 30 of 30 runs alone, with different values; a pass rate up to 10 % is still possible",
+    ),
+    "thirty times in other folders": (
+        valued(*(f"[Errno 2] No such file: '/tmp/pytest-{number}/a.txt'" for number in range(30))),
+        "deterministic",
+        "high: failed in 30 of 30 runs alone, always the same way; a pass rate up to 10 % is still possible",
+    ),
+    "with other values, at the base too": (
+        replace(
+            valued(*(f"assert 0.{number} < 0.001" for number in range(5))),
+            base=AtBase(MAIN, (replace(seen("F"), said="assert 0.9 < 0.001"),)),
+        ),
+        "pre_existing",
+        f"medium: failed in 5 of 5 runs alone, with different values, and the same way at {MAIN}",
     ),
     "sometimes": (alone(*"PPF"), "flaky", "high: failed in 1 of 3 runs alone, in the same conditions"),
     "repeated by a plugin": (alone("R"), "flaky", "high: failed in 1 of 1 run alone, in the same conditions"),
