@@ -202,6 +202,10 @@ class Repository:
             raise GitFailed(str(query.complaint("git", ended)))
         return output.decode().strip() or None
 
+    async def is_shallow(self) -> bool:
+        """Whether the clone lacks commits that its oldest ones come after."""
+        return (await self.git.ask("rev-parse", "--is-shallow-repository")).strip() == b"true"
+
     async def look(self, commit: str | None, *, lines: bool = False) -> Outputs:
         """What is not committed and, with a commit, all that differs from it."""
         async with self._private_index() as index:

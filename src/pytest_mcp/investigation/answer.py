@@ -158,7 +158,7 @@ def _of_failures(findings: Findings) -> Judgement:
     is_steady = findings.is_steady
     differing = "" if is_steady or len(findings.causes) > 1 else ", with different values"
     if base is not None and base.fails_the_same(findings.failed):
-        sure = failed >= FEW_RUNS and is_steady and not base.left_out
+        sure = failed >= FEW_RUNS and is_steady and not base.left_out and not base.is_only_head
         level = "low" if failed == 1 else "high" if sure else "medium"
         return Judgement("pre_existing", f"{level}: {findings.alone_words}{differing}, and the same way at {base.name}")
     level = "low" if failed == 1 else "high" if failed >= MANY_RUNS and is_steady else "medium"

@@ -1,9 +1,9 @@
 """The test at the base: in a copy of the tree of another commit.
 
-In come a ref and the test; out come its outcomes there. Where nothing differs from the base, nothing was compared:
-earlier commits are tried until it does not fail in the same way. A test that is not there, cannot be collected there,
-or that tested other code than the copy's has no outcome: the reason is told. How the copy is made is decided in
-`tree_copy`.
+In come a ref and the test; out come its outcomes there. Where nothing differs from the base, nothing was compared, and
+where it fails in the same way at HEAD, the last commit may have the bug: earlier commits are tried until it does not.
+A test that is not there, cannot be collected there, or that tested other code than the copy's has no outcome: the
+reason is told. How the copy is made is decided in `tree_copy`.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 
@@ -29,6 +30,7 @@ from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.running.attempt import Deadline
 
 _NO_TIME = "not tried, the time was over"
+_SHALLOW = "the clone is shallow: git fetch --unshallow gets the others"
 # How many commits to go back, and the share of the remaining time for it.
 STEPS_BACK = (1, 2, 4, 8, 16, 32)
 SHARE_FOR_STEPS = 0.4
@@ -43,13 +45,19 @@ class AtBase:
     problem: str | None = None
     left_out: tuple[str, ...] = ()
     base: Base | None = None
-    # The name of the base, if nothing differs from it; then this is an earlier commit, and `tried` has all of them.
+    # The name of the base, if nothing differs from it.
     same_as: str | None = None
+    # If earlier commits were tried: all that were, and this is the one that decides.
     tried: "tuple[AtBase, ...]" = ()
 
     @property
     def passes(self) -> bool:
         return self.problem is None and bool(self.outcomes) and all(each.passed for each in self.outcomes)
+
+    @property
+    def is_only_head(self) -> bool:
+        """Whether commits before HEAD were wanted too, and none of them has an outcome."""
+        return self.same_as is None and bool(self.tried) and all(each.problem for each in self.tried[1:])
 
     def fails_the_same(self, failed: Sequence[Outcome]) -> bool:
         return self.problem is None and any(each.is_like(failed) for each in self.outcomes)
@@ -85,6 +93,13 @@ async def find(config: Config, ref: str | None, deadline: Deadline) -> Found:
         return Found(None, None, f"not tried: {error}")
 
 
+class Earlier(NamedTuple):
+    """Commits before the base; if there are none, whether that is because the clone is shallow."""
+
+    commits: Sequence[Base]
+    is_shallow: bool = False
+
+
 @dataclass(frozen=True)
 class BaseSearch:
     runner: Runner
@@ -99,18 +114,39 @@ class BaseSearch:
         try:
             with anyio.fail_after(self.runner.deadline.left):
                 is_same = await _is_same(self.found.repository, self.found.base, self.node_id)
-                steps = STEPS_BACK if is_same else ()
-                earlier = await references.ancestors(self.found.repository, self.found.base, steps)
+                earlier = await _earlier(self.found.repository, self.found.base)
         except (Refused, CannotTell):
-            is_same, earlier = False, []
+            return await self._look_once(seeds)
         except TimeoutError:
             return AtBase(self.found.name, problem=_NO_TIME)
-        return await (self._look_back(earlier, seeds, failed) if is_same else self._look_once(seeds))
+        if is_same:
+            return await self._instead(earlier, seeds, failed)
+        there = await self._look_once(seeds)
+        is_head = self.found.base.commit == self.found.repository.head
+        return await self._before(there, earlier, seeds, failed) if is_head and there.fails_the_same(failed) else there
 
-    async def _look_back(self, earlier: Sequence[Base], seeds: Sequence[Seeds], failed: Sequence[Outcome]) -> AtBase:
+    async def _instead(self, earlier: Earlier, seeds: Sequence[Seeds], failed: Sequence[Outcome]) -> AtBase:
+        """Nothing differs from the base."""
+        if not earlier.commits:
+            why = f" ({_SHALLOW})" if earlier.is_shallow else ""
+            return AtBase(self.found.name, problem=f"nothing differs from it, and there is no earlier commit{why}")
+        tried = await self._look_back(earlier.commits, seeds, failed)
+        return replace(_deciding(tried), same_as=self.found.name, tried=tried)
+
+    async def _before(
+        self, there: AtBase, earlier: Earlier, seeds: Sequence[Seeds], failed: Sequence[Outcome]
+    ) -> AtBase:
+        """It fails the same way at HEAD."""
+        if not earlier.commits:
+            missing = AtBase("an earlier commit", problem=_SHALLOW)
+            return replace(there, tried=(there, missing)) if earlier.is_shallow else there
+        tried = (there, *await self._look_back(earlier.commits, seeds, failed))
+        return replace(_deciding(tried), tried=tried)
+
+    async def _look_back(
+        self, earlier: Sequence[Base], seeds: Sequence[Seeds], failed: Sequence[Outcome]
+    ) -> tuple[AtBase, ...]:
         """Until a commit where it does not fail in the same way."""
-        if not earlier:
-            return AtBase(self.found.name, problem="nothing differs from it, and there is no earlier commit")
         runner = self.runner.within(SHARE_FOR_STEPS * self.runner.deadline.left)
         tried: list[AtBase] = []
         for each in earlier:
@@ -118,8 +154,7 @@ class BaseSearch:
             tried.append(await there._look_once(seeds))
             if not tried[-1].fails_the_same(failed):
                 break
-        deciding = next((each for each in reversed(tried) if each.problem is None), tried[-1])
-        return replace(deciding, same_as=self.found.name, tried=tuple(tried))
+        return tuple(tried)
 
     async def _look_once(self, seeds: Sequence[Seeds]) -> AtBase:
         found = self.found
@@ -152,6 +187,16 @@ class BaseSearch:
             if seen.failed or there.problem is not None:
                 return there
         return there if there.outcomes else replace(there, problem=_NO_TIME)
+
+
+def _deciding(tried: Sequence[AtBase]) -> AtBase:
+    """The earliest with outcomes."""
+    return next((each for each in reversed(tried) if each.problem is None), tried[-1])
+
+
+async def _earlier(repository: Repository, base: Base) -> Earlier:
+    commits = await references.ancestors(repository, base, STEPS_BACK)
+    return Earlier(commits, not commits and await repository.is_shallow())
 
 
 async def _is_same(repository: Repository, base: Base, node_id: str) -> bool:

@@ -61,6 +61,7 @@ TOO_MANY = Order(is_different=True, polluter=Polluter(ids("tests/test_a.py", 30)
 DOUBT = "a pass rate up to 45 % is still possible"
 ALWAYS = alone(*"FFFFF")
 NEVER = alone(*"PPPPP")
+AT_HEAD = AtBase("HEAD", (seen("F"),))
 IN_ORDER = Order(("after all 9 earlier tests in the suite: passes",))
 UNFINISHED = Order(("after all 9 earlier tests in the suite: unknown",), is_complete=False)
 CASES: dict[str, tuple[Findings, Kind, str]] = {
@@ -130,6 +131,11 @@ CASES: dict[str, tuple[Findings, Kind, str]] = {
         replace(ALWAYS, base=AtBase(MAIN, (seen("F"),))),
         "pre_existing",
         f"high: failed in 5 of 5 runs alone, and the same way at {MAIN}",
+    ),
+    "at the base too, and earlier commits could not be tried": (
+        replace(ALWAYS, base=replace(AT_HEAD, tried=(AT_HEAD, AtBase("HEAD~1", problem="its file is not there")))),
+        "pre_existing",
+        "medium: failed in 5 of 5 runs alone, and the same way at HEAD",
     ),
     "at the base for another reason": (
         replace(ALWAYS, base=AtBase(MAIN, (seen("F", "other"),))),

@@ -172,6 +172,7 @@ async def test_a_test_that_did_not_fail_the_same_way_at_the_base_fails_since_the
     assert truth.evidence in found.evidence[-1]
 
 
+COMMENT = {"test_victim.py": f"{GOOD['test_victim.py']}# A comment.\n"}
 # How many commits the bug is old, of so many; what is not committed; the kind and the last line of evidence.
 CLEAN: dict[str, tuple[int, int, dict[str, str], str, str]] = {
     "in the last commit": (0, 2, {}, "deterministic", "at HEAD~1: passes (1 run)"),
@@ -182,6 +183,15 @@ CLEAN: dict[str, tuple[int, int, dict[str, str], str, str]] = {
         {"other.py": "x = 1\n"},
         "deterministic",
         "at HEAD~1: passes (1 run)",
+    ),
+    "in the last commit, beside a change without effect": (0, 2, COMMENT, "deterministic", "at HEAD~1: passes (1 run)"),
+    "in every commit, beside a change without effect": (2, 2, COMMENT, "pre_existing", "at HEAD~1: fails the same way"),
+    "in the only commit, beside a change without effect": (
+        0,
+        1,
+        COMMENT,
+        "pre_existing",
+        "at HEAD: fails the same way",
     ),
     "in every commit": (4, 4, {}, "pre_existing", "at HEAD~2: fails the same way"),
     "in the only commit": (
@@ -195,7 +205,7 @@ CLEAN: dict[str, tuple[int, int, dict[str, str], str, str]] = {
 
 
 @pytest.mark.parametrize("where", CLEAN)
-async def test_where_nothing_differs_from_the_base_earlier_commits_are_tried(bench: Workbench, where: str) -> None:
+async def test_where_it_fails_the_same_way_at_head_earlier_commits_are_tried(bench: Workbench, where: str) -> None:
     age, commits, uncommitted, kind, evidence = CLEAN[where]
     for number in range(commits):
         bench.write({**GOOD, **({} if number < commits - 1 - age else BROKEN_SHOP)})
@@ -206,7 +216,27 @@ async def test_where_nothing_differs_from_the_base_earlier_commits_are_tried(ben
 
     assert found.kind == kind
     assert re.sub(r" \([0-9a-f]{7}\)", "", found.evidence[-1]) == evidence
-    assert commits == 1 or found.evidence[2].startswith("nothing that it runs differs from HEAD (")
+    is_same = uncommitted is not COMMENT
+    assert commits == 1 or found.evidence[2].startswith("nothing that it runs differs from HEAD (") == is_same
+
+
+@pytest.mark.parametrize("uncommitted", [{}, COMMENT], ids=["clean", "with a change without effect"])
+async def test_a_shallow_clone_is_told_where_an_earlier_commit_is_looked_for(
+    bench: Workbench, uncommitted: dict[str, str]
+) -> None:
+    bench.write({**GOOD, **BROKEN_SHOP})
+    commit(bench)
+    commit(bench)
+    # What a clone of depth 1 has.
+    head = bench.root / ".git" / "HEAD"
+    tip = (head.parent / head.read_text().removeprefix("ref: ").strip()).read_text()
+    (head.parent / "shallow").write_text(tip)
+    bench.write(uncommitted)
+
+    found = await at_the_base(bench)
+
+    assert found.kind == ("pre_existing" if uncommitted else "deterministic")
+    assert "shallow" in found.evidence[-1]
 
 
 async def test_what_the_base_imported_from_the_checkout_is_no_answer(bench: Workbench) -> None:
