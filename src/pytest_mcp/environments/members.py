@@ -37,7 +37,7 @@ ROOT = "."
 LONGEST_SECONDS = 1.0
 _MOST_PROJECTS = 200
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
-# Projects in such folders are material of tests, or examples.
+# Projects in such folders are material of tests, or examples, unless somebody made an environment for them.
 _NOT_MEMBERS = frozenset({"tests", "test", "testing", "fixtures", "data", "testdata", "examples", "templates", "docs"})
 
 
@@ -73,12 +73,12 @@ def find(config: Config) -> Members | None:
     is_whole = len(searched) < nearby.MOST_FOLDERS and len(projects) < _MOST_PROJECTS
     complete = is_whole and time.monotonic() < deadline
     listed = tuple(_member(folder, config) for folder in sorted(found)[:MOST])
-    return Members((*_root(config, projects), *listed), max(0, len(found) - MOST), complete)
+    return Members((*_root(config, found), *listed), max(0, len(found) - MOST), complete)
 
 
-def _root(config: Config, projects: list[Path]) -> list[Member]:
+def _root(config: Config, members: list[Path]) -> list[Member]:
     root = _member(config.root, config)
-    return [root] if root.problem is not None and own_tests.may_exist(config.root, projects) else []
+    return [root] if root.problem is not None and own_tests.may_exist(config.root, members) else []
 
 
 def instead_of_root(config: Config) -> list[list[Target]]:
@@ -126,7 +126,7 @@ def _members(projects: list[Path], root: Path) -> list[Path]:
     manifest = project.read(root)
     declared = [folder for folder in projects if _is_declared(folder, manifest)]
     likely = [folder for folder in projects if _NOT_MEMBERS.isdisjoint(folder.relative_to(root).parts)]
-    own = [folder for folder in likely if _has_environment(folder)]
+    own = [folder for folder in projects if _has_environment(folder)]
     beside = (
         [] if _is_package(manifest) else _outermost(folder for folder in likely if _is_package(project.read(folder)))
     )

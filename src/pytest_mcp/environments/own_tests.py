@@ -1,13 +1,14 @@
-"""A test file of a root that is in none of the projects below it, as its name and pytest's settings show.
+"""A test file of a root that is in none of its members, as its name and pytest's settings show.
 
-In come the root and those projects; out comes whether there may be one. Which tests pytest really collects is known
+In come the root and those members; out comes whether there may be one. Which tests pytest really collects is known
 only when it runs, and a root without an environment has none that could.
 """
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from configparser import Error, RawConfigParser
 from fnmatch import fnmatchcase
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +18,43 @@ from pytest_mcp.environments.managers import lookup
 # pytest's own `python_files`, and the one of Django.
 _USUAL = ("test_*.py", "*_test.py", "tests.py")
 _SECTIONS = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
+_PATTERN = frozenset("*?[")
 # A root with more folders counts as one with tests of its own.
 _MOST_FOLDERS = 2_000
 
 
-def may_exist(root: Path, projects: Collection[Path]) -> bool:
+def may_exist(root: Path, members: Iterable[Path]) -> bool:
     tables = [table for table in _tables(root) if table]
     patterns = [*_USUAL, *(word for table in tables for word in _words(table.get("python_files")))]
-    testpaths = next((_words(table["testpaths"]) for table in tables if table.get("testpaths")), ["."])
-    for count, folder in enumerate(_folders([root / name for name in testpaths], projects)):
+    testpaths = next((_words(table["testpaths"]) for table in tables if table.get("testpaths")), [])
+    for count, folder in enumerate(_folders(_places(root, testpaths), members)):
         if count >= _MOST_FOLDERS or any(fnmatchcase(name, pattern) for name in _names(folder) for pattern in patterns):
             return True
     return False
 
 
-def _folders(places: Iterable[Path], projects: Collection[Path]) -> Iterator[Path]:
-    """Without those that pytest does not search, and without the projects."""
-    left = [place for place in places if place not in projects]
+def _places(root: Path, testpaths: Iterable[str]) -> list[Path]:
+    """A pattern stands for the folder it begins in: to match it could take forever. The root if there is none."""
+    plain = (takewhile(_PATTERN.isdisjoint, Path(name).parts) for name in testpaths)
+    return [place for parts in plain if files.holds((place := root.joinpath(*parts)).exists)] or [root]
+
+
+def _folders(places: Iterable[Path], members: Iterable[Path]) -> Iterator[Path]:
+    """Without those that pytest does not search, and without the members. Links are followed, as pytest does."""
+    left, seen, left_out = list(places), set[Path](), {_real(member) for member in members}
     while left:
-        folder = left.pop()
+        folder = _real(left.pop())
+        if folder in seen or not left_out.isdisjoint((folder, *folder.parents)):
+            continue
+        seen.add(folder)
         yield folder
-        inner = [each for each in files.folders(folder) if each not in projects and not each.is_symlink()]
+        inner = files.folders(folder)
         left += [each for each in inner if not each.name.startswith(".") and not lookup.is_environment(each)]
+
+
+def _real(folder: Path) -> Path:
+    """Never raises, unlike `resolve` in a loop of links."""
+    return Path(os.path.realpath(folder))
 
 
 def _names(folder: Path) -> list[str]:

@@ -14,6 +14,7 @@ import pytest
 from scripts.environments import ENVIRONMENTS
 from tests.support.commands.preloaded import typed
 from tests.support.commands.terminals import environment_of, remains
+from tests.support.projects.disk import lay
 from tests.support.waiting import PATIENCE, until
 from tests.support.workbench import Failure, Workbench, call, succeeded
 
@@ -178,9 +179,17 @@ def test_without_a_path_at_a_root_without_an_environment_its_members_run_and_a_n
     assert partly["notices"][0].startswith("packages/c did not finish: ")
 
 
-def test_tests_of_a_root_without_an_environment_make_the_run_incomplete(bench: Workbench) -> None:
+OWN_TESTS = {
+    "far below": {"tests/unit/deep/down/test_root.py": BAD},
+    "with settings only": {"legacy/pyproject.toml": "[tool.black]\n", "legacy/tests/test_l.py": BAD},
+    "linked": {".elsewhere/third/test_x.py": BAD, "third": "-> .elsewhere/third"},
+}
+
+
+@pytest.mark.parametrize("where", OWN_TESTS)
+def test_tests_of_a_root_without_an_environment_make_the_run_incomplete(bench: Workbench, where: str) -> None:
     """They fail, and nothing can run them: green members do not stand for them."""
-    bench.write({".git/HEAD": "", "tests/unit/deep/down/test_root.py": BAD})
+    lay(bench.root, {".git/HEAD": "", **OWN_TESTS[where]})
     for name in "ab":
         member(bench, name, "pytest-9", MEANT.format("9"))
     environment = environment_of(bench)

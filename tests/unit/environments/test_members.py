@@ -66,6 +66,13 @@ def test_folders_with_environments_of_their_own_are_members_of_any_root(tmp_path
     assert found(tmp_path) == ["api", "web"]
 
 
+def test_an_environment_makes_a_member_of_a_folder_whatever_it_is_called(tmp_path: Path) -> None:
+    for name in ("packages/core", "packages/data", "tests"):
+        environment(tmp_path / name / ".venv", "pytest")
+
+    assert found(tmp_path) == ["packages/core", "packages/data", "tests"]
+
+
 NO_MONOREPOS: dict[str, dict[str, str]] = {
     "nothing": {},
     "a package with material for its tests": {
@@ -176,11 +183,19 @@ OWN_TESTS = {
     "a name of the settings": {"checks/check_x.py": "", "pytest.ini": "[pytest]\npython_files = check_*.py\n"},
     "a name of native settings": {"check_x.py": "", "pyproject.toml": "[tool.pytest]\npython_files = ['check_*.py']\n"},
     "one that testpaths name": {"it/test_x.py": "", "tox.ini": "[pytest]\ntestpaths = it\n"},
+    "one that a pattern of testpaths names": {"old/it/test_x.py": "", "tox.ini": "[pytest]\ntestpaths = */it\n"},
+    "one beside testpaths that do not exist": {"test_x.py": "", "tox.ini": "[pytest]\ntestpaths = gone\n"},
+    "one in a folder with settings only": {"old/pyproject.toml": "[tool.black]\n", "old/tests/test_x.py": ""},
+    "a folder of tests with settings only": {"tests/pyproject.toml": "[tool.ruff]\n", "tests/test_x.py": ""},
+    "one of an example": {"examples/shop/pyproject.toml": PACKAGE, "examples/shop/test_x.py": ""},
+    "one in a folder that is linked": {".elsewhere/third/test_x.py": "", "third": "-> .elsewhere/third"},
 }
 NOT_OWN = {
     "none": {"conftest.py": "", "tests/helpers.py": ""},
     "that of a member": {"a/tests/test_a.py": "", "b/test_b.py": ""},
     "one in a hidden folder": {".trees/test_x.py": ""},
+    "that of a member, by testpaths": {"a/tests/test_a.py": "", "tox.ini": "[pytest]\ntestpaths = */tests\n"},
+    "that of a member, by a link": {"a/tests/test_a.py": "", "again": "-> a/tests", "all": "-> ."},
     "one that testpaths leave out": {"old/test_x.py": "", "pytest.ini": "[pytest]\ntestpaths = a/tests b\n"},
 }
 
