@@ -7,7 +7,7 @@ project but has projects below it, nothing is run.
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from pytest_mcp.environments import files, project, virtualenv
@@ -21,11 +21,14 @@ _PACKAGE_TABLES = ("project", "build-system")
 # A folder of tests may have settings of its own, so these count only where no folder above is a package.
 _SETTINGS = ("pyproject.toml", "tox.ini", "pytest.ini", "pytest.toml", ".pytest.ini", ".pytest.toml", ".git")
 # One of these makes the folder itself a project, as does a file of a manager.
-_FILES = (*_PACKAGE_FILES, *_SETTINGS, "requirements.txt", "conftest.py")
+_FILES = (*_PACKAGE_FILES, *_SETTINGS)
+# One of these does so only where no checkout is below it: among checkouts it may be a stray file.
+_WEAK_FILES = ("requirements.txt", "conftest.py")
 # A folder that is no project and holds more than can be searched is not one project.
 _MOST_FOLDERS = 2_000
 # A few seconds on a slow disk; far more than a busy machine takes for a folder of tests.
 _LONGEST_SECONDS = 10.0
+_TOO_LARGE = "more folders below it than can be searched for projects"
 _UNSEARCHED = (".git", "node_modules", "__pycache__")
 
 
@@ -57,7 +60,7 @@ def _upward(folder: Path, home: Path | None) -> Iterator[Path]:
         if place in (home, Path(place.anchor)):
             return
         yield place
-        if files.holds((place / ".git").exists):
+        if _is_checkout(place):
             return
 
 
@@ -79,7 +82,7 @@ def builds(manifest: Manifest) -> bool:
 
 
 def _has_settings(folder: Path) -> bool:
-    return any(files.holds((folder / name).exists) for name in _SETTINGS)
+    return _has_any(folder, _SETTINGS)
 
 
 def refusal(root: Path) -> str | None:
@@ -89,25 +92,37 @@ def refusal(root: Path) -> str | None:
     """
     if _is_project(root):
         return None
-    what = _first_below(root)
-    if what is None:
+    may_be_one = _has_any(root, _WEAK_FILES)
+    what = _first_below(root, _is_checkout if may_be_one else _is_separate)
+    if what is None or (may_be_one and what == _TOO_LARGE):
         return None
     advice = "start pytest-mcp in one of them or pass it with --root, or give this folder a pyproject.toml if it is one"
     return f"{in_line(str(root))} is not a project, but has {what}: {advice}."
 
 
 def _is_project(folder: Path) -> bool:
-    named = any(files.holds((folder / name).exists) for name in _FILES)
-    return named or bool(lookup.used(project.read(folder)))
+    return _has_any(folder, _FILES) or bool(lookup.used(project.read(folder)))
 
 
-def _first_below(root: Path) -> str | None:
+def _is_separate(folder: Path) -> bool:
+    return is_package(folder) or _is_checkout(folder)
+
+
+def _is_checkout(folder: Path) -> bool:
+    return _has_any(folder, (".git",))
+
+
+def _has_any(folder: Path, names: Iterable[str]) -> bool:
+    return any(files.holds((folder / name).exists) for name in names)
+
+
+def _first_below(root: Path, is_meant: Callable[[Path], bool]) -> str | None:
     deadline = time.monotonic() + _LONGEST_SECONDS
     for count, folder in enumerate(_below(root)):
-        if is_package(folder) or files.holds((folder / ".git").exists):
+        if is_meant(folder):
             return f"projects below it, such as {in_line(str(folder.relative_to(root)))}"
         if count >= _MOST_FOLDERS or time.monotonic() > deadline:
-            return "more folders below it than can be searched for projects"
+            return _TOO_LARGE
     return None
 
 

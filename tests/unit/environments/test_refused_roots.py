@@ -30,9 +30,28 @@ def test_a_folder_that_is_no_project_is_refused_for_what_is_below(tmp_path: Path
 
 
 @pytest.mark.parametrize("what", PROJECTS)
-@pytest.mark.parametrize("file", ["pyproject.toml", "setup.py", ".git", "pytest.ini", "uv.lock", "requirements.txt"])
+@pytest.mark.parametrize("file", ["pyproject.toml", "setup.py", ".git", "pytest.ini", "uv.lock"])
 def test_a_project_file_or_git_of_its_own_makes_it_a_project(tmp_path: Path, what: str, file: str) -> None:
     lay(tmp_path, {**PROJECTS[what], file: ""})
+
+    assert project_root.refusal(tmp_path) is None
+
+
+@pytest.mark.parametrize("file", ["requirements.txt", "conftest.py"])
+def test_requirements_and_a_conftest_make_it_a_project_unless_a_checkout_is_below(tmp_path: Path, file: str) -> None:
+    lay(tmp_path, {"one/setup.py": "", "two/setup.py": "", file: ""})
+    plain = project_root.refusal(tmp_path)
+    lay(tmp_path, {"two/.git/HEAD": ""})
+
+    assert plain is None
+    assert "has projects below it, such as two:" in (project_root.refusal(tmp_path) or "")
+
+
+def test_a_large_folder_with_requirements_in_which_no_checkout_was_found_is_a_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project_root, "_MOST_FOLDERS", 3)
+    lay(tmp_path, {f"{number}/x.txt": "" for number in range(9)} | {"requirements.txt": ""})
 
     assert project_root.refusal(tmp_path) is None
 
