@@ -73,11 +73,17 @@ def _last(name: str) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Regardless of case only if none is near otherwise."""
+    known = sorted(set(names))
+    in_lower = {each.lower(): each for each in known}
+    return _nearest(name, known) or in_lower.get(_nearest(name.lower(), sorted(in_lower)) or "")
+
+
+def _nearest(name: str, names: Iterable[str]) -> str | None:
     if len(name) > LONGEST_NAME:
         return None
     cutoff = LIKENESS if len(name) > SHORT_NAME else SHORT_LIKENESS
-    compared = _compared(name, sorted(set(names)), cutoff)
-    return next(iter(difflib.get_close_matches(name, compared, n=1, cutoff=cutoff)), None)
+    return next(iter(difflib.get_close_matches(name, _compared(name, names, cutoff), n=1, cutoff=cutoff)), None)
 
 
 def _compared(name: str, names: Iterable[str], cutoff: float) -> Iterator[str]:

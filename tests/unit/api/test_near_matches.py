@@ -34,6 +34,8 @@ def root(tmp_path: Path) -> Path:
         ("test", "tests"),
         ("tests/sohp", "tests/shop"),
         ("tests/shep", "tests/shop"),
+        ("tests/SHOP", "tests/shop"),
+        ("TESTS", "tests"),
         ("tests/sale", None),
         ("test_cart.py", "tests/shop/test_cart.py"),
         ("shop/test_cart.py", "tests/shop/test_cart.py"),

@@ -117,8 +117,11 @@ def _unknown_marks(run: Run[Request]) -> list[str]:
 
 
 def _suggestion(name: str, known: list[str]) -> str:
+    """What is near regardless of case: `SLOW` is not `slow` for pytest."""
     short = [each for each in known if len(each) <= LONGEST_MARK][:MOST_MARKS]
-    close = get_close_matches(name, short) if len(name) <= LONGEST_MARK else []
+    lower = {each.lower() for each in short}
+    near = get_close_matches(name.lower(), sorted(lower)) if len(name) <= LONGEST_MARK else []
+    close = [each for found in near for each in short if each.lower() == found]
     return f"; was {' or '.join(map(repr, close))} meant?" if close else "."
 
 
