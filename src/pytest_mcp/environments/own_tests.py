@@ -5,7 +5,7 @@ only when it runs, and a root without an environment has none that could.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from configparser import Error, RawConfigParser
 from fnmatch import fnmatchcase
 from itertools import takewhile
@@ -17,6 +17,8 @@ from pytest_mcp.environments.managers import lookup
 
 # pytest's own `python_files`, and the one of Django.
 _USUAL = ("test_*.py", "*_test.py", "tests.py")
+# pytest's own `norecursedirs`.
+_UNSEARCHED = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
 _SECTIONS = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
 _PATTERN = frozenset("*?[")
 # A root with more folders counts as one with tests of its own.
@@ -26,8 +28,8 @@ _MOST_FOLDERS = 2_000
 def may_exist(root: Path, members: Iterable[Path]) -> bool:
     tables = [table for table in _tables(root) if table]
     patterns = [*_USUAL, *(word for table in tables for word in _words(table.get("python_files")))]
-    testpaths = next((_words(table["testpaths"]) for table in tables if table.get("testpaths")), [])
-    for count, folder in enumerate(_folders(_places(root, testpaths), members)):
+    testpaths, unsearched = _first(tables, "testpaths"), _first(tables, "norecursedirs") or _UNSEARCHED
+    for count, folder in enumerate(_folders(_places(root, testpaths), members, unsearched)):
         if count >= _MOST_FOLDERS or any(fnmatchcase(name, pattern) for name in _names(folder) for pattern in patterns):
             return True
     return False
@@ -39,7 +41,7 @@ def _places(root: Path, testpaths: Iterable[str]) -> list[Path]:
     return [place for parts in plain if files.holds((place := root.joinpath(*parts)).exists)] or [root]
 
 
-def _folders(places: Iterable[Path], members: Iterable[Path]) -> Iterator[Path]:
+def _folders(places: Iterable[Path], members: Iterable[Path], unsearched: Collection[str]) -> Iterator[Path]:
     """Without those that pytest does not search, and without the members. Links are followed, as pytest does."""
     left, seen, left_out = list(places), set[Path](), {_real(member) for member in members}
     while left:
@@ -48,8 +50,8 @@ def _folders(places: Iterable[Path], members: Iterable[Path]) -> Iterator[Path]:
             continue
         seen.add(folder)
         yield folder
-        inner = files.folders(folder)
-        left += [each for each in inner if not each.name.startswith(".") and not lookup.is_environment(each)]
+        inner = [each for each in files.folders(folder) if not lookup.is_environment(each)]
+        left += [each for each in inner if not any(fnmatchcase(each.name, pattern) for pattern in unsearched)]
 
 
 def _real(folder: Path) -> Path:
@@ -79,6 +81,10 @@ def _tables(root: Path) -> Iterator[Mapping[str, Any]]:
     pyproject = project.read(root)
     yield pyproject.table("tool", "pytest", "ini_options")
     yield pyproject.table("tool", "pytest")
+
+
+def _first(tables: Iterable[Mapping[str, Any]], name: str) -> list[str]:
+    return next((_words(table[name]) for table in tables if table.get(name)), [])
 
 
 def _words(value: object) -> list[str]:

@@ -187,6 +187,7 @@ OWN_TESTS = {
     "one beside testpaths that do not exist": {"test_x.py": "", "tox.ini": "[pytest]\ntestpaths = gone\n"},
     "one in a folder with settings only": {"old/pyproject.toml": "[tool.black]\n", "old/tests/test_x.py": ""},
     "a folder of tests with settings only": {"tests/pyproject.toml": "[tool.ruff]\n", "tests/test_x.py": ""},
+    "one that the settings search": {"build/test_x.py": "", "pytest.ini": "[pytest]\nnorecursedirs = .*\n"},
     "one of an example": {"examples/shop/pyproject.toml": PACKAGE, "examples/shop/test_x.py": ""},
     "one in a folder that is linked": {".elsewhere/third/test_x.py": "", "third": "-> .elsewhere/third"},
 }
@@ -194,6 +195,8 @@ NOT_OWN = {
     "none": {"conftest.py": "", "tests/helpers.py": ""},
     "that of a member": {"a/tests/test_a.py": "", "b/test_b.py": ""},
     "one in a hidden folder": {".trees/test_x.py": ""},
+    "what a tool wrote": {"node_modules/x/x_test.py": "", "build/lib/test_x.py": ""},
+    "one that is not searched": {"old/test_x.py": "", "pytest.ini": "[pytest]\nnorecursedirs = .* old\n"},
     "that of a member, by testpaths": {"a/tests/test_a.py": "", "tox.ini": "[pytest]\ntestpaths = */tests\n"},
     "that of a member, by a link": {"a/tests/test_a.py": "", "again": "-> a/tests", "all": "-> ."},
     "one that testpaths leave out": {"old/test_x.py": "", "pytest.ini": "[pytest]\ntestpaths = a/tests b\n"},
