@@ -28,7 +28,9 @@ _MOST_FOLDERS = 2_000
 def may_exist(root: Path, members: Iterable[Path]) -> bool:
     tables = [table for table in _tables(root) if table]
     patterns = [*_USUAL, *(word for table in tables for word in _words(table.get("python_files")))]
-    testpaths, unsearched = _first(tables, "testpaths"), _first(tables, "norecursedirs") or _UNSEARCHED
+    # Of several files pytest reads one: none of them is trusted to leave tests out.
+    settings = tables[0] if len(tables) == 1 else {}
+    testpaths, unsearched = _words(settings.get("testpaths")), _words(settings.get("norecursedirs")) or _UNSEARCHED
     for count, folder in enumerate(_folders(_places(root, testpaths), members, unsearched)):
         if count >= _MOST_FOLDERS or any(fnmatchcase(name, pattern) for name in _names(folder) for pattern in patterns):
             return True
@@ -80,11 +82,7 @@ def _tables(root: Path) -> Iterator[Mapping[str, Any]]:
         yield dict(parser[section]) if section in parser else {}
     pyproject = project.read(root)
     yield pyproject.table("tool", "pytest", "ini_options")
-    yield pyproject.table("tool", "pytest")
-
-
-def _first(tables: Iterable[Mapping[str, Any]], name: str) -> list[str]:
-    return next((_words(table[name]) for table in tables if table.get(name)), [])
+    yield {name: value for name, value in pyproject.table("tool", "pytest").items() if name != "ini_options"}
 
 
 def _words(value: object) -> list[str]:

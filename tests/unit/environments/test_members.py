@@ -188,6 +188,11 @@ OWN_TESTS = {
     "one in a folder with settings only": {"old/pyproject.toml": "[tool.black]\n", "old/tests/test_x.py": ""},
     "a folder of tests with settings only": {"tests/pyproject.toml": "[tool.ruff]\n", "tests/test_x.py": ""},
     "one that the settings search": {"build/test_x.py": "", "pytest.ini": "[pytest]\nnorecursedirs = .*\n"},
+    "one that settings leave out which may not be those in use": {
+        "old/test_x.py": "",
+        "pytest.ini": "[pytest]\naddopts = -q\n",
+        "tox.ini": "[pytest]\ntestpaths = a\nnorecursedirs = old\n",
+    },
     "one of an example": {"examples/shop/pyproject.toml": PACKAGE, "examples/shop/test_x.py": ""},
     "one in a folder that is linked": {".elsewhere/third/test_x.py": "", "third": "-> .elsewhere/third"},
 }
@@ -199,6 +204,10 @@ NOT_OWN = {
     "one that is not searched": {"old/test_x.py": "", "pytest.ini": "[pytest]\nnorecursedirs = .* old\n"},
     "that of a member, by testpaths": {"a/tests/test_a.py": "", "tox.ini": "[pytest]\ntestpaths = */tests\n"},
     "that of a member, by a link": {"a/tests/test_a.py": "", "again": "-> a/tests", "all": "-> ."},
+    "one that testpaths of a pyproject leave out": {
+        "old/test_x.py": "",
+        "pyproject.toml": "[tool.pytest.ini_options]\ntestpaths = ['a']\n",
+    },
     "one that testpaths leave out": {"old/test_x.py": "", "pytest.ini": "[pytest]\ntestpaths = a/tests b\n"},
 }
 
