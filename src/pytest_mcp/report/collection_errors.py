@@ -93,14 +93,15 @@ def one_for_each_cause(errors: Sequence[CollectionError]) -> list[CollectionErro
 
 
 def _cause(error: CollectionError) -> Hashable:
-    """Where it was raised, unless that is in a library or only asked for something absent: then its words."""
+    """Where the project raised it, unless it asked for something absent or a library raised it: then its words."""
     text = _as_pytest_writes(error)
     found = _UNREADABLE.findall(text) or places.in_text(text)
     if error.error_type in grouping.ABSENCES or not (found or error.line):
         return error.error_type, error.message
-    if found and places.is_foreign(found[-1]):
+    if found and grouping.is_shared(found[-1], error.error_type, error.message):
         return error.error_type, error.message, found[-1]
-    return error.error_type, found[-1] if found else f"{error.file}:{error.line}"
+    own = [place for place in found if not places.is_foreign(place)]
+    return error.error_type, own[-1] if own else f"{error.file}:{error.line}"
 
 
 def _merged(errors: Sequence[CollectionError], keys: Sequence[Hashable]) -> list[CollectionError]:

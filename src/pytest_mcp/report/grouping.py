@@ -1,8 +1,9 @@
 """Which failures have one cause, in which order causes are told, and which failure stands for each.
 
 Pure: failures in, groups out, the same for every budget. When in doubt two causes stay apart: failures are one group
-when they share the exception's type and the place that raised it, or (assertions) the test function. Those of several
-places are one group only if more than a type and similar words says so: see `_evidence`.
+when they share the exception's type, the place that raised it and the exceptions that led to it, or (assertions) the
+test function and the line in it. Those of several places are one group only if more than a type and similar words says
+so: see `_evidence`.
 """
 
 import re
@@ -40,6 +41,9 @@ _VOLATILE = (
 _NUMBER = r"|\d+(?:[.,:T-]\d+)*"  # also a time, a date
 _MASKED = {numbers: re.compile(_VOLATILE + _NUMBER * numbers) for numbers in (False, True)}
 _TYPE = re.compile(r"[A-Za-z_][\w.]*")
+_TYPE_OF_RAISED = re.compile(r"[A-Za-z_][\w.]*+(?=:|$)")
+# What the system did not find or could not reach.
+_OF_SYSTEM = re.compile(r"\[(?:Errno|WinError) ")
 # Not what is left of a word with a number in it.
 _WORD = re.compile(r"(?<![\w#])[A-Za-z_]\w{2,}+(?!#)")
 # An exception inside the text of an assertion: `assert not TypeError("...")`. Not one of an object that has no repr.
@@ -116,7 +120,7 @@ class _Said(NamedTuple):
         message = message.lstrip(": ")
         if all(word.lower() in _COMMON_WORDS for word in _WORD.findall(masked(message, node_id))):
             return None
-        return cls(kind.rpartition(".")[2], masked(message, node_id, numbers=False))
+        return cls(kind.rpartition(".")[2], ADDRESS.sub("#", message))
 
 
 def group(failures: Sequence[Failure]) -> list[Group]:
@@ -147,6 +151,16 @@ def masked(message: str, node_id: str, *, numbers: bool = True) -> str:
     return kind + _MASKED[numbers].sub(lambda found: found[1] or "#", ADDRESS.sub("#", message))
 
 
+def is_shared(place: str, kind: str, message: str) -> bool:
+    """Whether several callers of this place can have one cause: Python's own library raises for all sorts of them.
+
+    There it is only one if the same thing is missing.
+    """
+    if not places.is_foreign(place):
+        return False
+    return not places.is_standard(place) or kind == "KeyError" or _OF_SYSTEM.search(message) is not None
+
+
 def _of(members: Sequence[Failure]) -> Group:
     example = max(members, key=_depth)
     return Group(example, tuple(failure for failure in members if failure is not example))
@@ -163,15 +177,34 @@ def _depth(failure: Failure) -> int:
 
 
 def _key(failure: Failure) -> Hashable:
+    function, led_to = failure.node_id.partition("[")[0], _led_to(failure)
     if held := _held(failure):
-        return held
+        return "held", function, failure.when, _way(failure), held.type, masked(held.message, failure.node_id)
     if _is_of_test(failure):
-        return "function", failure.when, failure.node_id.partition("[")[0]
+        return "function", function, failure.when, _way(failure), led_to
     if failure.members:
-        return failure.when, failure.type, *(_of_member(raised, failure.node_id) for raised in failure.members)
+        told = (_of_member(raised, failure.node_id) for raised in failure.members)
+        return failure.when, failure.type, led_to, *told
     if failure.raised_at is None:
-        return failure.when, masked(failure.wording, failure.node_id, numbers=False)
-    return failure.when, failure.type, failure.raised_at, failure.site
+        return "text", function, failure.when, masked(failure.wording, failure.node_id, numbers=False)
+    return failure.when, failure.type, failure.raised_at, failure.site, led_to
+
+
+def _way(failure: Failure) -> Hashable:
+    """The lines of the project that led to it, each once: how often one of them recurs is no other cause."""
+    own = (frame.place for frame in failure.frames if not places.is_foreign(frame.place))
+    return frozenset(own) or frozenset(failure.own_places)
+
+
+def _led_to(failure: Failure) -> Hashable:
+    """The exceptions that it was raised from, or raised while they were handled: what it wraps is its cause."""
+    return tuple(_of_link(raised) for raised in failure.parts[0].chain if raised.link in ("cause", "context"))
+
+
+def _of_link(raised: Raised) -> Hashable:
+    own = [frame.place for frame in raised.frames if not places.is_foreign(frame.place)]
+    found = _TYPE_OF_RAISED.match(raised.headline)
+    return found and found.group(), own[-1] if own else None, raised.frames[-1].place if raised.frames else None
 
 
 def _is_of_test(failure: Failure) -> bool:
@@ -187,17 +220,24 @@ def _of_member(raised: Raised, node_id: str) -> Hashable:
 
 
 def _evidence(failure: Failure) -> Hashable | None:
-    """What makes failures of several places one cause: something absent, one text of assertions, one frame below."""
-    said = " ".join(failure.parts[0].message.split())
+    """What makes failures of several places one cause: something absent, one text of assertions, one frame below.
+
+    Their words agree to the letter: another path, number or parameter is another thing that is wrong.
+    """
+    said = ADDRESS.sub("#", " ".join(failure.parts[0].message.split()))
     if failure.type in ABSENCES:
         return failure.type, said
-    if failure.members or _held(failure) or _said(failure) is None:
+    if held := _held(failure):
+        return held
+    if failure.raised_at is None and not failure.members:
+        return failure.when, ADDRESS.sub("#", failure.wording)
+    if failure.members or failure.raised_at is None or _said(failure) is None:
         return None
     if _is_of_test(failure):
-        return masked(said, failure.node_id, numbers=False)
-    if failure.raised_at is None or not places.is_foreign(failure.raised_at):
+        return said, _led_to(failure)
+    if not is_shared(failure.raised_at, failure.type, said):
         return None
-    return masked(said, failure.node_id), failure.raised_at
+    return said, failure.raised_at, _led_to(failure)
 
 
 def _with_holders(members: Mapping[Hashable, list[Failure]]) -> list[list[Failure]]:

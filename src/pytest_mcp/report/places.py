@@ -31,6 +31,12 @@ def is_foreign(path: str) -> bool:
     return _FOREIGN.search(path) is not None
 
 
+def is_standard(path: str) -> bool:
+    """Whether it is of Python's own library."""
+    found = _LIBRARY.match(path)
+    return path.startswith("<") or (found is not None and found.group(2) is not None)
+
+
 def is_test_code(path: str) -> bool:
     return _TEST_FILE.search(path) is not None
 

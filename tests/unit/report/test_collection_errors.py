@@ -173,6 +173,7 @@ FRAME = "tests/test_{}.py:2: in <module>\n    import shop"
         pytest.param(
             "ImproperlyConfigured", f"{FRAME}\n/x/site-packages/django/conf.py:9: in __getattr__", id="a library"
         ),
+        pytest.param("KeyError", f"{FRAME}\n/usr/lib/python3.12/os.py:9: in __getitem__", id="a missing setting"),
     ],
 )
 def test_one_place_that_several_files_lead_to_is_one_cause(kind: str, traceback: str) -> None:
@@ -187,6 +188,9 @@ def test_one_place_that_several_files_lead_to_is_one_cause(kind: str, traceback:
     ("kind", "traceback"),
     [
         pytest.param("TypeError", FRAME, id="the same words"),
+        pytest.param(
+            "JSONDecodeError", f"{FRAME}\n/usr/lib/python3.12/json/decoder.py:9: in decode", id="Python's own library"
+        ),
         pytest.param("SyntaxError", 'E     File "/project/tests/test_{}.py", line 4\nE   SyntaxError: no', id="syntax"),
         pytest.param("SyntaxError", None, id="syntax, of which the place alone is known"),
     ],

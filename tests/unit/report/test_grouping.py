@@ -14,6 +14,7 @@ ELSEWHERE = "src/shop/stock.py:30"
 TEST = "tests/test_cart.py:7"
 OPERANDS = "unsupported operand type(s) for +: 'int' and 'str'"
 LIBRARY = "/usr/lib/python3.12/json/decoder.py:355"
+PACKAGE = "/env/lib/python3.12/site-packages/moto/core.py:9"
 
 
 def grouped(*phases: Phase) -> list[Group]:
@@ -35,7 +36,6 @@ def groups_of(first: str, second: str, *below: str, parameters: tuple[str, str] 
     [
         pytest.param("ValueError: 3 pens", "ValueError: 17 pens", id="numbers"),
         pytest.param("ValueError: pens took 1.25s", "ValueError: pens took 0.5s", id="fractions"),
-        pytest.param("E: <Cart object at 0x7f3a5c1e9d90>", "E: <Cart object at 0x55d0c0ffee00>", id="addresses"),
         pytest.param("E: no pens in /tmp/a0/f.txt", "E: no pens in /tmp/b0/f.txt", id="paths"),
         pytest.param(
             "E: no order 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed",
@@ -49,15 +49,80 @@ def groups_of(first: str, second: str, *below: str, parameters: tuple[str, str] 
         pytest.param(f"E: no pens in '{'x' * 50}'", f"E: no pens in '{'y' * 60}'", id="long strings"),
     ],
 )
-def test_what_differs_from_run_to_run_makes_no_second_cause_of_one_frame_below(first: str, second: str) -> None:
-    assert groups_of(first, second, LIBRARY) == 1
+def test_words_that_differ_in_a_value_are_two_causes_of_two_places_with_one_frame_below(
+    first: str, second: str
+) -> None:
+    assert groups_of(first, second, PACKAGE) == groups_of(first, second, LIBRARY) == groups_of(first, second) == 2
+
+
+def test_addresses_make_no_second_cause_of_one_frame_below() -> None:
+    first, second = (f"E: no pens in <Cart object at {address}>" for address in ("0x7f3a5c1e9d90", "0x55d0c0ffee00"))
+
+    assert groups_of(first, second, PACKAGE) == 1
     assert groups_of(first, second) == 2
 
 
-def test_what_differs_from_parameter_to_parameter_makes_no_second_cause_of_one_frame_below() -> None:
+def test_what_differs_from_parameter_to_parameter_makes_a_second_cause_of_another_place() -> None:
     first, second = ("KeyError: 'pencil' in shelf", "KeyError: 'paper' in shelf")
 
-    assert groups_of(first, second, LIBRARY, parameters=("pencil", "paper")) == 1
+    assert groups_of(first, second, LIBRARY, parameters=("pencil", "paper")) == 2
+
+
+def test_the_same_words_are_one_cause_of_a_frame_in_pythons_own_library_only_if_something_is_missing() -> None:
+    def causes(said: str) -> list[int]:
+        return [groups_of(said, said, below) for below in (PACKAGE, LIBRARY)]
+
+    assert causes("KeyError: 'SHOP_URL'") == [1, 1]
+    assert causes("FileNotFoundError: [Errno 2] No such file or directory: 'ffmpeg'") == [1, 1]
+    assert causes("JSONDecodeError: Expecting value: line 1 column 1 (char 0)") == [1, 2]
+
+
+def wrapped(first: str, place: str, name: str, link: str = "cause") -> Phase:
+    """Raised at one place of the source, from what was raised elsewhere."""
+    said = "ServiceError: request to service failed"
+    chain = [[link, None, [first], [frame(SOURCE), frame(place)]], [None, None, [said], [frame(TEST), frame(SOURCE)]]]
+    return phase(f"tests/test_cart.py::{name}", message=said, chain=chain)
+
+
+@pytest.mark.parametrize("link", ["cause", "context"])
+def test_one_exception_that_wraps_others_has_as_many_causes_as_it_wraps(link: str) -> None:
+    groups = grouped(
+        wrapped("ValueError: invalid literal: 'x'", ELSEWHERE, "test_a", link),
+        wrapped("ValueError: invalid literal: 'y'", ELSEWHERE, "test_b", link),
+        wrapped("KeyError: 'user'", ELSEWHERE, "test_c", link),
+        wrapped("ValueError: invalid literal: 'x'", "src/shop/stock.py:31", "test_d", link),
+    )
+
+    assert [cause.count for cause in groups] == [2, 1, 1]
+
+
+def test_assertions_on_two_lines_of_one_test_function_are_two_causes() -> None:
+    lines = {1: 7, 2: 7, 3: 9, 4: 9, 5: 9}
+    groups = grouped(
+        *(
+            raised(
+                f"AssertionError: assert {n} == 0", f"tests/test_cart.py:{line}", node_id=f"tests/test_cart.py::t[{n}]"
+            )
+            for n, line in lines.items()
+        )
+    )
+
+    assert [cause.count for cause in groups] == [3, 2]
+
+
+@pytest.mark.parametrize("different", [("/x/ffmpeg", "/x/pandoc"), ("5d41402abc4b", "7d793037a076"), ("pen", "ink")])
+@pytest.mark.parametrize("said", ["no price of {}", "assert not OSError('no price of {}')"])
+def test_a_value_tells_assertions_of_two_files_apart_and_not_those_of_one_line(
+    said: str, different: tuple[str, str]
+) -> None:
+    def causes(*files: str) -> int:
+        told = zip(files, different, strict=True)
+        return len(
+            grouped(*(raised(f"AssertionError: {said.format(v)}", f"{f}:3", node_id=f"{f}::t[{v}]") for f, v in told))
+        )
+
+    assert causes("tests/test_a.py", "tests/test_b.py") == 2
+    assert causes("tests/test_a.py", "tests/test_a.py") == 1
 
 
 @pytest.mark.parametrize(

@@ -49,3 +49,53 @@ async def test_a_service_that_is_down_is_one_cause_wherever_the_source_asks_for_
     answer = await bench.execute()
 
     assert [group["count"] for group in answer["failure_groups"]] == [2]
+
+
+async def test_what_one_place_wraps_and_two_lines_of_one_test_are_told_apart(every_bench: Workbench) -> None:
+    service = """
+        class ServiceError(Exception): pass
+
+        def number(): return int("x")
+        def user(): return {}["user"]
+
+        def ask(what):
+            try:
+                return what()
+            except Exception as e:
+                raise ServiceError("request to service failed") from e
+    """
+    tests = """
+        import pytest, service
+
+        @pytest.mark.parametrize("what", [service.number, service.user])
+        def test_ask(what): service.ask(what)
+
+        @pytest.mark.parametrize("n", range(4))
+        def test_lines(n):
+            assert n < 2
+            assert n > 1
+    """
+    every_bench.write({"service.py": service, "test_service.py": tests})
+
+    answer = await every_bench.execute()
+
+    assert [group["count"] for group in answer["failure_groups"]] == [2, 2]
+
+
+async def test_programs_that_are_missing_in_two_places_are_told_apart(every_bench: Workbench) -> None:
+    runs = "import subprocess\n\ndef run():\n    subprocess.run(['/x/{}'])\n"
+    tests = "import a, b\n\ndef test_a(): a.run()\n\ndef test_b(): b.run()\n"
+    every_bench.write({"a.py": runs.format("ffmpeg"), "b.py": runs.format("pandoc"), "test_it.py": tests})
+
+    answer = await every_bench.execute(detail="tests")
+
+    assert answer["failure_groups"] == []
+    assert len(answer["tests"]) == 2
+
+
+async def test_files_that_give_python_something_unreadable_are_told_one_by_one(every_bench: Workbench) -> None:
+    every_bench.write({f"test_{n}.py": f"import json\njson.loads('x{n}')\n" for n in range(2)})
+
+    answer = await every_bench.execute()
+
+    assert [error["also"] for error in answer["collection_errors"]] == [0, 0]
