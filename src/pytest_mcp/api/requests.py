@@ -199,10 +199,9 @@ class Request(Arguments):
         return () if self.path is None else (("path", self.path),)
 
     @property
-    def is_selective(self) -> bool:
-        """Whether it asks for less than the whole suite."""
-        filters = (self.markers, self.keywords, self.pattern, self.changed)
-        return any(filters) or any(target.node_id != "." for _, target in self.targets)
+    def names_part(self) -> bool:
+        """Whether its targets are less than the whole suite."""
+        return any(target.node_id != "." for _, target in self.targets)
 
 
 class DiscoverTests(Request):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         args: list[str]
         collect_only: bool
         part: bool
+        filtered: bool
         targets: list[str]
         explicit_files: list[str]
         named: list[str]
@@ -133,8 +134,8 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     limit = ours("ini_files").ConftestLimit(channel.emit, job["root"], confined)
     reporter = ours("reporter").Reporter(channel, job)
     plugins = [reporter, ours("admission").Admission(channel, job), limit, caches]
-    if job["part"]:
-        plugins.append(ours("cov_threshold").LiftedThreshold(job["targets"]))
+    if not job["collect_only"]:
+        plugins.append(ours("cov_threshold").LiftedThreshold(reporter, job))
     if job["ids"] is not None:
         plugins.append(ours("exact_order").ExactOrder(job))
     if job["trace"] is not None:

@@ -53,6 +53,8 @@ class Reporter:
         # Reading the marks of every test takes time, so it is done only if the call selects by marks.
         self.marks: set[str] | None = set() if job["by_marks"] else None
         self.targets = job["targets"]
+        # How many tests were; with xdist, in the worker whose collection is reported.
+        self.deselected = 0
         # Of deselected tests, for a -k that selects nothing.
         self.names: set[str] = set()
         self.clock = time.perf_counter
@@ -203,6 +205,7 @@ class Reporter:
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         ids = [ungrouped(item.nodeid) if self.is_grouped else item.nodeid for item in items] if self.full else None
         self.emit("deselected", count=len(items), ids=ids)
+        self.deselected += len(items)
         self.comparison.keep_deselected(items, self.config)
         with suppress(Exception):
             if self.marks is not None:

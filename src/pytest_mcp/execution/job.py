@@ -30,8 +30,9 @@ class Job(TypedDict):
     args: list[str]
     # Only collect, and leave nothing in the project.
     collect_only: bool
-    # Whether the call selects tests.
+    # Whether the call names a part of the suite or runs a shard of it, and whether it has an expression for its tests.
     part: bool
+    filtered: bool
     # The absolute paths of the arguments, and which of them are files that a call names.
     targets: list[str]
     explicit_files: list[str]

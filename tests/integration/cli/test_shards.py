@@ -36,3 +36,18 @@ def test_an_error_says_which_shard_it_was_and_merge_says_it_did_not_finish(bench
     assert (merged.returncode, answer["verdict"]) == (1, "incomplete")
     assert answer["notices"][0] == "1 of 2 shards are missing: 1."
     assert " did not finish: " in answer["notices"][1]
+
+
+def test_a_coverage_threshold_is_a_notice_in_a_shard(bench: Workbench) -> None:
+    cov = bench.using("coverage-7")
+    cov.write(
+        {"pytest.ini": "[pytest]\naddopts = --cov=mod --cov-fail-under=90\n", "mod.py": "def f():\n    return 1\n"}
+    )
+    cov.write({f"test_{n}.py": "import mod\ndef test_it(): pass\n" for n in range(2)})
+
+    shard = piped(cov, "run", "--shard=1/2", "--json")
+    whole = piped(cov, "run", "--json")
+
+    assert (shard.returncode, json.loads(shard.stdout)["verdict"]) == (0, "passed")
+    assert any("Required test coverage of 90" in notice for notice in json.loads(shard.stdout)["notices"])
+    assert (whole.returncode, json.loads(whole.stdout)["verdict"]) == (1, "failed")

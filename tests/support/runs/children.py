@@ -28,6 +28,7 @@ JOB: Job = {
     "args": [],
     "collect_only": False,
     "part": False,
+    "filtered": False,
     "targets": [],
     "explicit_files": [],
     "named": [],

@@ -7,33 +7,48 @@ Afterwards pytest-cov says in its own words that the threshold is not reached. S
 from __future__ import annotations
 
 import os
-from typing import Any, Generator, Sequence
+from typing import TYPE_CHECKING, Any, Generator
 
 import pytest
+
+if TYPE_CHECKING:
+    from launcher import Job
+    from reporter import Reporter
 
 PLUGIN = "_cov"
 PACKAGE = "pytest_cov"
 
 
 class LiftedThreshold:
-    def __init__(self, targets: Sequence[str]) -> None:
-        self.targets = targets
+    def __init__(self, reporter: Reporter, job: Job) -> None:
+        self.reporter = reporter
+        self.job = job
+        self.limit: Any = None
 
-    # The outermost, because pytest-cov compares in a wrapper too.
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    # The innermost: pytest-cov compares in a wrapper too, and what xdist's workers deselected is not known before.
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, None, None]:
-        options = None if self.has_whole_suite(session.config) else options_of(session.config)
-        limit = getattr(options, "cov_fail_under", None)
-        if options is None or type(limit) not in (int, float):
-            yield
-            return
-        options.cov_fail_under = 0
         yield
-        options.cov_fail_under = limit
+        options = options_of(session.config) if self.has_part(session.config) else None
+        limit = getattr(options, "cov_fail_under", None)
+        if options is not None and type(limit) in (int, float):
+            self.limit, options.cov_fail_under = limit, 0
 
-    def has_whole_suite(self, config: Any) -> bool:
+    # Before pytest-cov writes its summary.
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.limit is not None:
+            options_of(session.config).cov_fail_under = self.limit
+
+    def has_part(self, config: Any) -> bool:
+        """Where a call's expressions or its change left out nothing, the threshold stands."""
+        left_out = bool(self.job["filtered"] and self.reporter.deselected) or bool(self.reporter.selection.left_out)
+        return left_out or (self.job["part"] and not self.names_whole_suite(config))
+
+    def names_whole_suite(self, config: Any) -> bool:
         """A member of a monorepo is named by its folder, which is the root of its settings."""
-        return any(os.path.join(str(config.rootpath), "").startswith(os.path.join(path, "")) for path in self.targets)
+        root = os.path.join(str(config.rootpath), "")
+        return any(root.startswith(os.path.join(path, "")) for path in self.job["targets"])
 
 
 def options_of(config: Any) -> Any:

@@ -168,6 +168,9 @@ class Controller:
                 self.reporter.channel.forward(kind, fields)
             if kind in ("deselected", "collection_skipped") and worker == self.source:
                 self.not_run[kind] += json.loads(fields).get("count", 1)
+                self.reporter.deselected = self.not_run["deselected"]
+            elif kind == "unreached" and worker == self.source:
+                self.reporter.selection.left_out = json.loads(fields)["count"]
             elif kind == "warning":
                 self.forward_warning(fields, worker)
             elif kind == "imported_elsewhere":

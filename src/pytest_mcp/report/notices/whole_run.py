@@ -128,7 +128,7 @@ def _exit_status(run: Run[Request]) -> list[str]:
     if not ledger.failed and ledger.tests:
         threshold = pytest_output.missed_threshold(run.exit.stdout)
         why = (
-            f"pytest-cov says: {quoted(threshold)}.{_part(run)}"
+            f"pytest-cov says: {quoted(threshold)}."
             if threshold
             else "text_output may say why (a coverage threshold?)."
         )
@@ -141,15 +141,11 @@ def _exit_status(run: Run[Request]) -> list[str]:
 def _threshold(run: Run[Request]) -> list[str]:
     """The child has lifted it."""
     said = pytest_output.missed_threshold(run.exit.stdout)
-    if not (said and run.request.is_selective and run.exit.code == 0):
+    request = run.request
+    may_be_part = request.names_part or request.markers or request.keywords or request.changed or run.shard
+    if not (said and may_be_part and run.exit.code == 0):
         return []
-    return [f"pytest-cov says: {quoted(said)}. That is no failure here: this call selected a part of the tests."]
-
-
-def _part(run: Run[Request]) -> str:
-    """A threshold is usually set for the whole suite."""
-    part = " This call selected only a part of the tests; the threshold may hold for all of them."
-    return part if run.request.is_selective or run.shard else ""
+    return [f"pytest-cov says: {quoted(said)}. That is no failure here: this call ran a part of the tests."]
 
 
 def _seed(ledger: Ledger) -> list[str]:

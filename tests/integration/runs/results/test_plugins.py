@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.git import git
 from tests.support.workbench import Workbench
 
 MODULE = "def one(x):\n    if x:\n        return 1\n    return 2\n"
@@ -54,7 +55,7 @@ async def test_a_coverage_threshold_is_a_notice_where_a_part_of_the_tests_is_sel
 
     assert (part["verdict"], part["exit_code"]) == ("passed", 0)
     assert "not reached. Total coverage: " in part["notices"][0]
-    assert "this call selected a part of the tests" in part["notices"][0]
+    assert "this call ran a part of the tests" in part["notices"][0]
 
 
 @pytest.mark.anyio
@@ -73,6 +74,43 @@ async def test_a_coverage_threshold_is_a_notice_with_workers_too(bench: Workbenc
 
     assert part["verdict"] == "passed"
     assert any("Required test coverage of 90" in notice for notice in part["notices"])
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("workers", [None, 2])
+async def test_a_coverage_threshold_stands_where_a_call_leaves_out_no_test(
+    bench: Workbench, workers: int | None
+) -> None:
+    cov = bench.using("coverage-7")
+    cov.write({**IN_ADDOPTS, "mod.py": MODULE, "test_a.py": TESTS.partition("def test_two")[0]})
+    with_workers = {} if workers is None else {"workers": workers}
+
+    for arguments in ({"maxfail": 1, "pattern": "test_*.py"}, {"keywords": "test"}):
+        answer = await cov.execute(**arguments, **with_workers)
+        assert (answer["verdict"], answer["exit_code"]) == ("failed", 1)
+        assert "part" not in answer["notices"][0]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("workers", [None, 2])
+async def test_a_coverage_threshold_is_a_notice_only_if_a_change_leaves_out_tests(
+    bench: Workbench, workers: int | None
+) -> None:
+    cov = bench.using("coverage-7")
+    other = {"other.py": "x = 1\n", "test_b.py": "import other\ndef test_b(): assert other.x\n"}
+    cov.write({**IN_ADDOPTS, "mod.py": MODULE, "test_a.py": TESTS.partition("def test_two")[0], **other})
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"]):
+        git(*arguments, cwd=cov.root)
+    with_workers = {} if workers is None else {"workers": workers}
+
+    cov.write({"other.py": "x = 2\n"})
+    part = await cov.execute(changed=True, **with_workers)
+    cov.write({"mod.py": MODULE + "\n"})
+    everything = await cov.execute(changed=True, **with_workers)
+
+    assert (part["verdict"], part["summary"]["passed"]) == ("passed", 1)
+    assert any("this call ran a part of the tests" in notice for notice in part["notices"])
+    assert (everything["verdict"], everything["summary"]["passed"]) == ("failed", 2)
 
 
 LOOP = """
