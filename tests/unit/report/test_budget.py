@@ -303,7 +303,19 @@ def test_a_long_captured_line_is_whole_where_it_is_asked_for() -> None:
 
     assert (asked.tests[0].traceback or "").split("\n")[-2:] == ["x" * 800, "1%\r2%\r3%"]
     assert usual.omitted is not None
-    assert usual.omitted.text_characters == 300
+    assert usual.omitted.text_characters == 300 + len("1%2%")
+
+
+def test_what_is_folded_of_a_line_that_was_written_again_is_counted() -> None:
+    stream = red(failing(sections=[["Captured stdout call", "error: disk full\rretrying\rdone\n"]]))
+
+    asked, usual = answer(stream, show_capture=True), answer(stream)
+
+    assert (usual.tests[0].traceback or "").split("\n")[-1] == "done"
+    assert usual.omitted is not None
+    assert usual.omitted.text_characters == len("error: disk full" + "retrying")
+    assert "error: disk full" in (asked.tests[0].traceback or "")
+    assert asked.omitted is None
 
 
 def test_what_pytest_printed_is_brought_back_by_full_detail_where_no_budget_does() -> None:

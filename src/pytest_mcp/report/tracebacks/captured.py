@@ -40,6 +40,8 @@ def left_out(failure: Failure, style: Style) -> int:
     """How many characters of it are not shown."""
     streams = [_lines(content, failure, style) for _, content in _of_all_parts(failure)]
     written = sum(len(line) for lines in streams for line in lines)
+    if style.captured is not None:
+        written += sum(_folded(content, failure, style) for _, content in _of_all_parts(failure))
     kept = [line for lines in streams for line in _last(lines, style)]
     return written - sum(len(line) if style.captured is None or _cut(line) == line else _KEPT for line in kept)
 
@@ -57,17 +59,27 @@ def _lines(content: str, failure: Failure, style: Style) -> list[str]:
     lines = content.rstrip("\r\n").split("\n")
     if style.captured is None:
         return [line.removesuffix("\r") for line in lines]
-    return [_on_terminal(line) for line in _condensed(lines, failure, style)]
+    return [" ".join(_on_terminal(line)) for line in _condensed(lines, failure, style)]
+
+
+def _folded(content: str, failure: Failure, style: Style) -> int:
+    """How many characters of lines a terminal would have shown and written over."""
+    lines = _condensed(content.rstrip("\r\n").split("\n"), failure, style) if "\r" in content else []
+    return sum(len("".join(_written(line))) - len("".join(_on_terminal(line))) for line in lines)
 
 
 def _last(lines: list[str], style: Style) -> list[str]:
     return lines if style.captured is None else lines[-style.captured :] if style.captured else []
 
 
-def _on_terminal(line: str) -> str:
+def _on_terminal(line: str) -> list[str]:
     """Of a progress bar, which writes one line again and again, what a terminal shows in the end."""
-    written = [part for part in line.split("\r") if part.strip()]
-    return " ".join(written[-1:] if len(written) >= _REDRAWN else written)
+    written = _written(line)
+    return written[-1:] if len(written) >= _REDRAWN else written
+
+
+def _written(line: str) -> list[str]:
+    return [part for part in line.split("\r") if part.strip()]
 
 
 def _cut(line: str) -> str:
