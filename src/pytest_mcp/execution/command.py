@@ -54,7 +54,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
                 *typed,
                 *(target.argument for target in targets),
             ],
-            "part": request.names_part or (config.shard is not None and config.shard.of > 1),
+            "part": request.names_part,
             "filtered": bool(request.markers or request.keywords),
             "targets": [str(target.path) for target in targets],
             "covered": [[target.node_id, target.argument] for target in asked if _is_covered(target, targets)],

@@ -30,7 +30,7 @@ class Job(TypedDict):
     args: list[str]
     # Only collect, and leave nothing in the project.
     collect_only: bool
-    # Whether the call names a part of the suite or runs a shard of it, and whether it has an expression for its tests.
+    # Whether the call names a part of the suite, and whether it has an expression for its tests.
     part: bool
     filtered: bool
     # The absolute paths of the arguments, and which of them are files that a call names.

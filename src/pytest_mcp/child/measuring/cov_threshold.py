@@ -43,7 +43,10 @@ class LiftedThreshold:
     def has_part(self, config: Any) -> bool:
         """Where a call's expressions or its change left out nothing, the threshold stands."""
         left_out = bool(self.job["filtered"] and self.reporter.deselected) or bool(self.reporter.selection.left_out)
-        return left_out or (self.job["part"] and not self.names_whole_suite(config))
+        shard = self.job["shard"]
+        if left_out or (shard is not None and shard[1] > 1):
+            return True
+        return self.job["part"] and not self.names_whole_suite(config)
 
     def names_whole_suite(self, config: Any) -> bool:
         """A member of a monorepo is named by its folder, which is the root of its settings."""
