@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.git import git
 from tests.support.waiting import limits_until
-from tests.support.workbench import Workbench, call, succeeded
+from tests.support.workbench import Failure, Workbench, call, succeeded
 
 pytestmark = pytest.mark.anyio
 
@@ -321,10 +321,15 @@ async def test_coverage_that_cannot_be_told_does_not_cost_the_results(bench: Wor
     bench.write({"broken.py": BROKEN.format(does=does), ".coveragerc": "[run]\nplugins = broken\n"})
     bench.write({"test_a.py": "def test_good(): pass\ndef test_bad(): assert 0\n"})
 
-    for limit in limits_until(bench.root / "reached"):
+    in_time = bench.root.parent / "in_time"
+    for limit in limits_until(in_time):
         answer = await call("execute_tests", {"coverage": "all", "timeout": limit}, bench.config)
+        # A limit that strikes before the report has begun is a timeout of the tests.
+        if not isinstance(answer, Failure):
+            in_time.touch()
 
     result = succeeded(answer)
+    assert (bench.root / "reached").exists()
     assert (result["verdict"], result["exit_code"], result["summary"]["failed"]) == ("failed", 1, 1)
     why = "ValueError: 1" if "raise" in does else "it was not put together within the time limit"
     assert result["coverage"]["summary"] == f"coverage is not known: {why}"
