@@ -22,7 +22,10 @@ PACKAGE = "pytest_cov"
 class LiftedThreshold:
     def __init__(self, reporter: Reporter, job: Job) -> None:
         self.reporter = reporter
-        self.job = job
+        self.names_part: bool = job["part"]
+        self.is_filtered: bool = job["filtered"]
+        self.shard = job["shard"]
+        self.targets: list[str] = job["targets"]
         self.limit: Any = None
 
     # The innermost: pytest-cov compares in a wrapper too, and what xdist's workers deselected is not known before.
@@ -42,16 +45,15 @@ class LiftedThreshold:
 
     def has_part(self, config: Any) -> bool:
         """Where a call's expressions or its change left out nothing, the threshold stands."""
-        left_out = bool(self.job["filtered"] and self.reporter.deselected) or bool(self.reporter.selection.left_out)
-        shard = self.job["shard"]
-        if left_out or (shard is not None and shard[1] > 1):
+        left_out = bool(self.is_filtered and self.reporter.deselected) or bool(self.reporter.selection.left_out)
+        if left_out or (self.shard is not None and self.shard[1] > 1):
             return True
-        return self.job["part"] and not self.names_whole_suite(config)
+        return self.names_part and not self.names_whole_suite(config)
 
     def names_whole_suite(self, config: Any) -> bool:
         """A member of a monorepo is named by its folder, which is the root of its settings."""
         root = os.path.join(str(config.rootpath), "")
-        return any(root.startswith(os.path.join(path, "")) for path in self.job["targets"])
+        return any(root.startswith(os.path.join(path, "")) for path in self.targets)
 
 
 def options_of(config: Any) -> Any:

@@ -136,7 +136,7 @@ async def test_a_copy_in_an_archive_is_another_one_also_inside_the_root(bench: W
 @pytest.mark.anyio
 async def test_the_package_of_a_worktree_inside_the_root_is_another_one(bench: Workbench) -> None:
     """As where an agent has made a worktree and installed it in editable mode."""
-    bench.write({"src/shop/__init__.py": "raise RuntimeError\n", "test_a.py": TEST})
+    bench.write({"pytest.ini": "[pytest]\n", "src/shop/__init__.py": "raise RuntimeError\n", "test_a.py": TEST})
     bench.write({".trees/b/src/shop/__init__.py": PACKAGE, ".trees/b/.git": "gitdir: x\n", ".trees/b/setup.py": ""})
     bench.write(importing_from(str(bench.root / ".trees/b/src")))
 
