@@ -15,9 +15,7 @@ from bench.shell import ENVIRONMENT
 from bench.tokens.real.checkouts import Checkout
 from bench.tokens.real.libraries import Library
 from pytest_mcp.config.model import Options, configure
-from pytest_mcp.environments import interpreter
 from pytest_mcp.events.steps import Steps
-from pytest_mcp.execution.spare import Spare
 from pytest_mcp.tools import BY_NAME
 
 # For one investigation, in seconds.
@@ -74,7 +72,7 @@ async def investigated(case: Case) -> Entry:
     tool = BY_NAME["investigate_failure"]
     request = tool.accept({"node_id": case.victim, "timeout": LONGEST}, config.bounds)
     started = time.monotonic()
-    answer: Any = await tool.handler(request, config, Spare(wanted=False, fingerprint=interpreter.state), steps.append)
+    answer: Any = await tool.handler(request, config, None, steps.append)
     entry = Entry(
         date=datetime.now(UTC).date().isoformat(),
         library=library.name,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 async def execute(
-    request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress, *, on_run: OnRun | None = None
+    request: ExecuteTests, config: Config, spare: Spare | None, on_progress: OnProgress, *, on_run: OnRun | None = None
 ) -> ExecuteResult:
     """`on_run` is given the whole run, of which the answer is a part."""
     change = await _change(request, config)
@@ -81,7 +81,9 @@ async def finish_recording(config: Config, *, is_awaited: bool = False) -> str |
     return await recorder.of(config.history).finish(is_awaited=is_awaited)
 
 
-async def discover(request: DiscoverTests, config: Config, spare: Spare, on_progress: OnProgress) -> DiscoverResult:
+async def discover(
+    request: DiscoverTests, config: Config, spare: Spare | None, on_progress: OnProgress
+) -> DiscoverResult:
     reach = (await _change(request, config)).reach
     if reach is not None and reach.changed == 0:
         return discovery.of_no_changes(reach)
@@ -97,7 +99,9 @@ def interrupted(request: Request, config: Config, ledger: Ledger, *, seconds: fl
     return no_result.interrupted(run, by)
 
 
-async def explain(request: ExplainEnvironment, config: Config, spare: Spare, on_progress: OnProgress) -> ExplainResult:
+async def explain(
+    request: ExplainEnvironment, config: Config, spare: Spare | None, on_progress: OnProgress
+) -> ExplainResult:
     """What keeps the tests from running is the answer here, not an error."""
     survey = Call(Survey.of(request), config, spare, on_progress)
     trial = await interpreters.try_interpreters(survey, config.default_timeout)

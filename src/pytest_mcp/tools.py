@@ -47,11 +47,11 @@ _WORDS = {
     "string_pattern_mismatch": "must be a file name, with letters, digits and _*?.-[] only; path takes a folder",
 }
 
-Handler = Callable[[Any, Config, Spare, OnProgress], Awaitable[Shape]]
+Handler = Callable[[Any, Config, Spare | None, OnProgress], Awaitable[Shape]]
 
 
 async def _investigate(
-    request: InvestigateFailure, config: Config, spare: Spare, on_progress: OnProgress
+    request: InvestigateFailure, config: Config, spare: Spare | None, on_progress: OnProgress
 ) -> InvestigateResult:
     # No other call needs it, and it takes time to load.
     from pytest_mcp.investigation.investigate import investigate  # noqa: PLC0415

@@ -148,16 +148,14 @@ def test_the_token_is_read_in_one_place_and_compared_in_a_time_that_tells_nothin
     assert "compare_digest" in called(MODULES["server.http.guard"])
 
 
-def test_only_supervision_supervisor_and_an_early_start_start_processes_and_one_asks_ps() -> None:
+def test_processes_are_started_in_one_module_and_in_the_supervisor_and_one_asks_ps() -> None:
     starting = {
         name
         for name, path in MODULES.items()
         if packages(path) & {"subprocess", "multiprocessing"} or called(path) & PROCESS_CALLS
     }
 
-    assert starting == {
-        f"execution.{name}" for name in ("supervisor_client", "start.early", "process_tree", "linux", "supervisor")
-    }
+    assert starting == {f"execution.{name}" for name in ("start", "process_tree", "linux", "supervisor")}
 
 
 def test_git_is_asked_in_one_module() -> None:

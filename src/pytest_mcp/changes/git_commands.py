@@ -28,7 +28,7 @@ from pytest_mcp.execution import process
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.execution.folder import run_folder
 from pytest_mcp.execution.folder.run_folder import FolderError
-from pytest_mcp.execution.supervisor_client import SpawnError
+from pytest_mcp.execution.launch import SpawnError
 
 # For one command. A repository can make git hang, by a pipe in place of a file for example.
 GIT_SECONDS = 20
@@ -228,7 +228,7 @@ class Repository:
         try:
             folder = run_folder.make()
         except FolderError as error:
-            raise CannotTell(f"the temporary folder cannot be used: {error}") from error
+            raise CannotTell(str(error)) from error
         try:
             yield await in_thread(partial(_copy, self.index, folder.path / "index"))
         except OSError as error:

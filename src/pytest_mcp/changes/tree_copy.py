@@ -18,10 +18,9 @@ import anyio
 from pytest_mcp.changes import listings
 from pytest_mcp.changes.git_commands import CannotTell, Repository
 from pytest_mcp.changes.listings import LINK, SUBMODULE, Entry
-from pytest_mcp.execution import supervisor_client
+from pytest_mcp.execution import start, supervisor_client
 from pytest_mcp.execution.background import in_thread
-from pytest_mcp.execution.start.launch import Launch
-from pytest_mcp.execution.supervisor_client import SpawnError
+from pytest_mcp.execution.launch import SpawnError
 
 # A larger tree is not copied.
 MOST_BYTES = 512 * 1024 * 1024
@@ -44,15 +43,14 @@ class Copy(NamedTuple):
 async def copy_of(repository: Repository, commit: str) -> AsyncIterator[Copy]:
     """Raises CannotTell if the tree cannot be read, is too large or cannot be written."""
     try:
-        started = await supervisor_client.start(Launch((), repository.top, repository.environment))
+        started = start.supervisor(repository.environment)
     except SpawnError as error:
         raise CannotTell(f"there is no place for a copy: {error}") from error
     try:
         tree = started.folder.path / "tree"
         yield Copy(tree, await _write(repository, commit, tree))
     finally:
-        with anyio.CancelScope(shield=True):
-            await supervisor_client.end(started)
+        await supervisor_client.end(started)
 
 
 async def _write(repository: Repository, commit: str, tree: Path) -> tuple[str, ...]:

@@ -11,39 +11,48 @@ from pathlib import Path
 from typing import Any
 
 from pytest_mcp.config.model import Config
-from pytest_mcp.execution.start import early, launch
-from pytest_mcp.execution.start.early import Early
+from pytest_mcp.execution import launch, start
+from pytest_mcp.execution.launch import SpawnError
+from pytest_mcp.execution.start import Started, Waiting
 
 _OWN = Path(sys.prefix)
 
 
 @contextmanager
-def started(config: Config, arguments: Mapping[str, Any]) -> Iterator[Early | None]:
+def started(config: Config, arguments: Mapping[str, Any]) -> Iterator[Waiting | None]:
     """End it after the block if it was not used."""
-    child = early.start(launch.variables(config, own_prefix=_OWN)) if config.spare else None
-    if child is None:
+    supervisor = _supervisor(config) if config.spare else None
+    if supervisor is None:
         yield None
         return
     try:
-        yield child if _begin(child, config, arguments) else None
+        yield _waiting(supervisor, config, arguments)
     finally:
-        child.end()
+        supervisor.end_unless_ended()
 
 
-def _begin(child: Early, config: Config, arguments: Mapping[str, Any]) -> bool:
+def _supervisor(config: Config) -> Started | None:
+    try:
+        return start.supervisor(launch.variables(config, own_prefix=_OWN))
+    except SpawnError:
+        # The run tries again, and reports why.
+        return None
+
+
+def _waiting(supervisor: Started, config: Config, arguments: Mapping[str, Any]) -> Waiting | None:
     # Loaded while the supervisor starts.
     from pytest_mcp.environments import interpreter, project_root  # noqa: PLC0415
 
     if project_root.refusal(config.root) is not None:
-        return False
+        return None
     places = [config.root / word.partition("::")[0] for word in _words(arguments)]
     if not all(_is_inside(place, config.root) for place in places):
-        return False
+        return None
     folder = interpreter.pointed_at(places, config.root)
     usable = (each.python for each in interpreter.visible(config, folder) if each.problem is None)
     if (python := next(usable, None)) is None:
-        return False
-    return child.begin(launch.of_child(python, config, own_prefix=_OWN), interpreter.state(python))
+        return None
+    return start.ahead(supervisor, launch.of_child(python, config, own_prefix=_OWN), interpreter.state(python))
 
 
 def _words(arguments: Mapping[str, Any]) -> list[str]:

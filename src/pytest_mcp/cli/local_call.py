@@ -37,7 +37,7 @@ from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.execution import additions, process, supervisor_client
 from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.spare import Spare
-from pytest_mcp.execution.start.early import Early
+from pytest_mcp.execution.start import Waiting
 from pytest_mcp.execution.stop_timeouts import INTERRUPTION_SECONDS
 from pytest_mcp.report import serialize
 from pytest_mcp.report.shards import facts
@@ -66,7 +66,7 @@ class ToolCommand:
     # Whether it runs the tests once: failures are printed as they happen, and fixtures are torn down after Ctrl-C.
     runs_tests: bool = False
     # A child that waits for its job.
-    child: Early | None = None
+    child: Waiting | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class LocalCall:
     tool: Tool
     request: Asked
     config: Config
-    child: Early | None
+    child: Waiting | None
     # Whether Ctrl-C is passed on to pytest first, which then has some time for its fixtures.
     tears_down: bool = False
 
@@ -88,7 +88,7 @@ def run(command: ToolCommand, options: argparse.Namespace, config: Config) -> in
     return code
 
 
-def reply(name: str, arguments: Arguments, config: Config, child: Early | None) -> tuple[Any, bool]:
+def reply(name: str, arguments: Arguments, config: Config, child: Waiting | None) -> tuple[Any, bool]:
     """What a client gets for this call, and whether it is an error."""
     with asyncio.Runner() as runner:
         answer = _reply(name, arguments, config, child, runner)
@@ -98,7 +98,7 @@ def reply(name: str, arguments: Arguments, config: Config, child: Early | None) 
 
 
 def _reply(
-    name: str, arguments: Arguments, config: Config, child: Early | None, runner: asyncio.Runner
+    name: str, arguments: Arguments, config: Config, child: Waiting | None, runner: asyncio.Runner
 ) -> tuple[Any, bool]:
     try:
         tool = named(name, {tool.name: tool for tool in offered(config)})
@@ -198,6 +198,7 @@ async def _call(call: LocalCall, bar: ProgressBar) -> Shape:
     """The result of the tool. A signal cancels the call and raises the error `interrupted`."""
     received: list[str] = []
     event = anyio.Event()
+    spare = None if call.child is None else Spare(wanted=False, fingerprint=interpreter.state, started=call.child)
     if call.tears_down:
         supervisor_client.interruption.set(event)
 
@@ -213,7 +214,7 @@ async def _call(call: LocalCall, bar: ProgressBar) -> Shape:
         scope.cancel()
 
     with anyio.CancelScope() as scope:
-        async with alongside(interrupt_on_signal()), alongside(bar.keep_drawn()), _spare(call.child) as spare:
+        async with alongside(interrupt_on_signal()), alongside(bar.keep_drawn()):
             with additions.collected() as left_out:
                 result = await call.tool.handler(
                     call.request, call.config, spare, additions.sparing("progress", bar.update)
@@ -222,15 +223,6 @@ async def _call(call: LocalCall, bar: ProgressBar) -> Shape:
     made = bar.ledger if isinstance(bar.ledger, Ledger) else Ledger()
     ran = call.request if isinstance(call.request, Request) else Survey()
     raise engine.interrupted(ran, call.config, made, seconds=bar.seconds, by=received[-1])
-
-
-@asynccontextmanager
-async def _spare(child: Early | None) -> AsyncIterator[Spare]:
-    spare = Spare(wanted=False, fingerprint=interpreter.state)
-    if child is not None:
-        spare.adopt(child)
-    async with spare.kept():
-        yield spare
 
 
 @asynccontextmanager

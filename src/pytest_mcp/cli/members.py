@@ -81,7 +81,7 @@ class Members:
     # An exit code if the JUnit file could not be written.
     unwritten: int | None = None
 
-    async def execute(self, spare: Spare, on_progress: OnProgress) -> ExecuteResult:
+    async def execute(self, spare: Spare | None, on_progress: OnProgress) -> ExecuteResult:
         """Raises InvalidParams for what cannot be merged."""
         self._check()
         limit = self.request.timeout or self.config.default_timeout

@@ -27,7 +27,7 @@ from pytest_mcp.config.model import Config
 from pytest_mcp.config.options import typed_flags
 from pytest_mcp.environments import by_environment, git_files
 from pytest_mcp.execution.spare import Spare
-from pytest_mcp.execution.start.early import Early
+from pytest_mcp.execution.start import Waiting
 from pytest_mcp.running.attempt import OnProgress
 from pytest_mcp.tools import BY_NAME
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 TOOL = BY_NAME["execute_tests"]
 
 
-def main(options: argparse.Namespace, config: Config, child: Early | None) -> int:
+def main(options: argparse.Namespace, config: Config, child: Waiting | None) -> int:
     config = config._replace(pytest_options=pytest_flags.for_pytest(options), outputs=_outputs(options))
     tool_flags.add_typed(options, pytest_flags.translated(options))
     if options.timeout is None:
@@ -74,7 +74,7 @@ class _Execution:
         self.members: Members | None = None
 
     async def start(
-        self, request: ExecuteTests, config: Config, spare: Spare, on_progress: OnProgress
+        self, request: ExecuteTests, config: Config, spare: Spare | None, on_progress: OnProgress
     ) -> ExecuteResult:
         targets = [target for _, target in request.targets]
         parts = by_environment.split(targets, config) if len(targets) > 1 else []

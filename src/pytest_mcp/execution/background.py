@@ -1,4 +1,4 @@
-"""Run a coroutine during a block or to its end, and a function in a thread so that it does not block the event loop."""
+"""Run a coroutine during a block, and a function in a thread so that it does not block the event loop."""
 
 import asyncio
 import logging
@@ -30,19 +30,6 @@ async def alongside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
         task.cancel()
         with anyio.CancelScope(shield=True):
             await asyncio.wait([task])
-
-
-async def to_the_end(work: Coroutine[Any, Any, Made]) -> tuple[Made, BaseException | None]:
-    """The result of `work`, which is not cancelled half-way, and the cancellation that came meanwhile."""
-    task = asyncio.create_task(work)
-    cancelled: BaseException | None = None
-    with anyio.CancelScope(shield=True):
-        while not task.done():
-            try:
-                await asyncio.wait([task])
-            except asyncio.CancelledError as error:
-                cancelled = error
-    return task.result(), cancelled
 
 
 async def in_thread(work: Callable[[], Made]) -> Made:

@@ -13,9 +13,9 @@ from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import ExecuteTests, Flag, Request
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import CORES, Config
+from pytest_mcp.execution import launch
 from pytest_mcp.execution.job import Job
-from pytest_mcp.execution.start import launch
-from pytest_mcp.execution.start.launch import Launch
+from pytest_mcp.execution.launch import Launch
 
 # The longest text of a test (message, traceback, captured stream) before its middle is cut: more than an answer of
 # that many tokens can show, whatever the language.

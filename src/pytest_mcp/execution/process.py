@@ -3,27 +3,25 @@
 In come a command and a time limit; out come the lines of its report while it runs and, at the end, how it ended and
 what it printed. A child may also be started ahead of its job, and then waits for it: `spare` decides when. A program
 that is only asked something has no job and no report: `query` decides what it is asked. How a supervisor is started
-and ended is decided in `supervisor_client`.
+and ended is decided in `start` and `supervisor_client`.
 """
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 
 import anyio
-from anyio.abc import Process
 
 from pytest_mcp.events.exit import Exit, ReportState
-from pytest_mcp.execution import supervisor_client
+from pytest_mcp.execution import start, supervisor_client
 from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.command import Command
 from pytest_mcp.execution.folder import run_folder
 from pytest_mcp.execution.folder.report_file import OnLine, output_of, report_of
 from pytest_mcp.execution.folder.run_folder import FolderError
-from pytest_mcp.execution.messages import Go, NotStarted, Start, encode
-from pytest_mcp.execution.reaper import reaper
-from pytest_mcp.execution.start import first_order
-from pytest_mcp.execution.start.launch import Launch
-from pytest_mcp.execution.supervisor_client import SpawnError, Started
+from pytest_mcp.execution.launch import Launch, SpawnError
+from pytest_mcp.execution.messages import Go, NotStarted, Start
+from pytest_mcp.execution.start import Started, Waiting
 
 # How much is kept of the beginning of a stderr that is read only when a program fails, and as much of its end.
 COMPLAINT = 4 * 1024
@@ -33,7 +31,7 @@ LINGER_SECONDS = 10.0
 
 def prepare() -> None:
     """Once in a process that serves, before the first run: end orphaned processes, remove abandoned folders."""
-    reaper.open()
+    supervisor_client.reaper.open()
     run_folder.remove_abandoned()
 
 
@@ -43,7 +41,7 @@ async def run(
     time_limit: float,
     on_line: OnLine,
     finished: anyio.Event | None = None,
-    spare: Started | None = None,
+    spare: Waiting | None = None,
 ) -> Exit:
     """Start the command, pass on the lines of its report, and wait for its end.
 
@@ -53,34 +51,32 @@ async def run(
     done = finished or anyio.Event()
     if spare is not None and (ended := await _carry_out(spare, command, time_limit, on_line, done)):
         return ended
-    ended = await _carry_out(await supervisor_client.start(command.launch), command, time_limit, on_line, done)
+    ended = await _carry_out(start.supervisor(command.launch.env), command, time_limit, on_line, done)
     assert ended is not None
     return ended
 
 
-async def start_ahead(launch: Launch) -> Started:
+async def start_ahead(launch: Launch, environment: object) -> Waiting:
     """A child that imports what every run needs and waits for its job."""
-    started = await supervisor_client.start(launch)
-    assert started.supervisor.stdin is not None
-    order = first_order.for_a_job(launch, started.folder.path, time_limit=None)
+    started = start.supervisor(launch.env)
     try:
-        await started.supervisor.stdin.send(encode(order))
+        # If the supervisor is gone already, nobody uses it.
+        with suppress(OSError):
+            await supervisor_client.send(started, start.order_for_a_job(started, launch, time_limit=None))
     except BaseException:
-        with anyio.CancelScope(shield=True):
-            await supervisor_client.end(started)
+        await supervisor_client.end(started)
         raise
-    return replace(started, waits=True)
+    return Waiting.of(started, launch, environment)
 
 
 async def ask(launch: Launch, *, time_limit: float, kept_output: int) -> Exit:
     """Run a program that has no job and reports nothing: how it ended and what it printed."""
-    started = await supervisor_client.start(launch)
+    started = start.supervisor(launch.env)
     try:
-        order = first_order.of(launch, [*launch.argv], time_limit, kept_output)
+        order = start.order(launch, time_limit, kept_output)
         return _began(await supervisor_client.answer(started, order, time_limit))
     finally:
-        with anyio.CancelScope(shield=True):
-            await supervisor_client.end(started)
+        await supervisor_client.end(started)
 
 
 async def ask_for_bytes(launch: Launch, given: bytes, *, time_limit: float, most: int) -> tuple[Exit, bytes]:
@@ -88,22 +84,18 @@ async def ask_for_bytes(launch: Launch, given: bytes, *, time_limit: float, most
 
     If that is more than `most` bytes, the reason is `overflow`.
     """
-    started = await supervisor_client.start(launch)
+    started = start.supervisor(launch.env)
     try:
         with output_of(started.folder, given) as output:
-            order = first_order.of(launch, [*launch.argv], time_limit, COMPLAINT)
-            answer = await supervisor_client.answer(
-                started, {**order, "report_limit": most, "redirected": True}, time_limit
-            )
+            order = start.order(launch, time_limit, COMPLAINT)
+            order |= {"report_limit": most, "redirected": True}
+            answer = await supervisor_client.answer(started, order, time_limit)
             ended, size = _began(answer), os.fstat(output).st_size
             if size > most:
                 return replace(ended, reason="overflow"), b""
             return ended, os.pread(output, size, 0)
-    except FolderError as error:
-        raise supervisor_client.no_folder(error) from error
     finally:
-        with anyio.CancelScope(shield=True):
-            await supervisor_client.end(started)
+        await supervisor_client.end(started)
 
 
 async def _carry_out(
@@ -112,20 +104,18 @@ async def _carry_out(
     """How the child ended, or None for a spare that ended before it began."""
     try:
         with report_of(started.folder, command.job, on_line) as report:
-            overdue = _stop_when_overdue(started.supervisor, finished)
-            async with alongside(report.follow()), alongside(overdue):
-                answer = await supervisor_client.answer(started, _order(started, time_limit), time_limit)
+            async with alongside(report.follow()), alongside(_stop_when_overdue(started, finished)):
+                answer = await supervisor_client.answer(started, _order(started, command, time_limit), time_limit)
             await report.read_rest()
             state = report.state
-    except FolderError as error:
-        if started.waits:
+    except FolderError:
+        if isinstance(started, Waiting):
             # The temporary folder was cleared while it waited.
             return None
-        raise supervisor_client.no_folder(error) from error
+        raise
     finally:
-        with anyio.CancelScope(shield=True):
-            await supervisor_client.end(started)
-    if started.waits and _came_to_nothing(answer, report.lines, state):
+        await supervisor_client.end(started)
+    if isinstance(started, Waiting) and _came_to_nothing(answer, report.lines, state):
         return None
     return replace(_began(answer), report=state)
 
@@ -144,14 +134,13 @@ def _began(answer: Exit | NotStarted) -> Exit:
     raise SpawnError(answer["message"], answer["errno"])
 
 
-async def _stop_when_overdue(supervisor: Process, finished: anyio.Event) -> None:
+async def _stop_when_overdue(started: Started, finished: anyio.Event) -> None:
     await finished.wait()
     await anyio.sleep(LINGER_SECONDS)
-    assert supervisor.stdin is not None
-    await supervisor.stdin.aclose()
+    started.tell_to_stop()
 
 
-def _order(started: Started, time_limit: float) -> Start | Go:
-    if started.waits:
+def _order(started: Started, command: Command, time_limit: float) -> Start | Go:
+    if isinstance(started, Waiting):
         return {"kind": "go", "time_limit": time_limit}
-    return first_order.for_a_job(started.launch, started.folder.path, time_limit=time_limit)
+    return start.order_for_a_job(started, command.launch, time_limit=time_limit)

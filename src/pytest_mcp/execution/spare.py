@@ -13,9 +13,8 @@ import anyio
 
 from pytest_mcp.execution import process, supervisor_client
 from pytest_mcp.execution.background import alongside
-from pytest_mcp.execution.start.early import Early
-from pytest_mcp.execution.start.launch import Launch
-from pytest_mcp.execution.supervisor_client import SpawnError, Started
+from pytest_mcp.execution.launch import Launch, SpawnError
+from pytest_mcp.execution.start import Waiting
 
 # The answer of a call is still being sent when the call is over; the spare starts after it.
 SETTLE_SECONDS = 0.05
@@ -27,12 +26,13 @@ logger = logging.getLogger(__name__)
 
 
 class Spare:
-    def __init__(self, *, wanted: bool, fingerprint: Fingerprint) -> None:
+    """A command's is its first child, `started` before the event loop: then no other is `wanted`."""
+
+    def __init__(self, *, wanted: bool, fingerprint: Fingerprint, started: Waiting | None = None) -> None:
         self.wanted = wanted
         self.fingerprint = fingerprint
-        self.started: Started | None = None
+        self.started = started
         self.launch: Launch | None = None
-        self.environment: object = None
         self.calls = 0
         self.quiet = anyio.Event()
         # A call that comes while the spare is being started waits for it: that is faster than a new start.
@@ -58,7 +58,7 @@ class Spare:
             if not self.calls:
                 self.quiet.set()
 
-    async def take(self, launch: Launch) -> Started | None:
+    async def take(self, launch: Launch) -> Waiting | None:
         """The spare, if there is a valid one for this launch. Whoever takes it must end it."""
         async with self.changing:
             if not self._is_valid_for(launch):
@@ -70,11 +70,7 @@ class Spare:
         """As far as the server can see. The child cannot know what changed while it was being started."""
         if self.started is None or not self.started.is_alive or self.started.launch != launch:
             return False
-        return self.environment == self.fingerprint(Path(launch.argv[0]))
-
-    def adopt(self, early: Early) -> None:
-        """Use this child for the first call."""
-        self.started, self.environment = supervisor_client.adopt(early), early.environment
+        return self.started.environment == self.fingerprint(Path(launch.argv[0]))
 
     def prefer(self, launch: Launch) -> None:
         """Start the next spare with this launch, which has worked."""
@@ -91,9 +87,9 @@ class Spare:
     async def _start_if_quiet(self) -> None:
         if self.calls or self.started is not None or self.launch is None:
             return
-        self.environment = self.fingerprint(Path(self.launch.argv[0]))
+        environment = self.fingerprint(Path(self.launch.argv[0]))
         try:
-            self.started = await process.start_ahead(self.launch)
+            self.started = await process.start_ahead(self.launch, environment)
         except SpawnError as error:
             # The next call fails in the same way and reports it.
             logger.warning("no child could be started ahead: %s", error)
@@ -101,5 +97,4 @@ class Spare:
     async def _drop(self) -> None:
         dropped, self.started = self.started, None
         if dropped is not None:
-            with anyio.CancelScope(shield=True):
-                await supervisor_client.end(dropped)
+            await supervisor_client.end(dropped)

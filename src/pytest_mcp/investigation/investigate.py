@@ -44,7 +44,7 @@ OnFound = Callable[[Findings, Run[OneTest] | None], None]
 async def investigate(
     request: InvestigateFailure,
     config: Config,
-    spare: Spare,
+    spare: Spare | None,
     on_progress: OnProgress,
     *,
     on_found: OnFound = lambda _findings, _collected: None,

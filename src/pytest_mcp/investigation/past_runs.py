@@ -32,7 +32,7 @@ LONGEST_ANSWER = 5
 Answer = Callable[[int], HistoryResult]
 
 
-async def answer(request: TestHistory, config: Config, _spare: Spare, _on_progress: OnProgress) -> HistoryResult:
+async def answer(request: TestHistory, config: Config, _spare: Spare | None, _on_progress: OnProgress) -> HistoryResult:
     assert config.history is not None
     with anyio.move_on_after(LONGEST_ANSWER):
         return await in_thread(partial(_answer, request, config, config.history))

@@ -17,14 +17,12 @@ from pydantic import ValidationError
 
 from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTargets, DiscoverTests, ExecuteTests
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import interpreter
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.command import Command
 from pytest_mcp.execution.job import Trace
-from pytest_mcp.execution.spare import Spare
 from pytest_mcp.execution.stop_timeouts import OVERTIME_SECONDS
 from pytest_mcp.running.attempt import Asked, Attempt, Call, Deadline, OnProgress
 
@@ -137,8 +135,7 @@ class Runner:
             raise OutOfTime
         config = self.config._replace(environment={**self.config.environment, **self.variables})
         # Never the server's spare: it was started in another environment, and the next call can use it.
-        spare = Spare(wanted=False, fingerprint=interpreter.state)
-        call = Call(request, config, spare, self.on_progress)
+        call = Call(request, config, None, self.on_progress)
         attempt = Attempt(call, self.chosen, self.deadline, collect_only=isinstance(request, DiscoverTests))
         attempt.command = self._completed(attempt.command, job)
         with self.in_time():

@@ -19,7 +19,7 @@ from pytest_mcp.api.targets import SEE, Target
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import UsageFault
 from pytest_mcp.events.run import Asked_co, Run
-from pytest_mcp.execution.start.first_order import REPORT_LIMIT
+from pytest_mcp.execution.start import REPORT_LIMIT
 from pytest_mcp.report import budget, failures, places, result, targets_not_run
 from pytest_mcp.report.notices import memory
 from pytest_mcp.text import in_line, label

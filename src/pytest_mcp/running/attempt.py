@@ -23,8 +23,8 @@ from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Asked_co, Run, RunEnvironment
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution import command, process
+from pytest_mcp.execution.launch import SpawnError
 from pytest_mcp.execution.spare import Spare
-from pytest_mcp.execution.supervisor_client import SpawnError
 
 Asked = TypeVar("Asked", bound=Request)
 OnProgress = Callable[[Ledger | Steps], None]
@@ -57,7 +57,7 @@ class Call(Generic[Asked_co]):
 
     request: Asked_co
     config: Config
-    spare: Spare
+    spare: Spare | None
     on_progress: OnProgress
     reach: Reach | None = None
     changed_lines: ChangedLines | None = None
@@ -108,13 +108,13 @@ class Attempt(Generic[Asked_co]):
         )
 
     async def _process(self) -> Exit:
-        started = await self.call.spare.take(self.command.launch)
+        spare = self.call.spare
         return await process.run(
             self.command,
             time_limit=self.deadline.left,
             on_line=self._take,
             finished=self.finished,
-            spare=started,
+            spare=await spare.take(self.command.launch) if spare is not None else None,
         )
 
     def _take(self, line: bytes) -> None:
@@ -123,7 +123,7 @@ class Attempt(Generic[Asked_co]):
             return
         self.ledger.take(record)
         self.call.on_progress(self.ledger)
-        if isinstance(record.event, events.Hello) and record.event.pytest is not None:
+        if self.call.spare is not None and isinstance(record.event, events.Hello) and record.event.pytest is not None:
             self.call.spare.prefer(self.command.launch)
         if anyio.current_time() < self.deadline.moment:
             self.tested_in_time = self.ledger.measuring is not None

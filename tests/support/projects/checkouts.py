@@ -13,7 +13,7 @@ from pytest_mcp.changes.differences import Changes
 from pytest_mcp.config.model import Config, Options, configure
 from pytest_mcp.events.exit import Exit
 from pytest_mcp.execution import process
-from pytest_mcp.execution.start.launch import Launch
+from pytest_mcp.execution.launch import Launch
 from tests.support.git import IDENTITY
 from tests.support.projects.project_files import write_files
 from tests.support.waiting import PATIENCE

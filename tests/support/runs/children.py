@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pytest_mcp.execution.command import Command
 from pytest_mcp.execution.job import Job
-from pytest_mcp.execution.start.launch import Launch
+from pytest_mcp.execution.launch import Launch
 
 # A child that starts processes which do everything to stay alive, tells that it has, and waits.
 STUBBORN = """

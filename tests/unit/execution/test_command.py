@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pytest_mcp import text
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.config.model import CORES, Config, Options, configure
+from pytest_mcp.execution import launch
 from pytest_mcp.execution.command import Command, build
-from pytest_mcp.execution.start import launch
 
 FILES = [
     "test_a.py",

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -16,11 +17,9 @@ import anyio
 import pytest
 
 from pytest_mcp.events.exit import Exit
-from pytest_mcp.execution import process, supervisor_client
+from pytest_mcp.execution import process, start, supervisor_client
 from pytest_mcp.execution.command import Command
-from pytest_mcp.execution.start import first_order
-from pytest_mcp.execution.start.launch import Launch
-from pytest_mcp.execution.supervisor_client import SpawnError
+from pytest_mcp.execution.launch import Launch, SpawnError
 from tests.support.leftovers import children
 from tests.support.runs.children import JOB, STUBBORN, command, remains
 from tests.support.waiting import PATIENCE, processes_in, until
@@ -168,10 +167,10 @@ async def test_floods_are_kept_as_head_and_tail_with_the_count_of_what_is_missin
 
     assert ended.stdout.startswith("first\n")
     assert ended.stdout.endswith("xlast\n")
-    left_out = 50_000_000 + len("first\nlast\n") - 2 * first_order.KEPT_OUTPUT
+    left_out = 50_000_000 + len("first\nlast\n") - 2 * start.KEPT_OUTPUT
     assert f"[... {left_out} bytes left out ...]" in ended.stdout
     assert ended.left_out == left_out
-    assert len(ended.stdout) < 2 * first_order.KEPT_OUTPUT + 100
+    assert len(ended.stdout) < 2 * start.KEPT_OUTPUT + 100
 
 
 @pytest.mark.anyio
@@ -215,13 +214,31 @@ async def test_an_unusable_temporary_folder_is_not_the_programs_fault(
     assert not error.value.unusable
 
 
+@pytest.mark.anyio
+async def test_a_machine_without_room_for_a_thread_is_at_fault_and_nothing_is_left(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start_none(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    before = children(os.getpid())
+    monkeypatch.setattr(threading.Thread, "start", start_none)
+
+    with pytest.raises(SpawnError) as error:
+        await run(folder, "pass")
+
+    assert not error.value.unusable
+    assert children(os.getpid()) == before
+    assert remains(folder) == []
+
+
 SERVER = """
 import anyio, json, os, sys
 sys.path[:0] = json.loads(sys.argv[2])
 from pathlib import Path
 from pytest_mcp.execution import process, supervisor_client
 from pytest_mcp.execution.command import Command
-from pytest_mcp.execution.start.launch import Launch
+from pytest_mcp.execution.launch import Launch
 launch = Launch(argv=(sys.executable, "-c", sys.argv[1]), cwd=Path.cwd(), env=dict(os.environ))
 child = Command(launch=launch, job={}, reproduction=())
 anyio.run(lambda: process.run(child, time_limit=600, on_line=lambda _: None))

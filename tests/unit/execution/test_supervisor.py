@@ -6,10 +6,9 @@ import anyio
 import pytest
 
 from pytest_mcp.events.exit import Exit
-from pytest_mcp.execution import linux, process, supervisor_client
-from pytest_mcp.execution.start import first_order
+from pytest_mcp.execution import linux, process, start, supervisor_client
 from tests.support.runs.children import STUBBORN, command, remains
-from tests.support.waiting import processes_in
+from tests.support.waiting import PATIENCE, processes_in, until
 
 # The real supervisor, after a change to what it knows of the machine.
 WRAPPER = """
@@ -30,6 +29,7 @@ def note(self, note=process_tree.Listed.note):
 process_tree.Listed.note = note
 """
 WITHOUT_PS = "linux.IS_USED = False\nprocess_tree._listed = dict"
+STOPPED = "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"
 SHORT_GRACE = "from pytest_mcp.execution import stop_timeouts; stop_timeouts.INTERRUPT_SECONDS = 0.1"
 HIDDEN_PROC = "linux.PROC = '/nowhere'"
 SLEEPER = "[sys.executable, '-c', 'import time; time.sleep(600)']"
@@ -53,7 +53,7 @@ async def run_with(change: str, source: str, folder: Path, monkeypatch: pytest.M
     wrapper = folder.parent / "wrapper.py"
     text = WRAPPER.format(package=str(script.parents[2]), script=str(script), change=change)
     wrapper.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(first_order, "_SUPERVISOR", wrapper)
+    monkeypatch.setattr(start, "_SUPERVISOR", wrapper)
     return await process.run(command(folder, source), time_limit=limit, on_line=lambda _: None)
 
 
@@ -88,6 +88,37 @@ async def test_a_hidden_proc_keeps_nothing_alive(folder: Path, monkeypatch: pyte
     assert processes_in(folder) == []
     assert remains(folder) == []
     assert (ended.code, ended.strays, ended.left) == (0, 3, 0)
+
+
+@pytest.mark.anyio
+async def test_one_that_is_stopped_before_it_reads_an_order_that_no_pipe_holds_is_continued_at_the_time_limit(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody else waits for it meanwhile: the time limit is noticed."""
+    for number in range(5):
+        monkeypatch.setenv(f"LONG_{number}", "x" * 100_000)
+
+    with anyio.fail_after(PATIENCE):
+        ended = await run_with(STOPPED, "import os; print(len(os.environ['LONG_4']))", folder, monkeypatch, limit=3)
+
+    assert (ended.code, ended.stdout) == (0, "100000\n")
+    assert remains(folder) == []
+
+
+@pytest.mark.anyio
+async def test_one_that_ends_before_it_has_read_its_order_is_a_run_that_was_lost(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        monkeypatch.setenv(f"LONG_{number}", "x" * 100_000)
+
+    ended = await run_with("sys.exit(0)", "pass", folder, monkeypatch)
+    ahead = await process.start_ahead(command(folder, "pass").launch, None)
+    await until(lambda: not ahead.is_alive)
+    await supervisor_client.end(ahead)
+
+    assert ended.reason == "lost"
+    assert remains(folder) == []
 
 
 @pytest.mark.anyio

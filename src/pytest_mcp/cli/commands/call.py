@@ -13,7 +13,7 @@ from pytest_mcp.cli.loading import loading
 from pytest_mcp.cli.output import MISUSE, print_message, show
 from pytest_mcp.config.model import Config
 from pytest_mcp.config.options import LoadConfig
-from pytest_mcp.execution.start.early import Early
+from pytest_mcp.execution.start import Waiting
 
 _TOOLS = "discover_tests, execute_tests, explain_environment, investigate_failure or, with --history, test_history"
 # Tools that start one child for a call.
@@ -43,7 +43,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
         return _call(options.tool, arguments, config, child)
 
 
-def _call(tool: str, arguments: dict[str, Any], config: Config, child: Early | None) -> int:
+def _call(tool: str, arguments: dict[str, Any], config: Config, child: Waiting | None) -> int:
     with loading():
         from pytest_mcp.cli import local_call  # noqa: PLC0415 - takes as long to load as pytest
 

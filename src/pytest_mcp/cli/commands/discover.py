@@ -32,7 +32,9 @@ from pytest_mcp.running.attempt import OnProgress
 from pytest_mcp.tools import BY_NAME
 
 
-async def _discover(request: DiscoverTargets, config: Config, spare: Spare, on_progress: OnProgress) -> DiscoverResult:
+async def _discover(
+    request: DiscoverTargets, config: Config, spare: Spare | None, on_progress: OnProgress
+) -> DiscoverResult:
     targets = [target for _, target in request.targets]
     parts = by_environment.split(targets, config) if len(targets) > 1 else []
     if len(parts) > 1:
@@ -49,7 +51,7 @@ async def _discover(request: DiscoverTargets, config: Config, spare: Spare, on_p
 
 
 async def _discover_each(
-    request: DiscoverTargets, config: Config, parts: Parts, spare: Spare, on_progress: OnProgress
+    request: DiscoverTargets, config: Config, parts: Parts, spare: Spare | None, on_progress: OnProgress
 ) -> DiscoverResult:
     most = max(LEAST_TOKENS, (request.max_tokens or request.default_max_tokens) // len(parts))
     config = config._replace(max_reply_bytes=max(LEAST_REPLY_BYTES, config.max_reply_bytes // len(parts)))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pytest_mcp.environments import user_dirs
 from pytest_mcp.events.exit import Exit
-from pytest_mcp.execution.start.launch import Launch
+from pytest_mcp.execution.launch import Launch, SpawnError
 from pytest_mcp.text import cut_middle
 
 # Managers take a second to start, on a busy machine several.
@@ -80,7 +80,6 @@ async def ask(question: Question, program: Path) -> Exit:
     """Whatever its exit code. All processes that it started have ended by then."""
     # A command finds its interpreter before it loads the event loop.
     from pytest_mcp.execution import process  # noqa: PLC0415
-    from pytest_mcp.execution.supervisor_client import SpawnError  # noqa: PLC0415
 
     try:
         ended = await process.ask(launch(question, program), time_limit=QUESTION_SECONDS, kept_output=MOST_OUTPUT // 2)

@@ -15,7 +15,7 @@ import anyio
 from pytest_mcp.events.exit import ReportState
 from pytest_mcp.execution.folder.run_folder import Folder, FolderError
 from pytest_mcp.execution.job import Job
-from pytest_mcp.execution.start.first_order import REPORT_LIMIT
+from pytest_mcp.execution.start import REPORT_LIMIT
 
 # How often the report of a running child is read. This delays progress only, never the answer.
 POLL_SECONDS = 0.1

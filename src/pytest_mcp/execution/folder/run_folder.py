@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_mcp.execution.folder import removal
+from pytest_mcp.execution.launch import SpawnError
 
 PREFIX = "pytest-mcp-run-"
 # Nobody names a folder like this by accident.
@@ -24,8 +25,11 @@ _NAME = re.compile(re.escape(PREFIX) + "[0-9a-f]{16}")
 _ATTEMPTS = 3
 
 
-class FolderError(Exception):
+class FolderError(SpawnError):
     """There is no place for a run's files."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"the temporary folder cannot be used: {why}")
 
 
 @dataclass(frozen=True)

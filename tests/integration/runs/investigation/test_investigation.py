@@ -10,11 +10,9 @@ import anyio
 import pytest
 
 from pytest_mcp.api.investigation import InvestigateResult
-from pytest_mcp.environments import interpreter
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.steps import Steps
-from pytest_mcp.execution.spare import Spare
 from pytest_mcp.investigation import alone, answer, base, suspects
 from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
 from pytest_mcp.investigation.answer import Findings
@@ -68,8 +66,7 @@ async def test_a_test_that_needs_another_is_told_with_each_step_in_words(bench: 
     tool = BY_NAME["investigate_failure"]
     request = tool.accept({"node_id": VICTIM, "runs": 2}, bench.config.bounds)
 
-    spare = Spare(wanted=False, fingerprint=interpreter.state)
-    found: Any = await tool.handler(request, bench.config, spare, steps.append)
+    found: Any = await tool.handler(request, bench.config, None, steps.append)
 
     assert (found.kind, found.polluter.effect) == ("order_dependent", "fails_without")
     assert found.polluter.node_ids == ["test_victim.py::test_creates"]

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -215,6 +215,21 @@ async def test_one_that_is_killed_robbed_of_its_folder_or_of_another_interpreter
         assert (number != waiting, ahead) == (True, False), harm
     await until(lambda: not Path(f"/proc/{waiting}").exists())
     assert not (standing.bench.root / "stolen").exists()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("harm", [kill_child, kill_supervisor])
+async def test_one_that_is_killed_while_nobody_calls_is_no_zombie_until_the_next_call(
+    standing: Standing, harm: Callable[[Standing], None]
+) -> None:
+    await standing.call()
+    await standing.waiting()
+    assert standing.spare.started is not None
+    number = standing.spare.started.supervisor.pid
+
+    harm(standing)
+
+    await until(lambda: not Path(f"/proc/{number}").exists())
 
 
 @pytest.mark.anyio

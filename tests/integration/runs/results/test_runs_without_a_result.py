@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from pytest_mcp.events.model import Started
-from pytest_mcp.execution import process
+from pytest_mcp.execution import process, start
 from pytest_mcp.execution.folder import report_file
-from pytest_mcp.execution.start import first_order
 from pytest_mcp.report import no_result
 from tests.support.invented.records import execution, one_test, phase, session
 from tests.support.invented.surveys import HELLO
@@ -277,7 +276,7 @@ async def test_processes_that_tests_leave_behind_are_ended_and_counted(bench: Wo
 
 @pytest.mark.anyio
 async def test_a_report_without_end_is_ended(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(first_order, "REPORT_LIMIT", 1_000_000)
+    monkeypatch.setattr(start, "REPORT_LIMIT", 1_000_000)
     source = """
     import os
 

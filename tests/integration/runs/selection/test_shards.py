@@ -8,8 +8,6 @@ from pytest_mcp import engine
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult, ShardResult
 from pytest_mcp.config.model import Shard
-from pytest_mcp.environments import interpreter
-from pytest_mcp.execution.spare import Spare
 from pytest_mcp.report.shards.answers import Answer
 from pytest_mcp.report.shards.merge import merged
 from tests.support.workbench import Workbench
@@ -36,8 +34,7 @@ FILES = {
 async def run(bench: Workbench, number: int, of: int, **asked: Any) -> ShardResult:
     config = bench.config._replace(shard=Shard(number, of, None))
     request = ExecuteTests.model_validate({"detail": "tests"} | asked, context=config.bounds)
-    spare = Spare(wanted=False, fingerprint=interpreter.state)
-    answer = await engine.execute(request, config, spare, lambda _: None)
+    answer = await engine.execute(request, config, None, lambda _: None)
     assert isinstance(answer, ShardResult)
     return answer
 

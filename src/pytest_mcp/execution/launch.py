@@ -1,8 +1,9 @@
-"""Which program a child is, before anything is known of its job. Standard library only.
+"""Which program a child is, before anything is known of its job: its arguments, folder and variables.
 
-In come the project's Python and the settings; out comes the launch: arguments, folder and variables.
+Standard library only.
 """
 
+import errno
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from pytest_mcp.config.model import PREFIX, Config
 
 # The script that the project's Python runs.
-LAUNCHER = Path(__file__).parents[2] / "child" / "launcher.py"
+LAUNCHER = Path(__file__).parents[1] / "child" / "launcher.py"
 
 # Variables that would change what pytest does or prints, or that belong to the server.
 _WITHHELD = frozenset(
@@ -36,6 +37,17 @@ _WITHHELD = frozenset(
         "__PYVENV_LAUNCHER__",
     }
 )
+
+# The program itself is at fault, not the machine.
+_UNUSABLE = frozenset({errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.EISDIR, errno.EPERM})
+
+
+class SpawnError(Exception):
+    """It could not be started. `unusable` means that the program is the cause, not the machine."""
+
+    def __init__(self, why: str, number: int | None = None) -> None:
+        super().__init__(why)
+        self.unusable = number in _UNUSABLE
 
 
 @dataclass(frozen=True)
