@@ -16,6 +16,7 @@ from bench.tokens.real.checkouts import Checkout
 from bench.tokens.real.libraries import Library
 from pytest_mcp.config.model import Options, configure
 from pytest_mcp.events.steps import Steps
+from pytest_mcp.running.project import Project
 from pytest_mcp.tools import BY_NAME
 
 # For one investigation, in seconds.
@@ -72,7 +73,8 @@ async def investigated(case: Case) -> Entry:
     tool = BY_NAME["investigate_failure"]
     request = tool.accept({"node_id": case.victim, "timeout": LONGEST}, config.bounds)
     started = time.monotonic()
-    answer: Any = await tool.handler(request, config, None, steps.append)
+    found = await tool.handler(request, Project(config, on_progress=steps.append))
+    answer: Any = tool.answer(found, request, config)
     entry = Entry(
         date=datetime.now(UTC).date().isoformat(),
         library=library.name,

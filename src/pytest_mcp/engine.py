@@ -1,72 +1,82 @@
-"""The order of things in one call: request, run, result, answer.
+"""The order of things in one call: request, run, report, answer.
 
-In comes a validated request; out comes its answer, or the error it is answered with. Every step is done in the
-module that is named for it.
+`execute` returns all that is known of a run, whatever became of it. `answer` makes of that what a client is sent: as
+much as its limits leave, or the error that says why there is no result.
 """
 
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
+from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, InvalidParams
 from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, ExplainEnvironment, Request, Survey
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult
 from pytest_mcp.config.model import Config, History
 from pytest_mcp.environments import host
-from pytest_mcp.events.exit import Exit
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.run import Run
-from pytest_mcp.execution import additions
+from pytest_mcp.execution import additions, interruption
 from pytest_mcp.execution.background import in_thread
-from pytest_mcp.execution.spare import Spare
-from pytest_mcp.report import budget, discovery, no_result, result
+from pytest_mcp.report import budget, discovery, report
 from pytest_mcp.report.environment import explain as environment
+from pytest_mcp.report.report import Report
 from pytest_mcp.running import interpreters
-from pytest_mcp.running.attempt import Call, OnProgress, OnRun, environment_of
+from pytest_mcp.running.attempt import Call
+from pytest_mcp.running.project import Project
 
 if TYPE_CHECKING:
     from pytest_mcp.changes.differences import Look
 
 
-async def execute(
-    request: ExecuteTests, config: Config, spare: Spare | None, on_progress: OnProgress, *, on_run: OnRun | None = None
-) -> ExecuteResult:
-    """`on_run` is given the whole run, of which the answer is a part."""
+async def execute(request: ExecuteTests, project: Project) -> Report:
+    try:
+        return await _execute(request, project)
+    except CallError as error:
+        return report.of_no_run(error, project.config.shard)
+
+
+async def _execute(request: ExecuteTests, project: Project) -> Report:
+    config = project.config
     change = await _change(request, config)
     if change.reach is not None and change.reach.changed == 0:
-        return result.of_no_changes(change.reach, request)
-    call = Call(request, config, spare, on_progress, change.reach, change.lines, on_run)
+        return report.of_no_changes(change.reach, request, config.shard)
+    call = Call(request, project, change.reach, change.lines)
     if config.history is not None:
-        return await _execute_and_record(call, config.history, change.look)
-    run = await _executed(call)
-    ceiling = config.max_reply_bytes
-    return await in_thread(lambda: budget.fit_execution(result.executed(run), request, ceiling=ceiling))
+        return await _executed_and_recorded(call, config.history, change.look)
+    return await _executed(call)
 
 
-async def _executed(call: Call[ExecuteTests]) -> Run[ExecuteTests]:
-    run = await interpreters.run(call, call.request.timeout or call.config.default_timeout)
-    if call.on_run is not None:
-        call.on_run(run)
-    return run
+def answer(known: Report, request: ExecuteTests, config: Config) -> ExecuteResult:
+    """What is sent of it. Raises the error of a run without a result, with an answer of what had been reported."""
+    if known.problem is None:
+        return budget.fit_execution(known, request, ceiling=config.max_reply_bytes)
+    if not known.has_begun or not isinstance(known.problem, ExecutionFailed):
+        raise known.problem
+    raise known.problem.with_partial(budget.fit_execution(known, request, ceiling=budget.PARTIAL_BYTES).model_dump())
 
 
-async def _execute_and_record(call: Call[ExecuteTests], history: History, look: "Look | None") -> ExecuteResult:
-    """The answer is the same as without a history, but for a notice if nothing can be recorded."""
+async def _executed(call: Call[ExecuteTests]) -> Report:
+    trial = await interpreters.run(call, call.request.timeout or call.config.default_timeout)
+    if trial.run is not None:
+        return await in_thread(partial(report.of_execution, trial.run, trial.error))
+    assert trial.error is not None, "there is a run, or the reason why there is none"
+    return report.of_no_run(trial.error, call.config.shard)
+
+
+async def _executed_and_recorded(call: Call[ExecuteTests], history: History, look: "Look | None") -> Report:
+    """The same as without a history, but for notices: what is recorded of the failures, or why nothing is."""
     # Who records nothing does not load them.
     from pytest_mcp.history import recorder  # noqa: PLC0415
     from pytest_mcp.report.history import recorded  # noqa: PLC0415
 
-    request, ceiling = call.request, call.config.max_reply_bytes
     with recorder.of(history).begin(call.config, look) as recording:
-        run = await _executed(call)
-        report = await in_thread(partial(result.executed, run))
-        groups = [[failure.node_id for failure in group.members] for group in report.groups]
+        known = await _executed(call)
+        if known.problem is not None:
+            recording.drop()
+            return known
+        groups = await in_thread(lambda: [[failure.node_id for failure in group.members] for group in known.groups])
         past = await additions.awaited("recorded runs", recording.notices(groups), instead=[])
-        told = replace(report, notices=[*report.notices, *past])
-        answer = await in_thread(partial(budget.fit_execution, told, request, ceiling=ceiling))
-        recording.keep(lambda origin, code: recorded.rows(run, report, origin, code))
-    return answer
+        recording.keep(partial(recorded.rows, call.request, known))
+    return replace(known, notices=[*known.notices, *past])
 
 
 async def finish_recording(config: Config, *, is_awaited: bool = False) -> str | None:
@@ -81,30 +91,25 @@ async def finish_recording(config: Config, *, is_awaited: bool = False) -> str |
     return await recorder.of(config.history).finish(is_awaited=is_awaited)
 
 
-async def discover(
-    request: DiscoverTests, config: Config, spare: Spare | None, on_progress: OnProgress
-) -> DiscoverResult:
+async def discover(request: DiscoverTests, project: Project) -> DiscoverResult:
+    config = project.config
     reach = (await _change(request, config)).reach
     if reach is not None and reach.changed == 0:
         return discovery.of_no_changes(reach)
-    run = await interpreters.run(Call(request, config, spare, on_progress, reach), config.default_timeout)
-    ceiling = config.max_reply_bytes
-    return await in_thread(lambda: discovery.fit_discovery(result.discovered(run), request, ceiling=ceiling))
+    trial = await interpreters.run(Call(request, project, reach), config.default_timeout)
+    if trial.error is not None:
+        raise trial.error
+    assert trial.run is not None, "as above"
+    found = partial(discovery.of_run, trial.run)
+    return await in_thread(lambda: discovery.fit_discovery(found(), request, ceiling=config.max_reply_bytes))
 
 
-def interrupted(request: Request, config: Config, ledger: Ledger, *, seconds: float, by: str) -> ExecutionFailed:
-    """What is known of a run that was cancelled by whoever had asked for it."""
-    ended = Exit(code=None, signal=None, reason="stopped", duration=seconds, stdout="", stderr="")
-    run = Run(request, ledger, ended, (), config.default_timeout, environment_of(config, None, ledger, []))
-    return no_result.interrupted(run, by)
-
-
-async def explain(
-    request: ExplainEnvironment, config: Config, spare: Spare | None, on_progress: OnProgress
-) -> ExplainResult:
+async def explain(request: ExplainEnvironment, project: Project) -> ExplainResult:
     """What keeps the tests from running is the answer here, not an error."""
-    survey = Call(Survey.of(request), config, spare, on_progress)
-    trial = await interpreters.try_interpreters(survey, config.default_timeout)
+    config = project.config
+    trial = await interpreters.try_interpreters(Call(Survey.of(request), project), config.default_timeout)
+    if trial.error is not None and interruption.signal_that_stopped() is not None:
+        raise trial.error
     python = trial.chosen.python if trial.chosen else None
     folder = None if request.path is None else request.path.path
     return await in_thread(lambda: environment.explained(trial, host.look(config, python, folder)))

@@ -6,7 +6,7 @@ What a client sees in `tools/list` is derived from these rows. How it is sent ov
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -18,8 +18,10 @@ from pytest_mcp.api.investigation import InvestigateFailure, InvestigateResult
 from pytest_mcp.api.requests import Arguments, DiscoverTests, ExecuteTests, ExplainEnvironment
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult, Shape
 from pytest_mcp.config.model import Bounds, Config
-from pytest_mcp.execution.spare import Spare
-from pytest_mcp.running.attempt import OnProgress
+from pytest_mcp.running.project import Project
+
+if TYPE_CHECKING:
+    from pytest_mcp.investigation.answer import Findings
 
 INSTRUCTIONS = """\
 Runs this project's pytest tests, in the project's own Python, instead of a shell.
@@ -47,16 +49,26 @@ _WORDS = {
     "string_pattern_mismatch": "must be a file name, with letters, digits and _*?.-[] only; path takes a folder",
 }
 
-Handler = Callable[[Any, Config, Spare | None, OnProgress], Awaitable[Shape]]
+# What is known of a call; what of it is sent, with the settings that limit it.
+Handler = Callable[[Any, Project], Awaitable[Any]]
+MakeAnswer = Callable[[Any, Any, Config], Shape]
 
 
-async def _investigate(
-    request: InvestigateFailure, config: Config, spare: Spare | None, on_progress: OnProgress
-) -> InvestigateResult:
+async def _investigate(request: InvestigateFailure, project: Project) -> "Findings":
     # No other call needs it, and it takes time to load.
     from pytest_mcp.investigation.investigate import investigate  # noqa: PLC0415
 
-    return await investigate(request, config, spare, on_progress)
+    return await investigate(request, project)
+
+
+def _same(answer: Shape, _request: Arguments, _config: Config) -> Shape:
+    return answer
+
+
+def _found(findings: "Findings", _request: Arguments, _config: Config) -> InvestigateResult:
+    from pytest_mcp.investigation import answer  # noqa: PLC0415 - as above
+
+    return answer.of(findings)
 
 
 @dataclass(frozen=True)
@@ -67,6 +79,7 @@ class Tool:
     request: type[Arguments]
     result: type[Shape]
     handler: Handler
+    answer: MakeAnswer
     destructive: bool
     idempotent: bool
     open_world: bool
@@ -127,6 +140,7 @@ TOOLS = (
         request=DiscoverTests,
         result=DiscoverResult,
         handler=engine.discover,
+        answer=_same,
         destructive=False,
         idempotent=True,
         open_world=False,
@@ -140,6 +154,7 @@ TOOLS = (
         request=ExecuteTests,
         result=ExecuteResult,
         handler=engine.execute,
+        answer=engine.answer,
         # Tests are the project's own code and can do anything.
         destructive=True,
         idempotent=False,
@@ -153,6 +168,7 @@ TOOLS = (
         request=ExplainEnvironment,
         result=ExplainResult,
         handler=engine.explain,
+        answer=_same,
         destructive=False,
         idempotent=True,
         open_world=False,
@@ -166,6 +182,7 @@ TOOLS = (
         request=InvestigateFailure,
         result=InvestigateResult,
         handler=_investigate,
+        answer=_found,
         # As execute_tests.
         destructive=True,
         idempotent=False,
@@ -203,6 +220,7 @@ def test_history() -> Tool:
         request=TestHistory,
         result=HistoryResult,
         handler=past_runs.answer,
+        answer=_same,
         destructive=False,
         idempotent=True,
         open_world=False,

@@ -18,7 +18,7 @@ from pytest_mcp.config import model as config
 from pytest_mcp.environments.managers import query
 from pytest_mcp.events import ledger
 from pytest_mcp.execution import command, start
-from pytest_mcp.report import budget, no_result
+from pytest_mcp.report import budget
 from pytest_mcp.report.notices import warnings
 from pytest_mcp.report.notices import whole_run as notices
 from pytest_mcp.report.tracebacks import style
@@ -86,7 +86,7 @@ FACTS = [
     ("docs/reliability.md", f"{incoming.DEEPEST} levels deep"),
     ("docs/reliability.md", f"{start.KEPT_OUTPUT // KIB} KiB from the beginning and from the end"),
     ("docs/reliability.md", f"{command.LEAST_TEXT:,} to {command.MOST_TEXT:,} characters"),
-    ("docs/reliability.md", f"of the same call, {no_result.PARTIAL_BYTES // MIB} MiB at most"),
+    ("docs/reliability.md", f"of the same call, {budget.PARTIAL_BYTES // MIB} MiB at most"),
     ("docs/reliability.md", f"{ledger.KEPT_TEXT // 10**6} million characters"),
     ("docs/reliability.md", f"| the report file | {start.REPORT_LIMIT // MIB} MiB;"),
 ]

@@ -43,8 +43,8 @@ from pytest_mcp.report import (
     no_result,
     places,
     pytest_output,
+    report,
     rerun,
-    result,
     serialize,
     tokens,
 )
@@ -210,12 +210,12 @@ def judged(said: str) -> object:
 
 def answered(said: str) -> object:
     run = execution(told(said), stdout=said, max_tokens=500)
-    return budget.fit_execution(result.executed(run), run.request, ceiling=2**24)
+    return budget.fit_execution(report.of_execution(run, None), run.request, ceiling=2**24)
 
 
 def listed(said: str) -> object:
     run = discovery([item(said), broken(said, traceback=said)], max_tokens=500)
-    return listing.fit_discovery(result.discovered(run), run.request, ceiling=2**24)
+    return listing.fit_discovery(listing.of_run(run), run.request, ceiling=2**24)
 
 
 def checked(said: str) -> None:
@@ -278,7 +278,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "incoming.admitted": admit,
     "incoming.mended": lambda said: incoming.mended(said.encode("utf-8", "replace")),
     "mentions.scan": lambda said: SCANNER.scan(said.encode("utf-8", "replace"), "__init__.py"),
-    "notices.of_execution": lambda said: notices.of_execution(execution(told(said)), execution([]).request),
+    "notices.of_execution": lambda said: notices.of_execution(execution(told(said))),
     "places.short": lambda said: (places.short(said), places.package(said), places.is_source(said)),
     "progress.words": lambda said: progress.words(ledger(Started(said))),
     "records.parse": lambda said: decode.parse(said.encode("utf-8", "replace")),

@@ -140,6 +140,18 @@ class NotInitialized(CallError):
 
 
 @dataclass(frozen=True)
+class RunEnvironment:
+    """Where a run took place."""
+
+    root: str
+    interpreter: str | None
+    candidates: Sequence[dict[str, str | None]]
+    python: str | None
+    pytest: str | None
+    config_file: str | None
+
+
+@dataclass(frozen=True)
 class RunFacts:
     """What is known of a run that did not end in a result; every key of the error's data."""
 
@@ -152,7 +164,7 @@ class RunFacts:
     timeout_exceeded: bool = False
     collection_errors: tuple[dict[str, Any], ...] = ()
     partial: dict[str, Any] | None = None
-    environment: dict[str, Any] | None = None
+    environment: RunEnvironment | None = None
 
     def of_refusal(self) -> "RunFacts":
         """For a refused argument: the message says what pytest printed, and the environment is not the cause."""
@@ -215,7 +227,15 @@ class ExecutionFailed(CallError):
         lines = [*sentences, *fixes, *_quoted("stderr", facts.stderr, headline)]
         super().__init__("\n".join(lines), facts.data(error_type))
         self.error_type = error_type
+        self.headline = headline
+        self.facts = facts
+        self.details = details
         self.fix = fix
+
+    def with_partial(self, partial: dict[str, Any]) -> "ExecutionFailed":
+        """The same error, with the answer of what had been reported."""
+        facts = replace(self.facts, partial=partial)
+        return ExecutionFailed(self.error_type, self.headline, facts, details=self.details, fix=self.fix)
 
 
 def _quoted(name: str, output: str, headline: str) -> list[str]:

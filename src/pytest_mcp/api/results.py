@@ -8,8 +8,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pytest_mcp.config.model import MOST_SHARDS
-
 Verdict = Literal["passed", "failed", "no_tests", "incomplete"]
 Outcome = Literal["passed", "failed", "skipped", "error"]
 
@@ -144,35 +142,6 @@ class PartialResult(ExecuteResult):
     exit_code: int | None  # type: ignore[assignment]  # a run that did not end has no exit code
     running: list[str]
     not_run: int
-
-
-class ShardFacts(Shape):
-    """What `merge` needs to know of a shard. Null where the run did not get that far."""
-
-    # Of this object; a newer one may have keys that change what the others mean.
-    format: int
-    index: Annotated[int, Field(ge=1)]
-    count: Annotated[int, Field(ge=1, le=MOST_SHARDS)]
-    tests: int | None
-    total: int | None
-    # Equal for shards of the same files with the same numbers of tests.
-    division: str | None
-    commit: str | None
-    # Equal for calls with the same parameters that choose tests.
-    selection: str | None
-    # Modules that skip themselves on import: every shard imports all of them and counts each as a skipped test.
-    skipped_modules: int
-
-
-class ShardResult(ExecuteResult):
-    """The answer of `run --shard`."""
-
-    shard: ShardFacts
-
-    @property
-    def is_empty_share(self) -> bool:
-        """Whether there are tests, but none for this shard, because there are fewer files than shards."""
-        return self.verdict == "no_tests" and self.shard.tests == 0 and bool(self.shard.total)
 
 
 class DiscoveredTest(Shape):

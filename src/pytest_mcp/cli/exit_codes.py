@@ -1,6 +1,6 @@
 """The exit codes of `pytest-mcp run`, `discover`, `merge` and `investigate`. They are pytest's; only success is 0.
 
-Pure: an answer or an error in, a number out.
+Pure: a report, an answer or an error in, a number out.
 
     0  every selected test ran and none failed; or tests were listed, and every file could be collected; or the shard
        is empty because there are fewer files than shards
@@ -15,8 +15,9 @@ from collections.abc import Mapping
 
 from pytest_mcp.api.errors import INTERNAL_ERROR, INVALID_PARAMS, CallError, ErrorType, ExecutionFailed
 from pytest_mcp.api.investigation import InvestigateResult
-from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ShardResult, Verdict
+from pytest_mcp.api.results import DiscoverResult, Verdict
 from pytest_mcp.cli.output import USAGE_ERROR
+from pytest_mcp.report.report import Report
 
 PASSED = 0
 FAILED = 1
@@ -39,11 +40,13 @@ OF_ERROR_TYPES: Mapping[ErrorType, int] = {
 OF_OTHER_ERRORS: Mapping[int, int] = {INVALID_PARAMS: USAGE_ERROR, INTERNAL_ERROR: BROKEN}
 
 
-def of_execution(result: ExecuteResult) -> int:
-    if isinstance(result, ShardResult) and result.is_empty_share:
+def of_report(report: Report) -> int:
+    if report.problem is not None:
+        return of_error(report.problem)
+    if report.is_empty_share:
         return PASSED  # the other shards have the tests; a CI job must not fail for that
-    own = result.exit_code if result.verdict in PREFER_PYTESTS_CODE else 0
-    return own or OF_VERDICTS[result.verdict]
+    own = report.exit_code if report.verdict in PREFER_PYTESTS_CODE else 0
+    return own or OF_VERDICTS[report.verdict]
 
 
 def of_discovery(result: DiscoverResult) -> int:

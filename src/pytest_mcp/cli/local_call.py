@@ -10,8 +10,8 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,8 +21,7 @@ import anyio
 from pytest_mcp import engine
 from pytest_mcp.api.errors import CallError, ExecutionFailed, InternalError
 from pytest_mcp.api.requests import Arguments as Asked
-from pytest_mcp.api.requests import Request, Survey
-from pytest_mcp.api.results import PartialResult, Shape
+from pytest_mcp.api.results import Shape
 from pytest_mcp.cli import exit_codes, render, terminal
 from pytest_mcp.cli.arguments import tool_flags, typed_advice, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
@@ -30,23 +29,25 @@ from pytest_mcp.cli.output import print_message, show, show_on_stderr
 from pytest_mcp.cli.progress.bar import ProgressBar
 from pytest_mcp.cli.progress.log import Log
 from pytest_mcp.cli.terminal import Screen
-from pytest_mcp.config.model import Config
+from pytest_mcp.config.model import MAX_REPLY_BYTES, Config
 from pytest_mcp.config.options import typed_flags
 from pytest_mcp.environments import interpreter
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.execution import additions, process, supervisor_client
+from pytest_mcp.execution import additions, process
 from pytest_mcp.execution.background import alongside
+from pytest_mcp.execution.interruption import Interruption, of_call
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.execution.start import Waiting
 from pytest_mcp.execution.stop_timeouts import INTERRUPTION_SECONDS
-from pytest_mcp.report import serialize
-from pytest_mcp.report.shards import facts
+from pytest_mcp.report import no_result, serialize
+from pytest_mcp.running.project import Project
 from pytest_mcp.tools import Tool, dump, named, offered, with_notices
 
 # How many folders a command names that is to be typed.
 MOST_FOLDERS = 20
 TAKE_FOLDERS = ("run", "discover")
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+# In seconds, for a call that was told to end at once.
+LONGEST_STOP = 10.0
 TEARING_DOWN = "interrupted: fixtures are torn down first; Ctrl-C again ends the run at once"
 
 
@@ -55,14 +56,19 @@ class ToolCommand:
     tool: Tool
     # The arguments for output that people read, made from those that were typed.
     for_people: Callable[[Arguments, Screen], Arguments]
-    print_result: Callable[[Any, Screen], None]
-    exit_code: Callable[[Any], int]
-    # Called with what a run has that was cut short, and with the text of its error.
-    print_partial: Callable[[PartialResult, Screen, str], None] | None = None
-    # Called with the result or the error after it was printed; an exit code replaces that of the answer.
+    # Both get what is known of the call, and the answer that was made of it.
+    print_result: Callable[[Any, Any, Screen], None]
+    exit_code: Callable[[Any, Any], int]
+    # Gets what is known of a call without a result, the request unless it was refused, and the text of the error.
+    print_problem: Callable[[Any, Any, Screen, str], None] = lambda _known, _request, _screen, text: show_on_stderr(
+        text
+    )
+    # What is known of a call that was refused.
+    of_error: Callable[[CallError], Any] = lambda error: error
+    # The line that `--json` prints instead of the answer or the error.
+    as_json: Callable[[Any], str] | None = None
+    # Called with what is known after it was printed; an exit code replaces that of the answer.
     after: Callable[[Any], int | None] = lambda _: None
-    # Called with an error: the answer that the command has nevertheless, if it has one.
-    rescued: Callable[[CallError], Shape | None] = lambda _: None
     # Whether it runs the tests once: failures are printed as they happen, and fixtures are torn down after Ctrl-C.
     runs_tests: bool = False
     # A child that waits for its job.
@@ -72,11 +78,24 @@ class ToolCommand:
 @dataclass(frozen=True)
 class LocalCall:
     tool: Tool
-    request: Asked
+    arguments: Arguments
     config: Config
     child: Waiting | None
     # Whether Ctrl-C is passed on to pytest first, which then has some time for its fixtures.
     tears_down: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call came to."""
+
+    # None if the arguments were refused.
+    request: Asked | None
+    # What the tool returned; None if it raised.
+    known: Any = None
+    # One of both: what a client would get.
+    answer: Shape | None = None
+    problem: CallError | None = None
 
 
 def run(command: ToolCommand, options: argparse.Namespace, config: Config) -> int:
@@ -102,12 +121,18 @@ def _reply(
 ) -> tuple[Any, bool]:
     try:
         tool = named(name, {tool.name: tool for tool in offered(config)})
-        request = tool.accept(arguments, config.bounds)
-        bar = ProgressBar(terminal.screen({}), None)
-        result = _called(_call(LocalCall(tool, request, config, child), bar), runner)
     except CallError as error:
         return serialize.of_error(error, config.max_reply_bytes), True
-    return serialize.safe(dump(result), colour=getattr(request, "color", False)), False
+    bar = ProgressBar(terminal.screen({}), None)
+    outcome = _outcome(LocalCall(tool, arguments, config, child), bar, runner)
+    return _as_sent(outcome, config.max_reply_bytes), outcome.problem is not None
+
+
+def _as_sent(outcome: Outcome, ceiling: int = MAX_REPLY_BYTES) -> Any:
+    if outcome.problem is not None:
+        return serialize.of_error(outcome.problem, ceiling)
+    assert outcome.answer is not None
+    return serialize.safe(dump(outcome.answer), colour=getattr(outcome.request, "color", False))
 
 
 def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runner: asyncio.Runner) -> int:
@@ -116,32 +141,26 @@ def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runn
     if not options.json:
         arguments = command.for_people(arguments, screen)
         config = config._replace(max_reply_bytes=sys.maxsize)
-    try:
-        request = command.tool.accept(arguments, config.bounds)
-        bar = _bar(command, options, screen)
-        call = LocalCall(command.tool, request, config, command.child, tears_down=command.runs_tests)
-        result = _called(_call(call, bar), runner)
-    except CallError as error:
-        rescued = command.rescued(error)
-        if rescued is None:
-            return _failed(error, command, options, config, screen)
-        result = rescued
+    call = LocalCall(command.tool, arguments, config, command.child, tears_down=command.runs_tests)
+    outcome = _outcome(call, _bar(command, options, screen), runner)
+    problem, known = outcome.problem, outcome.known
+    if problem is not None and known is None:
+        known = command.of_error(problem)
     if options.json:
-        show(serialize.line(serialize.safe(dump(result), colour=getattr(request, "color", False))))
+        show(command.as_json(known) if command.as_json else serialize.line(_as_sent(outcome)))
+    elif problem is not None:
+        command.print_problem(known, outcome.request, screen, _for_people(problem, options, config, screen))
     else:
-        command.print_result(result, screen)
-    return command.after(result) or command.exit_code(result)
+        command.print_result(known, outcome.answer, screen)
+    code = exit_codes.of_error(problem) if problem is not None else command.exit_code(known, outcome.answer)
+    return command.after(known) or code
 
 
-def _failed(error: CallError, command: ToolCommand, options: argparse.Namespace, config: Config, screen: Screen) -> int:
-    if options.json:
-        show(serialize.line(serialize.of_error(error) | _shard(config)))
-    else:
-        error = typed_advice.with_refs(error, tool_flags.arguments(options), config.root)
-        error = _in_typed_words(error, options, config)
-        message = typed_advice.message(error, config.root, partial(_with_python, options))
-        _print_error(error, command, screen, message)
-    return command.after(error) or exit_codes.of_error(error)
+def _for_people(error: CallError, options: argparse.Namespace, config: Config, screen: Screen) -> str:
+    error = typed_advice.with_refs(error, tool_flags.arguments(options), config.root)
+    error = _in_typed_words(error, options, config)
+    message = typed_advice.message(error, config.root, partial(_with_python, options))
+    return "\n".join(render.of_error(error, screen.err, message))
 
 
 def _in_typed_words(error: CallError, options: argparse.Namespace, config: Config) -> CallError:
@@ -162,11 +181,6 @@ def _bar(command: ToolCommand, options: argparse.Namespace, screen: Screen) -> P
     return ProgressBar(screen, Log(screen.err, lists_files=not is_quiet) if has_log else None)
 
 
-def _shard(config: Config) -> dict[str, Any]:
-    """With `run --shard`: which shard it was, so that `merge` can say which one did not finish."""
-    return {} if config.shard is None else {"shard": dump(facts.of_error(config.shard))}
-
-
 def _with_python(options: argparse.Namespace, python: str) -> list[str]:
     """The command that was typed, with this Python."""
     given = tool_flags.arguments(options)
@@ -176,53 +190,56 @@ def _with_python(options: argparse.Namespace, python: str) -> list[str]:
     return ["pytest-mcp", *settings, options.command, "--python", python, *tool_flags.as_typed(given)]
 
 
-def _print_error(error: CallError, command: ToolCommand, screen: Screen, message: str) -> None:
-    text = "\n".join(render.of_error(error, screen.err, message))
-    if (partial := error.data.get("partial")) is not None and command.print_partial is not None:
-        command.print_partial(PartialResult.model_validate(partial), screen, text)
-    else:
-        show_on_stderr(text)
-
-
-def _called(call: Coroutine[Any, Any, Shape], runner: asyncio.Runner) -> Shape:
+def _outcome(call: LocalCall, bar: ProgressBar, runner: asyncio.Runner) -> Outcome:
+    request, known = None, None
     process.prepare()
     try:
-        return runner.run(call)
+        with _bugs_as_errors():
+            request = call.tool.accept(call.arguments, call.config.bounds)
+            known, notices = runner.run(_call(call, request, bar))
+            answer = call.tool.answer(known, request, call.config)
+    except CallError as error:
+        return Outcome(request, known, problem=error)
+    return Outcome(request, known, with_notices(answer, notices))
+
+
+@contextmanager
+def _bugs_as_errors() -> Iterator[None]:
+    try:
+        yield
     except CallError:
         raise
     except Exception as bug:
         raise InternalError(bug) from bug
 
 
-async def _call(call: LocalCall, bar: ProgressBar) -> Shape:
-    """The result of the tool. A signal cancels the call and raises the error `interrupted`."""
-    received: list[str] = []
-    event = anyio.Event()
+async def _call(call: LocalCall, request: Asked, bar: ProgressBar) -> tuple[Any, list[str]]:
+    """What the tool returns, and notices on what could not be added to it. A signal ends the call."""
+    interruption = Interruption()
+    of_call.set(interruption)
     spare = None if call.child is None else Spare(wanted=False, fingerprint=interpreter.state, started=call.child)
-    if call.tears_down:
-        supervisor_client.interruption.set(event)
+    project = Project(call.config, spare, additions.sparing("progress", bar.update))
 
     async def interrupt_on_signal() -> None:
         async with _signals() as signals:
-            received.append(await anext(signals))
-            if received == ["SIGINT"] and call.tears_down and await bar.learn_whether_it_has_begun():
+            received = await anext(signals)
+            if received == "SIGINT" and call.tears_down and await bar.learn_whether_it_has_begun():
                 bar.announce(TEARING_DOWN)
-                event.set()
+                interruption.ask()
                 with anyio.move_on_after(INTERRUPTION_SECONDS):
-                    received.append(await anext(signals))
+                    received = await anext(signals)
         bar.stop()
+        interruption.force(received)
+        # Then every process ends. What takes longer is not waiting for one.
+        await anyio.sleep(LONGEST_STOP)
         scope.cancel()
 
     with anyio.CancelScope() as scope:
         async with alongside(interrupt_on_signal()), alongside(bar.keep_drawn()):
             with additions.collected() as left_out:
-                result = await call.tool.handler(
-                    call.request, call.config, spare, additions.sparing("progress", bar.update)
-                )
-            return with_notices(result, left_out.notices)
-    made = bar.ledger if isinstance(bar.ledger, Ledger) else Ledger()
-    ran = call.request if isinstance(call.request, Request) else Survey()
-    raise engine.interrupted(ran, call.config, made, seconds=bar.seconds, by=received[-1])
+                known = await call.tool.handler(request, project)
+            return known, left_out.notices
+    raise no_result.interrupted_before(interruption.by or "")
 
 
 @asynccontextmanager

@@ -1,48 +1,42 @@
 """`pytest-mcp run` with targets that have different environments: run each part in its own, one after the other.
 
-Without targets, the members stand for a root that has no environment of its own.
-
-In comes the request for all of them; out comes one answer, made in `report/members`. The time limit, `maxfail` and the
-token limit are those of all parts together. A part that cannot run does not keep the others from running. Which
-targets belong together is decided in `environments/by_environment.py`.
+Without targets, the members stand for a root that has no environment of its own. The time limit and `maxfail` are those
+of all parts together. A part that cannot run does not keep the others from running. Which targets belong together is
+decided in `environments/by_environment.py`; the reports of the parts are merged before anything is cut.
 """
 
 import math
-from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 
 from pytest_mcp import engine
 from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, InvalidParams, RefusedByPytest
 from pytest_mcp.api.requests import ExecuteTests, Request
-from pytest_mcp.api.results import DiscoverResult, ExecuteResult, PartialResult
 from pytest_mcp.api.targets import Target
 from pytest_mcp.cli import exit_codes, render
 from pytest_mcp.cli.colours import Painter
 from pytest_mcp.cli.files.junit_file import JUnitFile
-from pytest_mcp.cli.files.run_page import OnPart
-from pytest_mcp.config.model import LEAST_REPLY_BYTES, LEAST_TOKENS, Config
+from pytest_mcp.config.model import Config
 from pytest_mcp.environments import interpreter, members
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.run import Run
-from pytest_mcp.events.steps import Steps
-from pytest_mcp.execution import supervisor_client
+from pytest_mcp.execution import interruption
 from pytest_mcp.execution.background import in_thread
-from pytest_mcp.execution.spare import Spare
-from pytest_mcp.report.members.merge import MemberAnswer, merged
-from pytest_mcp.running.attempt import OnProgress
-from pytest_mcp.text import few, in_line
+from pytest_mcp.report.merge import Part, merge
+from pytest_mcp.report.report import Report
+from pytest_mcp.report.verdict import Evidence
+from pytest_mcp.running.project import Project
+from pytest_mcp.text import cut_middle, few, in_line, safe
 
-Answer = TypeVar("Answer", ExecuteResult, DiscoverResult)
-
-INTERRUPTED = "interrupted"
 PLAIN = Painter(has_colours=False)
 _NOT_RUN = "was not run: "
 # Why the root itself, which is a part if it has tests of its own, cannot run.
 NO_ENVIRONMENT = "it has tests outside of its members, and no environment for them"
+# Of what an error says, in characters; and how many errors are quoted.
+LONGEST_ERROR = 2_000
+MOST_ERRORS = 10
 
 Parts = list[list[Target]]
 
@@ -53,14 +47,31 @@ async def instead_of_root(error: CallError, asked: Request, config: Config) -> P
     return await in_thread(partial(members.instead_of_root, config)) if is_about_it else []
 
 
-def with_notice(result: Answer, parts: Parts) -> Answer:
+def instead_notice(parts: Parts) -> str:
     names = [target.relative for part in parts if not is_root(part) for target in part]
-    notice = f"The root has no environment of its own, so its members were taken, each with its own: {few(names)}."
-    return result.model_copy(update={"notices": [*result.notices, notice]})
+    return f"The root has no environment of its own, so its members were taken, each with its own: {few(names)}."
 
 
 def is_root(part: Sequence[Target]) -> bool:
     return [target.relative for target in part] == [members.ROOT]
+
+
+@dataclass(frozen=True)
+class _Ended:
+    """What became of one part."""
+
+    label: str
+    report: Report
+    # Why it has no result, the error in full unless that says all of it, and the exit code that stands for it.
+    gap: str | None = None
+    error: str | None = None
+    code: int | None = None
+
+    @property
+    def versions(self) -> str | None:
+        known = self.report.environment
+        is_known = known is not None and self.report.problem is None
+        return f"{self.label} (Python {known.python}, pytest {known.pytest})" if known and is_known else None
 
 
 @dataclass
@@ -68,150 +79,131 @@ class Members:
     """The parts of one request, and what is known of those that have ended."""
 
     request: ExecuteTests
-    config: Config
+    project: Project
     parts: Parts
-    keep: OnPart
-    # Whether the text that pytest printed is to be condensed although it is asked for in full.
-    condenses: bool
+    junit: JUnitFile
     # Whether they stand for a root without an environment.
     stand_for_root: bool
-    answers: list[MemberAnswer] = field(default_factory=list)
-    # Of the part that runs: whether its child has reported something.
-    has_begun: bool = False
-    # An exit code if the JUnit file could not be written.
-    unwritten: int | None = None
+    ended: list[_Ended] = field(default_factory=list)
 
-    async def execute(self, spare: Spare | None, on_progress: OnProgress) -> ExecuteResult:
+    async def execute(self) -> Report:
         """Raises InvalidParams for what cannot be merged."""
         self._check()
-        limit = self.request.timeout or self.config.default_timeout
+        limit = self.request.timeout or self.project.config.default_timeout
         deadline = anyio.current_time() + limit
-
-        def follow(made: Ledger | Steps) -> None:
-            self.has_begun = True
-            on_progress(made)
-
-        with JUnitFile.of(self.config.pytest_options) as junit:
-            for part in self.parts:
-                left = math.ceil(deadline - anyio.current_time())
-                if self._is_over(part):
-                    continue
-                if self.stand_for_root and is_root(part):
-                    self._skip(part, NO_ENVIRONMENT, code=exit_codes.OF_ERROR_TYPES["environment"])
-                    continue
-                if left <= 0:
-                    self._skip(part, f"the limit of {limit} seconds had passed")
-                    continue
-                config = self._config(junit.options(len(self.answers)))
-                runs: list[Run[ExecuteTests]] = []
-                self.has_begun = False
-                call = engine.execute(self._request(part, left), config, spare, follow, on_run=runs.append)
-                if (result := await self._result(part, call)) is not None:
-                    self._add_result(part, junit.cleaned(result), runs)
-            self.unwritten = junit.write(self.answers)
+        for part in self.parts:
+            left = math.ceil(deadline - anyio.current_time())
+            if (skipped := self._skipped(part, left, limit)) is not None:
+                self._add(skipped)
+                continue
+            config = self.project.config._replace(pytest_options=self.junit.options(len(self.ended)))
+            report = await engine.execute(self._request(part, left), replace(self.project, config=config))
+            self._add(self._ended(part, self.junit.cleaned(report)))
         return self._merged()
 
-    def rescued(self, error: CallError) -> ExecuteResult | None:
-        """The answer of a command that was ended at once, with all that ran until then."""
-        if not isinstance(error, ExecutionFailed):
-            return None
-        for part in self.parts[len(self.answers) :][:1]:
-            self._add_error(part, error)
-        for part in self.parts[len(self.answers) :]:
-            self._skip(part, INTERRUPTED)
-        return self._merged()
+    def _merged(self) -> Report:
+        asked = self.request
+        is_filtered = any(value is not None for value in (asked.keywords, asked.markers, asked.changed))
+        gaps = [f"{each.label} {_sentence(each.gap)}" for each in self.ended if each.gap]
+        versions = [each.versions for each in self.ended if each.versions]
+        told = [
+            *gaps,
+            *([] if is_filtered else [f"{each.label} has no tests." for each in self.ended if _is_empty(each)]),
+            *([f"Each ran in its own environment: {few(versions)}."] if versions else []),
+        ]
+        parts = [Part(each.label, each.report) for each in self.ended]
+        whole = merge(parts, told, one_is_missing=bool(gaps), may_be_empty=is_filtered, keeps_apart=True)
+        codes = [each.code for each in self.ended if each.code is not None]
+        notices = [*whole.notices, *([instead_notice(self.parts)] if self.stand_for_root else [])]
+        return replace(
+            whole,
+            exit_code=max(codes, default=whole.exit_code),
+            notices=notices,
+            printed=self._with_errors(whole.printed),
+            condensed=self._with_errors(whole.condensed),
+            closing=_closing(whole),
+        )
 
-    def _merged(self) -> ExecuteResult:
-        shown = {"detail": "tests"} if self.condenses else {}
-        return merged(self.answers, self.request.model_copy(update=shown))
+    def _with_errors(self, printed: str) -> str:
+        quoted = [(each.label, each.error) for each in self.ended if each.error is not None][:MOST_ERRORS]
+        errors = [f"{label}:\n{cut_middle(safe(error), LONGEST_ERROR)}" for label, error in quoted]
+        return "\n\n".join(filter(None, [*errors, printed]))
 
     def _check(self) -> None:
-        for name, given in {"coverage": self.request.coverage, "shard": self.config.shard}.items():
-            if given is not None:
-                names = " and ".join(map(self._name, self.parts[:2]))
-                message = f"is for one environment, but {names} have their own; run each alone"
-                raise InvalidParams([Fault(name, message, "several_environments", given)])
-
-    def _config(self, pytest_options: tuple[str, ...]) -> Config:
-        most = max(LEAST_REPLY_BYTES, self.config.max_reply_bytes // len(self.parts))
-        return self.config._replace(pytest_options=pytest_options, max_reply_bytes=most)
+        if self.project.config.shard is not None:
+            names = " and ".join(map(self._name, self.parts[:2]))
+            message = f"is for one environment, but {names} have their own; run each alone"
+            raise InvalidParams([Fault("shard", message, "several_environments", self.project.config.shard)])
 
     def _request(self, part: Sequence[Target], seconds: int) -> ExecuteTests:
-        most = self.request.max_tokens or self.request.default_max_tokens
-        changes: dict[str, Any] = {
-            "path": None,
-            "node_ids": tuple(part),
-            "timeout": seconds,
-            "max_tokens": max(LEAST_TOKENS, most // len(self.parts)),
-        }
+        changes: dict[str, Any] = {"path": None, "node_ids": tuple(part), "timeout": seconds}
         if self.request.maxfail is not None:
             changes["maxfail"] = self.request.maxfail - self._failures
         return self.request.model_copy(update=changes)
 
-    async def _result(self, part: Sequence[Target], call: Awaitable[ExecuteResult]) -> ExecuteResult | None:
-        """None if it ends with an error, which is the answer then."""
-        try:
-            return await call
-        except CallError as error:
-            self._add_error(part, error)
-            return None
+    def _skipped(self, part: Sequence[Target], left: int, limit: int) -> _Ended | None:
+        """What is known of a part that is not to run."""
+        most = 1 if self.request.failfast else self.request.maxfail
+        nothing = partial(_Ended, self._name(part), Report(Evidence(has_no_result=True)))
+        if interruption.is_asked():
+            return nothing(f"{_NOT_RUN}interrupted", code=exit_codes.INTERRUPTED)
+        if most is not None and self._failures >= most:
+            # Without a code: the answer has failures.
+            return nothing(f"{_NOT_RUN}{self._failures} failed before")
+        if self.stand_for_root and is_root(part):
+            return nothing(f"{_NOT_RUN}{NO_ENVIRONMENT}", code=exit_codes.OF_ERROR_TYPES["environment"])
+        if left <= 0:
+            return nothing(f"{_NOT_RUN}the limit of {limit} seconds had passed", code=exit_codes.INTERRUPTED)
+        return None
 
-    def _add_result(self, part: Sequence[Target], result: ExecuteResult, runs: Sequence[Run[ExecuteTests]]) -> None:
-        for run in runs:
-            self.keep(run)
-        known = runs[0].environment if runs else None
-        versions = f"Python {known['python']}, pytest {known['pytest']}" if known else None
-        self._add(part, result=result, versions=versions)
+    def _ended(self, part: Sequence[Target], report: Report) -> _Ended:
+        error = report.problem
+        if error is None:
+            return _Ended(self._name(part), report)
+        lines = render.of_error(error, PLAIN)
+        gap = _gap(error, lines)
+        whole = None if [gap] == [_NOT_RUN + line for line in lines] else "\n".join(lines)
+        return _Ended(self._name(part), report, gap, whole, exit_codes.of_error(error))
+
+    def _add(self, ended: _Ended) -> None:
+        self.junit.add(ended.label, ended.gap)
+        self.ended.append(ended)
 
     @property
     def _failures(self) -> int:
-        summaries = [answer.result.summary for answer in self.answers if answer.result is not None]
+        summaries = [each.report.summary for each in self.ended]
         return sum(summary.failed + summary.errors for summary in summaries)
 
-    def _is_over(self, part: Sequence[Target]) -> bool:
-        """Whether nothing more is to run; then this part is skipped."""
-        event = supervisor_client.interruption.get()
-        most = 1 if self.request.failfast else self.request.maxfail
-        if event is not None and event.is_set():
-            self._skip(part, INTERRUPTED)
-        elif most is not None and self._failures >= most:
-            # Not an error: the answer has failures.
-            self._skip(part, f"{self._failures} failed before", code=None)
-        else:
-            return False
-        return True
-
-    def _skip(self, part: Sequence[Target], why: str, *, code: int | None = exit_codes.INTERRUPTED) -> None:
-        self._add(part, problem=_NOT_RUN + why, error_code=code)
-
-    def _add_error(self, part: Sequence[Target], error: CallError) -> None:
-        partial = error.data.get("partial") if self.has_begun else None
-        result = None if partial is None else PartialResult.model_validate(partial)
-        if result is not None:
-            self.keep(result)
-        lines = render.of_error(error, PLAIN)
-        problem = _problem(error, lines)
-        self._add(
-            part,
-            result=result,
-            problem=problem,
-            error=None if [problem] == [_NOT_RUN + line for line in lines] else "\n".join(lines),
-            error_code=exit_codes.of_error(error),
-        )
-
-    def _add(self, part: Sequence[Target], **known: Any) -> None:
-        usual: dict[str, Any] = {"facts": None, "result": None}
-        self.answers.append(MemberAnswer(self._name(part), **usual | known))
-
     def _name(self, part: Sequence[Target]) -> str:
-        root = self.config.root
+        root = self.project.config.root
         folder = members.home(interpreter.pointed_at([target.path for target in part], root), root)
         return "the project root" if folder == root else folder.relative_to(root).as_posix()
 
 
-def _problem(error: CallError, lines: Sequence[str]) -> str:
+def _is_empty(ended: _Ended) -> bool:
+    return ended.report.verdict == "no_tests"
+
+
+def _closing(report: Report) -> str:
+    """The counts that no other key of an answer has, as pytest writes them."""
+    numbers = {
+        "xfailed": report.xfailed,
+        "xpassed": report.xpassed,
+        "deselected": report.deselected,
+        "rerun": report.repeated,
+    }
+    listed = ", ".join(f"{number} {name}" for name, number in numbers.items() if number)
+    return f"{listed} in {report.duration:.2f}s" if listed else ""
+
+
+def _gap(error: CallError, lines: Sequence[str]) -> str:
     """A refusal is told whole if it fits into a notice."""
     if not isinstance(error, InvalidParams | RefusedByPytest):
         return f"did not finish: {lines[0]}"
     whole = _NOT_RUN + lines[0]
     return whole if len(lines) == 1 and in_line(whole) == whole else f"{_NOT_RUN}its arguments were refused"
+
+
+def _sentence(gap: str | None) -> str:
+    words = in_line(gap or "").rstrip(".")
+    return words if words.endswith("?") else f"{words}."

@@ -1,11 +1,11 @@
 """The report of `pytest-mcp run`, with the most important lines last, where a terminal stops scrolling.
 
-Pure: a result or an error in, lines out. The order: output of pytest that is nowhere else, listed tests without a
-failure, the failures that the answer shows (the most important cause last), files that could not be collected,
-notices, the command that runs the failures again, and one line with the verdict and the counts.
+Pure. The order: output of pytest that is nowhere else, listed tests without a failure, the failures that the answer
+shows (the most important cause last), files that could not be collected, notices, the command that runs the failures
+again, and one line with the verdict and the counts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_mcp.api.errors import SHOWN_FAULTS, CallError, Fault, InternalError, InvalidParams, RefusedByPytest
@@ -15,13 +15,12 @@ from pytest_mcp.api.results import (
     CoverageFile,
     ExecuteResult,
     FailureGroup,
-    PartialResult,
-    Summary,
     TestResult,
     Verdict,
 )
 from pytest_mcp.cli.colours import RESET, Colour, Painter
-from pytest_mcp.report import collection_errors, pytest_output
+from pytest_mcp.report import collection_errors
+from pytest_mcp.report.report import Report
 from pytest_mcp.text import cut_middle, safe, safe_line, safe_with_colour, span
 
 Lines = list[str]
@@ -47,8 +46,13 @@ _TYPED_WORDS = {
 _LINE_COLOURS: dict[str, tuple[Colour, ...]] = {"E": ("red",), ">": ("bold",)}
 
 
-def of_run(result: ExecuteResult, painter: Painter, *, again: str | None, by_detail: bool = True) -> Lines:
-    """`again` is the command that runs the failures again; `by_detail` is whether --detail shows what is left out."""
+def of_run(
+    report: Report, result: ExecuteResult, painter: Painter, *, again: str | None, by_detail: bool = True
+) -> Lines:
+    """`result` is what is shown of the report, `again` the command that runs the failures again.
+
+    `by_detail` is whether --detail shows what is left out.
+    """
     blocks = [
         _printed(result.text_output, painter),
         [_not_failed(test) for test in result.tests if not _is_failed(test)],
@@ -58,7 +62,7 @@ def of_run(result: ExecuteResult, painter: Painter, *, again: str | None, by_det
         of_notices(result.notices, painter),
         _left_out(result, painter, by_detail=by_detail),
         [f"To run the failures again: {safe_line(again)}"] if again else [],
-        [_closing(result, painter)],
+        [_closing(report, painter)],
     ]
     return spaced(blocks)
 
@@ -67,10 +71,9 @@ def without_tracebacks(result: ExecuteResult) -> ExecuteResult:
     return result.model_copy(update={"tests": [test.model_copy(update={"traceback": None}) for test in result.tests]})
 
 
-def condensed(result: ExecuteResult) -> ExecuteResult:
+def condensed(report: Report, result: ExecuteResult) -> ExecuteResult:
     """An answer with pytest's own tracebacks, without what pytest printed besides them and we print ourselves."""
-    closing = pytest_output.telling_closing_line(result.text_output)
-    printed = "\n".join(filter(None, [pytest_output.condense(result.text_output), closing]))
+    printed = "\n".join(filter(None, [report.condensed, report.closing]))
     return only_failures(result).model_copy(update={"text_output": printed})
 
 
@@ -212,29 +215,25 @@ def _left_out(result: ExecuteResult, painter: Painter, *, by_detail: bool) -> Li
     return [painter.paint(sentence, "dim") for sentence in sentences]
 
 
-def _closing(result: ExecuteResult, painter: Painter) -> str:
-    word, colour = _VERDICTS[result.verdict]
-    counts = _counts(result.summary, pytest_output.expected(result.text_output))
-    if isinstance(result, PartialResult):
-        unfinished = [(len(result.running), "cut off"), (result.not_run, "not run")]
-        counts += [f"{number} {name}" for number, name in unfinished if number]
-    listed = ", ".join(counts) or "nothing ran"
-    return painter.paint(f"{word}: {listed} in {span(result.summary.duration)}", "bold", colour)
+def _closing(report: Report, painter: Painter) -> str:
+    word, colour = _VERDICTS[report.verdict]
+    listed = ", ".join(f"{number} {name}" for name, number in _counts(report).items() if number) or "nothing ran"
+    return painter.paint(f"{word}: {listed} in {span(report.summary.duration)}", "bold", colour)
 
 
-def _counts(summary: Summary, expected: Mapping[str, int]) -> list[str]:
-    """`expected` are tests marked xfail, which the summary counts as passed or skipped."""
-    errors = "error" if summary.errors == 1 else "errors"
-    xfailed, xpassed = min(expected["xfailed"], summary.skipped), min(expected["xpassed"], summary.passed)
-    numbers = {
+def _counts(report: Report) -> dict[str, int]:
+    """The summary counts tests marked xfail as passed or skipped."""
+    summary, is_cut_short = report.summary, report.problem is not None
+    return {
         "failed": summary.failed,
-        errors: summary.errors,
-        "passed": summary.passed - xpassed,
-        "skipped": summary.skipped - xfailed,
-        "xfailed": xfailed,
-        "xpassed": xpassed,
+        "error" if summary.errors == 1 else "errors": summary.errors,
+        "passed": summary.passed - report.xpassed,
+        "skipped": summary.skipped - report.xfailed,
+        "xfailed": report.xfailed,
+        "xpassed": report.xpassed,
+        "cut off": len(report.running) if is_cut_short else 0,
+        "not run": report.not_run if is_cut_short else 0,
     }
-    return [f"{number} {name}" for name, number in numbers.items() if number]
 
 
 def _is_failed(test: TestResult) -> bool:

@@ -28,6 +28,8 @@ class Exit:
     # Bytes that are missing from the middle of what it printed.
     left_out: int = 0
     report: ReportState = "kept"
+    # The signal by which whoever had asked for the run ended it at once.
+    stopped_by: str | None = None
 
     @property
     def timed_out(self) -> bool:

@@ -4,8 +4,9 @@ Pure. `running.attempt` makes a `Run`. What it means is decided in `result` and 
 """
 
 from dataclasses import dataclass
-from typing import Generic, TypedDict, TypeVar
+from typing import Generic, TypeVar
 
+from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import Request
 from pytest_mcp.config.model import Shard
@@ -13,17 +14,6 @@ from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
 
 Asked_co = TypeVar("Asked_co", bound=Request, covariant=True)
-
-
-class RunEnvironment(TypedDict):
-    """Where a run took place, as the data of an error shows it."""
-
-    root: str
-    interpreter: str | None
-    candidates: list[dict[str, str | None]]
-    python: str | None
-    pytest: str | None
-    config_file: str | None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import anyio
 
 from pytest_mcp.events.exit import Exit, ReportState
-from pytest_mcp.execution import start, supervisor_client
+from pytest_mcp.execution import interruption, start, supervisor_client
 from pytest_mcp.execution.background import alongside
 from pytest_mcp.execution.command import Command
 from pytest_mcp.execution.folder import run_folder
@@ -49,11 +49,15 @@ async def run(
     ended before it began, the command is started again without one.
     """
     done = finished or anyio.Event()
-    if spare is not None and (ended := await _carry_out(spare, command, time_limit, on_line, done)):
-        return ended
-    ended = await _carry_out(start.supervisor(command.launch.env), command, time_limit, on_line, done)
+    ended = None
+    if spare is not None:
+        ended = await _carry_out(spare, command, time_limit, on_line, done)
+    if ended is None:
+        ended = await _carry_out(start.supervisor(command.launch.env), command, time_limit, on_line, done)
     assert ended is not None
-    return ended
+    by = interruption.signal_that_stopped()
+    is_ended_by_it = by is not None and ended.reason in ("stopped", "lost")
+    return replace(ended, code=None, signal=None, stopped_by=by) if is_ended_by_it else ended
 
 
 async def start_ahead(launch: Launch, environment: object) -> Waiting:

@@ -10,21 +10,17 @@ import os
 import signal
 import time
 from contextlib import suppress
-from contextvars import ContextVar
 from typing import Literal
 
 import anyio
 
 from pytest_mcp.events.exit import Exit
-from pytest_mcp.execution import linux, process_tree, start
+from pytest_mcp.execution import interruption, linux, process_tree, start
 from pytest_mcp.execution.background import alongside, in_thread
 from pytest_mcp.execution.messages import Answer, Go, NotStarted, Order, Start, decode_answer, encode
 from pytest_mcp.execution.start import Started
 from pytest_mcp.execution.stop_timeouts import OVERTIME_SECONDS
 
-# Set by a command that can be interrupted: when this event comes, the child of its run gets SIGINT and some time to
-# clean up. A client's call has none, it is cancelled.
-interruption: ContextVar[anyio.Event | None] = ContextVar("interruption", default=None)
 # The longest that ending orphans may take.
 ORPHAN_SECONDS = 2.0
 ORPHAN_PAUSE_SECONDS = 0.01
@@ -73,11 +69,15 @@ async def end(started: Started) -> None:
 
 
 async def _pass_on_interruption(started: Started) -> None:
-    if (event := interruption.get()) is not None:
-        await event.wait()
-        # It has ended meanwhile, or was told to stop at once.
+    if (current := interruption.of_call.get()) is None:
+        return
+    await current.asked.wait()
+    if not current.forced.is_set():
+        # It may have ended meanwhile.
         with suppress(OSError, ValueError):
             await send(started, {"kind": "interrupt"})
+        await current.forced.wait()
+    started.tell_to_stop()
 
 
 async def _printed(started: Started) -> bytes:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pytest_mcp.api import investigation as api
+from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.investigation import InvestigateResult, Kind
 from pytest_mcp.investigation import outcome, rates
 from pytest_mcp.investigation.alone import Alone
@@ -43,6 +44,8 @@ class Findings:
     notices: tuple[str, ...] = ()
     # What recorded runs say. It is evidence only: the kind rests on the runs of this investigation.
     past: tuple[str, ...] = ()
+    # Of the run that collected the test; None if there is none.
+    environment: RunEnvironment | None = None
 
     @property
     def known(self) -> list[Outcome]:

@@ -1,24 +1,22 @@
 """The steps of an investigation, one after the other, until its deadline.
 
-In comes a request; out comes an answer. Running out of time is never an error: what is known by then is the answer.
+In comes a request; out come findings. Running out of time is never an error: what is known by then is the answer.
 First the test is collected, which refuses a name that is not one test. Then it runs alone, at the base and in the
 suite's order, as far as that can tell something. What all of it means is decided in `answer`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import anyio
 
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
-from pytest_mcp.api.investigation import InvestigateFailure, InvestigateResult, OneTest
+from pytest_mcp.api.investigation import InvestigateFailure, OneTest
 from pytest_mcp.config.model import Config
 from pytest_mcp.events.run import Run
 from pytest_mcp.events.steps import Steps
-from pytest_mcp.execution.background import in_thread
-from pytest_mcp.execution.spare import Spare
-from pytest_mcp.investigation import alone, answer, base, order, outcome, suite_places
+from pytest_mcp.investigation import alone, base, order, outcome, suite_places
 from pytest_mcp.investigation.alone import Alone, Say, Seeds
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase, BaseSearch, Found
@@ -28,8 +26,9 @@ from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import LEAST_SECONDS, OutOfTime, Runner, deadline_of_runs
 from pytest_mcp.investigation.suspects import Suspected, suspects
 from pytest_mcp.report.environment.attempt import Trial
-from pytest_mcp.running.attempt import Call, OnProgress
+from pytest_mcp.running.attempt import Call
 from pytest_mcp.running.interpreters import try_interpreters
+from pytest_mcp.running.project import OnProgress, Project
 from pytest_mcp.text import label
 
 # All tests before one that fails alone: how long they may run, and which share of the time. They can only show that it
@@ -38,54 +37,40 @@ SECONDS_FOR_NEED = 60
 SHARE_FOR_NEED = 0.25
 
 
-OnFound = Callable[[Findings, Run[OneTest] | None], None]
-
-
-async def investigate(
-    request: InvestigateFailure,
-    config: Config,
-    spare: Spare | None,
-    on_progress: OnProgress,
-    *,
-    on_found: OnFound = lambda _findings, _collected: None,
-) -> InvestigateResult:
-    """Raises InvalidParams if the name is not that of one test or the base is no commit.
-
-    `on_found` is given everything that the answer is made of, and the run that collected the test.
-    """
+async def investigate(request: InvestigateFailure, project: Project) -> Findings:
+    """Raises InvalidParams if the name is not that of one test or the base is no commit."""
+    config = project.config
     seconds = request.timeout or config.default_timeout
     end, deadline = anyio.current_time() + seconds, deadline_of_runs(seconds)
     asked = request.node_id.node_id
-    say = _counting(on_progress)
+    say = _counting(project.on_progress)
     found = await base.find(config, request.base, deadline)
     say("collecting")
     trial: Trial[OneTest] | None = None
     collect = OneTest.model_validate({"node_id": asked}, context=config.bounds)
     with anyio.CancelScope(deadline=end):
-        trial = await try_interpreters(Call(collect, config, spare, lambda _: None), max(1, int(deadline.left)))
+        trial = await try_interpreters(Call(collect, Project(config, project.spare)), max(1, int(deadline.left)))
     if trial is None or not _is_collected(trial) or trial.chosen is None or trial.run is None:
-        run = None if trial is None else trial.run
-        findings = _uncollected(asked, request.runs, run)
-        on_found(findings, run)
-        return answer.of(findings)
+        return _uncollected(asked, request.runs, None if trial is None else trial.run)
     ledger = trial.run.ledger
     node_id = _the_one([item.id for item in ledger.items], asked)
     suite = suite_places.of(collect.node_id.path, config.root, ledger.portrait, trial.chosen.python)
     runner = Runner(config, trial.chosen, deadline, end, suite)
     case = Case(runner, node_id, found, say, is_shuffled=ledger.seeded is not None)
     stops_early = "runs" not in request.model_fields_set
-    findings = replace(await case.look_into(request.runs, stops_early=stops_early), notices=trial.run.doubts)
+    findings = await case.look_into(request.runs, stops_early=stops_early)
+    findings = replace(findings, notices=trial.run.doubts, environment=trial.run.environment)
     if config.history is not None:
         with anyio.CancelScope(deadline=end):
             findings = replace(findings, past=tuple(await _past(config, node_id)))
-    on_found(findings, trial.run)
-    return await in_thread(lambda: answer.of(findings))
+    return findings
 
 
 def _uncollected(asked: str, runs: int, run: Run[OneTest] | None) -> Findings:
     """The time was over. The file may hang when it is imported."""
     seen = () if run is None else (outcome.of(run, asked),)
-    return Findings(asked, Alone(seen, (Seeds(None),) * len(seen), runs), is_cut_short=True)
+    environment = None if run is None else run.environment
+    return Findings(asked, Alone(seen, (Seeds(None),) * len(seen), runs), is_cut_short=True, environment=environment)
 
 
 async def _past(config: Config, node_id: str) -> list[str]:

@@ -74,7 +74,7 @@ def of(run: Run[Request], node_id: str) -> Outcome:
         letter,
         in_line(words),
         cause,
-        said="" if failure is None else failures.plain(failure.message).replace(f"{run.environment['root']}/", ""),
+        said="" if failure is None else failures.plain(failure.message).replace(f"{run.environment.root}/", ""),
         seconds=run.exit.duration,
         random_seed=ledger.seeded.seed if ledger.seeded else None,
         elsewhere=None if elsewhere is None else in_line(elsewhere),

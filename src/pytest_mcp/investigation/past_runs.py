@@ -15,14 +15,13 @@ from pytest_mcp.api.history import HistoryResult, TestHistory
 from pytest_mcp.config.model import Config, History
 from pytest_mcp.execution import additions
 from pytest_mcp.execution.background import in_thread
-from pytest_mcp.execution.spare import Spare
 from pytest_mcp.history import project_name, remarks
 from pytest_mcp.history.opening import reading
 from pytest_mcp.history.questions import failing, flaky, one_test, slow
 from pytest_mcp.history.questions.runs import Scope, ids_below, node_ids
 from pytest_mcp.history.store import Unavailable
 from pytest_mcp.report.history import answers
-from pytest_mcp.running.attempt import OnProgress
+from pytest_mcp.running.project import Project
 from pytest_mcp.text import label
 
 SECONDS_PER_DAY = 86_400
@@ -32,7 +31,8 @@ LONGEST_ANSWER = 5
 Answer = Callable[[int], HistoryResult]
 
 
-async def answer(request: TestHistory, config: Config, _spare: Spare | None, _on_progress: OnProgress) -> HistoryResult:
+async def answer(request: TestHistory, project: Project) -> HistoryResult:
+    config = project.config
     assert config.history is not None
     with anyio.move_on_after(LONGEST_ANSWER):
         return await in_thread(partial(_answer, request, config, config.history))

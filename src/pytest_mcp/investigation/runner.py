@@ -15,16 +15,16 @@ from typing import Any
 import anyio
 from pydantic import ValidationError
 
-from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTargets, DiscoverTests, ExecuteTests
+from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTargets, ExecuteTests
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments.interpreter import Candidate
-from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
-from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution.command import Command
 from pytest_mcp.execution.job import Trace
 from pytest_mcp.execution.stop_timeouts import OVERTIME_SECONDS
-from pytest_mcp.running.attempt import Asked, Attempt, Call, Deadline, OnProgress
+from pytest_mcp.report import no_result
+from pytest_mcp.running.attempt import Asked, Attempt, Call, Deadline, command_of
+from pytest_mcp.running.project import Project
 
 # A run that would have less time than this is not started.
 LEAST_SECONDS = 1
@@ -40,10 +40,6 @@ def deadline_of_runs(seconds: int) -> Deadline:
     """So long before the end of an investigation that a run can be ended: the answer must not be late."""
     kept = min(OVERTIME_SECONDS, SHARE_FOR_ENDING * seconds)
     return Deadline(seconds, anyio.current_time() + seconds - kept)
-
-
-def _ignore(_made: Ledger | Steps) -> None:
-    pass
 
 
 @dataclass(frozen=True)
@@ -64,7 +60,6 @@ class Runner:
     options: tuple[str, ...] = ()
     # The checkout that the project in `config.root` is a copy of, and the top of the copy.
     moved: tuple[Path, Path] | None = None
-    on_progress: OnProgress = _ignore
 
     def with_variables(self, **variables: str) -> "Runner":
         return replace(self, variables={**self.variables, **variables})
@@ -135,11 +130,13 @@ class Runner:
             raise OutOfTime
         config = self.config._replace(environment={**self.config.environment, **self.variables})
         # Never the server's spare: it was started in another environment, and the next call can use it.
-        call = Call(request, config, None, self.on_progress)
-        attempt = Attempt(call, self.chosen, self.deadline, collect_only=isinstance(request, DiscoverTests))
-        attempt.command = self._completed(attempt.command, job)
+        call = Call(request, Project(config))
+        command = self._completed(command_of(call, self.chosen, collects_only=call.collects_only), job)
         with self.in_time():
-            return await attempt.run([])
+            run = await Attempt(call, self.chosen, self.deadline, command).run([])
+        if run.exit.stopped_by is not None:
+            raise no_result.interrupted(run, run.exit.stopped_by)
+        return run
 
     def _completed(self, command: Command, job: Mapping[str, Any]) -> Command:
         moved = None if self.moved is None else [str(folder) for folder in self.moved]

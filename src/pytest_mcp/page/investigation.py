@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.investigation import KINDS_IN_WORDS, InvestigateResult, Kind, Polluter, Suspect
 from pytest_mcp.api.results import Summary, Verdict
 from pytest_mcp.page import document, failures, strip
@@ -38,7 +39,7 @@ class Investigated:
     # The first that was seen; None if it did not fail, or if its process died.
     failure: Failure | None = None
     # Of the run that collected the test; None if there is none.
-    environment: Mapping[str, Any] | None = None
+    environment: RunEnvironment | None = None
 
 
 def render(found: Investigated, origin: Origin, *, created: str) -> str:
@@ -58,7 +59,7 @@ def render(found: Investigated, origin: Origin, *, created: str) -> str:
 
 def _content(found: Investigated) -> Content:
     """As if it were a run with this failure alone."""
-    environment = found.environment or {}
+    environment = found.environment
     return Content(
         verdict=_LOOKS.get(found.result.kind, "failed"),
         summary=_NO_RUN,
@@ -67,9 +68,9 @@ def _content(found: Investigated) -> Content:
         collection_errors=[],
         tests=[],
         rerun=found.result.rerun,
-        python=environment.get("python"),
-        pytest=environment.get("pytest"),
-        interpreter=environment.get("interpreter"),
+        python=environment.python if environment else None,
+        pytest=environment.pytest if environment else None,
+        interpreter=environment.interpreter if environment else None,
     )
 
 

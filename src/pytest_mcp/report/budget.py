@@ -12,15 +12,16 @@ from typing import Any
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import (
     LISTED_WITHOUT_FAILURE,
+    Coverage,
     ExecuteResult,
     FailureGroup,
     Omitted,
     TestResult,
 )
-from pytest_mcp.report import collection_errors, coverage, grouping, pytest_output, truncation
+from pytest_mcp.report import collection_errors, coverage, grouping, truncation
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
-from pytest_mcp.report.result import Report
+from pytest_mcp.report.report import RanTest, Report
 from pytest_mcp.report.tokens import Fits, ever_larger, limit
 from pytest_mcp.report.tracebacks import captured, rendering
 from pytest_mcp.report.tracebacks.style import CAPTURED_LINES, Style, reductions
@@ -34,6 +35,9 @@ TEXT_CHARACTERS = 4000
 # Files with lines that did not run, before further causes have examples, and in all, except with detail tests or full.
 FIRST_FILES = 5
 MOST_FILES = 20
+
+# Of what had finished, in the data of an error.
+PARTIAL_BYTES = 2 * 1024 * 1024
 
 BY_DETAIL = "detail: tests shows every failure"
 BY_TOKENS = "raise max_tokens, or choose fewer tests"
@@ -68,9 +72,10 @@ def fit_execution(report: Report, request: ExecuteTests, *, ceiling: int) -> Exe
 
 def _in_full(report: Report) -> Iterator[ExecuteResult]:
     """Every test as pytest shows it, in the order in which they ran; then without the largest parts."""
+    order = {test.node_id: number for number, test in enumerate(report.tests)}
     tests = sorted(
-        [*(_whole(failure, report) for failure in report.failures), *report.not_failed],
-        key=lambda test: report.order.get(test.node_id, len(report.order)),
+        [*(_whole(failure, report) for failure in report.failures), *map(_listed, report.not_failed)],
+        key=lambda test: order.get(test.node_id, len(order)),
     )
     index = {test.node_id: number for number, test in enumerate(tests)}
     groups = [
@@ -80,16 +85,31 @@ def _in_full(report: Report) -> Iterator[ExecuteResult]:
         collection_errors=report.collection_errors,
         failure_groups=groups,
         tests=tests,
-        text_output=report.stdout,
+        text_output=report.printed,
         json_report=report.json_report,
+        coverage=_coverage(report, len(report.coverage.files) if report.coverage else 0, in_full=True),
     )
     yield answer
     without = {"json_report": None}
-    for dropped, characters in ((without, 0), ({**without, "text_output": ""}, len(report.stdout))):
+    for dropped, characters in ((without, 0), ({**without, "text_output": ""}, len(report.printed))):
         omitted = Omitted(
             passed=0, skipped=0, same_cause_failures=0, text_characters=characters, hint="choose fewer tests"
         )
         yield answer.model_copy(update={**dropped, "omitted": omitted})
+
+
+def _coverage(report: Report, files: int, *, in_full: bool) -> Coverage | None:
+    return coverage.shown(report.coverage, files, in_full=in_full) if report.coverage else None
+
+
+def _listed(test: RanTest) -> TestResult:
+    return TestResult(
+        node_id=test.node_id,
+        outcome=test.outcome,
+        duration=round(test.duration, 3),
+        message=test.reason,
+        traceback=None,
+    )
 
 
 def _whole(failure: Failure, report: Report) -> TestResult:
@@ -119,13 +139,11 @@ class _Answer:
         self.report = report
         self.request = request
         self.errors = list(collection_errors.ever_fewer(report.collection_errors))
-        self.printed = pytest_output.condense(report.stdout)
-        self.closing = pytest_output.telling_closing_line(report.stdout, unreached=report.unreached)
         examples = {cause.example.node_id for cause in report.groups}
         self.further = [failure for failure in report.failures if failure.node_id not in examples]
         # What every example has; with `show_capture: true`, what is captured may be longer.
         self.usual = Style(captured=CAPTURED_LINES if report.captures else 0, variables=report.locals)
-        gaps = len(report.coverage.files) if report.coverage else 0
+        gaps = coverage.gaps(report.coverage)
         self.files = ever_larger(gaps if request.detail == "tests" else min(gaps, MOST_FILES))
         self.texts: dict[tuple[str, Style], TestResult] = {}
         # Of what was captured, in characters.
@@ -205,16 +223,16 @@ class _Answer:
 
     def answer(self, shown: Shown) -> ExecuteResult:
         report = self.report
-        text = cut_middle(self.printed, TEXT_CHARACTERS) if shown.text else ""
+        text = cut_middle(report.condensed, TEXT_CHARACTERS) if shown.text else ""
         examples = [self._test(cause.example, shown.style) for cause in report.groups[: shown.examples]]
         further = [self._test(failure, shown.style) for failure in self.further[: shown.further]]
         answer = report.answer(
             collection_errors=self.errors[shown.errors] if self.errors else [],
             failure_groups=self._groups(shown),
-            tests=[*examples, *further, *report.not_failed[: shown.not_failed]],
-            text_output="\n".join(filter(None, (text, self.closing))),
+            tests=[*examples, *further, *map(_listed, report.not_failed[: shown.not_failed])],
+            text_output="\n".join(filter(None, (text, report.closing))),
             json_report=None,
-            **({"coverage": coverage.first_files(report.coverage, shown.files)} if report.coverage else {}),
+            coverage=_coverage(report, shown.files, in_full=self.request.detail != "auto"),
         )
         return answer.model_copy(update={"omitted": self._omitted(shown, text)})
 
@@ -247,7 +265,7 @@ class _Answer:
     def _omitted(self, shown: Shown, text: str) -> Omitted | None:
         report = self.report
         of_tests = self._captured_left_out(shown)
-        of_pytest = max(0, len(self.printed) - len(text))
+        of_pytest = max(0, len(report.condensed) - len(text))
         hints = self._hints(shown, of_tests=of_tests > 0, of_pytest=of_pytest > 0)
         if not hints:
             return None

@@ -4,12 +4,13 @@ Pure. In come a run and what its child has told; out comes everything that can b
 is decided in `budget`. A run that did not execute everything says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from pytest_mcp.api.reach import ChangedLines
-from pytest_mcp.api.requests import ExecuteTests, Request
+from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import Coverage, CoverageFile, OmittedCoverage
-from pytest_mcp.events.coverage import Covered, CoveredFile
 from pytest_mcp.events.run import Run
 from pytest_mcp.report import places
 from pytest_mcp.text import in_line
@@ -18,70 +19,183 @@ from pytest_mcp.text import in_line
 MOST_RANGES = 60
 MOST_UNMEASURED = 20
 EXIT = "exit"
+OF_ONE_SHARD = "only the tests of one shard ran"
 
 
-def of_run(run: Run[Request], request: ExecuteTests) -> Coverage | None:
-    if request.coverage is None:
-        return None
-    told = run.ledger.covered
+@dataclass(frozen=True)
+class MeasuredFile:
+    file: str
+    lines: int
+    missed: int
+    # Of missed lines the first, as 3-5,9.
+    ranges: str
+    # Branches that were not taken, as pairs of lines; None: not measured.
+    untaken: Sequence[Sequence[int]] | None
+
+    @property
+    def has_gaps(self) -> bool:
+        return bool(self.missed or self.untaken)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What coverage.py has measured, by file and in all."""
+
+    # Why nothing is known; then the rest is empty.
+    unknown: str | None = None
+    # Reasons why not everything ran that could have.
+    partial: Sequence[str] = ()
+    files: Sequence[MeasuredFile] = ()
+    lines: int = 0
+    missed: int = 0
+    branches: int | None = None
+    untaken: int | None = None
+    # Of coverage.py itself; None of changed lines, and of several runs.
+    percent: float | None = None
+    # Since which commit changed lines were counted, if only those were; and why all were although it was asked for.
+    since: str | None = None
+    not_by_change: str | None = None
+    # Changed files that were not measured.
+    not_measured: Sequence[str] = ()
+
+
+def of_run(run: Run[ExecuteTests]) -> Measured:
+    ledger, told = run.ledger, run.ledger.covered
     partial = _partial(run)
     if told is None or told.error is not None:
-        late = run.ledger.measuring is not None and "it was not put together within the time limit"
+        late = ledger.measuring is not None and "it was not put together within the time limit"
         why = (told.error if told is not None else None) or late
         return nothing(f"coverage is not known: {in_line(why)}" if why else "coverage is not known", partial)
-    lines = run.changed_lines if request.coverage == "changed" else None
+    lines = run.changed_lines if run.request.coverage == "changed" else None
     by_change = lines is not None and lines.ranges is not None
-    most = MOST_RANGES if request.detail == "auto" else None
-    gaps = [file for file in run.ledger.covered_files if file.missed or file.untaken]
-    unmeasured = _unmeasured(lines, run.ledger.covered_files) if run.ledger.tests else []
-    return Coverage(
-        summary=_summary(told, lines, whole=not by_change),
-        percent=_percent(told),
+    files = [
+        MeasuredFile(file.file, file.lines, file.missed, file.ranges, file.untaken) for file in ledger.covered_files
+    ]
+    return Measured(
         partial=partial,
-        files=[_shown(file, most) for file in sorted(gaps, key=_most_missed_first)],
-        not_measured=unmeasured[:MOST_UNMEASURED],
-        omitted=None,
+        files=files,
+        lines=told.lines,
+        missed=told.missed,
+        branches=told.branches,
+        untaken=told.untaken,
+        percent=told.percent,
+        since=lines.since if lines is not None and by_change else None,
+        not_by_change=lines.reason if lines is not None and not by_change else None,
+        not_measured=_unmeasured(lines, files) if ledger.tests else (),
     )
 
 
-def nothing(summary: str, partial: str | None) -> Coverage:
-    return Coverage(summary=summary, percent=None, partial=partial, files=[], not_measured=[], omitted=None)
+def nothing(why: str, partial: Sequence[str] = ()) -> Measured:
+    return Measured(unknown=why, partial=partial)
 
 
-def first_files(coverage: Coverage, number: int) -> Coverage:
-    """Only so many files; the others are counted."""
-    rest = coverage.files[number:]
-    if not rest:
-        return coverage
-    left_out = OmittedCoverage(files=len(rest), lines=sum(file.count for file in rest))
-    return coverage.model_copy(update={"files": coverage.files[:number], "omitted": left_out})
+def together(parts: Sequence[Measured]) -> Measured | None:
+    """Of runs that are one suite: a line is missed if it ran in none of those that measured its file."""
+    known = [part for part in parts if part.unknown is None]
+    # Of shards each is a part, but not all of them together.
+    partial = list(dict.fromkeys(why for part in parts for why in part.partial if why != OF_ONE_SHARD))
+    if not known:
+        return replace(parts[0], partial=partial) if parts else None
+    partial += [part.unknown for part in parts if part.unknown is not None]
+    if len(known) == 1:
+        return replace(known[0], partial=partial)
+    by_name = sorted((file for part in known for file in part.files), key=lambda file: file.file)
+    files = [_in_none(list(same)) for _, same in groupby(by_name, key=lambda file: file.file)]
+    is_disjoint = len(files) == len(by_name)
+    measured = {file.file for file in files}
+    return replace(
+        known[0],
+        partial=partial,
+        files=files,
+        lines=sum(part.lines for part in known) if is_disjoint else sum(file.lines for file in files),
+        missed=sum(part.missed for part in known) if is_disjoint else sum(file.missed for file in files),
+        # Which branches a file has is told of its run alone.
+        branches=_sum(part.branches for part in known) if is_disjoint else None,
+        untaken=_sum(part.untaken for part in known) if is_disjoint else None,
+        percent=None,
+        not_measured=[name for name in dict.fromkeys(_unmeasured_names(known)) if name not in measured],
+    )
 
 
-def _summary(told: Covered, lines: ChangedLines | None, *, whole: bool) -> str:
-    ran = told.lines - told.missed
-    if not whole:
-        assert lines is not None
-        what = f"{told.lines} changed lines, {ran} ran" if told.lines else "no changed line can be executed"
-        what = what.replace("1 changed lines", "1 changed line") if told.lines == 1 else what
-        return f"{what} (since {in_line(lines.since)})"
+def shown(measured: Measured, files: int, *, in_full: bool) -> Coverage:
+    """With so many files; the others are counted. Unless in full, the lists of each are cut."""
+    gaps = sorted((file for file in measured.files if file.has_gaps), key=_most_missed_first)
+    rest = gaps[files:]
+    return Coverage(
+        summary=measured.unknown or _summary(measured),
+        percent=None if measured.unknown else _percent(measured),
+        partial="; ".join(measured.partial) or None,
+        files=[_shown(file, None if in_full else MOST_RANGES) for file in gaps[:files]],
+        not_measured=list(measured.not_measured[:MOST_UNMEASURED]),
+        omitted=OmittedCoverage(files=len(rest), lines=sum(file.missed for file in rest)) if rest else None,
+    )
+
+
+def gaps(measured: Measured | None) -> int:
+    """How many files have any."""
+    return sum(file.has_gaps for file in measured.files) if measured else 0
+
+
+def _in_none(same: Sequence[MeasuredFile]) -> MeasuredFile:
+    """One file as several runs measured it."""
+    first, *others = same
+    if not others:
+        return first
+    missed = set.intersection(*(_lines(file.ranges) for file in same))
+    untaken = [pair for pair in first.untaken or () if all(pair in (other.untaken or ()) for other in others)]
+    has_branches = all(file.untaken is not None for file in same)
+    return MeasuredFile(
+        first.file, max(file.lines for file in same), len(missed), _ranges(missed), untaken if has_branches else None
+    )
+
+
+def _lines(ranges: str) -> set[int]:
+    pairs = (part.partition("-") for part in ranges.split(",") if part)
+    return {line for first, _, last in pairs for line in range(int(first), int(last or first) + 1)}
+
+
+def _ranges(lines: Iterable[int]) -> str:
+    ordered = enumerate(sorted(lines))
+    runs = [[line for _, line in run] for _, run in groupby(ordered, key=lambda pair: pair[1] - pair[0])]
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
+
+
+def _unmeasured_names(parts: Sequence[Measured]) -> Iterable[str]:
+    return (name for part in parts for name in part.not_measured)
+
+
+def _summary(measured: Measured) -> str:
+    lines, ran = measured.lines, measured.lines - measured.missed
+    if measured.since is not None:
+        what = f"{lines} changed lines, {ran} ran" if lines else "no changed line can be executed"
+        what = what.replace("1 changed lines", "1 changed line") if lines == 1 else what
+        return f"{what} (since {in_line(measured.since)})"
     branches = ""
-    if told.branches is not None and told.untaken is not None:
-        branches = f"; {told.branches} branches, {told.branches - told.untaken} taken"
-    unknown = f" (all lines, because the changed ones are not known: {lines.reason})" if lines is not None else ""
-    return f"{told.lines} lines, {ran} ran{branches}{unknown}"
+    if measured.branches is not None and measured.untaken is not None:
+        branches = f"; {measured.branches} branches, {measured.branches - measured.untaken} taken"
+    why = measured.not_by_change
+    unknown = f" (all lines, because the changed ones are not known: {why})" if why is not None else ""
+    return f"{lines} lines, {ran} ran{branches}{unknown}"
 
 
-def _percent(told: Covered) -> float | None:
-    """Of coverage.py itself; of changed lines the share that ran. 100 and 0 only if all or none ran."""
-    exact = told.percent
-    if exact is None and told.lines:
-        exact = 100 * (told.lines - told.missed) / told.lines
+def _percent(measured: Measured) -> float | None:
+    """Of coverage.py itself, or as it counts. 100 and 0 only if all or none ran."""
+    exact = measured.percent
+    if exact is None and measured.lines:
+        branches, untaken = (measured.branches or 0, measured.untaken or 0) if measured.since is None else (0, 0)
+        ran = measured.lines - measured.missed + branches - untaken
+        exact = 100 * ran / (measured.lines + branches)
     if exact is None:
         return None
     return exact if exact in (0, 100) else min(99.99, max(0.01, round(exact, 2)))
 
 
-def _partial(run: Run[Request]) -> str | None:
+def _partial(run: Run[ExecuteTests]) -> list[str]:
     ledger = run.ledger
     reasons = {
         f"{len(ledger.collection_failures)} file(s) could not be collected": bool(ledger.collection_failures),
@@ -90,28 +204,28 @@ def _partial(run: Run[Request]) -> str | None:
         f"{ledger.not_run} of {ledger.selected} selected tests did not run": bool(ledger.not_run),
         f"{len(ledger.workers_down)} worker(s) died": bool(ledger.workers_down),
         "only tests that the change can reach ran": bool(ledger.unreached and ledger.unreached.count),
-        "only the tests of one shard ran": run.shard is not None,
+        OF_ONE_SHARD: run.shard is not None,
         _unseen(run.changed_lines): bool(_unseen(run.changed_lines)),
     }
-    return "; ".join(reason for reason, holds in reasons.items() if holds) or None
+    return [reason for reason, holds in reasons.items() if holds]
 
 
 def _unseen(lines: ChangedLines | None) -> str:
     return lines.reason or "" if lines is not None and lines.ranges is not None else ""
 
 
-def _unmeasured(lines: ChangedLines | None, measured: Sequence[CoveredFile]) -> list[str]:
+def _unmeasured(lines: ChangedLines | None, measured: Sequence[MeasuredFile]) -> list[str]:
     """Changed source files of which nothing is known: no test imports them, or the settings leave them out."""
     known = {file.file for file in measured}
     changed = lines.ranges if lines is not None and lines.ranges is not None else {}
     return sorted(file for file in changed if file.endswith(".py") and places.is_source(file) and file not in known)
 
 
-def _most_missed_first(file: CoveredFile) -> tuple[int, int, str]:
+def _most_missed_first(file: MeasuredFile) -> tuple[int, int, str]:
     return -file.missed, -len(file.untaken or ()), file.file
 
 
-def _shown(file: CoveredFile, most: int | None) -> CoverageFile:
+def _shown(file: MeasuredFile, most: int | None) -> CoverageFile:
     branches = None if file.untaken is None else [_branch(*pair) for pair in file.untaken[:most]]
     ranges = file.ranges.split(",")[:most] if file.ranges else []
     return CoverageFile(file=file.file, count=file.missed, missed=ranges, branches=branches)

@@ -1,4 +1,4 @@
-"""How much of a discovery is sent: tests one by one while they are few, then by file, then counts.
+"""The answer of a discovery: tests one by one while they are few, then by file, then counts.
 
 Pure: everything that was found, what the request says of detail and tokens, and the operator's ceiling in; the answer
 out. What does not fit goes from the end: entries become names, names become counts, of files, then of folders.
@@ -11,8 +11,11 @@ from functools import partial
 from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import DiscoverTests
 from pytest_mcp.api.results import DiscoveredTest, DiscoverResult, FileTests, OmittedTests
-from pytest_mcp.report import collection_errors, truncation
+from pytest_mcp.events.run import Run
+from pytest_mcp.execution import additions
+from pytest_mcp.report import collection_errors, failures, truncation
 from pytest_mcp.report.notices import changes
+from pytest_mcp.report.notices import whole_run as notices
 from pytest_mcp.report.tokens import Fits, limit
 
 # More tests than this are listed by file, unless every test was asked for.
@@ -23,6 +26,40 @@ HINT = "narrow by path, markers or keywords, or raise max_tokens"
 
 Files = list[FileTests]
 Shape = Callable[[Files], Files]
+
+
+def of_run(run: Run[DiscoverTests]) -> DiscoverResult:
+    """All of it."""
+    tests = [
+        DiscoveredTest.model_validate(
+            {
+                "node_id": item.id,
+                "module": _module(item.id),
+                "class": "::".join(item.classes) or None,
+                "function": item.function.partition("[")[0],
+                "file": item.id.partition("::")[0],
+                "line": item.line,
+            }
+        )
+        for item in run.ledger.items
+    ]
+    return DiscoverResult(
+        count=len(tests),
+        notices=_notices(run),
+        collection_errors=[failures.collection_error(event) for event in run.ledger.collection_failures],
+        tests=tests,
+        files=[],
+        omitted=None,
+    )
+
+
+def _notices(run: Run[DiscoverTests]) -> list[str]:
+    return additions.made("notices", partial(notices.of_discovery, run), instead=[])
+
+
+def _module(node_id: str) -> str:
+    path = node_id.partition("::")[0]
+    return path.rpartition(".")[0].replace("/", ".") if "." in path.rpartition("/")[2] else path.replace("/", ".")
 
 
 def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: int) -> DiscoverResult:
@@ -44,8 +81,9 @@ def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: in
 
 def of_no_changes(reach: Reach) -> DiscoverResult:
     """Of a call for the tests that a change can reach, where nothing changed: nothing is collected."""
-    notices = [changes.nothing(reach)]
-    return DiscoverResult(count=0, notices=notices, collection_errors=[], tests=[], files=[], omitted=None)
+    return DiscoverResult(
+        count=0, notices=[changes.nothing(reach)], collection_errors=[], tests=[], files=[], omitted=None
+    )
 
 
 def _one_by_one(bare: DiscoverResult, tests: Sequence[DiscoveredTest], fits: Fits) -> DiscoverResult | None:

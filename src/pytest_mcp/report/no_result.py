@@ -10,17 +10,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any
 
 from pytest_mcp.api import near_matches
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed, Fault, Fix, RefusedByPytest, RunFacts
-from pytest_mcp.api.requests import ExecuteTests, Request
+from pytest_mcp.api.requests import Request
 from pytest_mcp.api.targets import SEE, Target
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import UsageFault
 from pytest_mcp.events.run import Asked_co, Run
 from pytest_mcp.execution.start import REPORT_LIMIT
-from pytest_mcp.report import budget, failures, places, result, targets_not_run
+from pytest_mcp.report import failures, places, targets_not_run
 from pytest_mcp.report.notices import memory
 from pytest_mcp.text import in_line, label
 
@@ -50,8 +49,6 @@ _LAST_FAILED = (
 _MAY_LACK_MEMORY: tuple[ErrorType, ...] = ("crash", "pytest_internal", "usage_error")
 # How many running tests a message names.
 MAX_RUNNING_SHOWN = 5
-# The size limit of `partial` in an error's data.
-PARTIAL_BYTES = 2 * 1024 * 1024
 # How many files that could not be collected an error describes.
 MAX_COLLECTION_ERRORS = 20
 # How many frames are shown of the code that was interrupted: the outermost, which is the test's own, and the innermost.
@@ -61,6 +58,8 @@ MAX_FRAMES_SHOWN = 8
 def diagnose(run: Run[Asked_co]) -> CallError | None:
     """The first cause that applies. The most certain causes are checked first."""
     ledger = run.ledger
+    if run.exit.stopped_by is not None:
+        return interrupted(run, run.exit.stopped_by)
     if run.exit.timed_out:
         return _failed(run, "timeout", f"pytest execution exceeded timeout of {run.time_limit} seconds")
     if run.exit.reason == "interrupted" and (ledger.ended is None or ledger.interrupted is not None):
@@ -89,7 +88,7 @@ def diagnose(run: Run[Asked_co]) -> CallError | None:
     if ledger.workers_down and ledger.selected is None:
         why = f"every worker died before it had collected the tests: {in_line(ledger.workers_down[0].reason)}"
         return _failed(run, "crash", f"pytest execution failed: {why}\nworkers: 1 runs the tests in one process.")
-    if ledger.interrupted is not None and not result.stopped_itself(ledger):
+    if ledger.interrupted is not None and not _stopped_itself(ledger):
         said = filter(None, (ledger.interrupted.error_type, ledger.interrupted.message))
         return interrupted(run, in_line(": ".join(said)))
     if ledger.ended is not None and run.exit.code is not None:
@@ -116,7 +115,7 @@ def _own_frames(run: Run[Asked_co], text: str) -> list[str]:
 
 def _frames(run: Run[Asked_co], text: str) -> list[str]:
     """All frames but those of pytest, in their order."""
-    root = f"{run.environment['root']}/"
+    root = f"{run.environment.root}/"
     return [
         in_line(f"{path.removeprefix(root)}:{line}: in {function}")
         for path, line, function in _TRACEBACK_LINE.findall(text)
@@ -132,13 +131,13 @@ def _is_of_broken_modules(ledger: Ledger, fault: UsageFault) -> bool:
 
 
 def without_xdist(run: Run[Asked_co], fix: Fix) -> ExecutionFailed:
-    why = f"workers need pytest-xdist, which is not installed for {run.environment['interpreter']}"
+    why = f"workers need pytest-xdist, which is not installed for {run.environment.interpreter}"
     facts = replace(_facts(run), stderr="")
     return ExecutionFailed("environment", f"pytest execution failed: {why}", facts, fix=fix)
 
 
 def without_coverage(run: Run[Asked_co], fix: Fix) -> ExecutionFailed:
-    why = f"coverage needs coverage.py, which is not installed for {run.environment['interpreter']}"
+    why = f"coverage needs coverage.py, which is not installed for {run.environment.interpreter}"
     facts = replace(_facts(run), stderr="")
     return ExecutionFailed("environment", f"pytest execution failed: {why}", facts, fix=fix)
 
@@ -146,6 +145,22 @@ def without_coverage(run: Run[Asked_co], fix: Fix) -> ExecutionFailed:
 def interrupted(run: Run[Asked_co], by: str) -> ExecutionFailed:
     """The error of a run that its caller stopped."""
     return _failed(run, "interrupted", f"pytest execution failed: interrupted ({by})")
+
+
+def interrupted_before(by: str) -> ExecutionFailed:
+    """The error of a call that its caller stopped before anything ran."""
+    return ExecutionFailed("interrupted", f"pytest execution failed: interrupted ({by})", RunFacts())
+
+
+def _stopped_itself(ledger: Ledger) -> bool:
+    """Whether an interruption is only pytest's way of stopping for what it has reported.
+
+    It raises one when files cannot be collected, and plugins do when tests have failed (xdist at
+    maxfail, stepwise). Everything else that interrupts a session is somebody's intervention.
+    """
+    if ledger.interrupted is None or ledger.interrupted.error_type != "Interrupted":
+        return False
+    return bool(ledger.collection_failures or ledger.failed)
 
 
 def lost_its_targets(run: Run[Asked_co]) -> bool:
@@ -344,14 +359,6 @@ def _bad_expressions(run: Run[Request], messages: Sequence[str]) -> list[Fault]:
     ]
 
 
-def _partial(run: Run[Asked_co]) -> dict[str, Any] | None:
-    """The tests that had finished, shortened like a result of the same call."""
-    report = result.partial(run)
-    if report is None or not isinstance(run.request, ExecuteTests):
-        return None
-    return budget.fit_execution(report, run.request, ceiling=PARTIAL_BYTES).model_dump()
-
-
 def _facts(run: Run[Asked_co]) -> RunFacts:
     return RunFacts(
         exit_code=None if run.exit.timed_out else run.exit.code,
@@ -365,6 +372,5 @@ def _facts(run: Run[Asked_co]) -> RunFacts:
             failures.collection_error(event).model_dump()
             for event in run.ledger.collection_failures[:MAX_COLLECTION_ERRORS]
         ),
-        partial=_partial(run),
-        environment=dict(run.environment),
+        environment=run.environment,
     )

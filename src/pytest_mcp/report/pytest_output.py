@@ -5,8 +5,6 @@ and hooks say, and raw output of tests under `-s`.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable
 from functools import partial
 from itertools import zip_longest
 
@@ -27,7 +25,6 @@ _END_OF_WARNINGS = "-- Docs: "
 _TABLE, _BEGIN_OF_TABLE, _END_OF_TABLE = "Summary of Failures", "┏", "└"
 # Counts that the summary of an answer does not have.
 _MORE_COUNTS = re.compile(r"(\d{1,9}) (xfailed|xpassed|deselected|rerun)")
-_EXPECTED = re.compile(r"(\d{1,9}) (xfailed|xpassed)")
 _DESELECTED = re.compile(r"(, |)\b(\d{1,15}) deselected(, |)")
 _HEADER = re.compile(
     r"^(?:platform .* -- Python |cachedir: |rootdir: |configfile: |testpaths: |plugins: |collecting |collected \d"
@@ -58,16 +55,6 @@ def missed_threshold(stdout: str) -> str | None:
     return None
 
 
-def common_closing_line(outputs: Iterable[str], seconds: float) -> str:
-    """A closing line for several runs, with the counts that no other key of the answer has; empty without any."""
-    lines = [telling_closing_line(stdout) for stdout in outputs]
-    counts: Counter[str] = Counter()
-    for number, name in (found for line in lines for found in _MORE_COUNTS.findall(line)):
-        counts[name] += int(number)
-    listed = ", ".join(f"{number} {name}" for name, number in counts.items())
-    return f"{listed} in {seconds:.2f}s" if listed else ""
-
-
 def telling_closing_line(stdout: str, *, unreached: int = 0) -> str:
     """The last line, where it has a count that no other key of the answer has, less what a change cannot reach."""
     for line in reversed(stdout.splitlines()[-LAST_LINES:]):
@@ -76,14 +63,6 @@ def telling_closing_line(stdout: str, *, unreached: int = 0) -> str:
             plain = _DESELECTED.sub(partial(_less, unreached), plain)
             return plain.strip("= ") if _MORE_COUNTS.search(plain) else ""
     return ""
-
-
-def expected(output: str) -> Counter[str]:
-    """How many tests xfailed and xpassed, by the closing line of pytest."""
-    for line in reversed(output.splitlines()[-LAST_LINES:]):
-        if _is_closing(plain := _COLOUR.sub("", line)):
-            return Counter({name: int(number) for number, name in _EXPECTED.findall(plain)})
-    return Counter()
 
 
 def _less(unreached: int, count: re.Match[str]) -> str:

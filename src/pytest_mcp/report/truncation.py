@@ -37,9 +37,6 @@ def _truncated(value: Any, characters: int, entries: int, key: str = "") -> Any:
     if isinstance(value, list):
         kept = [_truncated(each, characters, entries) for each in value[:entries]]
         return first_notices(value, 0) if key == "notices" and len(value) > entries else kept
-    # Short already, and `merge` compares it.
-    if isinstance(value, dict) and key == "shard":
-        return value
     if isinstance(value, dict):
         return {name: _truncated(each, characters, entries, name) for name, each in value.items()}
     return value

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_mcp.api.results import ExecuteResult, Verdict
+from pytest_mcp.api.results import Verdict
 from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
 
@@ -18,6 +18,8 @@ NO_TESTS_COLLECTED = 5
 
 @dataclass(frozen=True)
 class Evidence:
+    # The run was cut short, or was never started.
+    has_no_result: bool = False
     # A test failed or errored, or a file could not be collected.
     has_failed: bool = False
     # The session did not end, a record was lost, or a selected test has no outcome; of several, one did not finish.
@@ -33,6 +35,7 @@ class Evidence:
 def verdict_of(evidence: Evidence) -> Verdict:
     """The first that applies. Zero tests are no pass, whatever pytest exits with."""
     rules: tuple[tuple[Verdict, bool], ...] = (
+        ("incomplete", evidence.has_no_result),
         ("failed", evidence.has_failed),
         ("incomplete", evidence.is_unfinished),
         ("no_tests", evidence.is_empty),
@@ -42,13 +45,14 @@ def verdict_of(evidence: Evidence) -> Verdict:
     return next((verdict for verdict, applies in rules if applies), "passed")
 
 
-def of_run(ledger: Ledger, exit: Exit, *, missed: bool = False) -> Evidence:  # noqa: A002 - the word for it
+def of_run(ledger: Ledger, exit: Exit, *, missed: bool = False, has_result: bool = True) -> Evidence:  # noqa: A002
     """`missed`: a target that was named did not run, or a shard did not run its share."""
     outcomes = Counter(record.outcome for record in ledger.tests.values())
     skips_itself = _named_what_skips_itself(ledger)
     selected_ran = ledger.selected is not None and len(ledger.tests) >= ledger.selected and not outcomes[None]
     nothing_ran = not ledger.tests and (not ledger.skipped_modules or exit.code == NO_TESTS_COLLECTED)
     return Evidence(
+        has_no_result=not has_result,
         has_failed=bool(outcomes["failed"] or outcomes["error"] or ledger.collection_failures),
         is_unfinished=ledger.ended is None or ledger.lost > 0 or not (selected_ran or skips_itself),
         is_empty=skips_itself or nothing_ran,
@@ -57,11 +61,11 @@ def of_run(ledger: Ledger, exit: Exit, *, missed: bool = False) -> Evidence:  # 
     )
 
 
-def of_parts(parts: Sequence[ExecuteResult], *, one_is_missing: bool, may_be_empty: bool) -> Evidence:
+def of_parts(parts: Sequence[Evidence], *, one_is_missing: bool, may_be_empty: bool) -> Evidence:
     """Of runs that are one suite together. `may_be_empty`: a part without tests is as it should be."""
-    verdicts = {part.verdict for part in parts}
+    verdicts = set(map(verdict_of, parts))
     return Evidence(
-        has_failed="failed" in verdicts or any(part.summary.failed or part.summary.errors for part in parts),
+        has_failed="failed" in verdicts or any(part.has_failed for part in parts),
         is_unfinished=one_is_missing or "incomplete" in verdicts,
         is_empty=verdicts <= {"no_tests"},
         has_missed="no_tests" in verdicts and not may_be_empty,

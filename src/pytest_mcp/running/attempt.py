@@ -4,31 +4,29 @@ In come the call and the interpreter; out comes the run. Whether it has a result
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, TypeVar
 
 import anyio
 
-from pytest_mcp.api.errors import ExecutionFailed, RunFacts
+from pytest_mcp.api.errors import ExecutionFailed, RunEnvironment, RunFacts
 from pytest_mcp.api.reach import ChangedLines, Reach
-from pytest_mcp.api.requests import ExecuteTests, Request
+from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events import decode
 from pytest_mcp.events import model as events
 from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.run import Asked_co, Run, RunEnvironment
-from pytest_mcp.events.steps import Steps
+from pytest_mcp.events.run import Asked_co, Run
 from pytest_mcp.execution import command, process
+from pytest_mcp.execution.command import Command
 from pytest_mcp.execution.launch import SpawnError
-from pytest_mcp.execution.spare import Spare
+from pytest_mcp.running.project import Project
 
 Asked = TypeVar("Asked", bound=Request)
-OnProgress = Callable[[Ledger | Steps], None]
-OnRun = Callable[[Run[ExecuteTests]], None]
 # Why a process has ended that did not exit by itself.
 _ON_OUR_ORDER = ("stopped", "interrupted", "timeout")
 # An interpreter that cannot be executed, as if it had exited at once.
@@ -53,15 +51,20 @@ class Deadline:
 
 @dataclass(frozen=True)
 class Call(Generic[Asked_co]):
-    """What was asked, with the settings it is answered by, the spare child and whoever follows the progress."""
+    """What was asked of which project, and what of it has changed, if that was asked too."""
 
     request: Asked_co
-    config: Config
-    spare: Spare | None
-    on_progress: OnProgress
+    project: Project
     reach: Reach | None = None
     changed_lines: ChangedLines | None = None
-    on_run: OnRun | None = None
+
+    @property
+    def config(self) -> Config:
+        return self.project.config
+
+    @property
+    def collects_only(self) -> bool:
+        return isinstance(self.request, DiscoverTests)
 
     @property
     def places(self) -> list[Path]:
@@ -71,19 +74,14 @@ class Call(Generic[Asked_co]):
 class Attempt(Generic[Asked_co]):
     """One run of a call in one interpreter: what the child has reported so far, and how it ends."""
 
-    def __init__(self, call: Call[Asked_co], chosen: Candidate, deadline: Deadline, *, collect_only: bool) -> None:
+    def __init__(self, call: Call[Asked_co], chosen: Candidate, deadline: Deadline, command: Command) -> None:
         self.call = call
         self.chosen = chosen
         self.deadline = deadline
         self.ledger = Ledger()
         self.finished = anyio.Event()
         self.tested_in_time = False
-        whole = command.build(
-            call.request, call.config, chosen.python, own_prefix=Path(sys.prefix), collect_only=collect_only
-        )
-        self.command = command.limited(whole, call.reach)
-        if isinstance(call.request, ExecuteTests) and call.request.coverage is not None and not collect_only:
-            self.command = command.measured(self.command, call.changed_lines)
+        self.command = command
 
     async def run(self, rejected: Sequence[Candidate]) -> Run[Asked_co]:
         """Raises ExecutionFailed if the machine cannot start processes."""
@@ -91,7 +89,7 @@ class Attempt(Generic[Asked_co]):
             ended = self._as_finished(await self._process())
         except SpawnError as error:
             if not error.unusable:
-                facts = RunFacts(command=self.command.reproduction, environment=dict(self._environment(rejected)))
+                facts = RunFacts(command=self.command.reproduction, environment=self._environment(rejected))
                 raise ExecutionFailed("spawn_failure", f"Failed to spawn pytest subprocess: {error}", facts) from error
             ended = replace(_NOT_STARTED, stderr=str(error))
         return Run(
@@ -108,7 +106,7 @@ class Attempt(Generic[Asked_co]):
         )
 
     async def _process(self) -> Exit:
-        spare = self.call.spare
+        spare = self.call.project.spare
         return await process.run(
             self.command,
             time_limit=self.deadline.left,
@@ -122,9 +120,10 @@ class Attempt(Generic[Asked_co]):
         if record is None:
             return
         self.ledger.take(record)
-        self.call.on_progress(self.ledger)
-        if self.call.spare is not None and isinstance(record.event, events.Hello) and record.event.pytest is not None:
-            self.call.spare.prefer(self.command.launch)
+        project = self.call.project
+        project.on_progress(self.ledger)
+        if project.spare is not None and isinstance(record.event, events.Hello) and record.event.pytest is not None:
+            project.spare.prefer(self.command.launch)
         if anyio.current_time() < self.deadline.moment:
             self.tested_in_time = self.ledger.measuring is not None
             if self.ledger.returned is not None:
@@ -141,23 +140,32 @@ class Attempt(Generic[Asked_co]):
         code = returned.exit_status & 0xFF
         if ended.reason == "interrupted" and ended.code == code:
             return ended  # a session that Ctrl-C ended, and a process that exited after it
-        return replace(ended, reason="stopped", code=code, signal=None)
+        return replace(ended, reason="stopped", code=code, signal=None, stopped_by=None)
 
     def _environment(self, rejected: Sequence[Candidate]) -> RunEnvironment:
         return environment_of(self.call.config, self.chosen, self.ledger, rejected)
 
 
+def command_of(call: Call[Asked], chosen: Candidate, *, collects_only: bool) -> Command:
+    whole = command.build(
+        call.request, call.config, chosen.python, own_prefix=Path(sys.prefix), collect_only=collects_only
+    )
+    limited = command.limited(whole, call.reach)
+    measures = isinstance(call.request, ExecuteTests) and call.request.coverage is not None and not collects_only
+    return command.measured(limited, call.changed_lines) if measures else limited
+
+
 def environment_of(
     config: Config, candidate: Candidate | None, ledger: Ledger, rejected: Sequence[Candidate]
 ) -> RunEnvironment:
-    return {
-        "root": str(config.root),
-        "interpreter": None if candidate is None else str(candidate.python),
-        "candidates": [other.described() for other in rejected],
-        "python": ledger.hello.python if ledger.hello else None,
-        "pytest": ledger.hello.pytest if ledger.hello else None,
-        "config_file": _config_file(ledger),
-    }
+    return RunEnvironment(
+        root=str(config.root),
+        interpreter=None if candidate is None else str(candidate.python),
+        candidates=[other.described() for other in rejected],
+        python=ledger.hello.python if ledger.hello else None,
+        pytest=ledger.hello.pytest if ledger.hello else None,
+        config_file=_config_file(ledger),
+    )
 
 
 def _config_file(ledger: Ledger) -> str | None:

@@ -1,6 +1,6 @@
 """Run a call in the first interpreter that has pytest.
 
-In comes a call; out comes its run, or the error that says why there is none.
+In comes a call; out comes its run, the error that says why there is no result, or both.
 """
 
 import math
@@ -9,29 +9,29 @@ from functools import partial
 from pathlib import Path
 
 from pytest_mcp.api.errors import ExecutionFailed, Fix, RunFacts
-from pytest_mcp.api.requests import DiscoverTests, Survey
+from pytest_mcp.api.requests import Survey
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import advice, ambiguity, host, interpreter, project_root, user_dirs
 from pytest_mcp.environments.interpreter import Candidate
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
+from pytest_mcp.execution import interruption
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.report import no_result
 from pytest_mcp.report.environment import readiness
 from pytest_mcp.report.environment.attempt import Trial
-from pytest_mcp.running.attempt import Asked, Attempt, Call, Deadline, environment_of
+from pytest_mcp.running.attempt import Asked, Attempt, Call, Deadline, command_of, environment_of
+from pytest_mcp.running.project import Project
 
 
-async def run(call: Call[Asked], time_limit: int) -> Run[Asked]:
-    """The run has a result, or this raises why not."""
+async def run(call: Call[Asked], time_limit: int) -> Trial[Asked]:
+    """Run in the first interpreter that has pytest, and find out what became of targets that did not run."""
     trial = await try_interpreters(call, time_limit)
-    if trial.error is not None:
-        raise trial.error
-    assert trial.run is not None
-    assert trial.chosen is not None
+    if trial.error is not None or trial.run is None or trial.chosen is None:
+        return trial
     if no_result.lost_its_targets(trial.run) or no_result.lost_its_division(trial.run):
-        await _look_for_targets(call, trial.run, trial.chosen)
-    return trial.run
+        return await _with_lost_targets(call, trial.run, trial)
+    return trial
 
 
 async def try_interpreters(call: Call[Asked], time_limit: int) -> Trial[Asked]:
@@ -41,20 +41,22 @@ async def try_interpreters(call: Call[Asked], time_limit: int) -> Trial[Asked]:
     rejected: list[Candidate] = []
     folder = interpreter.pointed_at(call.places, call.config.root)
     deadline = Deadline.after(time_limit)
-    collect_only = isinstance(call.request, DiscoverTests)
     async for candidate in interpreter.candidates(call.config, folder):
         # One limit for all of them: a repository may bring many that only take time.
         if candidate.problem is not None or deadline.left <= 0:
             rejected.append(candidate.rejected(candidate.problem or "was not tried: the time limit had passed"))
             continue
+        command = command_of(call, candidate, collects_only=call.collects_only)
         try:
-            run = await Attempt(call, candidate, deadline, collect_only=collect_only).run(rejected)
+            run = await Attempt(call, candidate, deadline, command).run(rejected)
         except ExecutionFailed as error:
             return Trial(candidate, tuple(rejected), None, error)
         if problem := _unusable(run):
             rejected.append(candidate.rejected(problem, lacks_pytest=run.ledger.hello is not None))
             continue
         return await in_thread(partial(_judged, call, run, candidate, rejected))
+    if (by := interruption.signal_that_stopped()) is not None:
+        return Trial(None, tuple(rejected), None, no_result.interrupted_before(by))
     nothing = await in_thread(partial(_no_interpreter, rejected, call.config, folder))
     return Trial(None, tuple(rejected), None, nothing)
 
@@ -84,22 +86,31 @@ def _addition(package: str, chosen: Candidate, config: Config, folder: Path) -> 
     return advice.addition(package, chosen, config.root, folder, user_dirs.search_path(config.environment))
 
 
-async def _look_for_targets(call: Call[Asked], run: Run[Asked], candidate: Candidate) -> None:
-    """Collect once more in one process. Raises if a target is not there, else adds what is missing to the ledger."""
+async def _with_lost_targets(call: Call[Asked], run: Run[Asked], trial: Trial[Asked]) -> Trial[Asked]:
+    """Collect once more in one process: either a target is not there, or it is known what left it out."""
+    assert trial.chosen is not None
     deadline = Deadline.after(max(1, run.time_limit - math.ceil(run.exit.duration)), named=run.time_limit)
-    quiet = replace(call, on_progress=lambda _: None)
-    again = await Attempt(quiet, candidate, deadline, collect_only=True).run([])
-    if error := await in_thread(partial(no_result.diagnose, again)):
-        raise error
-    run.ledger.left_out.update(again.ledger.left_out)
-    run.ledger.compared = again.ledger.compared
-    run.ledger.divided = again.ledger.divided
+    quiet = replace(call, project=Project(call.config, call.project.spare))
+    command = command_of(quiet, trial.chosen, collects_only=True)
+    try:
+        again = await Attempt(quiet, trial.chosen, deadline, command).run([])
+    except ExecutionFailed as unable:
+        return replace(trial, error=unable)
+    error = await in_thread(partial(no_result.diagnose, again))
+    found = again.ledger
+    ledger = replace(
+        run.ledger,
+        left_out={**run.ledger.left_out, **found.left_out},
+        compared=found.compared,
+        divided=found.divided,
+    )
+    return replace(trial, run=replace(run, ledger=ledger), error=error)
 
 
 def _unusable(run: Run[Asked]) -> str | None:
     """Why this interpreter cannot run the project's tests, if it cannot."""
     hello = run.ledger.hello
-    if (hello is not None and hello.pytest is not None) or run.exit.reason == "interrupted":
+    if (hello is not None and hello.pytest is not None) or run.exit.reason == "interrupted" or run.exit.stopped_by:
         return None
     if hello is not None:
         return f"pytest cannot be imported: {hello.error}"
@@ -116,7 +127,7 @@ def _no_interpreter(rejected: list[Candidate], config: Config, folder: Path) -> 
     return ExecutionFailed(
         "environment",
         f"pytest execution failed: no usable Python with pytest was found for the project in {config.root}",
-        RunFacts(environment=dict(environment_of(config, None, Ledger(), rejected))),
+        RunFacts(environment=environment_of(config, None, Ledger(), rejected)),
         details=tried,
         fix=advice.remedy(config.root, rejected, folder=folder, search_path=user_dirs.search_path(config.environment)),
     )

@@ -5,7 +5,7 @@ What a call does is decided in `tools` and below. Every string that leaves goes 
 
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
@@ -24,17 +24,17 @@ from pydantic_core import ErrorDetails
 
 from pytest_mcp import __version__, engine
 from pytest_mcp.api.errors import INVALID_PARAMS, CallError, Fault, InternalError, InvalidParams, NotInitialized
-from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.api.results import ExecuteResult, Shape
+from pytest_mcp.api.results import Shape
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import interpreter
 from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.run import Run
 from pytest_mcp.events.steps import Steps
 from pytest_mcp.execution import additions
 from pytest_mcp.execution.background import alongside, in_thread
 from pytest_mcp.execution.spare import Spare
 from pytest_mcp.report import serialize
+from pytest_mcp.report.report import Report
+from pytest_mcp.running.project import Project
 from pytest_mcp.server import incoming, mcp_app, progress, stdio, telemetry
 from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.fast_start import APPS, Handover
@@ -42,7 +42,7 @@ from pytest_mcp.server.log_format import FIELDS
 from pytest_mcp.server.mcp_app import View
 from pytest_mcp.server.stdio import Outlet
 from pytest_mcp.server.telemetry import Entry, Observer
-from pytest_mcp.tools import INSTRUCTIONS, Handler, Tool, dump, named, offered, with_notices
+from pytest_mcp.tools import INSTRUCTIONS, Tool, dump, named, offered, with_notices
 
 # At most a few progress notifications per second: a client shows them to a person.
 PROGRESS_SECONDS = 0.3
@@ -254,24 +254,24 @@ class ToolCalls:
         tool = named(params.name, self.tools)
         request = tool.accept(params.arguments or {}, self.config.bounds)
         notes = Progress()
-        runs: list[Run[ExecuteTests]] = []
-        has_page = tool.name == mcp_app.TOOL and self.page.is_offered_to(context)
-        handler: Handler = partial(engine.execute, on_run=runs.append) if has_page else tool.handler
+        project = Project(self.config, self.spare, additions.sparing("progress", notes.update))
         with additions.collected() as left_out:
             async with self.turns.one(), alongside(notes.report(context)):
                 with self.spare.during_a_call():
-                    update = additions.sparing("progress", notes.update)
-                    result = await handler(request, self.config, self.spare, update)
-            page = await self._page(result, runs) if has_page else {}
+                    known = await tool.handler(request, project)
+            entry.known(known)
+            result = await in_thread(partial(tool.answer, known, request, self.config))
+            page = await self._page(context, known, result)
         entry.answered(result)
         told = with_notices(result, left_out.notices)
         answer = await in_thread(lambda: _success(told, colour=getattr(request, "color", False)))
         answer.meta = page or None
         return answer
 
-    async def _page(self, result: Shape, runs: Sequence[Run[ExecuteTests]]) -> dict[str, Any]:
-        assert isinstance(result, ExecuteResult)
-        return await additions.awaited("page", in_thread(partial(self.page.of_result, result, runs)), instead={})
+    async def _page(self, context: Context, known: Any, result: Shape) -> dict[str, Any]:
+        if not isinstance(known, Report) or not self.page.is_offered_to(context):
+            return {}
+        return await additions.awaited("page", in_thread(partial(self.page.of_report, known, result)), instead={})
 
 
 def _client(context: Context) -> str:

@@ -6,18 +6,16 @@ the page shows is decided in `page`, which is loaded only for clients that get i
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.api.results import ExecuteResult
+from pytest_mcp.api.results import Shape
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import git_files
-from pytest_mcp.events.run import Run
 from pytest_mcp.page.origin import Origin
 from pytest_mcp.report import serialize
+from pytest_mcp.report.report import Report
 from pytest_mcp.server.fast_start import APPS, extensions_in
 
 MIME_TYPE = "text/html;profile=mcp-app"
@@ -50,19 +48,18 @@ class View:
         settings = _announced(context).get(APPS)
         return isinstance(settings, dict) and MIME_TYPE in (settings.get("mimeTypes") or ())
 
-    def of_result(self, result: ExecuteResult, runs: Sequence[Run[ExecuteTests]]) -> Json:
-        """For the _meta of a result; empty if the limit of answers leaves no room for it."""
+    def of_report(self, report: Report, result: Shape) -> Json:
+        """For the _meta of this result; empty if the limit of answers leaves no room for it."""
         # Other clients do not need them.
         from pytest_mcp.page import content, embedded  # noqa: PLC0415
 
-        shown = content.of_run(runs[-1], result) if runs else content.of_answer(result)
         root = self.config.root
         origin = Origin(root.name, command="", again="pytest-mcp run", commit=git_files.head_commit(root))
         created = f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
-        page = embedded.of_content(shown, origin, created=created, most=self._room(result))
+        page = embedded.of_content(content.of_report(report), origin, created=created, most=self._room(result))
         return {} if page is None else {META_KEY: page}
 
-    def _room(self, result: ExecuteResult) -> int:
+    def _room(self, result: Shape) -> int:
         # An answer is sent twice: as an object, and as text in a string.
         text = serialize.line(serialize.safe(result.model_dump(mode="json", by_alias=True)))
         return min(MOST_BYTES, self.config.max_reply_bytes - len(text.encode()) - len(json.dumps(text)))

@@ -6,7 +6,7 @@ What was asked, printed or answered is never logged. The start and the stop of t
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,8 +15,9 @@ from opentelemetry import trace
 from pytest_mcp import __version__, text
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.investigation import InvestigateResult
-from pytest_mcp.api.results import DiscoverResult, ExecuteResult, Shape
+from pytest_mcp.api.results import DiscoverResult, ExecuteResult, Shape, Summary
 from pytest_mcp.execution import additions
+from pytest_mcp.report.report import Report
 from pytest_mcp.server.log_format import FIELDS
 
 # The names on a span begin with this.
@@ -35,6 +36,12 @@ class Entry:
 
     def __init__(self) -> None:
         self.facts: Facts = {"outcome": "cancelled"}
+        self.counts: Facts = {}
+
+    def known(self, value: Any) -> None:
+        """What the handler of the tool returned, whether an answer or an error is made of it."""
+        if isinstance(value, Report) and value.has_begun:
+            self.counts = _counts(value.summary)
 
     def answered(self, result: Shape) -> None:
         self.facts = {"outcome": "answered", **_told_of(result)}
@@ -43,8 +50,7 @@ class Entry:
         self.facts = {"outcome": "failed", "code": error.code}
         if isinstance(kind := error.data.get("error_type"), str):
             self.facts["error_type"] = kind
-        if partial := error.data.get("partial"):
-            self.facts |= _counts(partial["summary"])
+        self.facts |= self.counts
 
 
 @contextmanager
@@ -78,7 +84,7 @@ def entry(tool: str, client: str, observer: Observer | None = None) -> Iterator[
 def _told_of(result: Shape) -> Facts:
     match result:
         case ExecuteResult(verdict=verdict, summary=summary):
-            return {"verdict": verdict, **_counts(summary.model_dump())}
+            return {"verdict": verdict, **_counts(summary)}
         case DiscoverResult(count=count, collection_errors=errors):
             return {"count": count, "collection_errors": len(errors)}
         case InvestigateResult(kind=kind):
@@ -86,5 +92,5 @@ def _told_of(result: Shape) -> Facts:
     return {}
 
 
-def _counts(summary: Mapping[str, Any]) -> Facts:
-    return {name: summary[name] for name in COUNTS}
+def _counts(summary: Summary) -> Facts:
+    return {name: getattr(summary, name) for name in COUNTS}

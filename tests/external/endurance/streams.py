@@ -14,7 +14,7 @@ from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import Event
 from pytest_mcp.events.run import Run
-from pytest_mcp.report import budget, no_result, result, verdict
+from pytest_mcp.report import budget, no_result, report, verdict
 from pytest_mcp.tools import dump
 from tests.external.endurance.figures import Tally, part
 from tests.support.invented.records import (
@@ -107,7 +107,7 @@ def is_passed(lines: list[bytes], true_exit: Exit, request: ExecuteTests) -> boo
     if error is not None:
         json.dumps(error.data)
     elif true_exit.code is not None:
-        answer = dump(budget.fit_execution(result.executed(run), request, ceiling=CEILING))
+        answer = dump(budget.fit_execution(report.of_execution(run, None), request, ceiling=CEILING))
         json.dumps(answer)
         assert answer["verdict"] == judged
     return judged == "passed"

@@ -49,13 +49,13 @@ def test_a_server_that_is_told_to_stop_answers_its_calls_and_leaves_nothing(
 # The answer of a run is made by a thread that never comes to an end.
 FOLDING = """
 import pathlib
-from pytest_mcp.report import result
+from pytest_mcp.report import report
 
-def executed(run):
+def executed(run, problem):
     pathlib.Path("folding").touch()
     while True: pass
 
-result.executed = executed
+report.of_execution = executed
 """
 
 

@@ -8,7 +8,7 @@ from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.events.model import Event
 from pytest_mcp.report import tokens
 from pytest_mcp.report.budget import fit_execution
-from pytest_mcp.report.result import Report, executed
+from pytest_mcp.report.report import Report, of_execution
 from pytest_mcp.text import safe
 from pytest_mcp.tools import dump
 from tests.support.invented.records import (
@@ -48,11 +48,11 @@ def suite(*, passing: int = 0, failures: int = 0, causes: int = 1) -> list[Event
 
 def answer(stream: list[Event], stdout: str = PRINTED, **asked: Any) -> ExecuteResult:
     run = execution(stream, stdout=stdout, **asked)
-    return fit_execution(executed(run), run.request, ceiling=CEILING)
+    return fit_execution(of_execution(run, None), run.request, ceiling=CEILING)
 
 
 def report(stream: list[Event]) -> Report:
-    return executed(execution(stream))
+    return of_execution(execution(stream), None)
 
 
 def cost(sent: ExecuteResult) -> int:

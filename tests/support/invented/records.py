@@ -3,22 +3,18 @@
 from pathlib import Path
 from typing import Any
 
+from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests
 from pytest_mcp.config.model import Bounds
 from pytest_mcp.events.collection import CollectionFailed, CollectionSkipped, Item, Items, Selected
 from pytest_mcp.events.exit import Exit
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import Event, Finished, Phase, SessionEnded, SessionStarted, Started
-from pytest_mcp.events.run import Run, RunEnvironment
+from pytest_mcp.events.run import Run
 
-ENVIRONMENT: RunEnvironment = {
-    "root": "/project",
-    "interpreter": None,
-    "candidates": [],
-    "python": None,
-    "pytest": None,
-    "config_file": None,
-}
+ENVIRONMENT = RunEnvironment(
+    root="/project", interpreter=None, candidates=[], python=None, pytest=None, config_file=None
+)
 BOUNDS = Bounds(root=Path("/project"), max_timeout=3600, max_tokens=1_000_000)
 
 

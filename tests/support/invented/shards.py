@@ -1,75 +1,63 @@
-"""Answers of shards, with everything a test does not speak of already filled in."""
+"""Reports of shards, with everything a test does not speak of already filled in."""
 
+from dataclasses import replace
 from typing import Any
 
-from pytest_mcp.api.results import ExecuteResult, FailureGroup, ShardFacts, ShardResult, Summary, TestResult
-from pytest_mcp.report.shards.answers import Answer
+from pytest_mcp.api.errors import CallError
+from pytest_mcp.report.all_shards import ShardGiven
+from pytest_mcp.report.failures import Failure
+from pytest_mcp.report.report import RanTest, Report
+from pytest_mcp.report.shard import ShardFacts
+from pytest_mcp.report.verdict import Evidence
+from tests.support.invented.answers import failing
+from tests.support.invented.answers import red as red_session
+from tests.support.invented.answers import report as report_of
 
 COMMIT = "a" * 40
 
 
 def facts(index: int = 1, count: int = 2, **told: Any) -> ShardFacts:
-    usual: dict[str, Any] = {
-        "format": 1,
-        "tests": 3,
-        "total": 3 * count,
-        "division": "d",
-        "commit": COMMIT,
-        "selection": "s",
-        "skipped_modules": 0,
-    }
-    return ShardFacts(index=index, count=count, **usual | told)
+    usual: dict[str, Any] = {"tests": 3, "total": 3 * count, "division": "d", "commit": COMMIT, "selection": "s"}
+    return ShardFacts(index, count, **usual | told)
 
 
-def summary(**counts: int) -> Summary:
-    numbers = {name: counts.get(name, 0) for name in ("passed", "failed", "skipped", "errors")}
-    return Summary(total=sum(numbers.values()), duration=2.0, **numbers)
+def passed(name: str, number: int = 3) -> list[RanTest]:
+    return [RanTest(f"test_{name}.py::test_{each}", "passed", 0.5) for each in range(number)]
 
 
-def result(of: ShardFacts, **told: Any) -> ShardResult:
+def report(of: ShardFacts | None = None, **told: Any) -> Report:
     """Three tests passed, unless told otherwise."""
-    usual: dict[str, Any] = {
-        "verdict": "passed",
-        "exit_code": 0,
-        "summary": summary(passed=3),
-        "notices": [f"shard {of.index} of {of.count}: 3 of 6 tests; not a run of the whole suite."],
-        "collection_errors": [],
-        "failure_groups": [],
-        "tests": [],
-        "rerun": None,
-        "text_output": "3 passed, 3 deselected in 0.10s",
-        "json_report": None,
-        "omitted": None,
-    }
-    return ShardResult(shard=of, **usual | told)
+    usual: dict[str, Any] = {"exit_code": 0, "duration": 2.0, "tests": passed(str(of.index if of else "x"))}
+    if of is not None:
+        usual["notices"] = [f"{of.name}: 3 of 6 tests; not a run of the whole suite."]
+    return Report(**{"evidence": Evidence(), "shard": of, **usual, **told})
 
 
-def shard(index: int = 1, count: int = 2, *, about: dict[str, Any] | None = None, **told: Any) -> Answer:
-    known = facts(index, count, **about or {})
-    return Answer(f"{index}.json", known, result(known, **told))
+def failures(*node_ids: str, message: str = "ValueError: no pen") -> list[Failure]:
+    """Of one cause for each message."""
+    return list(report_of(red_session(*(failing(node_id, message) for node_id in node_ids))).failures)
 
 
-def empty(index: int, count: int) -> Answer:
-    about = {"tests": 0}
-    return shard(index, count, about=about, verdict="no_tests", exit_code=5, summary=summary())
+def red(of: ShardFacts | None, *failed: Failure, **told: Any) -> Report:
+    """A report in which these tests failed, and one passed."""
+    tests = [*passed(str(of.index if of else "x"), 1), *(RanTest(each.node_id, "failed", 0.1) for each in failed)]
+    again = {"node_ids": [each.node_id for each in failed]}
+    evidence = Evidence(has_failed=True, has_bad_exit=True)
+    return replace(report(of, **told), evidence=evidence, exit_code=1, tests=tests, failures=failed, rerun=again)
 
 
-def failed(node_id: str, message: str, traceback: str) -> TestResult:
-    return TestResult(node_id=node_id, outcome="failed", duration=0.1, message=message, traceback=traceback)
+def empty(of: ShardFacts | None) -> Report:
+    share = of and replace(of, tests=0)
+    return report(share, evidence=Evidence(is_empty=True, has_bad_exit=True), exit_code=5, tests=[])
 
 
-def red(index: int, *tests: TestResult, groups: tuple[FailureGroup, ...] = (), failures: int | None = None) -> Answer:
-    """A shard in which these tests failed."""
-    return shard(
-        index,
-        verdict="failed",
-        exit_code=1,
-        summary=summary(passed=2, failed=len(tests) if failures is None else failures),
-        tests=list(tests),
-        failure_groups=list(groups),
-        rerun={"node_ids": [test.node_id for test in tests]},
-    )
+def cut_short(of: ShardFacts | None, **told: Any) -> Report:
+    """One test had passed, one was running and one had not started."""
+    unknown = of and replace(of, tests=None, total=None, division=None)
+    kept = {"tests": passed("x", 1), "running": ["test_x.py::test_slow"], "not_run": 1, **told}
+    problem = CallError("pytest execution exceeded timeout of 9 seconds\nmore", {})
+    return report(unknown, evidence=Evidence(has_no_result=True), exit_code=None, problem=problem, **kept)
 
 
-def groups_of(answer: ExecuteResult) -> list[tuple[int, str | None, int | None, list[str] | None]]:
-    return [(group.count, group.location, group.example, group.node_ids) for group in answer.failure_groups]
+def shard(index: int = 1, count: int = 2, **about: Any) -> ShardGiven:
+    return ShardGiven(f"{index}.json", report(facts(index, count, **about)))

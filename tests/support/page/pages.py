@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
+from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.investigation import InvestigateResult, Polluter, Suspect
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.events.model import Event
@@ -14,7 +15,7 @@ from pytest_mcp.page.content import Content
 from pytest_mcp.page.investigation import Investigated
 from pytest_mcp.page.origin import Origin
 from pytest_mcp.page.strip import Result
-from pytest_mcp.report import budget, result
+from pytest_mcp.report import report
 from tests.support.invented.records import execution, green, one_test, phase, raised, session, skipped, uncollected
 
 ORIGIN = Origin("shop", command="pytest-mcp run", again="pytest-mcp run", commit="a" * 40)
@@ -36,8 +37,7 @@ DIFFERENCE = "AssertionError: assert 'one' == 'two'\n  \n  - two\n  ? ^^\n  + on
 
 
 def content_of(run: Run[ExecuteTests]) -> Content:
-    answer = budget.fit_execution(result.executed(run), run.request, ceiling=10**9)
-    return content.of_run(run, answer)
+    return content.of_report(report.of_execution(run, None))
 
 
 def rendered(shown: Content) -> str:
@@ -59,8 +59,8 @@ def investigated(text: str = "test_x") -> Investigated:
         rerun={"node_ids": [polluter, node_id]},
     )
     runs = {"alone": [Result("P", 0.2), Result("P", 0.3), Result("P", None)], f"at {text}": [Result("?", 0.1)]}
-    environment = {"python": text, "pytest": text, "interpreter": text}
-    return Investigated(node_id, answer, runs, result.executed(run).failures[0], environment)
+    environment = RunEnvironment(text, text, [], text, text, None)
+    return Investigated(node_id, answer, runs, report.of_execution(run, None).failures[0], environment)
 
 
 def rendered_investigation(found: Investigated) -> str:

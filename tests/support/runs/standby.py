@@ -8,13 +8,16 @@ from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.config.model import Config
 from pytest_mcp.execution.spare import Spare
+from pytest_mcp.running.project import Project
 from tests.support.leftovers import children
 from tests.support.workbench import Workbench
 
 
 async def execute(bench: Workbench, spare: Spare, *, config: Config | None = None, **arguments: Any) -> ExecuteResult:
+    request, project = ExecuteTests(**arguments), Project(config or bench.config, spare)
     with spare.during_a_call():
-        return await engine.execute(ExecuteTests(**arguments), config or bench.config, spare, lambda _: None)
+        known = await engine.execute(request, project)
+    return engine.answer(known, request, project.config)
 
 
 def waiting_child(spare: Spare) -> int | None:

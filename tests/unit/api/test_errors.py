@@ -15,6 +15,7 @@ from pytest_mcp.api.errors import (
     InvalidParams,
     NotInitialized,
     RefusedByPytest,
+    RunEnvironment,
     RunFacts,
 )
 
@@ -148,7 +149,12 @@ def test_a_failed_run_has_every_key_even_when_nothing_is_known() -> None:
 
 
 def test_an_argument_that_pytest_refused_has_the_keys_of_both_kinds_of_error() -> None:
-    facts = RunFacts(exit_code=4, stdout="noise", command=("python", "-m", "pytest"), environment={"root": "/x"})
+    facts = RunFacts(
+        exit_code=4,
+        stdout="noise",
+        command=("python", "-m", "pytest"),
+        environment=RunEnvironment("/x", None, [], None, None, None),
+    )
 
     error = RefusedByPytest([Fault("path", "was not found", "not_found", "x")], facts.of_refusal())
 

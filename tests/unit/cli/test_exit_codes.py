@@ -16,8 +16,10 @@ from pytest_mcp.api.errors import (
     RefusedByPytest,
     RunFacts,
 )
-from pytest_mcp.api.results import CollectionError, DiscoverResult, ExecuteResult, Summary, Verdict
+from pytest_mcp.api.results import CollectionError, DiscoverResult, Verdict
 from pytest_mcp.cli import exit_codes
+from pytest_mcp.report.report import Report
+from pytest_mcp.report.verdict import Evidence
 from tests.support.paths import ROOT
 
 DOCUMENT = ROOT / "docs" / "command-line.md"
@@ -30,20 +32,14 @@ OTHERS: list[CallError] = [
 ]
 
 
-def executed(verdict: Verdict, exit_code: int) -> ExecuteResult:
-    return ExecuteResult(
-        verdict=verdict,
-        exit_code=exit_code,
-        summary=Summary(total=0, passed=0, failed=0, skipped=0, errors=0, duration=0.0),
-        notices=[],
-        collection_errors=[],
-        failure_groups=[],
-        tests=[],
-        rerun=None,
-        text_output="",
-        json_report=None,
-        omitted=None,
-    )
+def executed(verdict: Verdict, exit_code: int) -> Report:
+    evidence = {
+        "passed": Evidence(),
+        "failed": Evidence(has_failed=True),
+        "no_tests": Evidence(is_empty=True),
+        "incomplete": Evidence(is_unfinished=True),
+    }
+    return Report(evidence[verdict], exit_code=exit_code)
 
 
 def discovered(count: int, *broken: str) -> DiscoverResult:
@@ -55,7 +51,7 @@ def discovered(count: int, *broken: str) -> DiscoverResult:
 @pytest.mark.parametrize("verdict", get_args(Verdict))
 @pytest.mark.parametrize("own", [0, 1, 2, 5, 77])
 def test_only_the_verdict_passed_is_zero(verdict: Verdict, own: int) -> None:
-    assert (exit_codes.of_execution(executed(verdict, own)) == 0) is (verdict == "passed")
+    assert (exit_codes.of_report(executed(verdict, own)) == 0) is (verdict == "passed")
 
 
 @pytest.mark.parametrize(
@@ -63,11 +59,11 @@ def test_only_the_verdict_passed_is_zero(verdict: Verdict, own: int) -> None:
     [("failed", 1, 1), ("failed", 2, 2), ("failed", 0, 1), ("incomplete", 0, 1), ("incomplete", 77, 77)],
 )
 def test_of_a_run_that_did_not_pass_pytests_own_code_is_taken(verdict: Verdict, own: int, code: int) -> None:
-    assert exit_codes.of_execution(executed(verdict, own)) == code
+    assert exit_codes.of_report(executed(verdict, own)) == code
 
 
 def test_no_tests_is_five_whatever_pytest_says() -> None:
-    assert [exit_codes.of_execution(executed("no_tests", own)) for own in (0, 1, 5)] == [5, 5, 5]
+    assert [exit_codes.of_report(executed("no_tests", own)) for own in (0, 1, 5)] == [5, 5, 5]
 
 
 def test_a_discovery_is_zero_if_it_lists_tests_and_every_file_could_be_collected() -> None:

@@ -13,8 +13,9 @@ from pytest_mcp.cli import render
 from pytest_mcp.cli.colours import Painter
 from pytest_mcp.events.coverage import Covered, CoveredFile
 from pytest_mcp.events.model import Event, Started
-from pytest_mcp.report import result as findings
+from pytest_mcp.report import report
 from pytest_mcp.report.budget import MOST_CAUSES, MOST_EXAMPLES, fit_execution
+from pytest_mcp.report.report import Report
 from tests.support.invented.records import BOUNDS, execution, one_test, phase, raised, session, skipped, uncollected
 
 PLAIN, PAINTED = Painter(has_colours=False), Painter(has_colours=True)
@@ -26,14 +27,19 @@ def failed(node_id: str, message: str, line: int, **told: Any) -> list[Event]:
     return one_test(node_id, raised(message, (f"test_a.py:{line}", function, "run()"), node_id=node_id, **told))
 
 
-def result(events: list[Event], *, code: int = 1, stdout: str = "", **asked: Any) -> ExecuteResult:
+def both(events: list[Event], *, code: int = 1, stdout: str = "", **asked: Any) -> tuple[Report, ExecuteResult]:
     run = execution(events, code=code, stdout=stdout, max_tokens=BOUNDS.max_tokens, **asked)
-    return fit_execution(findings.executed(run), run.request, ceiling=CEILING)
+    known = report.of_execution(run, None)
+    return known, fit_execution(known, run.request, ceiling=CEILING)
+
+
+def result(events: list[Event], **told: Any) -> ExecuteResult:
+    return both(events, **told)[1]
 
 
 def lines(*events: Event | list[Event], selected: int, again: str | None = None, **more: Any) -> list[str]:
     told = session(*events, selected=selected, exit_status=more.get("code", 1))
-    return render.of_run(result(told, **more), PLAIN, again=again)
+    return render.of_run(*both(told, **more), PLAIN, again=again)
 
 
 def test_a_green_run_is_told_in_one_line_when_there_is_nothing_else() -> None:
@@ -179,25 +185,26 @@ def test_text_that_was_left_out_is_counted() -> None:
     ],
 )
 def test_the_last_line_has_the_verdict_and_the_counts(events: list[Event], code: int, closing: str) -> None:
-    assert render.of_run(result(events, code=code), PLAIN, again=None)[-1] == closing
+    assert render.of_run(*both(events, code=code), PLAIN, again=None)[-1] == closing
 
 
 def test_of_a_run_that_was_cut_short_the_last_line_tells_what_is_missing() -> None:
     events = session(one_test("a.py::b"), [Started("a.py::c")], selected=4)[:-1]
     run = execution(events, code=None)
-    report = findings.partial(run)
-    assert report is not None
+    known = report.of_execution(run, ExecutionFailed("timeout", "too late", RunFacts()))
 
-    partial = fit_execution(report, run.request, ceiling=CEILING)
+    partial = fit_execution(known, run.request, ceiling=CEILING)
 
-    assert render.of_run(partial, PLAIN, again=None)[-1] == "incomplete: 1 passed, 1 cut off, 2 not run in 0.70 s"
+    assert (
+        render.of_run(known, partial, PLAIN, again=None)[-1] == "incomplete: 1 passed, 1 cut off, 2 not run in 0.70 s"
+    )
 
 
 def test_on_a_terminal_what_matters_is_painted() -> None:
     text = "    def test_one():\n>       run()\nE       ValueError: no\n\ntest_a.py:3: ValueError"
     events = session(failed("test_a.py::test_one", "ValueError: no", 3, traceback=text), selected=1)
 
-    said = render.of_run(result(events, detail="full"), PAINTED, again=None)
+    said = render.of_run(*both(events, detail="full"), PAINTED, again=None)
 
     assert "\x1b[1;31mFAILED test_a.py::test_one\x1b[0m" in said
     assert "\x1b[31mE       ValueError: no\x1b[0m" in said
@@ -210,8 +217,7 @@ def test_colours_of_pytest_stay_where_there_are_colours_and_end_with_its_text() 
     events = session(one_test("a.py::b"), selected=1)
 
     painted, plain = (
-        render.of_run(result(events, code=0, stdout=printed, color=True), ink, again=None)[0]
-        for ink in (PAINTED, PLAIN)
+        render.of_run(*both(events, code=0, stdout=printed, color=True), ink, again=None)[0] for ink in (PAINTED, PLAIN)
     )
 
     assert painted == "\x1b[33ma warning\\x1b[2J\x1b[0m"

@@ -4,7 +4,7 @@ from pytest_mcp.api.results import DiscoverResult, FileTests, OmittedTests
 from pytest_mcp.cli import render_discovery
 from pytest_mcp.cli.colours import Painter
 from pytest_mcp.events.model import Event
-from pytest_mcp.report import result
+from pytest_mcp.report import discovery as discoveries
 from tests.support.invented.records import discovery, item, session, uncollected
 
 UNREACHABLE = (
@@ -16,7 +16,7 @@ TESTS: list[Event] = [item("b/test_b.py::test_one"), item("a.py::T::test_x[\t1]"
 
 
 def found(*events: Event) -> DiscoverResult:
-    return result.discovered(discovery(session(*events, selected=len(events))))
+    return discoveries.of_run(discovery(session(*events, selected=len(events))))
 
 
 def test_for_a_person_tests_stand_below_their_files_with_counts() -> None:

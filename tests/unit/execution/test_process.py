@@ -17,8 +17,9 @@ import anyio
 import pytest
 
 from pytest_mcp.events.exit import Exit
-from pytest_mcp.execution import process, start, supervisor_client
+from pytest_mcp.execution import process, start
 from pytest_mcp.execution.command import Command
+from pytest_mcp.execution.interruption import Interruption, of_call
 from pytest_mcp.execution.launch import Launch, SpawnError
 from tests.support.leftovers import children
 from tests.support.runs.children import JOB, STUBBORN, command, remains
@@ -85,13 +86,13 @@ open("ready", "w").close()
 time.sleep(600)
 """
     ended: list[Exit] = []
-    event = anyio.Event()
-    supervisor_client.interruption.set(event)
+    current = Interruption()
+    of_call.set(current)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(lambda: _append(ended, run(folder, source)))
         await until((folder / "ready").exists)
-        event.set()
+        current.ask()
 
     assert [(each.reason, each.code, each.signal) for each in ended] == [("interrupted", 2, None)]
     assert (folder / "cleaned up").exists()

@@ -7,6 +7,7 @@ import pytest
 
 from pytest_mcp.events.exit import Exit
 from pytest_mcp.execution import linux, process, start, supervisor_client
+from pytest_mcp.execution.interruption import Interruption, of_call
 from tests.support.runs.children import STUBBORN, command, remains
 from tests.support.waiting import PATIENCE, processes_in, until
 
@@ -126,9 +127,9 @@ async def test_one_that_ignores_its_interruption_is_killed_with_all_it_started(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The interruption is there before the child is: it comes with the first order, and is not lost."""
-    event = anyio.Event()
-    event.set()
-    supervisor_client.interruption.set(event)
+    current = Interruption()
+    current.ask()
+    of_call.set(current)
 
     ended = await run_with(SHORT_GRACE, f"{STUBBORN}\ntime.sleep(600)", folder, monkeypatch)
 

@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
-from pytest_mcp.api.results import CollectionError, PartialResult, TestResult
+from pytest_mcp.api.results import CollectionError, TestResult
 from pytest_mcp.page import content
 from pytest_mcp.page.content import Cause, Content
 from pytest_mcp.page.failures import Shown
 from pytest_mcp.page.strip import Result
-from pytest_mcp.report import budget, result
-from pytest_mcp.report.result import Unfinished
+from pytest_mcp.report import report
 from pytest_mcp.text import safe
 from tests.support.page.pages import (
     HOSTILE,
@@ -145,15 +144,11 @@ def test_the_banner_says_the_verdict_in_a_word_and_a_look_of_its_own(
 
 
 def test_a_run_that_timed_out_shows_its_error_and_what_had_finished() -> None:
-    report = replace(result.executed(mixed_run()), unfinished=Unfinished(["tests/test_a.py::test_slow"], 4))
-    partial = budget.fit_execution(report, mixed_run().request, ceiling=10**9)
-    assert isinstance(partial, PartialResult)
-    facts = RunFacts(
-        command=("python",), environment={"python": "3.12.1", "pytest": "9.2.0"}, partial=partial.model_dump()
-    )
-    error = ExecutionFailed("timeout", "pytest execution exceeded timeout of 5 seconds", facts)
+    error = ExecutionFailed("timeout", "pytest execution exceeded timeout of 5 seconds", RunFacts())
+    known = report.of_execution(mixed_run(), error)
+    known = replace(known, running=["tests/test_a.py::test_slow"], not_run=4)
 
-    seen = Seen(rendered(content.of_error(error)))
+    seen = Seen(rendered(content.of_report(known)))
 
     assert ("class", "banner incomplete") in seen.values
     for text in ("exceeded timeout of 5 seconds", "tests/test_a.py::test_slow", "Not started: 4", "KeyError: 'pen'"):
@@ -163,20 +158,10 @@ def test_a_run_that_timed_out_shows_its_error_and_what_had_finished() -> None:
 def test_a_run_that_never_started_says_so() -> None:
     error = ExecutionFailed("environment", "no usable Python was found", RunFacts(), details=["uv sync"])
 
-    seen = Seen(rendered(content.of_error(error)))
+    seen = Seen(rendered(content.of_report(report.of_no_run(error))))
 
     assert "Did not run" in seen.texts
     assert seen.has_text("no usable Python was found")
-
-
-def test_an_answer_without_a_run_shows_what_it_has() -> None:
-    run = mixed_run()
-    answer = budget.fit_execution(result.executed(run), run.request, ceiling=10**9)
-
-    data = Seen(rendered(content.of_answer(answer))).data
-
-    assert sum(cause["count"] for cause in data["causes"]) == 5
-    assert "- two" in data["failures"]["tests/test_a.py::test_compared"]["parts"][0]["text"]
 
 
 def test_ten_thousand_tests_and_five_hundred_failures_are_all_there_in_under_five_megabytes() -> None:

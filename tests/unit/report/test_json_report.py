@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.events.collection import Collected, Deselected
 from pytest_mcp.events.model import Event, Warned
-from pytest_mcp.report import budget, result
+from pytest_mcp.report import budget, report
 from pytest_mcp.report.json_report import TOO_DEEP, build
 from tests.support.invented.records import ended, execution, one_test, phase, session
 
@@ -125,7 +125,7 @@ def test_a_property_that_is_nested_too_deeply_costs_itself_and_not_the_answer() 
     recorded = ("teardown", "passed", stage("", properties=[["key", nested], ["other", 1]]))
     run = execution(reported(*PASSED[:2], recorded), detail="full")
 
-    answer = budget.fit_execution(result.executed(run), run.request, ceiling=2**24)
+    answer = budget.fit_execution(report.of_execution(run, None), run.request, ceiling=2**24)
 
     assert TOO_DEEP in answer.model_dump_json()
     assert (answer.json_report or {})["tests"][0]["user_properties"][1] == {"other": 1}

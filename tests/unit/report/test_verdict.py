@@ -9,7 +9,7 @@ from hypothesis import event as note
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_mcp.api.results import ExecuteResult, Verdict
+from pytest_mcp.api.results import Verdict
 from pytest_mcp.events.collection import CollectionFailed, CollectionSkipped, Selected
 from pytest_mcp.events.decode import Record
 from pytest_mcp.events.exit import Exit
@@ -30,7 +30,6 @@ from tests.support.invented.records import (
     skipped,
     uncollected,
 )
-from tests.support.invented.shards import facts, result, summary
 from tests.support.invented.streams import NODE_IDS, damaged_sessions
 
 A, B, _ = NODE_IDS
@@ -42,10 +41,12 @@ def judge(told: Ledger, exit: Exit, *, missed: bool = False) -> Verdict:  # noqa
     return verdict_of(verdict.of_run(told, exit, missed=missed))
 
 
-@pytest.mark.parametrize("evidence", [Evidence(*facts) for facts in product((False, True), repeat=5)], ids=str)
+@pytest.mark.parametrize("evidence", [Evidence(*facts) for facts in product((False, True), repeat=6)], ids=str)
 def test_only_the_absence_of_every_bad_fact_is_a_pass_and_the_worst_fact_names_the_verdict(evidence: Evidence) -> None:
-    """Every combination of: failed, unfinished, nothing selected, a bad exit, a target missed."""
-    if evidence.has_failed:
+    """Every combination of: no result, failed, unfinished, nothing selected, a bad exit, a target missed."""
+    if evidence.has_no_result:
+        expected = "incomplete"
+    elif evidence.has_failed:
         expected = "failed"
     elif evidence.is_unfinished:
         expected = "incomplete"
@@ -62,8 +63,15 @@ def test_only_the_absence_of_every_bad_fact_is_a_pass_and_the_worst_fact_names_t
     assert verdict_of(evidence) == expected
 
 
-def part(judged: Verdict, *, failed: int = 0) -> ExecuteResult:
-    return result(facts(), verdict=judged, summary=summary(failed=failed))
+def part(judged: Verdict, *, failed: bool = False) -> Evidence:
+    """Of a run with this verdict."""
+    by_verdict = {
+        "passed": Evidence(has_failed=failed),
+        "failed": Evidence(has_failed=True),
+        "no_tests": Evidence(is_empty=True, has_failed=failed),
+        "incomplete": Evidence(has_no_result=True, has_failed=failed),
+    }
+    return by_verdict[judged]
 
 
 PARTS = [parts for count in (1, 2, 3) for parts in combinations_with_replacement(get_args(Verdict), count)]
@@ -95,7 +103,7 @@ def test_parts_pass_together_only_if_all_are_there_and_each_passed_or_may_be_emp
 
 @pytest.mark.parametrize("judged", get_args(Verdict))
 def test_a_part_with_a_failure_makes_all_fail_whatever_it_calls_itself(judged: Verdict) -> None:
-    parts = [part("passed"), part(judged, failed=1)]
+    parts = [part("passed"), part(judged, failed=True)]
 
     assert verdict_of(verdict.of_parts(parts, one_is_missing=False, may_be_empty=True)) == "failed"
 

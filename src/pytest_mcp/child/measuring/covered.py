@@ -26,15 +26,15 @@ def tell(emit: Callable[..., bool], cov: Any, folder: str, root: str, changed: d
     if changed is not None:
         rows = [row.limited(changed[row.name], cov) for row in rows if row.name in changed]
     for row in sorted(rows, key=lambda row: (-len(row.missed), row.name))[:MOST_FILES]:
-        if changed is not None or row.missed or row.untaken:
-            emit(
-                "covered_file",
-                file=row.name,
-                lines=row.lines,
-                missed=len(row.missed),
-                ranges=ranges(row.missed),
-                untaken=row.untaken[:MOST_RANGES] if has_branches else None,
-            )
+        # Also of a file without gaps: another run of the same suite may have missed some of its lines.
+        emit(
+            "covered_file",
+            file=row.name,
+            lines=row.lines,
+            missed=len(row.missed),
+            ranges=ranges(row.missed),
+            untaken=row.untaken[:MOST_RANGES] if has_branches else None,
+        )
     totals = report.get("totals", {}) if changed is None else {}
     emit(
         "covered",

@@ -24,40 +24,38 @@ from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.members import Parts
 from pytest_mcp.cli.output import show, show_on_stderr
 from pytest_mcp.cli.terminal import Screen
-from pytest_mcp.config.model import LEAST_REPLY_BYTES, LEAST_TOKENS, Config
+from pytest_mcp.config.model import LEAST_REPLY_BYTES, LEAST_TOKENS
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.environments import by_environment
-from pytest_mcp.execution.spare import Spare
-from pytest_mcp.running.attempt import OnProgress
+from pytest_mcp.running.project import Project
 from pytest_mcp.tools import BY_NAME
 
 
-async def _discover(
-    request: DiscoverTargets, config: Config, spare: Spare | None, on_progress: OnProgress
-) -> DiscoverResult:
+async def _discover(request: DiscoverTargets, project: Project) -> DiscoverResult:
+    config = project.config
     targets = [target for _, target in request.targets]
     parts = by_environment.split(targets, config) if len(targets) > 1 else []
     if len(parts) > 1:
-        return await _discover_each(request, config, parts, spare, on_progress)
+        return await _discover_each(request, project, parts)
     try:
-        return await engine.discover(request, config, spare, on_progress)
+        return await engine.discover(request, project)
     except CallError as error:
         if not (parts := await members.instead_of_root(error, request, config)):
             raise
     able = [part for part in parts if not members.is_root(part)]
-    found = members.with_notice(await _discover_each(request, config, able, spare, on_progress), able)
+    found = await _discover_each(request, project, able)
     missed = [f"The project root is not listed: {members.NO_ENVIRONMENT}."] if able != parts else []
-    return found.model_copy(update={"notices": [*found.notices, *missed]})
+    return found.model_copy(update={"notices": [*found.notices, members.instead_notice(able), *missed]})
 
 
-async def _discover_each(
-    request: DiscoverTargets, config: Config, parts: Parts, spare: Spare | None, on_progress: OnProgress
-) -> DiscoverResult:
+async def _discover_each(request: DiscoverTargets, project: Project, parts: Parts) -> DiscoverResult:
+    config = project.config
     most = max(LEAST_TOKENS, (request.max_tokens or request.default_max_tokens) // len(parts))
     config = config._replace(max_reply_bytes=max(LEAST_REPLY_BYTES, config.max_reply_bytes // len(parts)))
     changes = [{"path": None, "node_ids": tuple(part), "max_tokens": most} for part in parts]
     requests = [request.model_copy(update=change) for change in changes]
-    return _merged([await engine.discover(each, config, spare, on_progress) for each in requests])
+    within = replace(project, config=config)
+    return _merged([await engine.discover(each, within) for each in requests])
 
 
 def _merged(results: Sequence[DiscoverResult]) -> DiscoverResult:
@@ -83,7 +81,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     config = load_config()
-    command = ToolCommand(TOOL, _for_people, partial(_print, root=config.root), exit_codes.of_discovery)
+    exit_code = lambda _known, answer: exit_codes.of_discovery(answer)  # noqa: E731 - one line in a table
+    command = ToolCommand(TOOL, _for_people, partial(_print, root=config.root), exit_code)
     return local_call.run(command, options, config)
 
 
@@ -91,7 +90,7 @@ def _for_people(typed: Arguments, _screen: Screen) -> Arguments:
     return {"detail": "tests" if "max_tokens" in typed else "full", **typed}
 
 
-def _print(result: DiscoverResult, screen: Screen, *, root: Path) -> None:
+def _print(_known: object, result: DiscoverResult, screen: Screen, *, root: Path) -> None:
     result = result.model_copy(update={"notices": typed_advice.notices(result.notices, root)})
     if screen.is_terminal:
         show("\n".join(render_discovery.for_people(result, screen.out)))

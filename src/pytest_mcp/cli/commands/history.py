@@ -47,7 +47,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     def for_people(typed: Arguments, _screen: Screen) -> Arguments:
         return {"max_tokens": limit, **typed}
 
-    return local_call.run(ToolCommand(TOOL, for_people, _print, lambda _: exit_codes.PASSED), options, config)
+    return local_call.run(ToolCommand(TOOL, for_people, _print, lambda *_: exit_codes.PASSED), options, config)
 
 
 def _check_file(address: str) -> None:
@@ -59,5 +59,5 @@ def _check_file(address: str) -> None:
         )
 
 
-def _print(result: HistoryResult, screen: Screen) -> None:
+def _print(_known: object, result: HistoryResult, screen: Screen) -> None:
     show("\n".join(render_history.of(result, screen.out, has_bars=can_show(render_history.BARS))))

@@ -32,24 +32,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     config = load_config()
     print_result = partial(_print, settings=typed_flags(options, os.environ), root=config.root)
-    command = ToolCommand(TOOL, lambda typed, _: typed, print_result, exit_codes.of_investigation)
+    exit_code = lambda _known, answer: exit_codes.of_investigation(answer)  # noqa: E731 - one line in a table
+    command = ToolCommand(TOOL, lambda typed, _: typed, print_result, exit_code)
     if (file := page_file.wanted(options)) is not None:
         command = _with_page(command, file, options, config.root)
     return local_call.run(command, options, config)
 
 
 def _with_page(command: ToolCommand, file: PageFile, options: argparse.Namespace, root: Path) -> ToolCommand:
-    # No other call needs them.
-    from pytest_mcp.cli.files.investigation_page import InvestigationPage  # noqa: PLC0415
-    from pytest_mcp.investigation.investigate import investigate  # noqa: PLC0415
+    # No other call needs it.
+    from pytest_mcp.cli.files import investigation_page  # noqa: PLC0415
 
-    page, typed = InvestigationPage(), tool_flags.arguments(options)
+    typed = tool_flags.arguments(options)
     # A list is typed without a flag.
     origin = page_file.origin("investigate", typed | {"node_id": [typed["node_id"]]}, options, root)
-    tool = replace(TOOL, handler=partial(investigate, on_found=page.keep))
-    return replace(command, tool=tool, after=partial(file.write, origin=origin, draw=page.draw))
+    return replace(command, after=partial(file.write, origin=origin, draw=investigation_page.draw))
 
 
-def _print(result: InvestigateResult, screen: Screen, *, settings: list[str], root: Path) -> None:
+def _print(_known: object, result: InvestigateResult, screen: Screen, *, settings: list[str], root: Path) -> None:
     again = typed_paths.again(result.rerun, settings, root)
     show("\n".join(render_investigation.of(result, screen.out, again=again)))

@@ -1,7 +1,8 @@
-"""`pytest-mcp merge`: one answer and one exit code for the answers of all shards.
+"""`pytest-mcp merge`: one answer and one exit code for the reports of all shards.
 
 In come files with what `run --shard K/N --json` printed, or lines of stdin; out comes a report like that of `run`, or
-with `--json` one answer of the same shape. What the answers mean together is decided in `report/shards`.
+with `--json` one answer of execute_tests. A file that is refused makes it incomplete. What the reports mean together is
+decided in `report/all_shards.py`.
 """
 
 import argparse
@@ -12,32 +13,37 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli import exit_codes, render, terminal
 from pytest_mcp.cli.arguments import page_flags, tool_flags
 from pytest_mcp.cli.files import page_file
 from pytest_mcp.cli.output import USAGE_ERROR, print_message, show
+from pytest_mcp.config.model import MAX_REPLY_BYTES
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.page.origin import Origin
-from pytest_mcp.report import serialize
-from pytest_mcp.report.shards import answers
-from pytest_mcp.report.shards.answers import Answer, NotAnAnswer
-from pytest_mcp.report.shards.merge import merged
+from pytest_mcp.report import all_shards, budget, serialize, shard_file
+from pytest_mcp.report.all_shards import ShardGiven
+from pytest_mcp.report.report import Report
+from pytest_mcp.report.shard_file import NotAReport
 from pytest_mcp.text import in_line
 from pytest_mcp.tools import dump
 
 STDIN = "-"
 # Four times the default of --max-reply-bytes.
 LARGEST = 64 * 1024 * 1024
+# For people there is no limit that they could raise.
+MOST_TOKENS = 1_000_000
+HINT = "`pytest-mcp merge --html FILE` shows all of it"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Exits with 0 only if every shard is there, of the same commit, and passed."
     parser.add_argument(
-        "answers",
+        "reports",
         nargs="+",
-        metavar="ANSWER",
-        help="a file with what `pytest-mcp run --shard K/N --json` printed; - for stdin with one answer on each line",
+        metavar="REPORT",
+        help="a file with what `pytest-mcp run --shard K/N --json` printed; - for stdin with one report on each line",
     )
     parser.add_argument("--json", action="store_true", help="print one answer of execute_tests as one line of JSON")
     page_flags.add_to(parser)
@@ -45,19 +51,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:
     page = page_file.wanted(options)
-    given, wrong = _read(options.answers)
+    given, wrong = _read(options.reports)
     for sentence in wrong:
         print_message(sentence)
     if wrong:
         return USAGE_ERROR
-    result = merged(given)
+    merged = all_shards.merged(given)
     if options.json:
-        show(serialize.line(serialize.safe(dump(result))))
+        show(serialize.line(serialize.safe(dump(_answer(merged, ExecuteTests())))))
     else:
         painter = terminal.screen(os.environ).out
-        show("\n".join(render.of_run(result, painter, again=_again(result), by_detail=False)))
-    unwritten = page.write(result, _origin(options.answers)) if page else None
-    return unwritten or exit_codes.of_execution(result)
+        answer = _answer(merged, ExecuteTests().model_copy(update={"max_tokens": MOST_TOKENS}))
+        show("\n".join(render.of_run(merged, answer, painter, again=_again(answer), by_detail=False)))
+    unwritten = page.write(merged, _origin(options.reports)) if page else None
+    return unwritten or exit_codes.of_report(merged)
+
+
+def _answer(merged: Report, request: ExecuteTests) -> ExecuteResult:
+    answer = budget.fit_execution(merged, request, ceiling=MAX_REPLY_BYTES)
+    return answer.model_copy(update={"omitted": answer.omitted and answer.omitted.model_copy(update={"hint": HINT})})
 
 
 def _origin(names: list[str]) -> Origin:
@@ -68,9 +80,9 @@ def _again(result: ExecuteResult) -> str | None:
     return None if result.rerun is None else shlex.join(["pytest-mcp", "run", *tool_flags.as_typed(result.rerun)])
 
 
-def _read(names: list[str]) -> tuple[list[Answer], list[str]]:
-    """The answers, and a sentence for each file or line that is none."""
-    given: list[Answer] = []
+def _read(names: list[str]) -> tuple[list[ShardGiven], list[str]]:
+    """The reports, and a sentence for each file that cannot be read."""
+    given: list[ShardGiven] = []
     wrong: list[str] = []
     for name in names:
         try:
@@ -79,13 +91,16 @@ def _read(names: list[str]) -> tuple[list[Answer], list[str]]:
             wrong.append(f"{in_line(name)} cannot be read: {error.strerror}.")
             continue
         if not texts:
-            wrong.append("There is no answer on stdin.")
-        for label, text in texts:
-            try:
-                given.append(answers.parse(label, _decoded(text)))
-            except NotAnAnswer as error:
-                wrong.append(f"{in_line(label)} {error}.")
+            wrong.append("There is no report on stdin.")
+        given += [_parsed(label, text) for label, text in texts]
     return given, wrong
+
+
+def _parsed(file: str, text: bytes) -> ShardGiven:
+    try:
+        return ShardGiven(file, shard_file.parse(_decoded(text)))
+    except NotAReport as refusal:
+        return ShardGiven(file, refusal=str(refusal))
 
 
 def _file(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -104,9 +119,11 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[str, bytes]]:
 
 
 def _decoded(content: bytes) -> str:
+    if not content.strip():
+        raise NotAReport("is empty, so its run was killed before it could report")
     if len(content) > LARGEST:
-        raise NotAnAnswer(f"is larger than {LARGEST // 1024 // 1024} MiB, so it is not read")
+        raise NotAReport(f"is larger than {LARGEST // 1024 // 1024} MiB, so it is not read")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise NotAnAnswer("is not text in UTF-8") from error
+        raise NotAReport("is not text in UTF-8") from error

@@ -1,20 +1,19 @@
 """One JUnit XML file for several runs.
 
-In come pytest's options with `--junitxml`; out come options that give each run a file of its own, and at the end the
-file that was asked for, with the suites of all runs. A run without a result has one test case, which is an error.
+pytest writes the file of one run itself. For several each gets a file of its own, and at the end the file that was
+asked for has the suites of all of them. A run without a result has one test case, which is an error.
 """
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element, ParseError, SubElement
 
-from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli.output import UNWRITTEN, print_message
-from pytest_mcp.report.members.merge import MemberAnswer
+from pytest_mcp.report.report import Report
 from pytest_mcp.text import in_line
 
 OPTION = "--junitxml="
@@ -25,6 +24,8 @@ class JUnitFile:
     given: tuple[str, ...]
     # The files of the runs, named by their numbers. None if no file was asked for.
     folder: Path | None
+    # What the runs are called, and why one has no result.
+    runs: list[tuple[str, str | None]] = field(default_factory=list)
 
     @staticmethod
     @contextmanager
@@ -36,26 +37,32 @@ class JUnitFile:
             yield JUnitFile(options, Path(folder))
 
     def options(self, number: int) -> tuple[str, ...]:
-        """Those of one run."""
+        """Those of one of several runs."""
         return tuple(
             f"{OPTION}{self.folder / str(number)}" if self.folder and option.startswith(OPTION) else option
             for option in self.given
         )
 
-    def cleaned(self, result: ExecuteResult) -> ExecuteResult:
+    def cleaned(self, report: Report) -> Report:
         """Without the line in which pytest says where it wrote its file, which is gone soon."""
         if self.folder is None:
-            return result
-        lines = [line for line in result.text_output.split("\n") if str(self.folder) not in line]
-        return result.model_copy(update={"text_output": "\n".join(lines)})
+            return report
+        return replace(report, printed=self._cleaned(report.printed), condensed=self._cleaned(report.condensed))
 
-    def write(self, answers: Sequence[MemberAnswer]) -> int | None:
-        """Returns an exit code if it could not be written."""
-        if self.folder is None:
+    def _cleaned(self, printed: str) -> str:
+        return "\n".join(line for line in printed.split("\n") if str(self.folder) not in line)
+
+    def add(self, label: str, problem: str | None) -> None:
+        """The next run has ended."""
+        self.runs.append((label, problem))
+
+    def write(self) -> int | None:
+        """If there were several runs. Returns an exit code if it could not be written."""
+        if self.folder is None or not self.runs:
             return None
         suites = Element("testsuites", name="pytest tests")
-        for number, answer in enumerate(answers):
-            suites.extend(_suites(self.folder / str(number), answer))
+        for number, (label, problem) in enumerate(self.runs):
+            suites.extend(_suites(self.folder / str(number), label, problem))
         path = next(Path(option.removeprefix(OPTION)) for option in self.given if option.startswith(OPTION))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,18 +73,18 @@ class JUnitFile:
         return None
 
 
-def _suites(path: Path, answer: MemberAnswer) -> list[Element]:
+def _suites(path: Path, label: str, problem: str | None) -> list[Element]:
     try:
         found = list(ET.parse(path).getroot())  # noqa: S314 - pytest wrote it, and expat expands no bombs
     except (OSError, ParseError):
-        found = [_error(answer)]
+        found = [_error(label, problem)]
     for suite in found:
-        suite.set("name", f"{suite.get('name', 'pytest')} {answer.label}")
+        suite.set("name", f"{suite.get('name', 'pytest')} {label}")
     return found
 
 
-def _error(answer: MemberAnswer) -> Element:
+def _error(label: str, problem: str | None) -> Element:
     suite = Element("testsuite", name="pytest", errors="1", failures="0", skipped="0", tests="1", time="0")
-    case = SubElement(suite, "testcase", classname=answer.label, name="run", time="0")
-    SubElement(case, "error", message=in_line(answer.problem or "no JUnit file was written"))
+    case = SubElement(suite, "testcase", classname=label, name="run", time="0")
+    SubElement(case, "error", message=in_line(problem or "no JUnit file was written"))
     return suite

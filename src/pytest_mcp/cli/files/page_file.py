@@ -10,10 +10,8 @@ import webbrowser
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pytest_mcp.api.errors import CallError
-from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli.arguments import tool_flags
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.output import UNWRITTEN, print_message
@@ -21,12 +19,10 @@ from pytest_mcp.config.model import ConfigError
 from pytest_mcp.config.options import typed_flags
 from pytest_mcp.environments import git_files
 from pytest_mcp.page.origin import Origin
+from pytest_mcp.report.report import Report
 from pytest_mcp.text import in_line
 
-if TYPE_CHECKING:
-    from pytest_mcp.page.content import Content
-
-# What a call came to, where the page comes from and when; out comes its text.
+# What is known of a call, where the page comes from and when; out comes its text.
 Draw = Callable[[Any, Origin, str], str]
 
 
@@ -66,17 +62,11 @@ def origin(command: str, given: Arguments, options: argparse.Namespace, root: Pa
     )
 
 
-def of_answer(outcome: ExecuteResult | CallError, origin: Origin, created: str) -> str:
-    # No other command needs it.
-    from pytest_mcp.page import document  # noqa: PLC0415
+def of_report(report: Report, origin: Origin, created: str) -> str:
+    # No other command needs them.
+    from pytest_mcp.page import content, document  # noqa: PLC0415
 
-    return document.render(content_of(outcome), origin, created=created)
-
-
-def content_of(outcome: ExecuteResult | CallError) -> "Content":
-    from pytest_mcp.page import content  # noqa: PLC0415 - as above
-
-    return content.of_error(outcome) if isinstance(outcome, CallError) else content.of_answer(outcome)
+    return document.render(content.of_report(report), origin, created=created)
 
 
 class PageFile:
@@ -84,11 +74,11 @@ class PageFile:
         self.path = path
         self.opens = opens
 
-    def write(self, outcome: Any, origin: Origin, draw: Draw = of_answer) -> int | None:
+    def write(self, known: Any, origin: Origin, draw: Draw = of_report) -> int | None:
         """Returns an exit code if it could not be written."""
         created = f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
         try:
-            _replace(self.path.resolve(), draw(outcome, origin, created).encode("utf-8"))
+            _replace(self.path.resolve(), draw(known, origin, created).encode("utf-8"))
         except Exception as error:  # noqa: BLE001 - a page costs itself alone: the answer has been printed
             why = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}, a bug of pytest-mcp"
             print_message(f"the page could not be written to {in_line(str(self.path))}: {why}")

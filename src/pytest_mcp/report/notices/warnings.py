@@ -135,5 +135,5 @@ def _source(warned: Warned, run: Run[Request]) -> str:
 
 
 def _line(warned: Warned, run: Run[Request]) -> str:
-    root = f"{run.environment.get('root')}/"
+    root = f"{run.environment.root}/"
     return f"{label(warned.filename.removeprefix(root))}:{warned.lineno}"

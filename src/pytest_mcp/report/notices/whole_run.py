@@ -42,9 +42,9 @@ def of_discovery(run: Run[DiscoverTests]) -> list[str]:
     ]
 
 
-def of_execution(run: Run[Request], request: ExecuteTests, *, cut_short: bool = False) -> list[str]:
+def of_execution(run: Run[ExecuteTests], *, cut_short: bool = False) -> list[str]:
     """The answer of a run that was cut short has keys for what was running and what did not run."""
-    ledger = run.ledger
+    ledger, request = run.ledger, run.request
     return [
         *_elsewhere(ledger),
         *run.doubts,

@@ -19,6 +19,7 @@ from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import BaseSearch
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.running.attempt import Deadline
+from pytest_mcp.running.project import Project
 from pytest_mcp.tools import BY_NAME
 from tests.support.git import git
 from tests.support.projects.investigation_corpus import BASE, BROKEN_SHOP, GOOD, HASH, ORDER, UNCOLLECTED, VICTIM, Truth
@@ -66,7 +67,8 @@ async def test_a_test_that_needs_another_is_told_with_each_step_in_words(bench: 
     tool = BY_NAME["investigate_failure"]
     request = tool.accept({"node_id": VICTIM, "runs": 2}, bench.config.bounds)
 
-    found: Any = await tool.handler(request, bench.config, None, steps.append)
+    findings = await tool.handler(request, Project(bench.config, on_progress=steps.append))
+    found: Any = tool.answer(findings, request, bench.config)
 
     assert (found.kind, found.polluter.effect) == ("order_dependent", "fails_without")
     assert found.polluter.node_ids == ["test_victim.py::test_creates"]

@@ -6,10 +6,11 @@ import pytest
 
 from pytest_mcp import engine
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.api.results import ExecuteResult, ShardResult
 from pytest_mcp.config.model import Shard
-from pytest_mcp.report.shards.answers import Answer
-from pytest_mcp.report.shards.merge import merged
+from pytest_mcp.report import shard_file
+from pytest_mcp.report.all_shards import ShardGiven, merged
+from pytest_mcp.report.report import Report
+from pytest_mcp.running.project import Project
 from tests.support.workbench import Workbench
 
 pytestmark = pytest.mark.anyio
@@ -31,24 +32,24 @@ FILES = {
 }
 
 
-async def run(bench: Workbench, number: int, of: int, **asked: Any) -> ShardResult:
+async def run(bench: Workbench, number: int, of: int, **asked: Any) -> Report:
     config = bench.config._replace(shard=Shard(number, of, None))
     request = ExecuteTests.model_validate({"detail": "tests"} | asked, context=config.bounds)
-    answer = await engine.execute(request, config, None, lambda _: None)
-    assert isinstance(answer, ShardResult)
-    return answer
+    return await engine.execute(request, Project(config))
 
 
-async def all_of(bench: Workbench, of: int, **asked: Any) -> list[ShardResult]:
+async def all_of(bench: Workbench, of: int, **asked: Any) -> list[Report]:
     """One after the other, as on machines that know nothing of each other."""
     return [await run(bench, number, of, **asked) for number in range(1, of + 1)]
 
 
-def together(shards: list[ShardResult]) -> ExecuteResult:
-    return merged([Answer(f"{shard.shard.index}.json", shard.shard, shard) for shard in shards])
+def together(shards: list[Report]) -> Report:
+    """As they are read from files."""
+    files = [shard_file.to_json(shard) for shard in shards]
+    return merged([ShardGiven(f"{number}.json", shard_file.parse(text)) for number, text in enumerate(files)])
 
 
-def ids(shard: ShardResult) -> list[str]:
+def ids(shard: Report) -> list[str]:
     return [test.node_id for test in shard.tests if "::" in test.node_id]
 
 

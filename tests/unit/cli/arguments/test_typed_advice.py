@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams, RunFacts
+from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams, RunEnvironment, RunFacts
 from pytest_mcp.cli import render
 from pytest_mcp.cli.arguments import typed_advice
 from pytest_mcp.cli.colours import Painter
@@ -89,7 +89,7 @@ def test_a_python_that_the_operator_is_to_choose_is_a_command_with_it(unit: Path
 
 
 def failed(root: Path, *, interpreter: str | None) -> ExecutionFailed:
-    facts = RunFacts(environment={"interpreter": interpreter})
+    facts = RunFacts(environment=RunEnvironment("/x", interpreter, [], None, None, None))
     return ExecutionFailed("environment", "no pytest", facts, details=["tried"], fix=advice.remedy(root, []))
 
 

@@ -10,8 +10,8 @@ import pytest
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli.commands import merge, run
 from pytest_mcp.config.model import Config
-from pytest_mcp.tools import dump
-from tests.support.invented.shards import facts, result
+from pytest_mcp.report import shard_file
+from tests.support.invented.shards import facts, report
 from tests.support.page.pages import Seen
 
 
@@ -19,13 +19,13 @@ def no_project() -> Config:
     raise AssertionError("merge needs no project")
 
 
-def typed(*answers: object, as_json: bool = False, html: Path | None = None) -> int:
-    names = [str(answer) for answer in answers]
-    return merge.main(argparse.Namespace(answers=names, json=as_json, html=html, open=False), no_project)
+def typed(*reports: object, as_json: bool = False, html: Path | None = None) -> int:
+    names = [str(each) for each in reports]
+    return merge.main(argparse.Namespace(reports=names, json=as_json, html=html, open=False), no_project)
 
 
 def line(index: int, count: int = 2) -> str:
-    return json.dumps(dump(result(facts(index, count))))
+    return shard_file.to_json(report(facts(index, count)))
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_html_is_a_page_about_all_of_them(both: list[Path], tmp_path: Path) -> N
     assert "6" in seen.texts
 
 
-def test_lines_of_stdin_are_answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_of_stdin_are_reports(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     lines = f"{line(1)}\n\n{line(2)}\n"
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
 
@@ -72,24 +72,35 @@ def test_an_empty_stdin_is_a_usage_error(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
 
     assert typed("-") == 4
-    assert capsys.readouterr() == ("", "pytest-mcp: There is no answer on stdin.\n")
+    assert capsys.readouterr() == ("", "pytest-mcp: There is no report on stdin.\n")
 
 
-@pytest.mark.parametrize("content", [b"no", b"\xff", b"{}", b'"' + b"x" * 99 + b'"'], ids=range(4))
-def test_what_is_no_answer_is_a_usage_error_with_a_sentence_for_each(
+@pytest.mark.parametrize("content", [b"", b"no", b"\xff", b"{}", b'"' + b"x" * 99_999 + b'"'], ids=range(5))
+def test_a_file_that_is_no_report_is_named_and_makes_it_incomplete(
     both: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], content: bytes
 ) -> None:
-    monkeypatch.setattr(merge, "LARGEST", 100)
+    monkeypatch.setattr(merge, "LARGEST", 99_999)
     wrong = both[0].with_name("wrong.json")
     wrong.write_bytes(content)
 
-    assert typed(wrong, wrong.with_name("nowhere.json"), both[0].parent) == 4
+    assert typed(*both, wrong, as_json=True) == 1
+
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"] == "incomplete"
+    assert answer["notices"][0].startswith(f"{wrong} ")
+    assert answer["summary"]["passed"] == 6
+
+
+def test_files_that_cannot_be_read_are_usage_errors_with_a_sentence_for_each(
+    both: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = [both[0].with_name("nowhere.json"), both[0].parent]
+
+    assert typed(both[0], *wrong) == 4
 
     said = capsys.readouterr()
     assert said.out == ""
-    assert [sentence.split(" ")[1] for sentence in said.err.splitlines()] == [
-        *[str(wrong), str(wrong.with_name("nowhere.json")), str(both[0].parent)]
-    ]
+    assert [sentence.split(" ")[1] for sentence in said.err.splitlines()] == [str(file) for file in wrong]
 
 
 @pytest.mark.parametrize("part", ["0/3", "4/3", "1/10001", "3", "1/", "-1/3", "a/b", "1/3/5", "²/3", "1 / 3", ""])

@@ -7,10 +7,9 @@ import pytest
 
 from pytest_mcp.cli.files.junit_file import JUnitFile
 from pytest_mcp.cli.output import UNWRITTEN
-from pytest_mcp.report.members.merge import MemberAnswer
 
 SUITE = '<testsuites><testsuite name="shop" tests="3"><testcase name="test_é" /></testsuite></testsuites>'
-ANSWERS = [MemberAnswer(name, None, None, problem) for name, problem in (("a", None), ("b", "was killed"), ("c", None))]
+RUNS = [("a", None), ("b", "was killed"), ("c", None)]
 
 
 def test_it_has_the_suites_of_all_runs_and_an_error_for_each_run_without_any(tmp_path: Path) -> None:
@@ -18,7 +17,9 @@ def test_it_has_the_suites_of_all_runs_and_an_error_for_each_run_without_any(tmp
         files = [Path(junit.options(number)[1].partition("=")[2]) for number in range(3)]
         files[0].write_text(SUITE, "utf-8")
         files[2].write_text("<broken", "utf-8")
-        written = junit.write(ANSWERS)
+        for label, problem in RUNS:
+            junit.add(label, problem)
+        written = junit.write()
 
     suites = list(ET.parse(tmp_path / "out/all.xml").getroot())
     assert written is None
@@ -36,7 +37,8 @@ def test_a_file_that_cannot_be_written_is_an_exit_code_of_its_own(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with JUnitFile.of((f"--junitxml={tmp_path}",)) as junit:
-        assert junit.write(ANSWERS) == UNWRITTEN
+        junit.add("a", None)
+        assert junit.write() == UNWRITTEN
 
     assert "could not be written" in capsys.readouterr().err
 
@@ -44,6 +46,14 @@ def test_a_file_that_cannot_be_written_is_an_exit_code_of_its_own(
 def test_without_the_option_nothing_is_written(tmp_path: Path) -> None:
     with JUnitFile.of(("--lf",)) as junit:
         assert junit.options(0) == ("--lf",)
-        assert junit.write(ANSWERS) is None
+        junit.add("a", None)
+        assert junit.write() is None
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_file_of_one_run_is_left_to_pytest(tmp_path: Path) -> None:
+    with JUnitFile.of((f"--junitxml={tmp_path}/one.xml",)) as junit:
+        assert junit.write() is None
 
     assert list(tmp_path.iterdir()) == []

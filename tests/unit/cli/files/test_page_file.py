@@ -9,9 +9,10 @@ import pytest
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.cli.files.page_file import PageFile
 from pytest_mcp.cli.output import UNWRITTEN
+from pytest_mcp.report.report import of_no_run
 from tests.support.page.pages import ORIGIN
 
-ERROR = ExecutionFailed("environment", "no usable Python was found", RunFacts())
+ERROR = of_no_run(ExecutionFailed("environment", "no usable Python was found", RunFacts()))
 
 
 def test_a_page_replaces_the_file_that_a_link_leads_to(tmp_path: Path) -> None:

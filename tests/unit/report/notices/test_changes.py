@@ -66,6 +66,6 @@ def test_a_discovery_is_no_run() -> None:
 def test_tests_that_cannot_be_reached_are_not_said_to_be_deselected_by_the_project() -> None:
     run = executed(session(Deselected(7, None), Unreached(7), selected=0, exit_status=5), code=5, changed=True)
 
-    found = whole_run.of_execution(replace(run, reach=REACH), run.request)
+    found = whole_run.of_execution(replace(run, reach=REACH))
 
     assert found == ["changed since main: 0 of 7 tests can be reached (5 files changed); not a run of the whole suite."]

@@ -25,7 +25,7 @@ A = "test_a.py::a"
 
 def notices(stream: list[Event], code: int = 0, **asked: Any) -> list[str]:
     run = execution(stream, code=code, **asked)
-    return of_execution(run, run.request)
+    return of_execution(run)
 
 
 def skipping(*reasons: str) -> list[list[Event]]:

@@ -42,7 +42,7 @@ A, B = "test_a.py::a", "test_a.py::b"
 
 def notices(stream: list[Event], code: int = 0, **asked: Any) -> list[str]:
     run = execution(stream, code=code, **asked)
-    return of_execution(run, run.request)
+    return of_execution(run)
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,7 @@ def test_only_a_process_that_had_nothing_more_to_do_is_said_not_to_have_exited()
     told = session(one_test(A), selected=1)
     runs = [execution(events, code=None) for events in ([*told, Returned(exit_status=0)], told)]
 
-    done, cut_short = (
-        of_execution(replace(run, exit=replace(run.exit, reason="stopped")), run.request) for run in runs
-    )
+    done, cut_short = (of_execution(replace(run, exit=replace(run.exit, reason="stopped"))) for run in runs)
 
     assert [sentence.partition(" (")[0] for sentence in done] == ["pytest did not exit after its session had ended"]
     assert cut_short == []
@@ -112,10 +110,10 @@ def test_the_seed_of_a_failed_run_is_told_with_a_command_that_takes_it() -> None
 def test_what_a_cut_short_run_has_keys_for_is_not_a_notice() -> None:
     run = execution(session(one_test(A), [Started(id=B)], selected=3, exit_status=2), code=2)
 
-    (sentence,) = of_execution(run, run.request)[:1]
+    (sentence,) = of_execution(run)[:1]
 
     assert sentence.startswith(f"1 test(s) started and have no outcome, first {B}")
-    assert sentence not in of_execution(run, run.request, cut_short=True)
+    assert sentence not in of_execution(run, cut_short=True)
 
 
 def test_a_run_that_stopped_early_says_why_and_how_many_did_not_run() -> None:
@@ -234,7 +232,7 @@ def test_what_is_missing_from_texts_and_from_the_output_is_told() -> None:
     run = execution(stream)
     bounded = replace(run, exit=replace(run.exit, left_out=89))
 
-    texts, printed = of_execution(bounded, run.request)
+    texts, printed = of_execution(bounded)
 
     assert ("3 different text(s)" in texts, "4567 characters" in texts, "detail full" in texts) == (True, True, True)
     assert "89 bytes" in printed
@@ -331,7 +329,7 @@ def test_processes_that_could_not_be_ended_are_told() -> None:
     run = execution(green(A), code=0)
     run = replace(run, exit=replace(run.exit, strays=3, left=2))
 
-    told = of_execution(run, run.request)
+    told = of_execution(run)
 
     assert len(told) == 2
     assert told[1].startswith("2 of the run's processes could not be killed")

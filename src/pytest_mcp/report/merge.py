@@ -1,0 +1,115 @@
+"""One report for several runs that are one suite: the shards of a suite, or the members of a monorepo.
+
+Pure. Nothing has been cut when reports are merged, so failures of one cause are one group wherever they ran, and the
+limits of an answer are spent once. Whether all parts are there is for the caller to say; what that means for the
+verdict is decided in `verdict`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pytest_mcp.report import coverage, rerun, verdict
+from pytest_mcp.report.report import Report
+from pytest_mcp.text import few
+
+# How many notices of the parts are repeated.
+MOST_NOTICES = 20
+
+Entry = TypeVar("Entry")
+
+
+@dataclass(frozen=True)
+class Part:
+    # Who this is, for people: the folder of a member, or a shard and its file.
+    label: str
+    report: Report
+
+
+def merge(
+    parts: Sequence[Part],
+    notices: Sequence[str],
+    *,
+    one_is_missing: bool = False,
+    may_be_empty: bool = False,
+    keeps_apart: bool = False,
+) -> Report:
+    """`notices` are those on the parts as a whole; `may_be_empty`: a part without tests is as it should be.
+
+    `keeps_apart`: the parts have environments of their own, so no folder can stand for tests of several of them.
+    """
+    reports = [part.report for part in parts]
+    evidence = verdict.of_parts(
+        [report.evidence for report in reports], one_is_missing=one_is_missing, may_be_empty=may_be_empty
+    )
+    return Report(
+        evidence,
+        exit_code=_exit_code(reports, is_empty=verdict.verdict_of(evidence) == "no_tests"),
+        duration=sum(report.duration for report in reports),
+        notices=[*notices, *_notices(parts)],
+        # Every shard imports every file, so what cannot be collected, or skips itself, is there once.
+        collection_errors=_once((error.file, error) for report in reports for error in report.collection_errors),
+        tests=[test for report in reports for test in report.tests],
+        failures=[failure for report in reports for failure in report.failures],
+        skipped_modules=_once((module.node_id, module) for report in reports for module in report.skipped_modules),
+        xfailed=sum(report.xfailed for report in reports),
+        xpassed=sum(report.xpassed for report in reports),
+        deselected=sum(report.deselected for report in reports),
+        repeated=sum(report.repeated for report in reports),
+        running=[name for report in reports for name in report.running],
+        not_run=sum(report.not_run for report in reports),
+        rerun=_rerun(reports, keeps_apart=keeps_apart),
+        printed=_labelled((part.label, part.report.printed) for part in parts),
+        condensed=_labelled((part.label, part.report.condensed) for part in parts),
+        captures=all(report.captures for report in reports),
+        locals=any(report.locals for report in reports),
+        coverage=coverage.together([report.coverage for report in reports if report.coverage]),
+    )
+
+
+def _exit_code(reports: Sequence[Report], *, is_empty: bool) -> int:
+    """The highest of pytest's, without those of parts that have no tests or no result."""
+    none = (None, verdict.NO_TESTS_COLLECTED)
+    codes = [report.exit_code for report in reports if report.exit_code not in none]
+    return verdict.NO_TESTS_COLLECTED if is_empty else max(filter(None, codes), default=0)
+
+
+def _once(entries: Iterable[tuple[str, Entry]]) -> list[Entry]:
+    first: dict[str, Entry] = {}
+    for name, entry in entries:
+        first.setdefault(name, entry)
+    return list(first.values())
+
+
+def _notices(parts: Sequence[Part]) -> list[str]:
+    """Each once, with whose it is."""
+    said: dict[str, list[str]] = {}
+    for part in parts:
+        for notice in part.report.notices:
+            said.setdefault(notice, []).append(part.label)
+    told = [f"{few(labels)}: {notice}" for notice, labels in said.items()]
+    more = len(told) - MOST_NOTICES
+    return [*told[:MOST_NOTICES], *([f"{more} more notices are left out."] if more > 0 else [])]
+
+
+def _labelled(texts: Iterable[tuple[str, str]]) -> str:
+    """Each text once."""
+    labels: dict[str, list[str]] = {}
+    for label, text in texts:
+        if text:
+            labels.setdefault(text, []).append(label)
+    return "\n\n".join(f"{few(names)}:\n{text}" for text, names in labels.items())
+
+
+def _rerun(reports: Sequence[Report], *, keeps_apart: bool) -> rerun.Arguments | None:
+    """What runs the failures of all again; the same selection if one of them cannot name its failures."""
+    asked = [report.rerun for report in reports if report.rerun is not None]
+    if not asked:
+        return None
+    named = [rerun.names(each) for each in asked]
+    names = [name for each in named for name in each]
+    if keeps_apart:
+        filters = {key: value for each in asked for key, value in each.items() if key not in rerun.PLACES}
+        return {"node_ids": names, **filters}
+    unnamed = next((each for each, names in zip(asked, named, strict=True) if not names), None)
+    return rerun.covering(names, asked[0].get("pattern")) if unnamed is None else unnamed

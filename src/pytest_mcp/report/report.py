@@ -1,0 +1,249 @@
+"""All that is known of one call of `execute_tests`, whatever became of it.
+
+`Report` is the one value that the answer, the terminal, the page, the history and a merge are made of. Nothing in it
+was cut: `budget` decides how much of it an answer has. A run without a result has a report too, with its `problem`.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from functools import partial as bind
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field, PlainSerializer, PlainValidator
+
+from pytest_mcp.api.errors import CallError, ExecutionFailed, RunEnvironment
+from pytest_mcp.api.reach import Reach
+from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.api.results import CollectionError, ExecuteResult, Outcome, PartialResult, Summary, Verdict
+from pytest_mcp.config.model import Shard
+from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.events.outcomes import TestRecord
+from pytest_mcp.events.run import Run
+from pytest_mcp.execution import additions
+from pytest_mcp.report import coverage, failures, grouping, json_report, pytest_output, rerun, shard, targets_not_run
+from pytest_mcp.report.coverage import Measured
+from pytest_mcp.report.failures import Failure
+from pytest_mcp.report.grouping import Group
+from pytest_mcp.report.notices import changes
+from pytest_mcp.report.notices import whole_run as notices
+from pytest_mcp.report.rerun import Arguments
+from pytest_mcp.report.shard import Count, ShardFacts
+from pytest_mcp.report.verdict import NO_TESTS_COLLECTED, Evidence, of_run, verdict_of
+
+Seconds = Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]
+ExitCode = Annotated[int, Field(ge=0, le=255)]
+
+
+class RanTest(NamedTuple):
+    """One test with its outcome."""
+
+    node_id: str
+    outcome: Outcome
+    duration: Seconds
+    # Of a skip.
+    reason: str | None = None
+    # Of pytest-xdist.
+    worker: str | None = None
+
+
+def _parsed_problem(value: Any) -> CallError | None:
+    if value is None or isinstance(value, CallError):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("is not a sentence")
+    return CallError(value, {})
+
+
+def _written_problem(problem: CallError | None) -> str | None:
+    return None if problem is None else problem.message
+
+
+# As JSON it is its message: whoever reads it is on another machine.
+Problem = Annotated[
+    CallError | None, PlainValidator(_parsed_problem), PlainSerializer(_written_problem, return_type=str | None)
+]
+
+
+@dataclass(frozen=True)
+class Report:
+    evidence: Evidence
+    # Of pytest; None if the run has no result.
+    exit_code: ExitCode | None = None
+    duration: Seconds = 0.0
+    notices: Sequence[str] = ()
+    collection_errors: Sequence[CollectionError] = ()
+    # Every test with an outcome, in the order in which one process starts them.
+    tests: Sequence[RanTest] = ()
+    # What is known of those that failed, in the same order.
+    failures: Sequence[Failure] = ()
+    # Modules that skip themselves when they are imported; each counts as one skipped test.
+    skipped_modules: Sequence[RanTest] = ()
+    # Tests with an xfail mark, which count as skipped or passed.
+    xfailed: Count = 0
+    xpassed: Count = 0
+    # Tests that options left out, and attempts that a plugin repeated.
+    deselected: Count = 0
+    repeated: Count = 0
+    # Of tests that were selected: those that were executing when the run ended, and how many had not started.
+    running: Sequence[str] = ()
+    not_run: Count = 0
+    rerun: Arguments | None = None
+    # What pytest printed: all of it, what no other key of an answer has, and the line with further counts.
+    printed: str = ""
+    condensed: str = ""
+    closing: str = ""
+    # Whether captured output and local variables are part of a failure that is shown.
+    captures: bool = True
+    locals: bool = False
+    coverage: Measured | None = None
+    json_report: dict[str, Any] | None = None
+    shard: ShardFacts | None = None
+    # Which Python ran which command, and where; None if no process was started.
+    environment: RunEnvironment | None = None
+    command: Sequence[str] = ()
+    # Why there is no result.
+    problem: Problem = field(default=None, compare=False)
+
+    @property
+    def verdict(self) -> Verdict:
+        return verdict_of(self.evidence)
+
+    @cached_property
+    def summary(self) -> Summary:
+        count = Counter(test.outcome for test in [*self.tests, *self.skipped_modules])
+        errors = count["error"] + len(self.collection_errors)
+        return Summary(
+            total=count["passed"] + count["failed"] + count["skipped"] + errors,
+            passed=count["passed"],
+            failed=count["failed"],
+            skipped=count["skipped"],
+            errors=errors,
+            duration=round(self.duration, 3),
+        )
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        return grouping.group(self.failures)
+
+    @cached_property
+    def not_failed(self) -> list[RanTest]:
+        return [*(test for test in self.tests if test.outcome in ("passed", "skipped")), *self.skipped_modules]
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a test had started."""
+        return bool(self.tests or self.running)
+
+    @property
+    def is_empty_share(self) -> bool:
+        """Whether there are tests, but none for this shard, because there are fewer files than shards."""
+        share = self.shard
+        return self.verdict == "no_tests" and share is not None and share.tests == 0 and bool(share.total)
+
+    def answer(self, **parts: Any) -> ExecuteResult:
+        """The answer with these parts; the others are the same in every answer."""
+        common = {
+            "verdict": self.verdict,
+            "exit_code": self.exit_code,
+            "summary": self.summary,
+            "notices": self.notices,
+            "rerun": self.rerun,
+            "omitted": None,
+            **parts,
+        }
+        if self.problem is None:
+            return ExecuteResult.model_validate(common)
+        return PartialResult.model_validate(common | {"running": self.running, "not_run": self.not_run})
+
+
+def of_execution(run: Run[ExecuteTests], problem: CallError | None) -> Report:
+    ledger, request = run.ledger, run.request
+    has_result = problem is None
+    missed = bool(targets_not_run.missed(request, ledger)) or shard.missed(run)
+    failed = [
+        failures.of_record(record, run.environment.root)
+        for record in ledger.completed
+        if record.outcome in ("failed", "error")
+    ]
+    stdout = run.exit.stdout if has_result else ""
+    unreached = ledger.unreached.count if ledger.unreached else 0
+    return Report(
+        evidence=of_run(ledger, run.exit, missed=missed, has_result=has_result),
+        exit_code=run.exit.code if has_result else None,
+        duration=ledger.ended.duration if ledger.ended else run.exit.duration,
+        notices=additions.made("notices", bind(notices.of_execution, run, cut_short=not has_result), instead=[]),
+        collection_errors=[failures.collection_error(event) for event in ledger.collection_failures],
+        tests=[_tested(record, ledger) for record in ledger.completed],
+        failures=failed,
+        skipped_modules=[RanTest(event.id, "skipped", 0.0, event.reason) for event in ledger.skipped_modules],
+        xfailed=_expected(ledger, "skipped"),
+        xpassed=_expected(ledger, "passed"),
+        deselected=max(0, ledger.deselected - unreached),
+        repeated=sum(phase.outcome == "rerun" for record in ledger.completed for phase in record.phases),
+        running=list(ledger.running),
+        not_run=ledger.not_run,
+        rerun=_rerun(ledger, failed, request),
+        printed=stdout,
+        condensed=pytest_output.condense(stdout),
+        closing=pytest_output.telling_closing_line(stdout, unreached=unreached),
+        captures=request.captures,
+        locals=request.locals,
+        coverage=_coverage(run),
+        json_report=json_report.build(run) if request.detail == "full" and has_result else None,
+        shard=shard.of_run(run),
+        environment=run.environment,
+        command=run.command,
+        problem=problem,
+    )
+
+
+def of_no_changes(reach: Reach, request: ExecuteTests, part: Shard | None) -> Report:
+    """Of a call for the tests that a change can reach, where nothing changed: nothing is run."""
+    return Report(
+        Evidence(is_empty=True),
+        exit_code=NO_TESTS_COLLECTED,
+        notices=[changes.nothing(reach)],
+        coverage=coverage.nothing("nothing ran") if request.coverage else None,
+        shard=None if part is None else shard.of_nothing(part, request),
+    )
+
+
+def of_no_run(problem: CallError, part: Shard | None = None) -> Report:
+    """Of a call for which no test process was started."""
+    facts = problem.facts if isinstance(problem, ExecutionFailed) else None
+    return Report(
+        Evidence(has_no_result=True),
+        shard=None if part is None else shard.of_error(part),
+        environment=None if facts is None else facts.environment,
+        command=() if facts is None else facts.command,
+        problem=problem,
+    )
+
+
+def _tested(record: TestRecord, ledger: Ledger) -> RanTest:
+    assert record.outcome is not None
+    reason = failures.skip_reason(record) if record.outcome == "skipped" else None
+    return RanTest(record.node_id, record.outcome, record.duration, reason, ledger.ran_on.get(record.index))
+
+
+def _expected(ledger: Ledger, outcome: Outcome) -> int:
+    return sum(
+        record.outcome == outcome and any(phase.xfail is not None for phase in record.phases)
+        for record in ledger.completed
+        if record.phases
+    )
+
+
+def _rerun(ledger: Ledger, failed: Sequence[Failure], request: ExecuteTests) -> Arguments | None:
+    broken = [event.file for event in ledger.collection_failures]
+    names = [failure.node_id for failure in failed]
+    return rerun.of_failures(names, request, broken=broken, unaskable=ledger.unaskable if failed else ())
+
+
+def _coverage(run: Run[ExecuteTests]) -> Measured | None:
+    if run.request.coverage is None:
+        return None
+    unknown = coverage.nothing("coverage is not known")
+    return additions.made("coverage", bind(coverage.of_run, run), instead=unknown)

@@ -1,0 +1,73 @@
+"""What is known of one shard, so that a merge can tell whether all of them are there.
+
+Pure: a run or a shard in, facts out. The sentence about it is in `notices/shards.py`.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from pydantic import Field
+
+from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.config.model import MOST_SHARDS, Shard
+from pytest_mcp.events.run import Run
+from pytest_mcp.report import rerun
+
+Count = Annotated[int, Field(ge=0, le=10**9)]
+# The division of a suite of which nothing was collected, because nothing had changed.
+UNDIVIDED = "nothing"
+
+
+@dataclass(frozen=True)
+class ShardFacts:
+    """None where the run did not get that far."""
+
+    index: Annotated[int, Field(ge=1)]
+    count: Annotated[int, Field(ge=1, le=MOST_SHARDS)]
+    # Of this shard, and of all of them.
+    tests: Count | None = None
+    total: Count | None = None
+    # Equal for shards of the same files with the same numbers of tests.
+    division: str | None = None
+    commit: str | None = None
+    # Equal for calls with the same parameters that choose tests.
+    selection: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"shard {self.index} of {self.count}"
+
+
+def of_run(run: Run[ExecuteTests]) -> ShardFacts | None:
+    if run.shard is None:
+        return None
+    told = replace(of_error(run.shard), selection=_selection(run.request))
+    divided = run.ledger.divided
+    if divided is None:
+        return told
+    return replace(told, tests=divided.tests, total=divided.total, division=divided.digest)
+
+
+def of_nothing(shard: Shard, request: ExecuteTests) -> ShardFacts:
+    """Of a run that had nothing to select from."""
+    return replace(of_error(shard), tests=0, total=0, division=UNDIVIDED, selection=_selection(request))
+
+
+def of_error(shard: Shard) -> ShardFacts:
+    """Of a run that has no result."""
+    return ShardFacts(shard.number, shard.of, commit=shard.commit)
+
+
+def missed(run: Run[ExecuteTests]) -> bool:
+    """Whether the tests that were selected are not known to be the share of the shard."""
+    ledger = run.ledger
+    if run.shard is None or ledger.selected is None:
+        return False
+    return ledger.divided is None or ledger.divided.tests != ledger.selected
+
+
+def _selection(request: ExecuteTests) -> str:
+    chosen = json.dumps(rerun.same_selection(request), sort_keys=True)
+    return hashlib.sha256(chosen.encode()).hexdigest()[:16]

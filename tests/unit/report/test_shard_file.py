@@ -1,0 +1,126 @@
+"""Which texts are reports of shards: what was written comes back, and what no run can have written is refused.
+
+Wording may change; that each refusal has a sentence may not.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_mcp.report.report import Report, of_execution
+from pytest_mcp.report.shard_file import FORMAT, NotAReport, parse, to_json
+from tests.support.invented.records import execution, one_test, phase, session
+from tests.support.invented.shards import cut_short, empty, facts, failures, red, report
+
+REPORTS: dict[str, Report] = {
+    "passed": report(facts()),
+    "failed": red(facts(tests=2), *failures("test_a.py::test_x")),
+    "empty": empty(facts()),
+    "cut short": cut_short(facts()),
+}
+
+
+@pytest.mark.parametrize("which", REPORTS)
+def test_what_was_written_comes_back(which: str) -> None:
+    known = REPORTS[which]
+
+    read = parse(to_json(known))
+
+    assert (read.verdict, read.summary, read.shard) == (known.verdict, known.summary, known.shard)
+    assert list(read.tests) == list(known.tests)
+    assert list(read.failures) == list(known.failures)
+    assert (read.problem and read.problem.message) == (known.problem and known.problem.message)
+    assert to_json(read) == to_json(known)
+
+
+def changed(which: str, change: Callable[[Any], None]) -> str:
+    content = json.loads(to_json(REPORTS[which]))
+    change(content)
+    return json.dumps(content)
+
+
+def setting(*path: Any, to: Any) -> Callable[[Any], None]:
+    def change(content: Any) -> None:
+        for key in path[:-1]:
+            content = content[key]
+        content[path[-1]] = to
+
+    return change
+
+
+FORGED: dict[str, tuple[str, Callable[[Any], None]]] = {
+    "a failure in a passing report": ("failed", setting("verdict", to="passed")),
+    "a failure that its evidence denies": ("failed", setting("evidence", "has_failed", to=False)),
+    "a failed test among those that passed": ("passed", setting("tests", 0, 1, to="failed")),
+    "a failure that is not among the tests": ("failed", setting("tests", to=[])),
+    "exit code 1 and nothing that explains it": ("passed", setting("exit_code", to=1)),
+    "exit code 0 and failures": ("failed", setting("exit_code", to=0)),
+    "fewer tests than its share": ("passed", setting("tests", to=[["test_a.py::test_0", "passed", 0.5, None, None]])),
+    "a larger share than it ran": ("passed", setting("shard", "tests", to=4)),
+    "a share larger than the suite": ("passed", setting("shard", "total", to=2)),
+    "no division": ("passed", setting("shard", "division", to=None)),
+    "no share": ("passed", setting("shard", "tests", to=None)),
+    "an index that is true": ("passed", setting("shard", "index", to=True)),
+    "an index beyond the count": ("passed", setting("shard", "index", to=3)),
+    "an index of 0": ("passed", setting("shard", "index", to=0)),
+    "a count that is too large": ("passed", setting("shard", "count", to=10**9)),
+    "a huge count of tests": ("passed", setting("shard", "total", to=10**400)),
+    "counts that are not those of its tests": ("passed", setting("summary", "passed", to=10**9)),
+    "a time that is endless": ("passed", setting("duration", to=float("inf"))),
+    "a negative time": ("passed", setting("duration", to=-1)),
+    "a test twice": ("passed", setting("tests", 1, 0, to="test_1.py::test_0")),
+    "no tests selected, and some ran": ("passed", setting("evidence", "is_empty", to=True)),
+    "a problem and a result": ("passed", setting("problem", to="was killed")),
+    "neither a problem nor a result": ("passed", setting("exit_code", to=None)),
+    "a run without result that has one": ("cut short", setting("evidence", "has_no_result", to=False)),
+    "a newer format": ("passed", setting("format", to=FORMAT + 1)),
+    "no shard": ("passed", setting("shard", to=None)),
+    "an outcome that does not exist": ("passed", setting("tests", 0, 1, to="great")),
+    "a failure without its parts": ("failed", setting("failures", 0, "parts", to=None)),
+    "a text instead of tests": ("passed", setting("tests", to="all")),
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_refused_is(what: str) -> None:
+    which, change = FORGED[what]
+    assert parse(changed(which, lambda _: None))
+
+    with pytest.raises(NotAReport) as refusal:
+        parse(changed(which, change))
+
+    assert "\n" not in str(refusal.value)
+
+
+FOREIGN = {
+    "no JSON": "no",
+    "a list": "[]",
+    "an empty object": "{}",
+    "the answer of a run without --shard": json.dumps({"verdict": "passed", "summary": {"total": 1}}),
+    "a number that is none": '{"verdict": NaN}',
+    "a number without end": '{"verdict": 1e999}',
+    "deep nesting": "[" * 100_000,
+    "half of a report": to_json(REPORTS["passed"])[:-20],
+}
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+def test_a_foreign_or_damaged_text_is_refused(what: str) -> None:
+    with pytest.raises(NotAReport):
+        parse(FOREIGN[what])
+
+
+@given(st.text(), st.text())
+def test_texts_of_tests_come_back_as_they_are_shown(name: str, message: str) -> None:
+    """Everything in a report is a test's own word; nothing of it breaks the line."""
+    node_id = f"test_a.py::{name}"
+    run = execution(session(one_test(node_id, phase(node_id, message=message)), selected=1, exit_status=1), code=1)
+    known = of_execution(run, None)
+    written = to_json(Report(**{**vars(known), "shard": facts(tests=1)}))
+
+    assert "\n" not in written
+    assert len(parse(written).failures) == 1
