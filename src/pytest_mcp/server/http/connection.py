@@ -1,16 +1,11 @@
-"""One connection of an HTTP client: uvicorn's, with timeouts and strict parsing of header lines.
+"""One connection of an HTTP client: uvicorn's, with timeouts.
 
-uvicorn waits forever for the rest of a header, and for a client to read its answer. Its parser (h11) accepts more than
-RFC 9112 allows, and where two parsers disagree on where a request ends, a second request can be hidden in it. What a
-request may hold is decided in `guard`.
+uvicorn waits forever for the rest of a header, and for a client to read its answer. What a request may hold is decided
+in `guard`.
 """
 
 import asyncio
-import re
-from typing import Any
 
-from h11 import LocalProtocolError
-from h11._receivebuffer import ReceiveBuffer
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 # For a request's headers to arrive, and for the first byte of them.
@@ -24,37 +19,11 @@ IDLE_SECONDS = 30
 MOST_CONNECTIONS = 256
 
 _FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
-# A line that ends without a carriage return, or that begins with a space and so continues the one before it.
-_AMBIGUOUS = re.compile(rb"(?<!\r)\n|\n[ \t]")
-_LENGTH = re.compile(rb"^content-length[ \t]*:([^\n]*)", re.IGNORECASE | re.MULTILINE)
-
-
-class StrictLines(ReceiveBuffer):
-    """h11's buffer of received bytes, which refuses header lines that parsers read differently."""
-
-    def maybe_extract_lines(self) -> list[bytearray] | None:
-        before = bytes(self)
-        lines = super().maybe_extract_lines()
-        if lines is not None:
-            _check_lines(before[: len(before) - len(self)])
-        return lines
-
-
-def _check_lines(head: bytes) -> None:
-    lengths = _LENGTH.findall(head)
-    if _AMBIGUOUS.search(head) or len(lengths) > 1 or any(b"," in length for length in lengths):
-        # h11 makes a RemoteProtocolError of it, and uvicorn a 400 that closes the connection.
-        raise LocalProtocolError("header lines that can be read in two ways")
 
 
 class Connection(H11Protocol):
     arriving: asyncio.TimerHandle | None = None
     stalled: asyncio.TimerHandle | None = None
-
-    def __init__(self, *settings: Any, **named_settings: Any) -> None:
-        super().__init__(*settings, **named_settings)
-        # h11 has no public way to do this. The tests send what must be refused, so they notice if it changes.
-        self.conn._receive_buffer = StrictLines()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
