@@ -67,7 +67,7 @@ def measured(path: Path) -> dict[str, float]:
         "flaky": flaky.ask,
         "slow": slow.ask,
         "failing": failing.ask,
-        "test": lambda scope: one_test.ask(scope, name_of(0), 1),
+        "test": lambda scope: one_test.ask(scope, name_of(0)),
         "notices of five failures": lambda scope: remarks(scope, [[name_of(test)] for test in range(0, 250, 50)]),
     }
     return {name: best(partial(asked, path, ask), ROUNDS) for name, ask in with_store.items()}

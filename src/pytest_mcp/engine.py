@@ -66,7 +66,7 @@ async def _executed_and_recorded(call: Call[ExecuteTests], history: History, loo
     """The same as without a history, but for notices: what is recorded of the failures, or why nothing is."""
     # Who records nothing does not load them.
     from pytest_mcp.history import recorder  # noqa: PLC0415
-    from pytest_mcp.report.history import recorded  # noqa: PLC0415
+    from pytest_mcp.report import recorded  # noqa: PLC0415
 
     with recorder.of(history).begin(call.config, look) as recording:
         known = await _executed(call)

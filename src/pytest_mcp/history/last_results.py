@@ -11,8 +11,7 @@ from typing import NamedTuple
 from pytest_mcp.config.model import History
 from pytest_mcp.history import project_name
 from pytest_mcp.history.opening import reading
-from pytest_mcp.history.questions.one_test import find
-from pytest_mcp.history.questions.runs import Runs, Scope, recent
+from pytest_mcp.history.questions.runs import Runs, Scope, find, recent
 from pytest_mcp.history.rows import Letter
 from pytest_mcp.history.store import Unavailable
 

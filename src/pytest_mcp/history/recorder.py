@@ -2,7 +2,7 @@
 
 In comes what a finished run is recorded as; it is written in a thread, in one transaction, when its answer has been
 sent. Nothing here raises into a call: what went wrong becomes one sentence for an answer's notices. What is recorded
-of a run is decided in `report/history/recorded.py`.
+of a run is decided in `report/recorded.py`.
 """
 
 import asyncio

@@ -11,9 +11,9 @@ from pathlib import Path
 from pytest_mcp.config.model import History
 from pytest_mcp.history import project_name
 from pytest_mcp.history.opening import reading
-from pytest_mcp.history.questions import flaky, one_test
-from pytest_mcp.history.questions.flaky import OTHER_FAULT, Flaky, Result
-from pytest_mcp.history.questions.runs import Runs, Scope, recent
+from pytest_mcp.history.questions import flaky
+from pytest_mcp.history.questions.flaky import OTHER_FAULT, Result
+from pytest_mcp.history.questions.runs import Runs, Scope, find, recent
 from pytest_mcp.history.store import Unavailable
 
 # As many groups as an answer shows whole, and the runs that are looked at: it takes milliseconds before an answer.
@@ -41,25 +41,21 @@ def remarks(scope: Scope, failures: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _remark(scope: Scope, runs: Runs, node_id: str) -> str | None:
-    test = one_test.find(scope, node_id)
+    test = find(scope, node_id)
     if test is None:
         return None
-    results = flaky.history(scope, test, runs)
+    results = flaky.results_of(scope, test, runs)
     ran = [result for result in results if result.outcome != "S"]
     streak = list(takewhile(lambda result: result.failed, reversed(ran)))
-    found = flaky.judge(results, runs)
-    if found is not None and not _is_another_fault(found, streak):
+    found = flaky.judge(node_id, results, runs)
+    # If it has failed too often in a row for its rate, that is another fault.
+    if found is not None and (found.failed / found.runs) ** len(streak) >= OTHER_FAULT:
         return f"{node_id}: flaky: failed {found.failed} of {found.runs} times, with both outcomes on unchanged code."
-    return f"{node_id}: {_since(streak, runs, len(ran))}." if streak else None
+    return f"{node_id}: {_since(streak, len(ran))}." if streak else None
 
 
-def _is_another_fault(found: Flaky, streak: Sequence[Result]) -> bool:
-    """It has failed too often in a row for its rate."""
-    return (found.failed / found.runs) ** len(streak) < OTHER_FAULT
-
-
-def _since(streak: Sequence[Result], runs: Runs, recorded: int) -> str:
-    first = runs.by_id[streak[-1].run]
+def _since(streak: Sequence[Result], recorded: int) -> str:
+    first = streak[-1].run
     at = first.code or first.moment
     if recorded == 1:
         return f"failed in its only recorded run, at {at}"

@@ -1,7 +1,6 @@
 """What recorded runs say: the handler of `test_history`, and one line of evidence for `investigate_failure`.
 
-In comes a request; out comes its answer, or the error that the history cannot be read. How a question is answered is
-decided in `history/questions`, how much of it is sent in `report/history/answers.py`. Loaded only with a history.
+How a question is answered is decided in `history/questions`, how much of it is sent here. Loaded only with a history.
 """
 
 import time
@@ -10,25 +9,34 @@ from functools import partial
 
 import anyio
 
-from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams, RunFacts
-from pytest_mcp.api.history import HistoryResult, TestHistory
+from pytest_mcp.api.errors import ExecutionFailed, RunFacts
+from pytest_mcp.api.history import DEFAULT_TOKENS, About, HistoryResult, TestHistory
+from pytest_mcp.api.results import OmittedTests
 from pytest_mcp.config.model import Config, History
 from pytest_mcp.execution import additions
 from pytest_mcp.execution.background import in_thread
 from pytest_mcp.history import project_name, remarks
 from pytest_mcp.history.opening import reading
 from pytest_mcp.history.questions import failing, flaky, one_test, slow
-from pytest_mcp.history.questions.runs import Scope, ids_below, node_ids
+from pytest_mcp.history.questions.runs import OMITTED, Scope
 from pytest_mcp.history.store import Unavailable
-from pytest_mcp.report.history import answers
+from pytest_mcp.report import serialize, tokens
 from pytest_mcp.running.project import Project
-from pytest_mcp.text import label
+from pytest_mcp.text import safe
 
 SECONDS_PER_DAY = 86_400
 # A question takes a fifth of a second. This only ends one to a database that does not answer.
 LONGEST_ANSWER = 5
 
-Answer = Callable[[int], HistoryResult]
+# How many entries are tried, until the answer fits.
+SIZES = (200, 100, 60, 40, 30, 20, 15, 10, 7, 5, 3, 2, 1, 0)
+
+_QUESTIONS: dict[About, Callable[[Scope, str], HistoryResult]] = {
+    "flaky": flaky.ask,
+    "slow": slow.ask,
+    "failing": failing.ask,
+    "test": one_test.ask,
+}
 
 
 async def answer(request: TestHistory, project: Project) -> HistoryResult:
@@ -52,8 +60,8 @@ def _answer(request: TestHistory, config: Config, history: History) -> HistoryRe
     try:
         with reading(history.address) as store:
             since = time.time() - request.days * SECONDS_PER_DAY
-            made = _asked(request, Scope(store, project_name.of(config.root), since))
-            return answers.fitted(made, request, ceiling=config.max_reply_bytes)
+            found = _QUESTIONS[request.about](Scope(store, project_name.of(config.root), since), request.place)
+            return fitted(found, most_tokens=request.max_tokens or DEFAULT_TOKENS, ceiling=config.max_reply_bytes)
     except Unavailable as error:
         raise _unreadable(str(error)) from error
 
@@ -62,43 +70,37 @@ def _unreadable(why: str) -> ExecutionFailed:
     return ExecutionFailed("environment", f"The history cannot be read: {why}", RunFacts())
 
 
-def _asked(request: TestHistory, scope: Scope) -> Answer:
-    match request.about:
-        case "flaky":
-            return _flaky(request, scope)
-        case "slow":
-            return _slow(request, scope)
-        case "failing":
-            return _failing(request, scope)
-        case "test":
-            return _test(request, scope)
+def fitted(found: HistoryResult, *, most_tokens: int, ceiling: int) -> HistoryResult:
+    """With as many entries as fit; the others are counted."""
+    for size in SIZES:
+        answer = _cut(found, size)
+        sent = safe(serialize.line(answer.model_dump(mode="json")))
+        if len(sent.encode()) <= ceiling and tokens.estimate(sent) <= most_tokens:
+            break
+    return answer
 
 
-def _flaky(request: TestHistory, scope: Scope) -> Answer:
-    found = flaky.ask(scope, request.place)
-    return partial(answers.of_flaky, found, node_ids(scope.store, [each.test for each in found.tests]))
-
-
-def _slow(request: TestHistory, scope: Scope) -> Answer:
-    found = slow.ask(scope, request.place)
-    shown = [*found.tests, *(test for test, _ in found.slowest[: answers.SLOWEST])]
-    return partial(answers.of_slow, found, node_ids(scope.store, shown))
-
-
-def _failing(request: TestHistory, scope: Scope) -> Answer:
-    found = failing.ask(scope, request.place)
-    return partial(
-        answers.of_failing, found, node_ids(scope.store, [test for group in found.groups for test in group.tests])
-    )
-
-
-def _test(request: TestHistory, scope: Scope) -> Answer:
-    node_id = request.place
-    test = one_test.find(scope, node_id)
+def _cut(found: HistoryResult, most: int) -> HistoryResult:
+    """At most so many entries of each list, and of one test a part of its runs and days."""
+    slow, test = found.slow, found.test
+    left = len((found.flaky or [])[most:]) + sum(group.count for group in (found.failing or [])[most:])
+    if slow is not None:
+        left += len(slow.changed[most:]) + len(slow.suites[most:])
+        parts = {"changed": slow.changed[:most], "suites": slow.suites[:most], "slowest": slow.slowest[: max(1, most)]}
+        slow = slow.model_copy(update=parts)
     if test is not None:
-        return partial(answers.of_test, one_test.ask(scope, node_id, test))
-    several = sorted(node_ids(scope.store, sorted(ids_below(scope, node_id) or ())).values())
-    if several:
-        problem = f"names {len(several)} recorded tests; name one of them, for example {label(several[0])}"
-        raise InvalidParams([Fault("node_id", problem, "several_tests", node_id)])
-    return lambda _: answers.of_nothing("No run of this test is recorded.")
+        parts = {
+            "pattern": test.pattern[-5 * most - 1 :],
+            "daily": test.daily[len(test.daily) - most :] if most < len(test.daily) else test.daily,
+        }
+        test = test.model_copy(update=parts)
+    left += found.omitted.tests if found.omitted else 0
+    return found.model_copy(
+        update={
+            "flaky": found.flaky and found.flaky[:most],
+            "slow": slow,
+            "failing": found.failing and found.failing[:most],
+            "test": test,
+            "omitted": OmittedTests(tests=left, hint=OMITTED) if left else None,
+        }
+    )

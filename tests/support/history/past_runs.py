@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from pytest_mcp.history import insertion
 from pytest_mcp.history.opening import open_store
-from pytest_mcp.history.questions.runs import Scope
+from pytest_mcp.history.questions.runs import PastRun, Scope
 from pytest_mcp.history.rows import TestRow
 from pytest_mcp.history.store import Store, Transaction
 from tests.support.history.histories import run_row
@@ -14,6 +14,8 @@ from tests.support.history.histories import run_row
 PROJECT = "shop"
 START = 1_700_000_000.0
 HOUR = 3_600.0
+# Its number is its id.
+PAST_RUN = PastRun(1, START, "abcdef0123", "s", 1, "{}", "failed", 1, 1, 0, 0, 1.0, "3.12", "8.4", "desk")
 BLANK = run_row(key="", started=START, project=PROJECT, passed=0, duration=1.0)
 
 

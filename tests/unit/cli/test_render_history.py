@@ -2,7 +2,7 @@ from pytest_mcp.api.history import ChangedDuration, Durations, FailingTests, Fla
 from pytest_mcp.api.results import OmittedTests
 from pytest_mcp.cli import render_history
 from pytest_mcp.cli.colours import Painter
-from pytest_mcp.report.history.answers import EMPTY
+from pytest_mcp.history.questions.runs import EMPTY
 
 PLAIN = Painter(has_colours=False)
 TEST = "tests/test_shop.py::test_price"

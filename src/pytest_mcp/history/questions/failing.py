@@ -5,14 +5,19 @@ longer has was renamed or removed; it is only counted.
 """
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import NamedTuple
 
-from pytest_mcp.history.questions.runs import PastRun, Runs, Scope, ids_below, named, recent
+from pytest_mcp.api.history import FailingTests, HistoryResult
+from pytest_mcp.api.results import OmittedTests
+from pytest_mcp.history.questions.runs import OMITTED, PastRun, Scope, find_names, find_runs, ids_below, recent
 
 # The most failing tests that are looked into, those that failed last first.
 MOST_TESTS = 300
 # The most failures of one test.
 MOST_FAILURES = 200
+SHOWN_TESTS = 3
+PERHAPS_FLAKY = "passed on the same code before, so perhaps flaky; investigate_failure can tell"
 _LAST = """
     SELECT f.test_id, f.last,
         (SELECT p.run_id FROM results p WHERE p.test_id = f.test_id AND p.outcome = 'P' ORDER BY p.run_id DESC LIMIT 1)
@@ -22,44 +27,18 @@ _FAILURES = """
     SELECT run_id, cause FROM results WHERE test_id = ? AND outcome IN ('F', 'E') ORDER BY run_id DESC LIMIT ?"""
 
 
-@dataclass(frozen=True)
-class Failing:
-    """Tests that fail since the same run with the same cause."""
+class _Streak(NamedTuple):
+    """The failures of a test since it passed the last time."""
 
-    tests: list[int]
-    since: PastRun | None
-    # How many recorded failures in a row, and how many before it passed the last time.
-    runs: int
-    earlier: int
-    passed: PastRun | None
-
-    @property
-    def is_same_code(self) -> bool:
-        """It passed on the code on which it failed next, so the code is not the reason."""
-        if self.since is None or self.passed is None or self.since.state is None:
-            return False
-        return self.since.state == self.passed.state
-
-
-@dataclass(frozen=True)
-class Answer:
-    groups: list[Failing]
-    runs: Runs
-    gone: int = 0
-    more: int = 0
-
-
-@dataclass(frozen=True)
-class _Streak:
-    test: int
     first: int
     runs: int
-    earlier: int
     passed: int | None
     cause: str | None
+    # How many failures before it passed the last time.
+    earlier: int
 
 
-def ask(scope: Scope, place: str = "") -> Answer:
+def ask(scope: Scope, place: str = "") -> HistoryResult:
     runs = recent(scope)
     below = ids_below(scope, place)
     last = [
@@ -67,31 +46,46 @@ def ask(scope: Scope, place: str = "") -> Answer:
         for test, failure, passed in scope.store.select(_LAST, (runs.first_id,))
         if failure in runs.by_id and (passed is None or passed < failure) and (below is None or test in below)
     ]
-    now = [entry for entry in last if entry[1] >= runs.newest_whole]
-    streaks = [streak(scope, test, passed) for test, _, passed in now[:MOST_TESTS]]
-    return Answer(_grouped(scope, streaks), runs, gone=len(last) - len(now), more=max(0, len(now) - MOST_TESTS))
+    now = [(test, passed) for test, failure, passed in last if failure >= runs.newest_whole]
+    gone, more = len(last) - len(now), len(now) - MOST_TESTS
+    return runs.answer(
+        "" if now else "Nothing fails: each test passed in the last run that had it.",
+        f"Left out, because a later run of everything no longer has them: {gone} tests that failed." if gone else "",
+        failing=_groups(scope, now[:MOST_TESTS]),
+        omitted=OmittedTests(tests=more, hint=OMITTED) if more > 0 else None,
+    )
 
 
-def streak(scope: Scope, test: int, passed: int | None) -> _Streak:
-    """`passed` is the last run in which it passed."""
+def _groups(scope: Scope, failing: list[tuple[int, int | None]]) -> list[FailingTests]:
+    """Tests that fail since the same run with the same cause are one. The newest first, the largest of those."""
+    streaks = {test: _streak(scope, test, passed) for test, passed in failing}
+    groups: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for test, streak in streaks.items():
+        groups[*streak[:-1], streak.earlier > 0].append(test)
+    runs = find_runs(scope.store, [run for each in streaks.values() for run in (each.first, each.passed) if run])
+    names = find_names(scope.store, [test for tests in groups.values() for test in tests[:SHOWN_TESTS]])
+    ordered = sorted(groups.values(), key=lambda tests: (-streaks[tests[0]].first, -len(tests)))
+    return [_described(tests, streaks[tests[0]], names, runs) for tests in ordered]
+
+
+def _described(
+    tests: list[int], streak: _Streak, names: Mapping[int, str], runs: Mapping[int, PastRun]
+) -> FailingTests:
+    since, passed = runs.get(streak.first), runs.get(streak.passed or 0)
+    is_same_code = since is not None and passed is not None and since.state is not None and since.state == passed.state
+    return FailingTests(
+        count=len(tests),
+        node_ids=[names[test] for test in tests[:SHOWN_TESTS]],
+        since=since and since.moment,
+        commit=since and since.code,
+        runs=streak.runs,
+        passed_at=passed and (passed.code or passed.moment),
+        failed_before=streak.earlier,
+        hint=PERHAPS_FLAKY if is_same_code else None,
+    )
+
+
+def _streak(scope: Scope, test: int, passed: int | None) -> _Streak:
     failures = scope.store.select(_FAILURES, (test, MOST_FAILURES))
     current = [(run, cause) for run, cause in failures if passed is None or run > passed]
-    return _Streak(test, current[-1][0], len(current), len(failures) - len(current), passed, current[0][1])
-
-
-def _grouped(scope: Scope, streaks: list[_Streak]) -> list[Failing]:
-    groups: dict[tuple[object, ...], list[_Streak]] = defaultdict(list)
-    for each in streaks:
-        groups[each.first, each.cause, each.runs, each.earlier > 0, each.passed].append(each)
-    runs = named(scope.store, [run for each in streaks for run in (each.first, each.passed) if run is not None])
-    found = [
-        Failing(
-            [each.test for each in members],
-            runs.get(members[0].first),
-            members[0].runs,
-            members[0].earlier,
-            None if members[0].passed is None else runs.get(members[0].passed),
-        )
-        for members in groups.values()
-    ]
-    return sorted(found, key=lambda group: (-(group.since.started if group.since else 0.0), -len(group.tests)))
+    return _Streak(current[-1][0], len(current), passed, current[0][1], len(failures) - len(current))

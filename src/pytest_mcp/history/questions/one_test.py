@@ -1,85 +1,88 @@
 """What is recorded of one test: its last outcomes, how long it takes, and whether that has changed."""
 
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
+from statistics import median, quantiles
 
-from pytest_mcp.history.questions import flaky, slow
-from pytest_mcp.history.questions.change_points import Change
-from pytest_mcp.history.questions.flaky import Flaky, Result
-from pytest_mcp.history.questions.runs import PastRun, Runs, Scope, recent
-from pytest_mcp.history.questions.statistics import median, quartiles
+from pytest_mcp.api.errors import Fault, InvalidParams
+from pytest_mcp.api.history import HistoryResult, OneTest
+from pytest_mcp.history.questions import durations, flaky, slow
+from pytest_mcp.history.questions.flaky import Result
+from pytest_mcp.history.questions.runs import EMPTY, Runs, Scope, find, find_names, ids_below, recent
+from pytest_mcp.text import label
 
 # The newest durations that the quartiles are of.
 MOST_DURATIONS = 200
+SHOWN_DAYS = 14
 SECONDS_PER_DAY = 86_400
-# Fewer passes say nothing about a trend.
-LEAST_DURATIONS = 12
 
-Trend = Literal["steady", "changed", "unknown"]
-
-
-@dataclass(frozen=True)
-class Answer:
-    node_id: str
-    runs: Runs
-    # Oldest first.
-    results: list[Result]
-    quartiles: tuple[float, float, float] | None
-    # The median of each day with a pass, oldest first.
-    daily: list[float]
-    trend: Trend
-    change: Change | None
-    flaky: Flaky | None
-
-    @property
-    def failing_since(self) -> PastRun | None:
-        """The first of the failures since it passed the last time, if it fails now."""
-        ran = [result for result in self.results if result.outcome != "S"]
-        passed = max((place for place, result in enumerate(ran) if result.outcome == "P"), default=-1)
-        return self.runs.by_id[ran[passed + 1].run] if passed + 1 < len(ran) else None
+# When a run started, and how long the test took in it.
+Passes = Sequence[tuple[float, float]]
 
 
-def find(scope: Scope, node_id: str) -> int | None:
-    found = scope.store.select("SELECT id FROM tests WHERE project = ? AND node_id = ?", (scope.project, node_id))
-    return found[0][0] if found else None
-
-
-def ask(scope: Scope, node_id: str, test: int) -> Answer:
+def ask(scope: Scope, node_id: str) -> HistoryResult:
+    test = find(scope, node_id)
+    if test is None:
+        return _unknown(scope, node_id)
     runs = recent(scope)
-    results = flaky.history(scope, test, runs)
-    timings = _timings(scope, test, runs)
-    change = slow.ask(scope, node_id, runs).tests.get(test) if len(timings) >= LEAST_DURATIONS else None
-    trend: Trend = "unknown" if len(timings) < LEAST_DURATIONS else "changed" if change else "steady"
-    newest = [seconds for _, seconds in timings[-MOST_DURATIONS:]]
-    return Answer(
-        node_id,
-        runs,
-        results,
-        quartiles(newest) if newest else None,
-        _daily(scope, test, timings),
-        trend,
-        change,
-        flaky.judge(results, runs),
+    results = flaky.results_of(scope, test, runs)
+    outcomes = flaky.letters(results)
+    passes = [(each.run.started, each.seconds) for each in results if each.outcome == "P" and each.seconds is not None]
+    found = flaky.judge(node_id, results, runs)
+    one = OneTest(
+        node_id=node_id,
+        pattern=outcomes[-flaky.SHOWN_RUNS :],
+        runs=len(outcomes),
+        failed=outcomes.count("F") + outcomes.count("E"),
+        skipped=outcomes.count("S"),
+        quartiles=_quartiles([seconds for _, seconds in passes[-MOST_DURATIONS:]]),
+        trend=_trend(scope, node_id, runs, passes),
+        daily=_daily(scope, test, passes)[-SHOWN_DAYS:],
+        flaky=found and f"failed {found.failed} of {found.runs} times, and had both outcomes on unchanged code",
+        failing_since=_failing_since(results),
     )
+    return runs.answer(test=one).model_copy(update={"runs": len(outcomes)})
 
 
-def _timings(scope: Scope, test: int, runs: Runs) -> list[tuple[float, float]]:
-    """Start and duration of the newest passes, oldest first."""
-    sql = (
-        "SELECT run_id, duration FROM results WHERE test_id = ? AND run_id >= ? AND outcome = 'P'"
-        " AND duration IS NOT NULL ORDER BY run_id DESC LIMIT ?"
-    )
-    rows = scope.store.select(sql, (test, runs.first_id, flaky.MOST_RESULTS))
-    return sorted((runs.by_id[run].started, seconds) for run, seconds in rows if run in runs.by_id)
+def _unknown(scope: Scope, node_id: str) -> HistoryResult:
+    several = sorted(ids_below(scope, node_id) or ())
+    if several:
+        (example,) = find_names(scope.store, several[:1]).values()
+        problem = f"names {len(several)} recorded tests; name one of them, for example {label(example)}"
+        raise InvalidParams([Fault("node_id", problem, "several_tests", node_id)])
+    return EMPTY.model_copy(update={"notices": ["No run of this test is recorded."]})
 
 
-def _daily(scope: Scope, test: int, timings: list[tuple[float, float]]) -> list[float]:
-    """Days whose runs were thinned out have their median in `trends`."""
+def _quartiles(seconds: Sequence[float]) -> list[float] | None:
+    # One value has none.
+    twice = [*seconds, *seconds] if len(seconds) == 1 else seconds
+    return [durations.rounded(each) for each in quantiles(twice, n=4, method="inclusive")] if seconds else None
+
+
+def _trend(scope: Scope, node_id: str, runs: Runs, passes: Passes) -> str:
+    if len(passes) < durations.LEAST_BEFORE + durations.LEAST_SINCE:
+        return "unknown: too few passes"
+    answer = slow.ask(scope, node_id, runs).slow
+    change = next((each for each in answer.changed if each.name == node_id), None) if answer else None
+    if change is None:
+        return "steady"
+    at = f" ({change.commit})" if change.commit else ""
+    return f"{durations.in_words(change)} since {change.since}{at}, {change.runs} runs ago"
+
+
+def _daily(scope: Scope, test: int, passes: Passes) -> list[float]:
+    """The median of each day, oldest first. Days whose runs were thinned out have theirs in `trends`."""
     sql = "SELECT day, median FROM trends WHERE test_id = ? AND day >= ? AND median IS NOT NULL"
     days: dict[int, float] = dict(scope.store.select(sql, (test, int(scope.since // SECONDS_PER_DAY))))
     by_day: dict[int, list[float]] = defaultdict(list)
-    for started, seconds in timings:
+    for started, seconds in passes:
         by_day[int(started // SECONDS_PER_DAY)].append(seconds)
     days |= {day: median(found) for day, found in by_day.items()}
-    return [days[day] for day in sorted(days)]
+    return [durations.rounded(days[day]) for day in sorted(days)]
+
+
+def _failing_since(results: Sequence[Result]) -> str | None:
+    """The code of the first of the failures since it passed the last time, if it fails now."""
+    ran = [result for result in results if result.outcome != "S"]
+    passed = max((place for place, result in enumerate(ran) if result.outcome == "P"), default=-1)
+    return ran[passed + 1].run.code if passed + 1 < len(ran) else None

@@ -1,29 +1,29 @@
-"""Recorded runs of one project, as the questions read them.
+"""Recorded runs of one project, as the questions read them, and the answer that they fill.
 
-In come a store and what to look at; out come runs, oldest first. How much is read is bounded, so that a question takes
-as long for a million results as for a hundred thousand: of more runs the newest are read, and `Runs.skipped` says so.
+How much is read is bounded, so that a question takes as long for a million results as for a hundred thousand: of more
+runs the newest are read, and a notice says so.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple
 
+from pytest_mcp.api.history import HistoryResult
 from pytest_mcp.history.store import Store
 
 # The most runs that a question looks at.
 MOST_RUNS = 3_000
-# SQLite before 3.32 takes at most 999 values in one statement.
-MOST_VALUES = 900
 # The selection of a run of everything.
 EVERYTHING = "{}"
 # A run of everything with fewer of the tests was stopped early or could not collect all of them.
 WHOLE_SHARE = 0.9
 SHORT_COMMIT = 7
-_COLUMNS = "id, started, commit_id, state, dirty, selection, verdict, passed, failed, skipped, errors, duration, python"
-_COLUMNS += ", pytest, host"
+# How to get what an answer leaves out.
+OMITTED = "raise max_tokens, or name a path"
+EMPTY = HistoryResult(runs=0, flaky=None, slow=None, failing=None, test=None, notices=[], omitted=None)
 
 
 class Scope(NamedTuple):
@@ -37,7 +37,7 @@ class Scope(NamedTuple):
 class PastRun(NamedTuple):
     id: int
     started: float
-    commit: str | None
+    commit_id: str | None
     state: str | None
     dirty: int
     selection: str
@@ -62,7 +62,10 @@ class PastRun(NamedTuple):
     @property
     def code(self) -> str | None:
         """For people: the commit, and whether there were changes on top of it."""
-        return None if self.commit is None else self.commit[:SHORT_COMMIT] + ("+changes" if self.dirty else "")
+        return None if self.commit_id is None else self.commit_id[:SHORT_COMMIT] + ("+changes" if self.dirty else "")
+
+
+_COLUMNS = ", ".join(PastRun._fields)
 
 
 @dataclass(frozen=True)
@@ -85,49 +88,48 @@ class Runs:
         return max((run.results for run in self.runs), default=0)
 
     @cached_property
-    def machines(self) -> dict[int, str]:
-        """The machine of each run. Hosts that ran only once, as containers do, count as one machine."""
+    def machines(self) -> dict[int, tuple[str, str]]:
+        """Host and Python of each run. Hosts that ran only once, as containers do, count as one."""
         count = Counter(run.host for run in self.runs)
-        return {run.id: run.host if count[run.host] > 1 else "" for run in self.runs}
+        return {run.id: (run.host if count[run.host] > 1 else "", run.python) for run in self.runs}
 
     @cached_property
     def newest_whole(self) -> int:
         """The id of the newest run that had every test; 0 if there is none."""
-        return max((run.id for run in self.runs if self._is_whole(run)), default=0)
+        least = WHOLE_SHARE * self.most_results
+        everything = [run for run in self.runs if run.selection == EVERYTHING]
+        whole = [run for run in everything if run.verdict == "passed" or (run.errors == 0 and run.results >= least)]
+        return max((run.id for run in whole), default=0)
 
-    def _is_whole(self, run: PastRun) -> bool:
-        if run.selection != EVERYTHING:
-            return False
-        return run.verdict == "passed" or (run.errors == 0 and run.results >= WHOLE_SHARE * self.most_results)
+    def answer(self, *notices: str, **parts: object) -> HistoryResult:
+        """Empty notices are left out. Without a run there is nothing else to say."""
+        skipped = f"Only the newest {len(self.runs)} runs were read; {self.skipped} older ones are in these days too."
+        said = [*([skipped] if self.skipped else []), *filter(None, notices)]
+        none = ["No run of this project is recorded in these days."]
+        return EMPTY.model_copy(update={"runs": len(self.runs), "notices": said if self.runs else none, **parts})
 
 
 def recent(scope: Scope, most: int = MOST_RUNS) -> Runs:
     sql = f"SELECT {_COLUMNS} FROM runs WHERE project = ? AND started >= ? ORDER BY started DESC LIMIT ?"  # noqa: S608
     found = scope.store.select(sql, (scope.project, scope.since, most))
-    return Runs(tuple(PastRun(*row) for row in reversed(found)), _beyond(scope, len(found), most))
+    count = "SELECT COUNT(*) FROM runs WHERE project = ? AND started >= ?"
+    every = len(found) if len(found) < most else scope.store.select(count, (scope.project, scope.since))[0][0]
+    return Runs(tuple(PastRun(*row) for row in reversed(found)), every - len(found))
 
 
-def _beyond(scope: Scope, read: int, most: int) -> int:
-    if read < most:
-        return 0
-    sql = "SELECT COUNT(*) FROM runs WHERE project = ? AND started >= ?"
-    return int(scope.store.select(sql, (scope.project, scope.since))[0][0]) - read
+def find(scope: Scope, node_id: str) -> int | None:
+    found = scope.store.select("SELECT id FROM tests WHERE project = ? AND node_id = ?", (scope.project, node_id))
+    return found[0][0] if found else None
 
 
-def named(store: Store, ids: Sequence[int]) -> dict[int, PastRun]:
+def find_runs(store: Store, ids: Sequence[int]) -> dict[int, PastRun]:
     """These runs, whenever they were; those that are no longer recorded are missing."""
-    found: dict[int, PastRun] = {}
-    for part in parts(sorted(set(ids))):
-        sql = f"SELECT {_COLUMNS} FROM runs WHERE id IN ({marks(part)})"  # noqa: S608 - only marks
-        found |= {row[0]: PastRun(*row) for row in store.select(sql, part)}
-    return found
+    sql = f"SELECT {_COLUMNS} FROM runs WHERE id IN ({marks(ids)})"  # noqa: S608 - only marks
+    return {row[0]: PastRun(*row) for row in store.select(sql, ids)}
 
 
-def node_ids(store: Store, test_ids: Sequence[int]) -> dict[int, str]:
-    found: dict[int, str] = {}
-    for part in parts(sorted(set(test_ids))):
-        found |= dict(store.select(f"SELECT id, node_id FROM tests WHERE id IN ({marks(part)})", part))  # noqa: S608
-    return found
+def find_names(store: Store, ids: Sequence[int]) -> dict[int, str]:
+    return dict(store.select(f"SELECT id, node_id FROM tests WHERE id IN ({marks(ids)})", ids))  # noqa: S608
 
 
 def ids_below(scope: Scope, place: str) -> set[int] | None:
@@ -143,10 +145,6 @@ def ids_below(scope: Scope, place: str) -> set[int] | None:
     return found
 
 
-def parts(values: Sequence[int]) -> Iterator[Sequence[int]]:
-    for start in range(0, len(values), MOST_VALUES):
-        yield values[start : start + MOST_VALUES]
-
-
 def marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
+    """At most 900: SQLite before 3.32 takes 999 values in one statement. PostgreSQL takes no empty list."""
+    return ", ".join("?" * len(values)) or "NULL"

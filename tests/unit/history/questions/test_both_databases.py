@@ -2,8 +2,9 @@
 
 import math
 
+from pytest_mcp.api.history import Durations
 from pytest_mcp.history.questions import failing, flaky, one_test, slow
-from pytest_mcp.history.questions.runs import ids_below, node_ids
+from pytest_mcp.history.questions.runs import ids_below
 from pytest_mcp.history.remarks import remarks
 from pytest_mcp.history.rows import TestRow
 from tests.support.history.past_runs import Past
@@ -22,18 +23,18 @@ def test_every_question_has_the_same_answer_in_each_database(address: str) -> No
             broken = TestRow("b/t.py::broken", "F" if number >= 27 else "P", 0.01, cause="cd" * 8)
             past.run([*rows, flaked, broken], state="before" if number < 27 else "after")
 
-    (flake,) = flaky.ask(past.scope).tests
-    (group,) = failing.ask(past.scope).groups
-    slower = slow.ask(past.scope, "a")
-    test = one_test.find(past.scope, "a/t.py::test_0")
+    (flake,) = flaky.ask(past.scope).flaky or []
+    (group,) = failing.ask(past.scope).failing or []
+    slower, test = slow.ask(past.scope, "a").slow, one_test.ask(past.scope, "a/t.py::test_0").test
 
-    assert (past.node_id(flake.test), flake.flaky.failed, flake.flaky.runs) == ("a/t.py::flaky", 3, 30)
-    assert ([past.node_id(test) for test in group.tests], group.runs) == (["b/t.py::broken"], 3)
+    assert (flake.node_id, flake.failed, flake.runs) == ("a/t.py::flaky", 3, 30)
+    assert (group.node_ids, group.runs) == (["b/t.py::broken"], 3)
+    assert slower is not None
+    assert [each.name for each in slower.changed] == ["a/t.py::test_0"]
     assert test is not None
-    assert list(slower.tests) == [test]
-    assert one_test.ask(past.scope, "a/t.py::test_0", test).trend == "changed"
-    assert node_ids(past.store, [test]) == {test: "a/t.py::test_0"}
+    assert test.trend.startswith("2.0 times slower")
     assert len(ids_below(past.scope, "a/t.py") or ()) == 10
+    assert slow.ask(past.scope, "nowhere").slow == Durations(changed=[], suites=[], slowest=[])
     assert remarks(past.scope, [["b/t.py::broken"], ["a/t.py::flaky"], ["a/t.py::test_1"]]) == [
         "b/t.py::broken: fails since ccccccc, 3 runs ago.",
         "a/t.py::flaky: flaky: failed 3 of 30 times, with both outcomes on unchanged code.",

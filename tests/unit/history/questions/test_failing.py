@@ -3,17 +3,12 @@ from pytest_mcp.history.rows import TestRow
 from tests.support.history.past_runs import HOUR, Past
 
 
-def groups(past: Past) -> list[tuple[list[str], int, int, int, bool]]:
+def groups(past: Past) -> list[tuple[list[str], str | None, int, int, bool]]:
     """Names, the run since which they fail, failures in a row, failures before, whether they passed before."""
+    found = failing.ask(past.scope).failing or []
     return [
-        (
-            [past.node_id(test) for test in group.tests],
-            group.since.id if group.since else 0,
-            group.runs,
-            group.earlier,
-            group.passed is not None,
-        )
-        for group in failing.ask(past.scope).groups
+        (each.node_ids, each.since and each.since[11:13], each.runs, each.failed_before, each.passed_at is not None)
+        for each in found
     ]
 
 
@@ -22,16 +17,16 @@ def test_what_failed_last_fails_now_since_the_first_failure_after_the_last_pass(
         past.run({"t.py::old": old, "t.py::new": new, "t.py::mended": mended, "t.py::never": never})
 
     assert groups(past) == [
-        (["t.py::new"], 4, 2, 0, True),
-        (["t.py::old"], 3, 3, 0, True),
-        (["t.py::never"], 1, 5, 0, False),
+        (["t.py::new"], "02", 2, 0, True),
+        (["t.py::old"], "01", 3, 0, True),
+        (["t.py::never"], "23", 5, 0, False),
     ]
 
 
 def test_it_is_told_whether_it_failed_before(past: Past) -> None:
     past.letters("t.py::test_x", "FFPPF")
 
-    assert groups(past) == [(["t.py::test_x"], 5, 1, 2, True)]
+    assert groups(past) == [(["t.py::test_x"], "03", 1, 2, True)]
 
 
 def test_tests_that_fail_since_the_same_run_with_one_cause_are_one_group(past: Past) -> None:
@@ -40,7 +35,8 @@ def test_tests_that_fail_since_the_same_run_with_one_cause_are_one_group(past: P
         past.run(dict.fromkeys(names, letter))
     past.run([*(TestRow(name, "F", 0.1, cause="ab" * 8) for name in names[1:]), TestRow(names[0], "F", 0.1, "c" * 16)])
 
-    assert sorted(len(names) for names, *_ in groups(past)) == [1, 29]
+    found = failing.ask(past.scope).failing or []
+    assert [(each.count, each.node_ids) for each in found] == [(29, sorted(names)[1:4]), (1, names[:1])]
 
 
 def test_a_test_that_was_renamed_no_longer_fails(past: Past) -> None:
@@ -50,8 +46,8 @@ def test_a_test_that_was_renamed_no_longer_fails(past: Past) -> None:
 
     answer = failing.ask(past.scope)
 
-    assert [past.node_id(test) for group in answer.groups for test in group.tests] == ["t.py::new_name"]
-    assert answer.gone == 1
+    assert [each.node_ids for each in answer.failing or []] == [["t.py::new_name"]]
+    assert answer.notices == ["Left out, because a later run of everything no longer has them: 1 tests that failed."]
 
 
 def test_a_test_that_only_was_not_selected_or_not_reached_still_fails(past: Past) -> None:
@@ -70,14 +66,15 @@ def test_a_failure_right_after_a_pass_on_the_same_code_is_not_blamed_on_the_code
     past.run({"t.py::flaky": "P"}, state="now", selection='{"path":"t.py"}')
     past.run({"t.py::flaky": "F", "t.py::broken": "F"}, state="now")
 
-    told = {past.node_id(group.tests[0]): group.is_same_code for group in failing.ask(past.scope).groups}
+    hints = {each.node_ids[0]: each.hint for each in failing.ask(past.scope).failing or []}
 
-    assert told == {"t.py::flaky": True, "t.py::broken": False}
+    assert hints == {"t.py::flaky": failing.PERHAPS_FLAKY, "t.py::broken": None}
 
 
 def test_the_pass_may_be_older_than_the_days_that_are_looked_at(past: Past) -> None:
-    past.letters("t.py::test_x", "PFF")
+    past.letters("t.py::test_x", "P", commit_id="a" * 40)
+    past.letters("t.py::test_x", "FF", commit_id="b" * 40)
 
-    (group,) = failing.ask(past.scope._replace(since=past.now - HOUR)).groups
+    (group,) = failing.ask(past.scope._replace(since=past.now - HOUR)).failing or []
 
-    assert (group.since and group.since.id, group.passed and group.passed.id, group.runs) == (2, 1, 2)
+    assert (group.commit, group.passed_at, group.runs) == ("bbbbbbb", "aaaaaaa", 2)

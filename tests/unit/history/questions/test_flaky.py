@@ -4,26 +4,26 @@ import random
 
 import pytest
 
+from pytest_mcp.api.history import FlakyTest
 from pytest_mcp.history.questions import flaky
 from pytest_mcp.history.questions.runs import recent
 from pytest_mcp.history.rows import TestRow
 from tests.support.history.past_runs import Past
 
 
-def found(past: Past, place: str = "") -> dict[str, flaky.FlakyTest]:
-    return {past.node_id(each.test): each for each in flaky.ask(past.scope, place).tests}
+def found(past: Past, place: str = "") -> dict[str, FlakyTest]:
+    return {each.node_id: each for each in flaky.ask(past.scope, place).flaky or []}
 
 
 def test_both_outcomes_on_the_same_code_are_flaky_and_on_other_code_they_are_not(past: Past) -> None:
     for state, one, other in [("a", "P", "P"), ("a", "F", "P"), ("a", "P", "P"), ("b", "P", "F"), ("c", "P", "P")]:
-        past.run({"t.py::flaky": one, "t.py::broken_at_b": other}, state=state)
+        past.run({"t.py::flaky": one, "t.py::broken_at_b": other}, state=state, commit_id=f"{past.number:040}")
 
     ((name, entry),) = found(past).items()
 
     assert name == "t.py::flaky"
-    assert (entry.flaky.failed, entry.flaky.runs, entry.flaky.states) == (1, 5, 1)
-    assert "".join(result.outcome for result in entry.results) == "PFPPP"
-    assert (entry.flaky.since, entry.flaky.last) == (2, 2)
+    assert (entry.failed, entry.runs, entry.states, entry.pattern) == (1, 5, 1, "PFPPP")
+    assert (entry.since, entry.commit) == ("2023-11-15 00:13", "0000000")
 
 
 @pytest.mark.parametrize("letter", ["F", "E"])
@@ -53,7 +53,7 @@ def test_containers_that_run_once_are_one_machine(past: Past) -> None:
     for number, letter in enumerate("PPFPP"):
         past.run({"t.py::test_x": letter}, host=f"runner-{number}")
 
-    assert found(past)["t.py::test_x"].flaky.failed == 1
+    assert found(past)["t.py::test_x"].failed == 1
 
 
 def test_tests_that_fail_in_the_same_runs_are_one_entry(past: Past) -> None:
@@ -65,7 +65,7 @@ def test_tests_that_fail_in_the_same_runs_are_one_entry(past: Past) -> None:
 
     answer = flaky.ask(past.scope)
 
-    assert sorted(each.also for each in answer.tests) == [0, 49]
+    assert sorted(each.also for each in answer.flaky or []) == [0, 49]
 
 
 def test_a_path_limits_the_answer(past: Past) -> None:
@@ -83,7 +83,7 @@ def test_another_bug_does_not_count_as_flaky_failures(past: Past) -> None:
         past.run([TestRow("t.py::test_x", "F", 0.1, cause="f" * 16)], state="broken")
     past.letters("t.py::test_x", "FFFFF", state="broken the same way")
 
-    entry = found(past)["t.py::test_x"].flaky
+    entry = found(past)["t.py::test_x"]
 
     assert (entry.failed, entry.runs) == (4, 40)
 
@@ -99,7 +99,7 @@ def test_the_rate_is_not_biased_by_how_often_each_state_is_run(past: Past, rate:
             )
         past.letters("t.py::test_x", "PF", state="last")
 
-    entry = found(past)["t.py::test_x"].flaky
+    entry = found(past)["t.py::test_x"]
 
     assert abs(entry.failed / entry.runs - rate) < 0.08
 
@@ -109,7 +109,7 @@ def test_failing_only_with_everything_and_passing_only_alone_looks_like_the_orde
         past.run({"t.py::test_x": "F", "t.py::test_y": "P"})
         past.run({"t.py::test_x": "P"}, selection='{"node_ids":["t.py::test_x"]}')
 
-    assert found(past)["t.py::test_x"].flaky.is_order
+    assert found(past)["t.py::test_x"].hint == flaky.BY_ORDER
 
 
 def test_other_projects_and_older_runs_do_not_count(past: Past) -> None:
@@ -117,7 +117,7 @@ def test_other_projects_and_older_runs_do_not_count(past: Past) -> None:
     past.letters("t.py::test_x", "PF")
     now = past.scope._replace(since=past.now)
 
-    assert flaky.ask(now).tests == []
+    assert flaky.ask(now).notices == ["No run of this project is recorded in these days."]
     assert len(found(past)) == 1
 
 
@@ -126,5 +126,8 @@ def test_of_more_runs_than_are_read_the_rest_is_counted(past: Past) -> None:
 
     runs = recent(past.scope, 5)
 
-    assert (len(runs.runs), runs.skipped) == (5, 7)
     assert [run.id for run in runs.runs] == [8, 9, 10, 11, 12]
+    assert runs.answer("other").notices == [
+        "Only the newest 5 runs were read; 7 older ones are in these days too.",
+        "other",
+    ]

@@ -2,16 +2,20 @@
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import product
 
 import pytest
 
-from pytest_mcp.history.questions import change_points, durations
-from pytest_mcp.history.questions.change_points import Change
-from pytest_mcp.history.questions.durations import Timing
+from pytest_mcp.api.history import ChangedDuration
+from pytest_mcp.history.questions import durations
+from pytest_mcp.history.questions.durations import Timings
+from pytest_mcp.history.questions.runs import PastRun
+from tests.support.history.past_runs import PAST_RUN
 
 TESTS = 40
+RUNS = [PAST_RUN._replace(id=number, commit_id=f"{number:07}", dirty=0) for number in range(100)]
 Noise = Callable[[random.Random], float]
 
 
@@ -47,22 +51,25 @@ class World:
     selected: Callable[[int, int], bool] = lambda _test, _run: True
     host: Callable[[int], str] = lambda _run: "desk"
 
-    def changes(self) -> dict[int, Change]:
+    def changes(self) -> dict[int, ChangedDuration]:
         machine, load = [], 0.0
         for _ in range(self.runs):
             load = 0.9 * load + self.rng.gauss(0, 0.2)
             machine.append(math.exp(load))
         usual = [0.05 * math.exp(self.rng.gauss(0, 1.5)) if test else 0.05 for test in range(TESTS)]
-        timings: list[Timing] = [
-            (run, test, usual[test] * machine[run] * self.effect(test, run) * self.noise(self.rng))
-            for run in range(self.runs)
-            for test in range(TESTS)
-            if self.selected(test, run)
-        ]
-        known = durations.normalise(durations.by_test(timings, range(self.runs)))
-        machines = {run: self.host(run) for run in range(self.runs)}
-        found = {test: change_points.find(points, machines, len(known.tests)) for test, points in known.tests.items()}
-        return {test: change for test, change in found.items() if change is not None}
+        timings: dict[int, list[tuple[PastRun, float]]] = {test: [] for test in range(TESTS)}
+        for run, test in product(range(self.runs), range(TESTS)):
+            if self.selected(test, run):
+                seconds = usual[test] * machine[run] * self.effect(test, run) * self.noise(self.rng)
+                timings[test].append((RUNS[run], seconds))
+        return changed(timings, {run: self.host(run) for run in range(self.runs)})
+
+
+def changed(timings: Mapping[int, Timings], machines: Mapping[int, str]) -> dict[int, ChangedDuration]:
+    slow = durations.slowdowns(timings.values())
+    points = {test: durations.without_slowdown(found, slow) for test, found in timings.items()}
+    found = {test: durations.change(str(test), each, machines, len(timings)) for test, each in points.items()}
+    return {test: change for test, change in found.items() if change is not None}
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -86,8 +93,8 @@ def test_a_test_of_50_ms_that_takes_twice_as_long_is_found_within_few_runs(
 
     hits = [each[0] for each in found if 0 in each]
     assert len(hits) >= least
-    assert all(abs(hit.runs - runs_since) <= (1 if noise is calm else 5) for hit in hits)
-    assert all(1.6 < hit.ratio < 2.5 for hit in hits if noise is calm)
+    assert all(abs(hit.runs - runs_since) <= (1 if noise is calm else 6) for hit in hits)
+    assert all(1.6 < hit.now / hit.before < 2.5 for hit in hits if noise is calm)
     assert sum(len(each) - (0 in each) for each in found) <= 1
 
 
@@ -95,8 +102,8 @@ def test_a_test_that_became_faster_is_found_too() -> None:
     found = World(random.Random(3), calm, effect=lambda test, run: 0.4 if test == 0 and run >= 42 else 1.0).changes()
 
     assert found.keys() == {0}
-    assert found[0].since == 42
-    assert 0.3 < found[0].ratio < 0.5
+    assert found[0].commit == RUNS[42].code
+    assert 0.3 < found[0].now / found[0].before < 0.5
 
 
 def test_a_machine_that_stays_slow_is_no_change_of_a_test() -> None:
@@ -135,14 +142,15 @@ def test_a_new_test_has_no_change_before_it_has_a_past() -> None:
 
 
 def test_a_difference_of_a_millisecond_does_not_matter() -> None:
-    timings = [(run, test, 0.002 if test == 0 and run > 30 else 0.001) for run in range(50) for test in range(TESTS)]
-    known = durations.normalise(durations.by_test(timings, range(50)))
+    timings = {
+        test: [(run, 0.002 if test == 0 and run.id > 30 else 0.001) for run in RUNS[:50]] for test in range(TESTS)
+    }
 
-    assert change_points.find(known.tests[0], dict.fromkeys(range(50), "desk"), TESTS) is None
+    assert changed(timings, dict.fromkeys(range(50), "desk")) == {}
 
 
 def test_one_test_alone_cannot_tell_itself_from_its_machine() -> None:
-    known = durations.normalise({0: [(run, 1.0 + run) for run in range(30)]})
+    timings = [(run, 1.0 + run.id) for run in RUNS[:30]]
 
-    assert known.slowdowns == {}
-    assert known.tests == {0: []}
+    assert durations.slowdowns([timings]) == {}
+    assert durations.without_slowdown(timings, {}) == []
