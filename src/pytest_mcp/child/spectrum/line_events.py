@@ -35,8 +35,6 @@ Lines = Dict[int, Entry]
 class Recorder(ABC):
     """Common to both ways. `quiet` is code under which nothing is recorded."""
 
-    how = ""
-
     def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
         self.is_wanted = is_wanted
         self.wanted: dict[str, bool] = {}
@@ -67,27 +65,17 @@ class Recorder(ABC):
     def rearm(self, codes: Iterable[CodeType]) -> None:
         """Record the lines of these again when they run again."""
 
-    def install(self) -> bool:
-        """False if this way is not free."""
-        return True
-
     @abstractmethod
     def resume(self) -> bool:
-        """False if something else is in the way: another trace function, or another tool with our id."""
+        """False if another trace function is in the way."""
 
     @abstractmethod
     def pause(self) -> bool:
-        """Record nothing until it is resumed. False if something was in the way meanwhile."""
-
-    def remove(self) -> None:
-        """Give back what `install` has taken, if it has."""
-        return
+        """Record nothing until it is resumed. False if another trace function has replaced ours meanwhile."""
 
 
 class TraceFunction(Recorder):
     """`sys.settrace`, in this thread and in those that are started while it records."""
-
-    how = "settrace"
 
     def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
         super().__init__(is_wanted, quiet)
@@ -99,36 +87,22 @@ class TraceFunction(Recorder):
         # The object is kept, so that its id stays its own.
         self.sizes: dict[int, tuple[CodeType, int]] = {}
         self.function = self.trace_function()
-        self.thread = threading.get_ident()
-        self.was_replaced = False
-        self.set_trace, self.noticed = sys.settrace, self.notice
 
     def resume(self) -> bool:
         if sys.gettrace() is not None:
             return False
         threading.settrace(self.function)
-        self.was_replaced = False
-        self.set_trace(self.function)
-        # An audit hook would notice it everywhere, and doubles the time of a traced test.
-        sys.settrace = self.noticed
+        sys.settrace(self.function)
         return True
 
     def pause(self) -> bool:
-        if sys.settrace is self.noticed:
-            sys.settrace = self.set_trace
         is_ours = sys.gettrace() is self.function
         if is_ours:
-            self.set_trace(None)
+            sys.settrace(None)
         # Only since Python 3.10 can one ask for it.
         if getattr(threading, "gettrace", lambda: self.function)() is self.function:
             threading.settrace(None)
-        return is_ours and not self.was_replaced
-
-    def notice(self, function: Any) -> None:
-        """In the place of `sys.settrace`: a test may set ours again behind another one. Each thread has its own."""
-        if threading.get_ident() == self.thread:
-            self.was_replaced = True
-        self.set_trace(function)
+        return is_ours
 
     def rearm(self, _codes: Iterable[CodeType]) -> None:
         self.local.clear()
@@ -186,63 +160,34 @@ class TraceFunction(Recorder):
 class Monitoring(Recorder):
     """`sys.monitoring`: a line costs something only when it runs for the first time in a test."""
 
-    how = "monitoring"
-
-    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
+    def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType], tool: int) -> None:
         super().__init__(is_wanted, quiet)
         self.monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+        self.tool = tool
         self.disable = self.monitoring.DISABLE
         self.events = self.monitoring.events
         self.is_recording = False
-        self.tool = -1
         # Whether the body of a function begins in the line of its `def`.
         self.one_liners: dict[int, tuple[CodeType, bool]] = {}
-
-    def install(self) -> bool:
-        for tool in TOOL_IDS:
-            if self.monitoring.get_tool(tool) is None:
-                break
-        else:
-            return False
-        self.tool = tool
         self.monitoring.use_tool_id(tool, TOOL_NAME)
-        for event, callback in self.callbacks().items():
-            self.monitoring.register_callback(tool, event, callback)
+        self.monitoring.register_callback(tool, self.events.PY_START, self.on_start)
+        self.monitoring.register_callback(tool, self.events.PY_RETURN, self.on_return)
+        self.monitoring.register_callback(tool, self.events.LINE, self.on_line)
         for code in self.quiet.values():
             self.monitoring.set_local_events(tool, code, self.events.PY_START | self.events.PY_RETURN)
         self.monitoring.set_events(tool, self.events.PY_START)
-        return True
-
-    def callbacks(self) -> dict[int, Callable[..., Any]]:
-        events = self.events
-        return {events.PY_START: self.on_start, events.PY_RETURN: self.on_return, events.LINE: self.on_line}
-
-    def is_in_place(self) -> bool:
-        """Code that runs can free any tool id, use it for itself and turn its events off."""
-        monitoring = self.monitoring
-        return bool(
-            monitoring.get_tool(self.tool) == TOOL_NAME and monitoring.get_events(self.tool) == self.events.PY_START
-        )
-
-    def remove(self) -> None:
-        if not self.pause():
-            return
-        self.monitoring.set_events(self.tool, 0)
-        for event in self.callbacks():
-            self.monitoring.register_callback(self.tool, event, None)
-        self.monitoring.free_tool_id(self.tool)
 
     def resume(self) -> bool:
-        self.is_recording = self.is_in_place()
-        return self.is_recording
+        self.is_recording = True
+        return True
 
     def pause(self) -> bool:
         self.is_recording = False
-        return self.is_in_place()
+        return True
 
     def rearm(self, codes: Iterable[CodeType]) -> None:
         """`restart_events` would do this for all code of the process, and for all tools."""
-        for code in codes if self.is_in_place() else ():
+        for code in codes:
             self.monitoring.set_local_events(self.tool, code, 0)
             self.monitoring.set_local_events(self.tool, code, self.events.LINE)
 
@@ -260,9 +205,6 @@ class Monitoring(Recorder):
             return self.disable
         known = self.one_liners.get(id(code))
         if known is None:
-            # The events of an id that was freed go on, and setting others would raise.
-            if not self.is_in_place():
-                return None
             known = self.one_liners[id(code)] = (code, begins_in_first_line(code))
             self.monitoring.set_local_events(self.tool, code, self.events.LINE)
         if not self.is_recording or self.depth:
@@ -310,9 +252,8 @@ def begins_in_first_line(code: CodeType) -> bool:
 
 def recorder(is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> Recorder:
     """The fastest that this Python has and that nobody else uses."""
-    quiet = list(quiet)
-    if hasattr(sys, "monitoring"):
-        fast = Monitoring(is_wanted, quiet)
-        if fast.install():
-            return fast
+    monitoring: Any = getattr(sys, "monitoring", None)
+    for tool in TOOL_IDS if monitoring else ():
+        if monitoring.get_tool(tool) is None:
+            return Monitoring(is_wanted, quiet, tool)
     return TraceFunction(is_wanted, quiet)

@@ -196,9 +196,6 @@ class Tracing:
             self.is_traced = self.recorder.pause() and self.is_traced
             self.is_recording = False
 
-    def pytest_unconfigure(self) -> None:
-        self.recorder.remove()
-
     # --- in words ------------------------------------------------------------------------------
 
     def described(self, lines: Lines) -> dict[str, list[list[str]]]:
