@@ -33,16 +33,8 @@ PURE += ["page.failures", "page.investigation", "page.past", "page.strip", "page
 PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress.line"]
 PURE += ["api.history", "api.investigation", "cli.annotations", "cli.render", "cli.render_discovery"]
 PURE += ["cli.render_doctor", "cli.render_history", "cli.render_investigation"]
-PURE += [
-    "cli.setup.client",
-    "cli.setup.known_clients",
-    "cli.setup.entries",
-    "cli.setup.goose",
-    "cli.setup.editing.nested",
-    "cli.setup.ownership",
-    "cli.setup.server_options",
-]
-PURE += ["cli.progress.log", "cli.setup.editing.jsonc_edit", "cli.setup.editing.toml_edit"]
+PURE += ["cli.progress.log", "cli.setup.clients", "cli.setup.entry_words", "cli.setup.goose"]
+PURE += ["cli.setup.json_text", "cli.setup.toml_text"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "cli.loading", "cli.output", "config", "execution.signals", "server.fast_start"]
 SUPERVISOR = [
@@ -230,8 +222,8 @@ LINUX_ONLY = re.compile(
     r"|O_PATH|O_TMPFILE|getrandom|setns|unshare)\b"
     r"|\bselect\.epoll\b|\bsignal\.(?:sigtimedwait|sigwaitinfo|pidfd_\w+|SIGPWR|SIGSTKFLT)\b|_prctl\b|['\"]/proc\b"
 )
-# The last two ask first whether the system has it, and have another way if not.
-SEAM = {"execution.linux", "config.model", "cli.setup.editing.config_file"}
+# The last one asks first whether the system has it, and have another way if not.
+SEAM = {"execution.linux", "config.model"}
 
 
 def test_what_only_linux_has_is_used_behind_one_seam() -> None:

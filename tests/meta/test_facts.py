@@ -3,16 +3,15 @@
 import json
 import re
 import tomllib
-from pathlib import PurePosixPath
+from pathlib import Path
 
 import pytest
 
 from pytest_mcp import text
 from pytest_mcp.api import results
 from pytest_mcp.api.requests import MAX_NODE_IDS
-from pytest_mcp.cli.setup.client import Client, Level
-from pytest_mcp.cli.setup.entries import entry, root_arguments, server_name
-from pytest_mcp.cli.setup.known_clients import CLIENTS
+from pytest_mcp.cli.setup.clients import CLIENTS, Client
+from pytest_mcp.cli.setup.entries import entry, server_name
 from pytest_mcp.config import endpoint
 from pytest_mcp.config import model as config
 from pytest_mcp.environments.managers import query
@@ -26,6 +25,7 @@ from pytest_mcp.server import incoming, log_format
 from pytest_mcp.server.http import app as http
 from pytest_mcp.server.http import connection, guard
 from pytest_mcp.tools import BY_NAME
+from tests.support.commands.plans import plan
 from tests.support.paths import ROOT
 
 KIB, MIB = 1024, 1024 * 1024
@@ -110,14 +110,11 @@ def test_no_document_counts_the_tests_of_this_project() -> None:
 def test_the_page_of_a_client_has_the_entry_that_is_written(client: Client) -> None:
     page = (ROOT / "docs" / "clients" / f"{client.name}.md").read_text(encoding="utf-8")
     language, block = re.findall(r"(?ms)^```(json|toml)\n(.*?)^```", page)[0]
-    level: Level = "project" if client.project else "user"
-    root = PurePosixPath("/home/you/shop")
-    words = ["/home/you/.local/bin/pytest-mcp", *root_arguments(client, level, root), *client.arguments]
+    written = plan(Path("/home/you/shop"))
 
     shown = (json.loads if language == "json" else tomllib.loads)(block)
 
-    name = server_name(client, level, root, {})
-    assert shown[client.servers] == {name: entry(client, words, limit=config.DEFAULT_TIMEOUT)}
+    assert shown[client.servers] == {server_name(client, written, {}): entry(client, written, {})}
 
 
 def test_setup_says_of_each_program_what_it_was_seen_to_ask() -> None:
@@ -127,11 +124,7 @@ def test_setup_says_of_each_program_what_it_was_seen_to_ask() -> None:
 
     for client, entry_seen in named.items():
         asks = [tool for tool in asked_for if tool not in entry_seen["runs_unasked"]]
-        words = {
-            0: "without asking",
-            1: f"asks before it calls `{asks[0]}`" if asks else "",
-            2: "asks before it calls a tool",
-        }
-        assert words[len(asks)] in f"{client.next_step} {client.asks}"
+        words = {0: "", 1: f"`{asks[0]}`" if asks else "", 2: "a tool"}
+        assert client.asks == words[len(asks)]
     assert len(named) == len(seen)
     assert set(asked_for) <= set(BY_NAME)

@@ -27,7 +27,7 @@ from pytest_mcp.api.results import CollectionError
 from pytest_mcp.changes.imports.mentions import Names, Scanner
 from pytest_mcp.cli import colours
 from pytest_mcp.cli.commands import hook
-from pytest_mcp.cli.setup.editing import jsonc_edit
+from pytest_mcp.cli.setup import json_text
 from pytest_mcp.config import endpoint
 from pytest_mcp.environments import project, requirements
 from pytest_mcp.environments.managers import conda, pip
@@ -230,8 +230,8 @@ def admit(said: str) -> None:
 
 def read_settings(said: str) -> object:
     try:
-        return jsonc_edit.read(said)
-    except jsonc_edit.JsoncError:
+        return json_text.read(said)
+    except (ValueError, RecursionError):
         return None
 
 
@@ -273,7 +273,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "failures.collection_error": lambda said: failures.collection_error(broken(said, traceback=said)),
     "hook.test_run": lambda said: hook.test_run(f"pytest {said}", "", ""),
     "ink.columns": colours.columns,
-    "jsonc.read": read_settings,
+    "json_text.read": read_settings,
     "listing.fit_discovery": listed,
     "incoming.admitted": admit,
     "incoming.mended": lambda said: incoming.mended(said.encode("utf-8", "replace")),
@@ -380,12 +380,9 @@ def test_what_was_meant_by_a_name_is_looked_for_in_linear_time() -> None:
 EXEMPT = {
     "mentions._FROM": "only sees 300 bytes",
     "traits._CODING": "is matched once, at the beginning of a file",
-    "ownership._REQUIREMENT": "is matched once, at the beginning of one word of a command",
+    "entry_words._COMMAND": "is matched once, at the beginning of a command",
     "incoming._FIRST_ID": "is matched once, at the beginning of 1,024 bytes",
     "incoming._LAST_ID": "only sees 1,024 bytes",
-    "jsonc_edit._TRIVIA": "is only matched where a value has ended, and nothing follows a comment without an end",
-    "jsonc_edit._COMMENT": "only sees what _TRIVIA has matched",
-    "toml_edit._TOKEN": "only sees text that Python's own parser has accepted",
 }
 
 
@@ -426,16 +423,15 @@ def test_a_pattern_walks_no_text_twice(name: str, said: str) -> None:
 # Modules whose patterns are written where they are used, and what they are given.
 WRITTEN_IN_PLACE = {
     "entries": "the name of the root, which the operator chose",
-    "instructions": "line ends at the begin and the end of a text, and markers whose ends are looked for once",
     "endpoint": "headers, of 16 KB at most; `endpoint.admits` above",
     "targets_not_run": "one character, repeated",
-    "ownership": "one class of characters, repeated",
+    "entry_words": "the path of the root, at the beginning of a word",
     "hatch": "one class of characters, repeated",
     "requirements": "one class of characters, repeated",
     "source_lines": "two colons",
     "nearby": "names of folders, of 255 characters at most",
     "targets": "one character",
-    "toml_edit": "a key of ours",
+    "toml_text": "a key of ours, and lines by their ends",
     "pytest_output": "one character, repeated",
     "mentions": "one byte",
     "git_files": "a hash of one length and a name, once for each line",

@@ -33,7 +33,6 @@ COMMANDS = {
     "call": "call one tool and print the reply that an MCP client gets",
     "setup": "add the server to the settings of the MCP clients on this machine, or remove it",
     "hook": "answer an agent that types pytest into its shell with advice; Claude Code calls it",
-    "completion": "print a script with which bash, zsh or fish completes what you type",
     "doctor": "check whether the server works and the project's tests can run",
 }
 # The exit code of a usage error, for commands that do not use argparse's.

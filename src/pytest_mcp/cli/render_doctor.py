@@ -11,8 +11,8 @@ from typing import Literal
 
 from pytest_mcp.api.results import ExplainResult, Git, Member, Settings
 from pytest_mcp.cli.colours import Colour, Painter
+from pytest_mcp.cli.found_entries import FoundEntry
 from pytest_mcp.cli.mcp_client import Handshake
-from pytest_mcp.cli.setup.found_entries import FoundEntry
 from pytest_mcp.report.environment.readiness import Standing
 from pytest_mcp.text import safe
 

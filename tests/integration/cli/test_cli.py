@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.client.stdio import stdio_client
 
 from pytest_mcp import __version__
-from pytest_mcp.cli.commands import call, completion, discover, doctor, history, hook, investigate, merge, run, setup
+from pytest_mcp.cli.commands import call, discover, doctor, history, hook, investigate, merge, run, setup
 from pytest_mcp.cli.main import COMMANDS, Command
 from pytest_mcp.config.options import SETTINGS, Setting, typed_flags
 from pytest_mcp.history.opening import open_store
@@ -262,7 +262,6 @@ def test_a_reader_that_has_seen_enough_is_no_mistake(project: Workbench) -> None
 def test_every_command_has_its_module_and_every_module_its_command() -> None:
     modules: dict[str, Command] = {
         "call": call,
-        "completion": completion,
         "discover": discover,
         "doctor": doctor,
         "history": history,

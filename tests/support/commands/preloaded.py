@@ -22,7 +22,7 @@ import pytest_mcp
 from tests.support.paths import ROOT
 from tests.support.waiting import PATIENCE
 
-COMMANDS = ("call", "completion", "discover", "doctor", "history", "hook", "investigate", "merge", "run", "setup")
+COMMANDS = ("call", "discover", "doctor", "history", "hook", "investigate", "merge", "run", "setup")
 _MAIN = str(Path(pytest_mcp.__file__).with_name("__main__.py"))
 _NUMBER = struct.Struct("!i")
 _LOCK = threading.Lock()

@@ -11,7 +11,7 @@ from pytest_mcp.api.reach import Reach
 from pytest_mcp.changes import reach, tree
 from pytest_mcp.changes.differences import Changes
 from pytest_mcp.changes.imports import graph as graphs
-from pytest_mcp.cli.setup.known_clients import CLIENTS
+from pytest_mcp.cli.setup.clients import CLIENTS
 from tests.support.projects.project_files import write_files
 
 FILES = {

@@ -1,64 +1,131 @@
-"""What `setup` writes beside the entries: approvals, hooks, the paragraph for agents; shown, confirmed and written.
+"""What can be written beside the entry of a client: the approval of the tools, a hook for its shell, and the paragraph
+in AGENTS.md or CLAUDE.md that tells agents to use the tools."""
 
-In come clients and a plan; out comes what happened. The changes are made in `extras` and `instructions`.
-"""
-
-from collections.abc import Container, Mapping
-from dataclasses import replace
+import json
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from pytest_mcp.cli.output import print_message, show
-from pytest_mcp.cli.setup import confirmation, extras, instructions, server_entry
-from pytest_mcp.cli.setup.client import Client
-from pytest_mcp.cli.setup.confirmation import Outcome
-from pytest_mcp.cli.setup.editing.config_file import ConfigFileError
-from pytest_mcp.cli.setup.extras import Extra
-from pytest_mcp.cli.setup.known_clients import CLIENTS
+from pytest_mcp.cli.setup import entries, settings_file
+from pytest_mcp.cli.setup.clients import CLIENTS, TOOL_NAMES, Client
+from pytest_mcp.cli.setup.entry_words import is_ours
 from pytest_mcp.cli.setup.plan import Plan
-from pytest_mcp.text import safe
+from pytest_mcp.cli.setup.settings_file import Change, SettingsError, content_of, real
+
+OWN_RULES = [f"mcp__pytest__{tool}" for tool in TOOL_NAMES]
+# A hook that takes longer is ended, and the shell command runs.
+HOOK_SECONDS = 10
+# A CLAUDE.md with this line includes the other file, which is then the one to change.
+SHARED = "AGENTS.md"
+_INCLUDES_SHARED = re.compile(rb"^@(?:\./)?AGENTS\.md[ \t]*\r?$", re.MULTILINE)
+# Older versions had more words in the first marker.
+_BEGIN, _END = "<!-- pytest-mcp:begin", "<!-- pytest-mcp:end -->"
+_PARAGRAPH = f"""{_BEGIN} -->
+## Tests
+
+Run tests with the tools of the MCP server `pytest`, not with `pytest` in a shell: `execute_tests` runs all
+tests or some and names every failure with its cause, `discover_tests` lists them, `explain_environment` says
+why they cannot run. Use the shell only for what the tools cannot do.
+{_END}"""
 
 
-def write_extras(client: Client, plan: Plan) -> list[Outcome]:
-    """Raises ConfigFileError."""
-    return [_write(extra, plan) for extra in (extras.to_remove if plan.remove else extras.to_add)(client, plan)]
+@dataclass(frozen=True)
+class Extra:
+    # The flag that asks for it.
+    name: str
+    title: str
+    change: Change
+    difference: str
 
 
-def _write(extra: Extra, plan: Plan) -> Outcome:
-    is_wanted = plan.remove or extra.name in plan.extras
-    if not extra.change.is_needed or not (is_wanted or confirmation.may_offer(plan)):
-        return "in place"
-    show(safe(f"\n{extra.title}: {extra.change.path}\n") + extra.difference)
-    return confirmation.write_beside(extra.change, plan, offered=not is_wanted)
+def extras(client: Client, plan: Plan) -> Iterator[Extra]:
+    """Made one after the other, so that each can be written before the next is made: two may be in one file."""
+    allow = f"Let {client.title} call the tools without asking"
+    if client.approval and not plan.remove and "allow" not in plan.extras:
+        change = entries.change(client, replace(plan, extras=plan.extras | {"allow"}))
+        yield Extra("allow", allow, change, entries.difference(client, plan, change))
+    if client.rules:
+        path = Path(plan.machine.path(client.rules["user"]))
+        if plan.root and plan.level(client) == "project":
+            path = plan.checked(plan.root / client.rules["project"])
+        hook = {"type": "command", "command": shlex.join([*plan.command, "hook"]), "timeout": HOOK_SECONDS}
+        hooks = [] if plan.remove else [{"matcher": "Bash", "hooks": [hook]}]
+        rules = [] if plan.remove else OWN_RULES
+        yield Extra("allow", allow, *_in_list(path, ("permissions", "allow"), OWN_RULES.__contains__, rules))
+        advice = f"Let {client.title} answer pytest in its shell with advice"
+        yield Extra("hook", advice, *_in_list(path, ("hooks", "PreToolUse"), _is_our_hook, hooks))
 
 
-def instruct(outcomes: Mapping[Client, Outcome], plan: Plan) -> list[Outcome]:
-    """Add the paragraph for agents to the files that these clients read, or remove it."""
-    readers = [client for client, outcome in outcomes.items() if outcome in ("in place", "written")]
-    names = dict.fromkeys(client.instructions for client in readers if client.instructions)
-    if plan.root is None or not (plan.remove or "instructions" in plan.extras or confirmation.may_offer(plan)):
-        return []
-    return [outcome for name in names if (outcome := _instruct_in(name, outcomes, plan))]
-
-
-def _instruct_in(name: str, clients: Container[Client], plan: Plan) -> Outcome | None:
-    assert plan.root is not None
+def any_to_remove(client: Client, plan: Plan) -> bool:
     try:
-        path = plan.checked(instructions.file(plan.root, name))
-        if plan.remove and _is_read_by_others(path, clients, plan):
-            return None
-        change = instructions.removed(path) if plan.remove else instructions.added(path)
-        if not change.is_needed:
-            return None
-        show(safe(f"\nInstructions for agents: {path}\n") + instructions.difference(change))
-        return confirmation.write_beside(change, plan, offered=not plan.remove and "instructions" not in plan.extras)
-    except ConfigFileError as error:
-        print_message(safe(str(error)))
-        return "failed"
+        return any(extra.change.is_needed for extra in extras(client, plan))
+    except SettingsError:
+        return True
 
 
-def _is_read_by_others(path: Path, clients: Container[Client], plan: Plan) -> bool:
-    """Whether another client, which still has an entry, reads this file too."""
-    assert plan.root is not None
-    others = [client for client in CLIENTS if client not in clients and client.instructions]
-    readers = [client for client in others if instructions.file(plan.root, client.instructions or "") == path]
-    return any(server_entry.has_entry(client, replace(plan, user=user)) for client in readers for user in (False, True))
+def _in_list(
+    path: Path, keys: Sequence[str], is_ours: Callable[[Any], bool], items: Sequence[Any]
+) -> tuple[Change, str]:
+    """The change of the list at this path after which these items are ours in it, and its diff."""
+    known = settings_file.value(path, keys) or []
+    if not isinstance(known, list):
+        raise SettingsError(f"{path} was not changed: {'.'.join(keys)} is not a list.")
+    own = [item for item in known if is_ours(item)]
+    new = [*(item for item in known if item not in own), *items]
+    change = settings_file.unchanged(path) if own == items else settings_file.changed(path, keys, new or None)
+    sides = ("\n".join(json.dumps(item, ensure_ascii=False) for item in each) for each in (own, items))
+    return change, settings_file.difference(change, *sides)
+
+
+def _is_our_hook(item: Any) -> bool:
+    """Whether every command of this hook is ours; another one beside it is somebody else's."""
+    commands = [hook.get("command") for hook in item.get("hooks", ())] if isinstance(item, dict) else []
+    try:
+        words = [shlex.split(command) for command in commands if isinstance(command, str)]
+    except ValueError:
+        return False
+    ours = [each for each in words if each[-1:] == ["hook"] and is_ours({"command": each[:-1]})]
+    return bool(ours) and len(ours) == len(commands)
+
+
+def instructions(clients: Collection[Client], readers: Collection[Client], plan: Plan) -> Iterator[Extra]:
+    """The paragraph in the files that these readers read. It is removed with the last client that reads a file."""
+    places = [replace(plan, user=user) for user in (False, True)]
+    for path in dict.fromkeys(_file(plan.root, each) for each in readers if plan.root and each.instructions):
+        others = [each for each in CLIENTS if each not in clients and _file(plan.root, each) == path]
+        if not (plan.remove and any(entries.has_entry(other, place) for other in others for place in places)):
+            change = _with_paragraph(plan.checked(path), remove=plan.remove)
+            sides = (_PARAGRAPH, "") if plan.remove else ("", _PARAGRAPH)
+            yield Extra("instructions", "Instructions for agents", change, settings_file.difference(change, *sides))
+
+
+def _file(root: Path | None, client: Client) -> Path:
+    """The file that the client reads, or the shared one if that is a symlink to it or includes it."""
+    folder = root or Path()
+    path = folder / (client.instructions or "")
+    is_link = path.is_symlink() and real(path) == real(folder) / SHARED
+    includes = client.instructions is not None and _INCLUDES_SHARED.search(content_of(path) or b"")
+    return folder / SHARED if is_link or includes else path
+
+
+def _with_paragraph(path: Path, *, remove: bool) -> Change:
+    before = content_of(path)
+    with settings_file.explained(path):
+        text = settings_file.decoded(before)
+    start, end = text.find(_BEGIN), text.find(_END) + len(_END)
+    if not text.count(_BEGIN) == text.count(_END) == (0 <= start < end):
+        raise SettingsError(f"{path} has markers of pytest-mcp that do not belong together. Remove them by hand.")
+    newline = "\r\n" if "\r\n" in text else "\n"
+    paragraph = _PARAGRAPH.replace("\n", newline)
+    if start >= 0 and remove:
+        new = text[:start].removesuffix(newline) + text[end:].removeprefix(newline)
+    elif start >= 0:
+        new = text[:start] + paragraph + text[end:]
+    else:
+        gap = newline * ((not text.endswith("\n")) + 1) if text else ""
+        new = text if remove else text + gap + paragraph + newline
+    is_gone = not new.strip() and settings_file.may_delete(path)
+    return Change(path, real(path), before, before if new == text else None if is_gone else new.encode("utf-8"))

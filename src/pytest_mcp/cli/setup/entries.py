@@ -1,90 +1,104 @@
-"""The entry of the server in a client's settings: its name, its keys and its values.
-
-In come a client, a command or an address, and what the file has already; out come names and entries. Pure. What a
-client needs is decided in `known_clients`, which entries are ours in `ownership`.
-"""
+"""The entry of the server in a client's file: its name, its keys, and the change that adds, renews or removes it."""
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import count, pairwise
+from collections.abc import Mapping
+from itertools import count
 from pathlib import PurePath
 from typing import Any
 
-from pytest_mcp.cli.setup.client import Client, Level, Remote
-from pytest_mcp.cli.setup.ownership import is_ours
+from pytest_mcp.cli.setup import entry_words, settings_file
+from pytest_mcp.cli.setup.clients import Client, Remote
+from pytest_mcp.cli.setup.entry_words import SCRIPTS, is_ours, option_value, program, server_arguments
+from pytest_mcp.cli.setup.plan import Plan
+from pytest_mcp.cli.setup.settings_file import FORMATS, Change, SettingsError
+from pytest_mcp.config.model import TOKEN_VARIABLE
 
 # A client's timeout for a call is this much longer than the server's, so that the server's answer still arrives.
 TIMEOUT_MARGIN = 60
 # Some clients allow sixty characters for the names of server and tool together.
 LONGEST_PROJECT_NAME = 24
+# Shown instead of a value that may be a secret.
+NOT_SHOWN = "(not shown)"
+
+Entry = dict[str, Any]
 
 
-def entry(client: Client, command: Sequence[str], *, limit: int) -> dict[str, Any]:
-    """The entry of the server in the client's file; `limit` is the server's time limit for a call, in seconds."""
-    program, *arguments = command
-    start = {"command": list(command)} if client.one_list else {"command": program, "args": arguments}
-    return {**client.fixed, **start, **_timeouts(client, limit)}
+class NotOurEntryError(SettingsError):
+    """The entry with our name starts another program."""
 
 
-def remote_entry(client: Client, url: str, token: Mapping[str, Any], *, limit: int) -> dict[str, Any]:
-    """The entry of a server on HTTP; `token` are the keys for it."""
-    assert client.remote is not None, "asked only for clients that can have one"
-    return {**client.remote.fixed, client.remote.url: url, **token, **_timeouts(client, limit)}
+class NoRemoteError(SettingsError):
+    """The client's file cannot have this server on HTTP."""
 
 
-def token_keys(remote: Remote, secret: str | None, headers: Mapping[str, str]) -> dict[str, Any]:
-    """The keys for the token, if there is one, and the headers that the entry has already.
-
-    The token itself is written only if the client has no syntax for a variable.
-    """
-    if remote.variable_key and secret:
-        return {remote.variable_key: remote.variable}
-    own = {"Authorization": f"Bearer {remote.variable or secret}"} if secret else {}
-    return {"headers": {**headers, **own}} if headers or own else {}
-
-
-def _timeouts(client: Client, limit: int) -> dict[str, int]:
-    return {
-        timeout.key: timeout.per_second * max(timeout.least, limit + TIMEOUT_MARGIN if timeout.for_calls else 0)
-        for timeout in client.timeouts
-    }
-
-
-def connection_keys(client: Client) -> frozenset[str]:
-    """The keys of an entry that say how the server is reached."""
-    local = {*client.fixed, "command", "args"}
-    if client.remote is None:
-        return frozenset(local)
-    url, token = client.remote.url, client.remote.variable_key or "headers"
-    return frozenset({*local, *client.remote.fixed, url, token})
+def change(client: Client, plan: Plan) -> Change:
+    path = plan.checked(plan.path(client))
+    taken = settings_file.value(path, [client.servers])
+    name = server_name(client, plan, taken if isinstance(taken, Mapping) else {})
+    old = settings_file.value(path, [client.servers, name])
+    if old is not None and not (is_ours(old) or _leads_to(old, plan.url)):
+        # Without its arguments, which may contain secrets.
+        does = f"starts {word}" if (word := program(old)) else "has no command (if it has the server's URL, add --url)"
+        raise NotOurEntryError(
+            f"{path} has an entry {name!r} that {does} and does not seem to be pytest-mcp's. It was not changed."
+            " Rename it, or remove it if you do not need it."
+        )
+    if plan.remove and old is None:
+        return settings_file.unchanged(path)
+    return settings_file.changed(path, (client.servers, name), None if plan.remove else entry(client, plan, old or {}))
 
 
-def own_keys(client: Client) -> frozenset[str]:
-    """The keys of an entry that we write, and show; any other key was added by somebody else."""
-    return connection_keys(client) - {"headers"} | {timeout.key for timeout in client.timeouts} | client.approval.keys()
+def has_entry(client: Client, plan: Plan) -> bool:
+    """Whether a plan to remove has something to remove."""
+    try:
+        return change(client, plan).is_needed
+    except NotOurEntryError:
+        return False
+    except SettingsError:
+        return True  # unknown; the error is shown when the entry is removed
 
 
-def root_arguments(client: Client, level: Level, root: PurePath | None) -> list[str]:
-    """The --root argument, if the client does not start the server in the project."""
-    if level == "user":
-        return ["--root", str(root)] if client.one_project else []
-    return ["--root", client.workspace] if client.workspace else []
+def sample(client: Client, plan: Plan) -> str:
+    """A file with only this entry, to be copied by hand."""
+    return _file(client, plan, server_name(client, plan, {}), entry(client, plan, {}))
 
 
-def server_name(
-    client: Client, level: Level, root: PurePath | None, taken: Mapping[str, Any], url: str | None = None
-) -> str:
-    """The name of the entry. If the entries of several projects share a file, each project has its own name."""
-    if level == "project" or not client.one_project or root is None:
-        return "pytest"
-    first = project_name(root)
-    known = [
-        name
-        for name, old in taken.items()
-        if name.startswith("pytest") and ((is_ours(old) and _serves(old, root)) or leads_to(old, url))
+def difference(client: Client, plan: Plan, change: Change) -> str:
+    """Of keys that somebody else has added to the entry, only the names are shown: their values may be secrets."""
+    own = {*_connection(client), *client.approval, *(timeout.key for timeout in client.timeouts)}
+    sides = [
+        "" if each is None else _file(client, plan, change.keys[-1], {key: _shown(key, each[key], own) for key in each})
+        for each in (change.old, change.new)
     ]
-    names = (first if number == 1 else f"{first}-{number}" for number in count(1))
-    return known[0] if known else next(name for name in names if name not in taken)
+    return settings_file.difference(change, *sides)
+
+
+def _shown(key: str, value: Any, own: set[str]) -> Any:
+    is_ours = key in own and (key != "headers" or all(TOKEN_VARIABLE in str(each) for each in value.values()))
+    return value if is_ours else NOT_SHOWN
+
+
+def _file(client: Client, plan: Plan, name: str, entry: Entry) -> str:
+    text: str = FORMATS[plan.path(client).suffix].written("", (client.servers, name), entry)
+    return text.rstrip()
+
+
+def _connection(client: Client) -> set[str]:
+    """The keys of an entry that say how the server is reached."""
+    remote = client.remote or Remote(None)
+    return {*client.fixed, "command", "args", *remote.fixed, remote.url, remote.variable_key or "headers"}
+
+
+def server_name(client: Client, plan: Plan, taken: Mapping[str, Any]) -> str:
+    """The name of the entry. If the entries of several projects share a file, each project has its own name."""
+    if plan.level(client) == "project" or not client.one_project or plan.root is None:
+        return "pytest"
+    for name, old in taken.items():
+        served = option_value(server_arguments(old) or [], "--root")
+        if name.startswith("pytest") and (served == str(plan.root) or _leads_to(old, plan.url)):
+            return name
+    first = project_name(plan.root)
+    return next(name for number in count(1) if (name := first + f"-{number}" * (number > 1)) not in taken)
 
 
 def project_name(root: PurePath | None) -> str:
@@ -95,11 +109,67 @@ def project_name(root: PurePath | None) -> str:
     return f"pytest-{word or 'project'}"
 
 
-def leads_to(entry: Any, url: str | None) -> bool:
+def _leads_to(entry: Any, url: str | None) -> bool:
     """Whether an entry is for the server at this address."""
     return url is not None and isinstance(entry, Mapping) and url in entry.values()
 
 
-def _serves(entry: Mapping[str, Any], root: PurePath) -> bool:
-    arguments = entry.get("args", [])
-    return f"--root={root}" in arguments or ("--root", str(root)) in pairwise(arguments)
+def entry(client: Client, plan: Plan, old: Mapping[str, Any]) -> Entry:
+    """The entry that is wanted. Keys that somebody else has added to the old one are kept."""
+    limit, made = plan.limit, _remote(client, plan, old) if plan.url else {}
+    if not made:
+        arguments = _arguments(client, plan, old)
+        typed = option_value(arguments, "--timeout") or ""
+        limit = int(typed) if typed.isdecimal() else plan.limit
+        name = program(old)
+        # An entry that names our program without its path keeps that name.
+        first, *rest = [name] if name in SCRIPTS and plan.found(name) else plan.command
+        words = [*rest, *arguments]
+        made = {
+            **client.fixed,
+            **({"command": [first, *words]} if client.one_list else {"command": first, "args": words}),
+        }
+    for timeout in client.timeouts:
+        made[timeout.key] = timeout.per_second * max(timeout.least, limit + TIMEOUT_MARGIN if timeout.for_calls else 0)
+        known = old.get(timeout.key)
+        # A timeout of the client that is longer stays, unless a time limit was typed.
+        if isinstance(known, int) and option_value(plan.flags, "--timeout") is None:
+            made[timeout.key] = max(known, made[timeout.key])
+    made |= client.approval if "allow" in plan.extras else {}
+    return {key: value for key, value in {**old, **made}.items() if key in made or key not in _connection(client)}
+
+
+def _arguments(client: Client, plan: Plan, old: Mapping[str, Any]) -> list[str]:
+    """The server's arguments: those that the entry has, and those that were typed now."""
+    kept, flags, root = server_arguments(old) or [], plan.flags, list[str]()
+    if plan.portable and plan.root:
+        # Paths in the project, from where the client starts the server.
+        prefix = f"{client.workspace}/" if client.workspace else ""
+        kept, flags = (entry_words.relative(words, str(plan.root), prefix) for words in (kept, flags))
+    if plan.level(client) == "project" and client.workspace:
+        root = ["--root", client.workspace]
+    elif plan.level(client) == "user" and client.one_project:
+        root = ["--root", str(plan.root)]
+    return entry_words.combined(kept, [*root, *flags], client.arguments)
+
+
+def _remote(client: Client, plan: Plan, old: Mapping[str, Any]) -> Entry:
+    remote = client.remote
+    if remote is None:
+        raise NoRemoteError(f"The settings file of {client.title} cannot name a server on HTTP.")
+    if has_literal_token(client, plan) and plan.level(client) == "project":
+        raise NoRemoteError(
+            f"{client.title} reads the token only from its settings file, and others may read that of a project."
+            " Use --user."
+        )
+    made = {**remote.fixed, remote.url: plan.url}
+    if remote.variable_key and plan.token:
+        return made | {remote.variable_key: remote.variable}
+    own = {"Authorization": f"Bearer {remote.variable or plan.token}"} if plan.token else {}
+    headers = {**old.get("headers", {}), **own}
+    return made | ({"headers": headers} if headers else {})
+
+
+def has_literal_token(client: Client, plan: Plan) -> bool:
+    """Whether the entry contains the token itself, because the client takes it from nowhere else."""
+    return client.remote is not None and client.remote.variable is None and plan.token is not None

@@ -1,14 +1,86 @@
-"""What `pytest-mcp setup` is to do: what was typed, and what was found out about this machine.
+"""What `pytest-mcp setup` is to do: what was typed, this machine, and where the files of a client are on it."""
 
-What is written into a file is decided in `server_entry`, which file it is in `location`.
-"""
-
-from collections.abc import Sequence
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path, PurePath
+from typing import Literal, NamedTuple
 
-from pytest_mcp.cli.setup.location import Location
+from pytest_mcp.cli.setup.clients import Client, Level
+from pytest_mcp.cli.setup.settings_file import SettingsError, real
 from pytest_mcp.config.model import TOKEN_VARIABLE
+from pytest_mcp.environments import files
+
+
+class Machine(NamedTuple):
+    """What the path of a settings file depends on."""
+
+    platform: str
+    home: PurePath
+    environment: Mapping[str, str]
+
+    def path(self, name: str) -> PurePath:
+        """A path of the table of clients, whose first word stands for a folder."""
+        config = self._named("XDG_CONFIG_HOME", ".config")
+        editors = self._named("APPDATA", "AppData/Roaming") if self.platform == "win32" else config
+        applications = self.home / "Library/Application Support" if self.platform == "darwin" else editors
+        folders = {
+            "~": self.home,
+            "config": config,
+            "editors": editors,
+            # Where GUI programs keep their settings.
+            "applications": applications,
+            "extensions": applications / "Code/User/globalStorage",
+            "claude-state": self._named("CLAUDE_CONFIG_DIR", ""),
+            "claude": self._named("CLAUDE_CONFIG_DIR", ".claude"),
+            "codex": self._named("CODEX_HOME", ".codex"),
+            "copilot": self._named("COPILOT_HOME", ".copilot"),
+        }
+        first, _, rest = name.partition("/")
+        return folders[first] / rest
+
+    def _named(self, variable: str, default: str) -> PurePath:
+        return self.home / (self.environment.get(variable) or default)
+
+
+def this_machine() -> Machine:
+    """Raises RuntimeError if the user has no home folder."""
+    return Machine(sys.platform, Path.home(), os.environ)
+
+
+@dataclass(frozen=True)
+class Location:
+    machine: Machine
+    root: Path | None
+    # Whether the user's own files are meant.
+    user: bool
+
+    def level(self, client: Client) -> Level:
+        return "user" if self.user or self.root is None or not client.project else "project"
+
+    def path(self, client: Client) -> Path:
+        """The client's file that exists, otherwise the one to create."""
+        own = [Path(self.machine.path(name)) for name in client.user]
+        paths = [self.root / name for name in client.project] if self.root and not self.user else []
+        return next((path for path in paths or own if files.holds(path.exists)), (paths or own)[-1])
+
+    def checked(self, path: Path) -> Path:
+        """Symlinks in a project are refused: a repository could contain one to any file, and we would change that."""
+        if self.root and path.is_relative_to(self.root) and real(path) != real(self.root) / path.relative_to(self.root):
+            raise SettingsError(f"{path} leads to {real(path)}; symlinks in a project are not followed.")
+        return path
+
+    def found(self, program: str) -> str | None:
+        return shutil.which(program, path=self.machine.environment.get("PATH"))
+
+    def has_installed(self, client: Client) -> bool:
+        """By its folder in the home, in the project, or its program."""
+        home = self.machine.path(client.home) if client.home else self.machine.path(client.user[-1]).parent
+        signs = [self.root / name.partition("/")[0] for name in (*client.project, client.sign) if self.root and name]
+        is_there = any(files.holds(path.exists) for path in (Path(home), *signs))
+        return is_there or any(map(self.found, (client.name, *client.programs)))
 
 
 @dataclass(frozen=True)
@@ -19,6 +91,7 @@ class Plan(Location):
     confirmed: Literal["yes", "no", "ask", "cannot ask"]
     command: Sequence[str]
     flags: Sequence[str]
+    # The server's time limit for a call, in seconds.
     limit: int
     # What is to be written beside the entry, without an offer: the names of the flags.
     extras: frozenset[str] = frozenset()

@@ -31,8 +31,7 @@ def test_an_entry_keeps_its_options_if_none_is_typed(desk: Desk) -> None:
     again = desk.typed("claude-code", "codex", "opencode", "cursor", "--yes")
 
     assert (again.returncode, desk.files()) == (0, before)
-    python = f"--python={desk.project}/venv/bin/python"
-    assert again.stdout.count(f"It is already set up, with {python} --timeout=900 --history=") == 4
+    assert again.stdout.count("It is already set up.") == 4
     assert codex_entry(desk)["tool_timeout_sec"] == 960
 
 
@@ -105,4 +104,4 @@ def test_an_entry_that_names_its_project_in_one_word_is_that_projects_entry(desk
     done = desk.typed("windsurf", "--yes")
 
     assert (done.returncode, path.read_bytes()) == (0, before)
-    assert "already set up, with --timeout=900." in done.stdout
+    assert "already set up." in done.stdout

@@ -25,7 +25,7 @@ def test_each_client_gets_the_paragraph_where_it_reads_and_remove_restores_every
     assert all(b"`execute_tests`" in content for content in written.values())
     assert done.stdout.count("+## Tests") == 2
     assert unchanged == written == still
-    assert texts(desk) == {"AGENTS.md": b"# Rules\r\nNo tabs."}
+    assert texts(desk) == {"AGENTS.md": b"# Rules\r\nNo tabs.\r\n"}
 
 
 def test_without_the_flag_and_a_terminal_there_is_no_paragraph(desk: Desk) -> None:

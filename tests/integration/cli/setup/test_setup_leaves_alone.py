@@ -17,16 +17,44 @@ OBEYING = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-ca
 
 def test_a_file_that_cannot_be_read_is_left_alone_and_the_others_are_served(desk: Desk) -> None:
     broken = desk.project / ".mcp.json"
-    broken.write_bytes(b'{"mcpServers": {,}}')
+    broken.write_bytes(b'{"mcpServers": {]}')
 
     done = desk.typed("claude-code", "gemini", "--yes")
 
     assert done.returncode == 1
-    assert "line 1, column 17" in done.stderr
+    assert "line 1 column 17" in done.stderr
     assert "Traceback" not in done.stderr
     assert f'"command": "{SERVER}"' in done.stdout.split("Gemini CLI")[0]
-    assert broken.read_bytes() == b'{"mcpServers": {,}}'
+    assert broken.read_bytes() == b'{"mcpServers": {]}'
     assert (desk.project / ".gemini" / "settings.json").exists()
+
+
+def test_a_file_is_deleted_only_if_nothing_else_is_in_it_and_a_folder_too(desk: Desk) -> None:
+    kept = [desk.project / "opencode.json", desk.project / ".codex" / "config.toml"]
+    kept[1].parent.mkdir()
+    kept[0].write_bytes(b'{"theme": "x"}')
+    kept[1].write_bytes(b"# mine\n")
+    other = desk.project / ".gemini" / "GEMINI.md"
+    other.parent.mkdir()
+    other.touch()
+
+    desk.typed("opencode", "codex", "gemini", "--yes")
+    done = desk.typed("--remove", "--yes")
+
+    assert done.returncode == 0
+    assert [file.read_bytes() for file in kept] == [b'{"theme": "x"}', b"# mine\n"]
+    assert list(other.parent.iterdir()) == [other]
+
+
+@pytest.mark.parametrize("content", [b"{}", b'{"mcpServers": {}}'])
+def test_a_file_without_an_entry_of_ours_is_not_touched_by_remove(desk: Desk, content: bytes) -> None:
+    path = desk.project / ".mcp.json"
+    path.write_bytes(content)
+
+    done = desk.typed("--remove", "--yes")
+    named = desk.typed("--remove", "claude-code", "--yes")
+
+    assert (done.returncode, named.returncode, path.read_bytes()) == (0, 0, content)
 
 
 FOREIGN = [
@@ -67,24 +95,6 @@ def test_secrets_of_neighbours_are_not_shown(desk: Desk) -> None:
         assert "hunter2" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b'{\n  "$schema": "https://opencode.ai/config.json"\n}\n'])
-def test_a_file_and_a_folder_that_were_there_stay(desk: Desk, content: bytes) -> None:
-    files = [desk.project / "opencode.json", desk.project / ".cursor" / "mcp.json"]
-    files[1].parent.mkdir()
-    for file in files:
-        file.write_bytes(content)
-    other = desk.project / ".gemini" / "GEMINI.md"
-    other.parent.mkdir()
-    other.touch()
-
-    desk.typed("opencode", "cursor", "gemini", "--yes")
-    done = desk.typed("--remove", "--yes")
-
-    assert done.returncode == 0
-    assert [file.read_bytes() for file in files] == [content or b"{}"] * 2
-    assert list(other.parent.iterdir()) == [other]
-
-
 @pytest.mark.parametrize("version", ["2", "4"])
 def test_a_file_that_git_tracks_is_not_deleted(desk: Desk, version: str) -> None:
     desk.typed("cursor", "zed", "--yes")
@@ -95,21 +105,7 @@ def test_a_file_that_git_tracks_is_not_deleted(desk: Desk, version: str) -> None
     done = desk.typed("--remove", "--yes")
 
     assert [(desk.project / name).read_bytes() for name in (".cursor/mcp.json", ".zed/settings.json")] == [b"{}\n"] * 2
-    assert done.stdout.count("The file is empty now") == 2
-
-
-def test_a_link_in_the_users_settings_is_not_deleted_nor_is_its_target(desk: Desk) -> None:
-    target = desk.home / "dotfiles" / "mcp.json"
-    target.parent.mkdir()
-    link = desk.home / ".cursor" / "mcp.json"
-    link.parent.mkdir()
-    link.symlink_to(target)
-
-    desk.typed("cursor", "--user", "--yes")
-    desk.typed("cursor", "--user", "--remove", "--yes")
-
-    assert link.is_symlink()
-    assert target.read_bytes() == b"{}\n"
+    assert "deleted" not in done.stdout
 
 
 def test_the_last_of_several_entries_takes_the_file_with_it(desk: Desk) -> None:
@@ -122,8 +118,8 @@ def test_the_last_of_several_entries_takes_the_file_with_it(desk: Desk) -> None:
     last = desk.typed("windsurf", "--remove", "--yes", cwd=other)
 
     assert "deleted" not in first.stdout
-    assert f"So was {desk.home / '.codeium'}, which was empty then." in last.stdout
-    assert desk.files() == {}
+    assert "so it was deleted" in last.stdout
+    assert list(desk.home.iterdir()) == [other]
 
 
 def test_with_nothing_to_take_out_everything_is_as_asked_for(desk: Desk) -> None:
@@ -160,21 +156,6 @@ def test_what_is_read_only_is_told_in_one_sentence_and_stays(desk: Desk, obeying
     assert locked_file.read_bytes() == b"{}"
 
 
-def test_a_file_that_may_be_written_is_written_though_its_folder_takes_no_new_ones(
-    desk: Desk, obeying: Sequence[str]
-) -> None:
-    path = desk.project / ".mcp.json"
-    path.write_bytes(b"{}")
-    desk.project.chmod(0o555)
-
-    done = desk.typed_behind(obeying, "claude-code", "--yes")
-    desk.project.chmod(0o755)
-
-    assert (done.returncode, done.stderr) == (0, "")
-    assert list(desk.servers()) == ["pytest"]
-    assert [each.name for each in desk.project.iterdir()] == [".mcp.json"]
-
-
 def test_a_read_only_home_is_told_in_one_sentence(desk: Desk, obeying: Sequence[str]) -> None:
     desk.home.chmod(0o555)
 
@@ -184,17 +165,6 @@ def test_a_read_only_home_is_told_in_one_sentence(desk: Desk, obeying: Sequence[
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) == 1
-
-
-def test_another_server_by_our_name_is_left_alone(desk: Desk) -> None:
-    path = desk.project / ".mcp.json"
-    path.write_bytes(b'{"mcpServers": {"pytest": {"command": "uvx", "args": ["other"], "env": {"KEY": "v"}}}}')
-    content = path.read_bytes()
-
-    done = desk.typed("claude-code", "--yes")
-
-    assert (done.returncode, path.read_bytes()) == (1, content)
-    assert "an entry 'pytest' that starts uvx" in done.stderr
 
 
 def test_what_somebody_added_to_the_entry_stays(desk: Desk) -> None:

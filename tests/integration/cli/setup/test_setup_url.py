@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.cli.setup.known_clients import CLIENTS
+from pytest_mcp.cli.setup.clients import CLIENTS
 from tests.support.commands.desk import Desk
 from tests.support.commands.preloaded import typed
 from tests.support.protocol.servers import serving

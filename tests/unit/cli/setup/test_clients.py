@@ -1,23 +1,16 @@
 """The table of clients: the paths of their files on each system, and the content of an entry."""
 
 import re
-from pathlib import PurePath, PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 import pytest
 
-from pytest_mcp.cli.setup.client import Client, Machine
-from pytest_mcp.cli.setup.editing.config_file import EDITORS
-from pytest_mcp.cli.setup.entries import (
-    entry,
-    own_keys,
-    remote_entry,
-    root_arguments,
-    server_name,
-    token_keys,
-)
-from pytest_mcp.cli.setup.known_clients import CLIENTS
-from pytest_mcp.config.model import DEFAULT_TIMEOUT
+from pytest_mcp.cli.setup.clients import CLIENTS, Client
+from pytest_mcp.cli.setup.entries import entry, server_name
+from pytest_mcp.cli.setup.plan import Machine
+from pytest_mcp.cli.setup.settings_file import FORMATS
+from tests.support.commands.plans import MACHINE, plan
 from tests.support.paths import ROOT
 
 DOCS = ROOT / "docs" / "clients"
@@ -25,7 +18,7 @@ NAMED = {client.name: client for client in CLIENTS}
 LINUX = Machine("linux", PurePosixPath("/home/ann"), {})
 MAC = Machine("darwin", PurePosixPath("/Users/ann"), {})
 WINDOWS = Machine("win32", PureWindowsPath("C:/Users/ann"), {"APPDATA": "C:\\Users\\ann\\AppData\\Roaming"})
-COMMAND = ["/bin/pytest-mcp", "--root", "/p"]
+SHOP = Path("/p/shop")
 
 SHARED = "/Library/Application Support"
 USER_FILES = {
@@ -101,28 +94,29 @@ PROJECT_FILES = {
     "roo": ".roo/mcp.json",
     "amp": ".amp/settings.json",
 }
+PROGRAM = "/home/you/.local/bin/pytest-mcp"
+START: dict[str, Any] = {"command": PROGRAM, "args": []}
 ENTRIES: dict[str, dict[str, Any]] = {
-    "claude-code": {"type": "stdio", "command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
-    "claude-desktop": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
+    "claude-code": {"type": "stdio", **START},
+    "claude-desktop": {**START, "args": ["--root", str(SHOP), "--timeout=220"]},
     "codex": {
-        "command": "/bin/pytest-mcp",
-        "args": ["--root", "/p"],
+        **START,
         "startup_timeout_sec": 60,
         "tool_timeout_sec": 300,
     },
-    "gemini": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"], "timeout": 600_000},
-    "cursor": {"type": "stdio", "command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
-    "vscode": {"type": "stdio", "command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
-    "opencode": {"type": "local", "command": ["/bin/pytest-mcp", "--root", "/p"], "timeout": 300_000},
-    "zed": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"], "timeout": 300},
-    "windsurf": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
-    "copilot": {"type": "local", "tools": ["*"], "command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
-    "cline": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"], "timeout": 300},
-    "roo": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"], "timeout": 300},
-    "junie": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
-    "kiro": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
-    "amp": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
-    "lmstudio": {"command": "/bin/pytest-mcp", "args": ["--root", "/p"]},
+    "gemini": {**START, "timeout": 600_000},
+    "cursor": {"type": "stdio", **START, "args": ["--root", "${workspaceFolder}"]},
+    "vscode": {"type": "stdio", **START, "args": ["--root", "${workspaceFolder}"]},
+    "opencode": {"type": "local", "command": [PROGRAM], "timeout": 300_000},
+    "zed": {**START, "timeout": 300},
+    "windsurf": {**START, "args": ["--root", str(SHOP)]},
+    "copilot": {"type": "local", "tools": ["*"], **START},
+    "cline": {**START, "args": ["--root", str(SHOP)], "timeout": 300},
+    "roo": {**START, "timeout": 300},
+    "junie": {**START, "args": ["--root", str(SHOP)]},
+    "kiro": {**START, "args": ["--root", str(SHOP)]},
+    "amp": {**START},
+    "lmstudio": {**START, "args": ["--root", str(SHOP)]},
 }
 URL = "http://127.0.0.1:8000/mcp"
 SECRET = "the-token-itself"
@@ -147,37 +141,30 @@ every_client = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: cli
 
 
 @every_client
-def test_the_users_file_is_where_the_client_looks_on_each_system(client: Client) -> None:
+def test_the_files_are_where_the_client_looks_on_each_system(client: Client) -> None:
     linux, mac, windows = USER_FILES[client.name]
 
-    assert client.user(LINUX)[-1] == PurePosixPath(linux)
-    assert client.user(MAC)[-1] == PurePosixPath(mac)
-    assert client.user(WINDOWS)[-1] == PureWindowsPath(windows)
-
-
-@every_client
-def test_the_projects_file_is_where_the_client_looks(client: Client) -> None:
+    assert LINUX.path(client.user[-1]) == PurePosixPath(linux)
+    assert MAC.path(client.user[-1]) == PurePosixPath(mac)
+    assert WINDOWS.path(client.user[-1]) == PureWindowsPath(windows)
     assert client.project[-1:] == tuple(PROJECT_FILES[name] for name in [client.name] if name in PROJECT_FILES)
-
-
-@every_client
-def test_every_file_has_a_format_that_can_be_changed(client: Client) -> None:
-    paths = [*client.user(LINUX), *map(PurePath, client.project)]
-
-    assert {path.suffix for path in paths} <= set(EDITORS)
+    assert {Path(name).suffix for name in (*client.user, *client.project)} <= set(FORMATS)
 
 
 @every_client
 def test_an_entry_has_the_clients_own_shape(client: Client) -> None:
-    assert entry(client, COMMAND, limit=DEFAULT_TIMEOUT) == ENTRIES[client.name]
+    assert entry(client, plan(SHOP), {}) == ENTRIES[client.name]
 
 
 @every_client
 def test_an_entry_for_a_server_on_http_has_the_clients_own_shape(client: Client) -> None:
     assert (client.remote is not None) == (client.name in REMOTE_ENTRIES)
     if client.remote is not None:
-        token = token_keys(client.remote, SECRET, {})
-        found = remote_entry(client, URL, token, limit=DEFAULT_TIMEOUT)
+        found = entry(
+            client,
+            plan(SHOP, user=True, url=URL, machine=MACHINE._replace(environment={"PYTEST_MCP_TOKEN": SECRET})),
+            {},
+        )
         timeouts = {timeout.key for timeout in client.timeouts}
 
         assert {key: value for key, value in found.items() if key not in timeouts} == REMOTE_ENTRIES[client.name]
@@ -190,58 +177,33 @@ def test_an_entry_for_a_server_on_http_has_the_clients_own_shape(client: Client)
         ("CODEX_HOME", "/data/codex", "codex", "/data/codex/config.toml"),
         ("CLAUDE_CONFIG_DIR", "/data/claude", "claude-code", "/data/claude/.claude.json"),
         ("XDG_CONFIG_HOME", "/data/config", "zed", "/data/config/zed/settings.json"),
-        ("XDG_CONFIG_HOME", "/data/config", "opencode", "/data/config/opencode/opencode.json"),
         ("XDG_CONFIG_HOME", "", "zed", "/home/ann/.config/zed/settings.json"),
     ],
 )
 def test_a_variable_can_move_a_users_file(variable: str, value: str, name: str, path: str) -> None:
     machine = LINUX._replace(environment={variable: value})
 
-    assert NAMED[name].user(machine)[-1] == PurePosixPath(path)
+    assert machine.path(NAMED[name].user[-1]) == PurePosixPath(path)
 
 
 def test_a_client_waits_longer_than_the_server_however_long_that_is() -> None:
-    long = {name: entry(NAMED[name], COMMAND, limit=1200) for name in ("codex", "gemini", "opencode", "zed")}
+    long = {name: entry(NAMED[name], plan(SHOP, limit=1200), {}) for name in ("codex", "gemini", "opencode", "zed")}
 
-    assert long["codex"]["tool_timeout_sec"] == 1260
-    assert long["codex"]["startup_timeout_sec"] == 60
+    assert (long["codex"]["tool_timeout_sec"], long["codex"]["startup_timeout_sec"]) == (1260, 60)
     assert long["gemini"]["timeout"] == long["opencode"]["timeout"] == 1_260_000
     assert long["zed"]["timeout"] == 1260
 
 
-def test_a_client_whose_patience_cannot_be_set_gets_a_server_with_less() -> None:
-    assert NAMED["claude-desktop"].arguments == ("--timeout=220",)
-    assert DEFAULT_TIMEOUT >= 220
-
-
-def test_a_project_is_named_by_the_clients_word_by_its_path_or_not_at_all() -> None:
-    root = PurePosixPath("/p")
-
-    assert root_arguments(NAMED["cursor"], "project", root) == ["--root", "${workspaceFolder}"]
-    assert root_arguments(NAMED["cursor"], "user", root) == ["--root", "/p"]
-    assert root_arguments(NAMED["windsurf"], "user", root) == ["--root", "/p"]
-    assert root_arguments(NAMED["codex"], "project", root) == []
-    assert root_arguments(NAMED["codex"], "user", root) == []
-
-
-def test_one_name_serves_every_project_where_the_client_starts_servers_in_the_project() -> None:
-    assert server_name(NAMED["codex"], "user", PurePosixPath("/p"), {}) == "pytest"
-    assert server_name(NAMED["cursor"], "project", PurePosixPath("/p"), {}) == "pytest"
-
-
 def test_projects_that_share_a_file_have_names_of_their_own() -> None:
-    shop, other = PurePosixPath("/a/shop"), PurePosixPath("/b/shop")
-    windsurf = NAMED["windsurf"]
+    first, second = plan(Path("/a/shop")), plan(Path("/b/shop"))
+    windsurf, taken = NAMED["windsurf"], dict[str, Any]()
 
-    first = server_name(windsurf, "user", shop, {})
-    taken = {first: entry(windsurf, ["pytest-mcp", *root_arguments(windsurf, "user", shop)], limit=1)}
-    second = server_name(windsurf, "user", other, taken)
-    taken[second] = entry(windsurf, ["pytest-mcp", *root_arguments(windsurf, "user", other)], limit=1)
+    for each in (first, second):
+        taken[server_name(windsurf, each, taken)] = entry(windsurf, each, {})
 
-    assert (first, second) == ("pytest-shop", "pytest-shop-2")
-    assert server_name(windsurf, "user", shop, taken) == first
-    assert server_name(windsurf, "user", other, taken) == second
-    assert server_name(windsurf, "user", other, {second: taken[second]}) == second
+    assert list(taken) == ["pytest-shop", "pytest-shop-2"]
+    assert server_name(windsurf, second, taken) == "pytest-shop-2"
+    assert server_name(NAMED["codex"], first, {}) == server_name(NAMED["cursor"], first, {}) == "pytest"
 
 
 @pytest.mark.parametrize(
@@ -254,34 +216,23 @@ def test_projects_that_share_a_file_have_names_of_their_own() -> None:
     ],
 )
 def test_a_name_has_only_letters_that_every_client_takes(folder: str, name: str) -> None:
-    found = server_name(NAMED["windsurf"], "user", PurePosixPath("/") / folder, {"other": None, "pytest": 1})
+    found = server_name(NAMED["windsurf"], plan(Path("/") / folder), {"other": None, "pytest": 1})
 
     assert found == name
     assert re.fullmatch(r"[A-Za-z0-9_-]{1,40}", found)
 
 
 def test_a_server_of_somebody_else_for_the_same_project_keeps_its_name() -> None:
-    root = PurePosixPath("/a/shop")
-    other = {"command": "my-pytest-mcp-wrapper", "args": ["--root", "/a/shop"]}
+    other = {"command": "my-pytest-mcp-wrapper", "args": ["--root", str(SHOP)]}
 
-    assert server_name(NAMED["windsurf"], "user", root, {"pytest-shop": other}) == "pytest-shop-2"
-
-
-@every_client
-def test_every_member_that_is_written_is_known_to_be_ours(client: Client) -> None:
-    assert own_keys(client) >= set(entry(client, COMMAND, limit=DEFAULT_TIMEOUT))
-    assert "env" not in own_keys(client)
+    assert server_name(NAMED["windsurf"], plan(SHOP), {"pytest-shop": other}) == "pytest-shop-2"
 
 
 @every_client
 def test_every_client_has_its_page_with_its_files_and_its_command(client: Client) -> None:
     page = (DOCS / f"{client.name}.md").read_text(encoding="utf-8")
-    index = (DOCS / "README.md").read_text(encoding="utf-8")
-    home = USER_FILES[client.name][0].replace("/home/ann", "~")
 
-    assert home in page
+    assert USER_FILES[client.name][0].replace("/home/ann", "~") in page
     assert PROJECT_FILES.get(client.name, "") in page
     assert f"pytest-mcp setup {client.name}" in page
-    assert f"pytest-mcp setup --remove {client.name}" in page
-    assert f"[{client.title}]({client.name}.md)" in index
-    assert len(page.splitlines()) < 40
+    assert f"[{client.title}]({client.name}.md)" in (DOCS / "README.md").read_text(encoding="utf-8")

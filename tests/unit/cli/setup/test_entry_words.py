@@ -1,10 +1,10 @@
-"""Which entries of a client's settings start this server: only those may be changed or removed."""
+"""Which entries of a client's settings start this server, and which options of theirs are kept."""
 
 from typing import Any
 
 import pytest
 
-from pytest_mcp.cli.setup.ownership import is_ours, program, server_arguments
+from pytest_mcp.cli.setup.entry_words import combined, is_ours, option_value, program, relative, server_arguments
 
 SERVER = "pytest-mcp-server"
 
@@ -132,3 +132,29 @@ def test_the_servers_arguments_follow_the_command(command: list[str]) -> None:
 @pytest.mark.parametrize("entry", [None, {}, {"url": "http://h"}, {"command": "other", "args": ["--python", "X"]}])
 def test_an_entry_that_starts_no_server_of_ours_has_no_arguments_for_it(entry: Any) -> None:
     assert server_arguments(entry) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        (["--python", "X", "--timeout=900"], [], ["--python", "X", "--timeout=900", "--workers=2"]),
+        (["--timeout", "900", "--odd"], ["--timeout=600"], ["--timeout=600", "--odd", "--workers=2"]),
+        (["--timeout", "900"], ["--timeout=900", "--no-spare"], ["--timeout", "900", "--no-spare", "--workers=2"]),
+        (["--workers", "4"], [], ["--workers", "4"]),
+    ],
+)
+def test_an_option_that_is_typed_replaces_the_same_one_and_the_others_stay(
+    old: list[str], new: list[str], wanted: list[str]
+) -> None:
+    assert combined(old, new, ["--workers=2"]) == wanted
+
+
+def test_only_paths_in_the_project_become_relative() -> None:
+    words = ["--python", "/p/.venv/bin/python", "--history=/p/runs.db", "--root=/pq", "/p"]
+
+    assert relative(words, "/p", "${w}/") == ["--python", "${w}/.venv/bin/python", "--history=${w}/runs.db", *words[3:]]
+
+
+def test_the_last_value_of_an_option_counts() -> None:
+    assert option_value(["--python", "a", "--python=b"], "--python") == "b"
+    assert option_value(["--no-spare"], "--python") is None

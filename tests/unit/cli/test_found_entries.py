@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.cli.setup import found_entries
-from pytest_mcp.cli.setup.client import Machine
-from pytest_mcp.cli.setup.found_entries import FoundEntry
+from pytest_mcp.cli import found_entries
+from pytest_mcp.cli.found_entries import FoundEntry
+from pytest_mcp.cli.setup.plan import Machine
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_a_file_that_cannot_be_parsed_is_named_with_the_place(root: Path) -> Non
     (problem,) = problems(root)
     assert problem is not None
     assert problem.startswith("cannot be read: ")
-    assert "line 1, column 17" in problem
+    assert "line 1 column 17" in problem
 
 
 def test_a_link_in_a_project_is_not_read(root: Path) -> None:

@@ -1,42 +1,25 @@
 """The command that starts this copy of pytest-mcp, for the settings of an MCP client.
 
-In comes how this program was installed and started; out comes a command that begins with an absolute path, because GUI
-programs do not have the `PATH` of a shell. If this copy is in a launcher's cache, which may be cleaned at any time, the
-command starts the launcher (uvx, pipx) instead, with the source to download.
+It begins with an absolute path, because GUI programs do not have the `PATH` of a shell. A copy in a launcher's cache,
+which may be cleaned at any time, is started by the launcher (uvx, pipx), with the source to download.
 """
 
 import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from pytest_mcp.cli.setup.ownership import DISTRIBUTION, MODULE, SCRIPTS
+from pytest_mcp.cli.setup.entry_words import DISTRIBUTION, MODULE, SCRIPTS
 from pytest_mcp.config.model import ConfigError
 
 # Prefixes of the folders in uv's cache that contain environments; a number follows.
 UV_CACHES = ("archive-v", "environments-v", "builds-v")
-
-
-class Launcher(NamedTuple):
-    """A program that downloads another one and runs it from a cache."""
-
-    program: str
-    # Its arguments before the source.
-    arguments: tuple[str, ...]
-    # Whether an environment with these path parts is in its cache.
-    has_cached: Callable[[Sequence[str]], bool]
-
-
-LAUNCHERS = (
-    Launcher("uvx", ("--from",), lambda parts: any(part.startswith(UV_CACHES) for part in parts)),
-    Launcher("pipx", ("run", "--spec"), lambda parts: "pipx" in parts and "venvs" not in parts),
-)
 
 
 class Installation(NamedTuple):
@@ -52,26 +35,34 @@ class Installation(NamedTuple):
 
 def here() -> Installation:
     # uv sets this to its own path, even if it is not on PATH.
-    uv = os.environ.get("UV")
-    folders = [os.environ.get("PATH", os.defpath), *([str(Path(uv).parent)] if uv else [])]
+    uv = [str(Path(each).parent) for each in [os.environ.get("UV")] if each]
+    try:
+        installed = distribution(DISTRIBUTION).read_text("direct_url.json")
+    except PackageNotFoundError:
+        installed = None
+    origin = source(json.loads(installed)) if installed else DISTRIBUTION
     return Installation(
-        script=Path(sys.argv[0]).absolute(),
-        python=Path(sys.executable),
-        prefix=Path(sys.prefix),
-        source=_source(),
-        search_path=os.pathsep.join(folders),
+        Path(sys.argv[0]).absolute(),
+        Path(sys.executable),
+        Path(sys.prefix),
+        origin,
+        os.pathsep.join([os.environ.get("PATH", os.defpath), *uv]),
     )
 
 
 def command(running: Installation) -> list[str]:
     """The program and its first arguments, with absolute paths."""
-    for launcher in LAUNCHERS:
-        if launcher.has_cached(running.prefix.parts):
-            program = shutil.which(launcher.program, path=running.search_path)
-            if program is None:
-                raise ConfigError(f"This pytest-mcp is in the cache of {launcher.program}, which is not on the PATH.")
-            return [str(Path(program).absolute()), *launcher.arguments, running.source, SCRIPTS[0]]
-    return _installed(running)
+    parts = running.prefix.parts
+    if any(part.startswith(UV_CACHES) for part in parts):
+        launcher = ["uvx", "--from"]
+    elif "pipx" in parts and "venvs" not in parts:
+        launcher = ["pipx", "run", "--spec"]
+    else:
+        return _installed(running)
+    program = shutil.which(launcher[0], path=running.search_path)
+    if program is None:
+        raise ConfigError(f"This pytest-mcp is in the cache of {launcher[0]}, which is not on the PATH.")
+    return [str(Path(program).absolute()), *launcher[1:], running.source, SCRIPTS[0]]
 
 
 def portable(command: Sequence[str]) -> list[str]:
@@ -90,14 +81,6 @@ def _installed(running: Installation) -> list[str]:
     found = next((file for file in files if file.is_file()), None)
     # A client starts it in a project. Without -P Python would import a json.py from there instead of its own.
     return [str(found)] if found else [str(running.python), "-P", "-m", MODULE]
-
-
-def _source() -> str:
-    try:
-        direct_url = distribution(DISTRIBUTION).read_text("direct_url.json")
-    except PackageNotFoundError:
-        return DISTRIBUTION
-    return source(json.loads(direct_url)) if direct_url else DISTRIBUTION
 
 
 def source(direct_url: Mapping[str, Any]) -> str:

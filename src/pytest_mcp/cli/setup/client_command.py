@@ -1,0 +1,68 @@
+"""The command with which a client changes its settings itself, where it has one for the file that is meant.
+
+What such a command leaves out, as Codex's does timeouts, is written into the file afterwards.
+"""
+
+import json
+from pathlib import Path
+
+import anyio
+
+from pytest_mcp.cli.setup.clients import Client
+from pytest_mcp.cli.setup.plan import Plan
+from pytest_mcp.cli.setup.settings_file import Change, real
+from pytest_mcp.execution import process
+from pytest_mcp.execution.launch import Launch, SpawnError
+from pytest_mcp.text import in_line
+
+# By client and whether to remove. Words in capitals are replaced, ARGS by any number of words.
+COMMANDS = {
+    ("claude-code", False): "claude mcp add-json --scope LEVEL NAME ENTRY",
+    ("claude-code", True): "claude mcp remove --scope LEVEL NAME",
+    ("codex", False): "codex mcp add NAME -- PROGRAM ARGS",
+    ("codex", True): "codex mcp remove NAME",
+    ("gemini", False): "gemini mcp add --scope LEVEL --timeout TIMEOUT NAME PROGRAM -- ARGS",
+    ("gemini", True): "gemini mcp remove --scope LEVEL NAME",
+    ("vscode", False): "code --add-mcp NAMED_ENTRY",
+}
+# Those whose command knows no files of projects.
+ONLY_OWN = ("codex", "vscode")
+# They take a second or two to start, on a busy machine several.
+MOST_SECONDS = 60
+
+
+def words(client: Client, plan: Plan, change: Change) -> list[str]:
+    """The command; none if an entry is renewed, which happens in its file, or if its program is not installed.
+
+    A repository must not decide which program runs, so one inside the project is not taken.
+    """
+    template, level, entry = COMMANDS.get((client.name, plan.remove), ""), plan.level(client), change.new or {}
+    path = plan.found(template.partition(" ")[0]) if (change.old is None) != plan.remove else None
+    if path is None or (plan.root and real(Path(path)).is_relative_to(real(plan.root))):
+        return []
+    name = change.keys[-1]
+    values = {
+        "LEVEL": [level],
+        "NAME": [name],
+        "ENTRY": [json.dumps(entry)],
+        "ARGS": entry.get("args", []),
+        "NAMED_ENTRY": [json.dumps({"name": name, **entry})],
+        "TIMEOUT": [str(entry.get("timeout"))],
+        **({"PROGRAM": [entry["command"]]} if "command" in entry else {}),
+    }
+    is_complete = "PROGRAM" in values or "PROGRAM" not in template
+    is_meant = is_complete and not (level == "project" and client.name in ONLY_OWN)
+    return [each for word in template.split() for each in values.get(word, [word])] if is_meant else []
+
+
+def run(command: list[str], plan: Plan) -> str | None:
+    """What went wrong, if anything did."""
+    environment = {**plan.machine.environment, "NO_COLOR": "1"}
+    launch = Launch((plan.found(command[0]) or "", *command[1:]), plan.root or Path.home(), environment)
+    try:
+        ended = anyio.run(lambda: process.ask(launch, time_limit=MOST_SECONDS, kept_output=4096))
+    except SpawnError as error:
+        return in_line(str(error))
+    return (
+        None if ended.code == 0 else in_line((ended.stderr or ended.stdout).strip().partition("\n")[0] or "it failed")
+    )

@@ -1,0 +1,62 @@
+"""A JSON text: its values, and other values in its own indentation. Pure.
+
+Comments and trailing commas are read too, but a text with them is not written again: they would be lost.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# Comments and trailing commas; strings first, since they may contain what looks like one. A comment without an end
+# reaches to the end of the text.
+_SPACE = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
+_LOOSE = re.compile(rf'("(?:[^"\\]|\\.)*+"?)|{_SPACE}|,(?=(?:\s|{_SPACE})*+[}}\]])', re.DOTALL)
+_INDENT = re.compile(r'^[ \t]+(?=")', re.MULTILINE)
+
+
+def read(text: str) -> dict[str, Any]:
+    values = json.loads(_plain(text) if text.strip() else "{}", object_pairs_hook=_object)
+    if not isinstance(values, dict):
+        raise ValueError("an object was expected")
+    return values
+
+
+def has_comments(text: str) -> bool:
+    return _plain(text) != text
+
+
+def is_empty(text: str) -> bool:
+    return read(text).keys() <= {"$schema"}
+
+
+def written(text: str, keys: Sequence[str], value: Any) -> str:
+    """The text with this value, in its own layout: in one line if it is, unless it has no values."""
+    found = _INDENT.search(text)
+    indent = found[0] if found else None if '"' in text and "\n" not in text.strip() else "  "
+    dumped = json.dumps(replaced(read(text), keys, value), ensure_ascii=False, allow_nan=False, indent=indent)
+    end = text[len(text.rstrip()) :] if text.strip() else "\n"
+    return dumped.replace("\n", "\r\n" if "\r\n" in text else "\n") + end
+
+
+def replaced(values: Any, keys: Sequence[str], new: Any) -> dict[str, Any]:
+    """Without the value if it is None, and without objects that are empty then."""
+    key, *rest = keys
+    if not isinstance(values, Mapping):
+        raise ValueError(f"an object with {key!r} was expected, but another value is there")
+    if new is None and key not in values:
+        return dict(values)
+    below = replaced(values.get(key, {}), rest, new) if rest else new
+    is_gone = new is None and not below
+    return {name: each for name, each in {**values, key: below}.items() if not (is_gone and name == key)}
+
+
+def _plain(text: str) -> str:
+    """The text without comments and trailing commas, in the same lines."""
+    return _LOOSE.sub(lambda match: match[1] or "\n" * match[0].count("\n"), text)
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    if len(values := dict(pairs)) < len(pairs):
+        raise ValueError("an object has a key twice, of which one would be lost")
+    return values
