@@ -121,9 +121,25 @@ async def test_an_interruption_keeps_what_ran_before_and_starts_nothing_more(
     assert remains(monorepo) == []
 
 
-@pytest.mark.parametrize("flag", ["--coverage=all", "--shard=1/2"])
-def test_what_cannot_be_merged_is_refused_before_anything_runs(monorepo: Workbench, flag: str) -> None:
-    done = run(monorepo, "packages/a", "packages/b", flag)
+def test_coverage_of_members_is_put_together(bench: Workbench) -> None:
+    """Each runs one half of a file that both import."""
+    source = "def one():\n    return 1\n\ndef two():\n    return 2\n\ndef three():\n    return 3\n"
+    bench.write({".git/HEAD": "", "shared/shop.py": source})
+    for name, called in (("a", "one"), ("b", "two")):
+        path = "import sys\nsys.path.insert(0, 'shared')\nimport shop\n"
+        member(bench, name, "coverage-7", f"{path}def test_it(): shop.{called}()\n")
+
+    done = run(bench, "packages/a", "packages/b", "--coverage=all", "--json")
+
+    found = json.loads(done.stdout)["coverage"]
+    gaps = {file["file"]: file["missed"] for file in found["files"]}
+    assert done.returncode == 0
+    assert gaps["shared/shop.py"] == ["8"]
+    assert found["partial"] is None
+
+
+def test_a_shard_of_several_environments_is_refused_before_anything_runs(monorepo: Workbench) -> None:
+    done = run(monorepo, "packages/a", "packages/b", "--shard=1/2")
 
     assert done.returncode == 4
     assert "is for one environment, but packages/a and packages/b have their own; run each alone" in done.stderr

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
+from pytest_mcp.report.report import RanTest, Report
+from pytest_mcp.report.verdict import Evidence
 from pytest_mcp.server.telemetry import Entry
 from scripts.environments import ENVIRONMENTS
 from tests.support.protocol.hostile_server import GONE_SECONDS, HostileServer, within
@@ -113,14 +115,15 @@ def test_without_a_tracer_nothing_of_one_is_loaded_and_the_log_has_start_call_an
 
 
 def test_of_a_failed_call_its_code_its_kind_and_what_had_finished_are_kept() -> None:
-    entry = Entry()
-    summary = {"total": 3, "passed": 2, "failed": 1, "skipped": 0, "errors": 0, "duration": 1.5}
+    entry, error = Entry(), ExecutionFailed("timeout", "secret", RunFacts(stdout="secret"))
+    tests = [RanTest(f"a.py::{number}", "failed" if number else "passed", 0.1) for number in (0, 1)]
 
-    entry.failed(ExecutionFailed("timeout", "secret", RunFacts(stdout="secret", partial={"summary": summary})))
+    entry.known(Report(Evidence(has_no_result=True), tests=tests, problem=error))
+    entry.failed(error)
 
     assert entry.facts == {
         "outcome": "failed", "code": -32000, "error_type": "timeout",
-        "total": 3, "passed": 2, "failed": 1, "skipped": 0, "errors": 0,
+        "total": 2, "passed": 1, "failed": 1, "skipped": 0, "errors": 0,
     }  # fmt: skip
 
 

@@ -68,7 +68,10 @@ def test_what_the_command_of_codex_cannot_set_is_written_into_its_table(desk: De
     assert called(desk)[1:] == ["mcp", "add", "pytest", "--", SERVER]
     assert text.startswith('model = "o3" # mine\n\n[mcp_servers.pytest]\n')
     assert tomllib.loads(text)["mcp_servers"]["pytest"] == {
-        "command": SERVER, "args": [], "startup_timeout_sec": 60, "tool_timeout_sec": 300
+        "command": SERVER,
+        "args": [],
+        "startup_timeout_sec": 60,
+        "tool_timeout_sec": 300,
     }
 
 

@@ -1,13 +1,18 @@
 """Runs that did not come to their end, and runs that only seem to: never a false green."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_mcp import engine
+from pytest_mcp.api.errors import ExecutionFailed
+from pytest_mcp.config.model import Options, configure
 from pytest_mcp.events.model import Started
 from pytest_mcp.execution import process, start
 from pytest_mcp.execution.folder import report_file
 from pytest_mcp.report import no_result
+from pytest_mcp.report.report import of_execution
 from tests.support.invented.records import execution, one_test, phase, session
 from tests.support.invented.surveys import HELLO
 from tests.support.waiting import limits_until, processes_in
@@ -519,11 +524,16 @@ async def test_helpers_of_multiprocessing_may_tidy_up(bench: Workbench) -> None:
     assert second["notices"] == []
 
 
-def test_who_interrupts_a_run_is_told_what_had_finished_and_what_was_running() -> None:
+def test_who_interrupts_a_run_is_told_what_had_finished_and_what_was_running(tmp_path: Path) -> None:
     events = session(one_test("a.py::b", phase("a.py::b")), [Started("a.py::c")], selected=4)[:-1]
 
-    error = no_result.interrupted(execution(events, code=None), "SIGINT")
+    run = execution(events, code=None)
+    known = of_execution(run, no_result.interrupted(run, "SIGINT"))
 
+    with pytest.raises(ExecutionFailed) as raised:
+        engine.answer(known, run.request, configure(Options(root=str(tmp_path)), {}))
+
+    error = raised.value
     assert (error.code, error.error_type, error.data["exit_code"]) == (-32000, "interrupted", None)
     assert (error.data["partial"]["summary"]["failed"], error.data["partial"]["not_run"]) == (1, 2)
     assert error.data["partial"]["running"] == ["a.py::c"]
