@@ -111,7 +111,7 @@ class Tool:
             case "value_error":
                 # Our own words, without what pydantic puts in front of them.
                 refusal = details["ctx"]["error"]
-                return targets.explained(refusal) if suggests else str(refusal)
+                return targets.explained(refusal, suggests=suggests)
         return _WORDS.get(details["type"]) or details["msg"]
 
     def _unknown_parameter(self, name: str) -> str:

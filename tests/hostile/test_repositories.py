@@ -188,4 +188,4 @@ def test_a_line_that_names_made_too_long_is_not_given(tmp_path: Path) -> None:
         f'[project.optional-dependencies]\n{extra} = ["pytest"]\n', encoding="utf-8"
     )
 
-    assert extra not in advice.remedy(tmp_path, []).line
+    assert extra not in advice.remedy(tmp_path, [])

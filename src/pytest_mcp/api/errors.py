@@ -19,6 +19,7 @@ from itertools import accumulate
 from typing import Any, ClassVar, Literal
 
 from pytest_mcp import text
+from pytest_mcp.api.advice import Sentence
 
 INVALID_PARAMS = -32602
 EXECUTION_FAILED = -32000
@@ -65,14 +66,18 @@ class Fault:
     advice: str | None = None
 
     @property
-    def sentence(self) -> str:
-        return f"{self.message}; {self.advice}" if self.advice else self.message
+    def sentence(self) -> Sentence:
+        return Sentence(self.message, "; ", self.advice) if self.advice else Sentence(self.message)
+
+    @property
+    def details(self) -> Sentence:
+        """The sentence, and the value as it was sent: "1" is not 1."""
+        shown = json.dumps(self.received, ensure_ascii=False, default=repr)
+        return Sentence(self.sentence, f" (received {text.cut_middle(shown, 200, separator=' ')})")
 
     @property
     def line(self) -> str:
-        # As it was sent: "1" is not 1.
-        shown = json.dumps(self.received, ensure_ascii=False, default=repr)
-        return f"{self.field}: {self.sentence} (received {text.cut_middle(shown, 200, separator=' ')})"
+        return f"{self.field}: {self.details}"
 
 
 def _said_once(faults: Sequence[Fault]) -> list[Fault]:
@@ -199,16 +204,6 @@ class RefusedByPytest(CallError):
         self.faults = faults
 
 
-@dataclass(frozen=True)
-class Fix:
-    """The one line that solves the problem: a shell command, or a sentence for whoever starts the server."""
-
-    line: str
-    for_operator: bool = False
-    # The folders to name in the call, if that is the solution; `line` names only the first.
-    folders: tuple[str, ...] = ()
-
-
 class ExecutionFailed(CallError):
     code = EXECUTION_FAILED
 
@@ -219,18 +214,21 @@ class ExecutionFailed(CallError):
         facts: RunFacts,
         *,
         details: Sequence[str] = (),
-        fix: Fix | None = None,
+        fix: Sentence | None = None,
     ) -> None:
-        """`fix` is the command that certainly helps, if there is one."""
-        fixes = [] if fix is None else [f"fix: {fix.line}"]
+        """`fix` is what certainly helps, if that is known."""
         sentences = [text.cut_middle(sentence, LONGEST_SENTENCE, separator=" ") for sentence in (headline, *details)]
-        lines = [*sentences, *fixes, *_quoted("stderr", facts.stderr, headline)]
-        super().__init__("\n".join(lines), facts.data(error_type))
+        self._before, self._after = sentences, _quoted("stderr", facts.stderr, headline)
+        super().__init__(self.message_with(fix), facts.data(error_type))
         self.error_type = error_type
         self.headline = headline
         self.facts = facts
         self.details = details
         self.fix = fix
+
+    def message_with(self, fix: str | None) -> str:
+        """The message with the fix in other words."""
+        return "\n".join([*self._before, *([] if fix is None else [f"fix: {fix}"]), *self._after])
 
     def with_partial(self, partial: dict[str, Any]) -> "ExecutionFailed":
         """The same error, with the answer of what had been reported."""

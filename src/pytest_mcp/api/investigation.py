@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from pytest_mcp.api import targets
+from pytest_mcp.api.advice import Advice, Sentence
 from pytest_mcp.api.numbers import Whole
 from pytest_mcp.api.requests import Arguments, DiscoverTests, NodeTarget, Seconds
 from pytest_mcp.api.results import Notices, Shape
@@ -50,7 +51,8 @@ def _explain_name(given: Any, parse: ValidatorFunctionWrapHandler) -> Any:
         if not isinstance(refusal, ValueError) or targets.explained(refusal) != NAME_ALONE:
             raise
         name = given.partition("::")[0]
-        raise ValueError(f"name one test as FILE::NAME; discover_tests with keywords {name} lists it") from error
+        listing = Advice("typed", f"discover_tests with keywords {name}", (f"pytest-mcp discover -k {name}",))
+        raise ValueError(Sentence("name one test as FILE::NAME; ", listing, " lists it")) from error
 
 
 def _check_one_test(target: Target) -> Target:

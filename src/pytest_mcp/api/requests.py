@@ -26,6 +26,7 @@ from pydantic import (
 )
 
 from pytest_mcp.api import expressions, targets
+from pytest_mcp.api.advice import Advice, Sentence
 from pytest_mcp.api.numbers import Whole, bounds_of
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import LEAST_TOKENS, LONGEST_TIMEOUT, MAX_TOKENS, MOST_WORKERS, Bounds
@@ -82,7 +83,8 @@ def _to_node_ids(given: Any) -> Any:
     if not isinstance(ids, list):
         raise ValueError("must be a list of node ids")
     if not 1 <= len(ids) <= MAX_NODE_IDS:
-        raise ValueError(f"must have 1 to {MAX_NODE_IDS} entries; leave it out to run everything")
+        told = f"must have 1 to {MAX_NODE_IDS} entries; leave it out to run everything"
+        raise ValueError(Sentence(Advice("typed", told, (f"at most {MAX_NODE_IDS} are taken",))))
     return ids
 
 
@@ -92,7 +94,9 @@ def _check_changed(value: Any) -> bool | str | None:
     if not isinstance(value, str):
         raise ValueError("must be true or a git ref")
     if value in ("true", "false"):
-        raise ValueError(f"is a string; send {value} without quotes, or a git ref")
+        told = f"is a string; send {value} without quotes, or a git ref"
+        typed = "is no git ref; write --changed alone, or --changed=REF"
+        raise ValueError(Sentence(Advice("typed", told, (typed,))))
     if not 1 <= len(value) <= LONGEST_REF:
         raise ValueError(f"must have 1 to {LONGEST_REF} characters")
     if value.startswith("-") or not value.isprintable() or " " in value:

@@ -6,7 +6,9 @@ The output schemas that clients see are derived from here. What the values are i
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WrapValidator
+
+from pytest_mcp.api.advice import Sentence
 
 Verdict = Literal["passed", "failed", "no_tests", "incomplete"]
 Outcome = Literal["passed", "failed", "skipped", "error"]
@@ -51,7 +53,9 @@ class CollectionError(Shape):
     also: Annotated[int, Field(description="How many more files have this cause.")]
 
 
-Notices = Annotated[list[str], Field(description="What to know before trusting the rest.")]
+# Keeps a sentence with advice in it as it is.
+Worded = Annotated[str, WrapValidator(lambda given, check: given if isinstance(given, Sentence) else check(given))]
+Notices = Annotated[list[Worded], Field(description="What to know before trusting the rest.")]
 Uncollected = Annotated[
     list[CollectionError], Field(description="Files that could not be imported, one for each cause.")
 ]
@@ -250,7 +254,7 @@ class OmittedEntries(Shape):
 class ExplainResult(Shape):
     ready: Annotated[bool, Field(description="Whether the tests can run.")]
     summary: str
-    next_step: Annotated[str | None, Field(description="The one thing to do first; null when ready.")]
+    next_step: Annotated[Worded | None, Field(description="The one thing to do first; null when ready.")]
     problem: Annotated[str | None, Field(description="Why pytest could not collect the tests.")]
     notices: Notices
     root: str

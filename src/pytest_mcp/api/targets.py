@@ -12,10 +12,20 @@ from pathlib import Path
 
 from pytest_mcp import text
 from pytest_mcp.api import near_matches
+from pytest_mcp.api.advice import Advice, Sentence
 
 MAX_LENGTH = 4096
-SEE = "discover_tests lists what there is"
-NAME_ALONE = "does not exist; to select tests by a name alone, use keywords of discover_tests or execute_tests"
+PATTERN, _KEYWORDS = Advice("parameter", "pattern"), Advice("parameter", "keywords")
+_DISCOVER = Advice("tool", "discover_tests")
+SEE = Sentence(_DISCOVER, " lists what there is")
+NAME_ALONE = Sentence(
+    "does not exist; to select tests by a name alone, use ",
+    *(_KEYWORDS, " of ", _DISCOVER, " or ", Advice("tool", "execute_tests")),
+)
+_WILDCARDS = Sentence(
+    "does not exist; wildcards are not expanded: name a folder or file, or use ",
+    *(PATTERN, " or ", _KEYWORDS),
+)
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
@@ -71,10 +81,11 @@ class Missing(ValueError):
         self.root = root
 
 
-def explained(refusal: ValueError) -> str:
-    """Why a path or node id was refused, with a path that exists if there is one near."""
-    near = near_matches.of_path(refusal.root, refusal.relative) if isinstance(refusal, Missing) else None
-    return f"does not exist; did you mean {text.in_line(near)}? {SEE}" if near else str(refusal)
+def explained(refusal: ValueError, *, suggests: bool = True) -> str:
+    """Why a value was refused; of a path or node id with a path that exists, if there is one near."""
+    if suggests and isinstance(refusal, Missing) and (near := near_matches.of_path(refusal.root, refusal.relative)):
+        return Sentence(f"does not exist; did you mean {text.in_line(near)}? ", SEE)
+    return next((said for said in refusal.args if isinstance(said, Sentence)), None) or str(refusal)
 
 
 def is_misread(path: str) -> bool:
@@ -184,10 +195,10 @@ def _why_missing(relative: str, root: Path) -> str:
     if "\\" in relative:
         return "does not exist; separate folders with /"
     if "*" in relative or "?" in relative:
-        return "does not exist; wildcards are not expanded: name a folder or file, or use pattern or keywords"
+        return _WILDCARDS
     if relative.isidentifier():
         return NAME_ALONE
-    return f"does not exist in the project root {root}; {SEE}"
+    return Sentence(f"does not exist in the project root {root}; ", SEE)
 
 
 def _selects(selector: str, other: str) -> bool:

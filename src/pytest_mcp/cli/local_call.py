@@ -10,21 +10,23 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
 
 from pytest_mcp import engine
-from pytest_mcp.api.errors import CallError, ExecutionFailed, InternalError
+from pytest_mcp.api.errors import CallError, InternalError
 from pytest_mcp.api.requests import Arguments as Asked
 from pytest_mcp.api.results import Shape
 from pytest_mcp.cli import exit_codes, render, terminal
 from pytest_mcp.cli.arguments import tool_flags, typed_advice, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
+from pytest_mcp.cli.arguments.typed_advice import Typist
 from pytest_mcp.cli.output import print_message, show, show_on_stderr
 from pytest_mcp.cli.progress.bar import ProgressBar
 from pytest_mcp.cli.progress.log import Log
@@ -158,20 +160,20 @@ def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runn
 
 def _for_people(error: CallError, options: argparse.Namespace, config: Config, screen: Screen) -> str:
     error = typed_advice.with_refs(error, tool_flags.arguments(options), config.root)
-    error = _in_typed_words(error, options, config)
-    message = typed_advice.message(error, config.root, partial(_with_python, options))
-    return "\n".join(render.of_error(error, screen.err, message))
+    return "\n".join(render.of_error(error, screen.err, typed_advice.message(error, _typist(options, config))))
 
 
-def _in_typed_words(error: CallError, options: argparse.Namespace, config: Config) -> CallError:
-    """If folders are to be named: the command that names them."""
-    fix = error.fix if isinstance(error, ExecutionFailed) else None
-    if fix is not None and fix.folders and options.command in TAKE_FOLDERS:
-        folders = [typed_paths.typed(folder, config.root) for folder in fix.folders[:MOST_FOLDERS]]
-        line = tool_flags.command(options.command, {"node_ids": folders}, typed_flags(options, os.environ))
-        hidden = len(fix.folders) - len(folders)
-        error.message = error.message.replace(fix.line, f"{line} (and {hidden} more folders)" if hidden else line)
-    return error
+def _typist(options: argparse.Namespace, config: Config) -> Typist:
+    with_folders = partial(_with_folders, options, config.root) if options.command in TAKE_FOLDERS else None
+    return Typist(config.root, partial(_with_python, options), with_folders)
+
+
+def _with_folders(options: argparse.Namespace, root: Path, folders: Sequence[str]) -> str:
+    """The command that names them."""
+    named = [typed_paths.typed(folder, root) for folder in folders[:MOST_FOLDERS]]
+    line = tool_flags.command(options.command, {"node_ids": named}, typed_flags(options, os.environ))
+    hidden = len(folders) - len(named)
+    return f"{line} (and {hidden} more folders)" if hidden else line
 
 
 def _bar(command: ToolCommand, options: argparse.Namespace, screen: Screen) -> ProgressBar:

@@ -19,6 +19,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from pytest_mcp.api.advice import Sentence, from_meta
 from pytest_mcp.config.model import HISTORY_VARIABLE, Config
 
 # A server lists its tools within a second, but a busy machine may take longer.
@@ -48,6 +49,8 @@ class Examination:
 
     handshake: Handshake | None = None
     answer: dict[str, Any] | None = None
+    # That of the answer, with its advice; empty if the answer has none, or no advice in it.
+    next_step: Sentence = field(default_factory=Sentence)
     problem: str | None = None
     stderr: str = ""
 
@@ -108,8 +111,7 @@ async def examine(tool: str, arguments: dict[str, Any], target: Target, on_hands
                     assert found.handshake is not None
                     on_handshake(found.handshake)
                     limit.deadline = anyio.current_time() + target.limit
-                    reply, failed = await _answer(client, tool, arguments)
-            found = replace(found, problem=f"{tool}: {reply['message']}") if failed else replace(found, answer=reply)
+                    found = replace(found, **await _answer(client, tool, arguments))
         except* TimeoutError:
             found = replace(found, problem="the server did not answer in time")
         except* (MCPError, OSError, httpx2.HTTPError) as group:
@@ -145,14 +147,16 @@ async def _handshake(client: Client, started: float) -> Handshake:
     )
 
 
-async def _answer(client: Client, tool: str, arguments: dict[str, Any]) -> tuple[Any, bool]:
+async def _answer(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """What is found by the call."""
     try:
         result = await client.call_tool(tool, arguments)
     except MCPError as error:
-        return {"code": error.code, "message": error.message, "data": error.data}, True
+        return {"problem": f"{tool}: {error.message}"}
     if result.is_error:
-        return next(json.loads(block.text) for block in result.content if block.type == "text"), True
-    return result.structured_content, False
+        reply = next(json.loads(block.text) for block in result.content if block.type == "text")
+        return {"problem": f"{tool}: {reply['message']}"}
+    return {"answer": result.structured_content, "next_step": from_meta(result.meta)}
 
 
 @contextmanager

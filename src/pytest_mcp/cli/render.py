@@ -6,7 +6,6 @@ again, and one line with the verdict and the counts.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from pytest_mcp.api.errors import SHOWN_FAULTS, CallError, Fault, InternalError, InvalidParams, RefusedByPytest
 from pytest_mcp.api.results import (
@@ -18,6 +17,7 @@ from pytest_mcp.api.results import (
     TestResult,
     Verdict,
 )
+from pytest_mcp.cli.arguments import typed_advice
 from pytest_mcp.cli.colours import RESET, Colour, Painter
 from pytest_mcp.report import collection_errors
 from pytest_mcp.report.report import Report
@@ -30,17 +30,6 @@ _VERDICTS: dict[Verdict, tuple[str, Colour]] = {
     "failed": ("failed", "red"),
     "incomplete": ("incomplete", "yellow"),
     "no_tests": ("no tests", "yellow"),
-}
-# What the sentences for agents call the parameters, and what is typed for them.
-_TYPED_WORDS = {
-    "use pattern or keywords": "use --pattern or -k",
-    "use keywords of discover_tests or execute_tests": "use -k",
-    "use keywords": "use -k",
-    "pass a pattern": "pass a --pattern",
-    "discover_tests with keywords": "pytest-mcp discover -k",
-    "discover_tests lists": "`pytest-mcp discover` lists",
-    "is a string; send true without quotes, or a git ref": "is no git ref; write --changed alone, or --changed=REF",
-    "must have 1 to 2000 entries; leave it out to run everything": "at most 2000 are taken",
 }
 # How a line of a traceback begins, and how it is shown.
 _LINE_COLOURS: dict[str, tuple[Colour, ...]] = {"E": ("red",), ">": ("bold",)}
@@ -92,13 +81,10 @@ def of_error(error: CallError, painter: Painter, message: str | None = None) -> 
 
 def _fault(fault: Fault) -> str:
     """In the words of the command line: the path itself, or the flag."""
-    sentence = fault.sentence
-    for word, typed in _TYPED_WORDS.items():
-        sentence = sentence.replace(word, typed)
     name = fault.field.partition(".")[0]
     if name in ("node_ids", "node_id", "path") and isinstance(fault.received, str):
-        return f"{cut_middle(fault.received, 200, separator=' ')}: {sentence}"
-    return f"--{name.replace('_', '-')}: {replace(fault, message=sentence, advice=None).line.partition(': ')[2]}"
+        return f"{cut_middle(fault.received, 200, separator=' ')}: {typed_advice.in_flags(fault.sentence)}"
+    return f"--{name.replace('_', '-')}: {typed_advice.in_flags(fault.details)}"
 
 
 def of_collection_error(error: CollectionError, painter: Painter) -> Lines:

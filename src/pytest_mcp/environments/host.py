@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_mcp import __version__
+from pytest_mcp.api.advice import Sentence
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import advice, django, files, git_files, members, project, user_dirs
 from pytest_mcp.environments.django import Django
@@ -61,7 +62,7 @@ class Surroundings:
     in_src: frozenset[str]
     server: Itself
     # Installs the project itself into the Python that is used.
-    installation: str | None = None
+    installation: Sentence | None = None
     # Projects below the root, if it is a monorepo.
     members: Members | None = None
     # If it is a Django project.
@@ -93,7 +94,7 @@ def _django(config: Config, python: Path, home: Path) -> Django | None:
     if module is None:
         return None
     chosen = Candidate(python, OPERATORS_CHOICE if config.python is not None else "")
-    line = advice.addition(django.PLUGIN, chosen, config.root, home, user_dirs.search_path(config.environment)).line
+    line = advice.addition(django.PLUGIN, chosen, config.root, home, user_dirs.search_path(config.environment))
     return Django(module, line)
 
 

@@ -1,7 +1,7 @@
 """Environments with pytest in places that `interpreter` does not search.
 
-In come the root, the folder that a call pointed at and the environments that were tried; out comes a `Fix` that makes
-the best one usable. Nothing is started: pytest counts as installed if its folder is there.
+In come the root, the folder that a call pointed at and the environments that were tried; out comes the advice that
+makes the best one usable. Nothing is started: pytest counts as installed if its folder is there.
 """
 
 import json
@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
-from pytest_mcp.api.errors import Fix
+from pytest_mcp.api.advice import Advice, Sentence, in_shell
 from pytest_mcp.environments import files, user_dirs, virtualenv
 from pytest_mcp.environments.managers import lookup
 from pytest_mcp.environments.managers.registry import MANAGERS
@@ -27,49 +27,33 @@ _DEPTH = 3
 # Takes a fraction of a second. In larger monorepos some folders are not searched.
 MOST_FOLDERS = 2_000
 _PATHS_NAMED = 3
-# How the sentence begins that tells an agent to name one of these folders, each as JSON.
-CALL_WITH = "call with path="
-_START = "start pytest-mcp"
-_OPTION = "--python"
 
 
-def lead(root: Path, folder: Path, tried: Collection[Path]) -> Fix | None:
+def lead(root: Path, folder: Path, tried: Collection[Path]) -> Sentence | None:
     """To an environment that a person has made."""
     if own := _with_pytest(renamed(root, tried)):
         return _link(root, own[0])
     if above := _with_pytest(_above(root), tried):
-        start = f"{_START} in {shlex.quote(str(above[0].parent))}"
-        return Fix(f"{start}, or give it {_option(above[0])}", for_operator=True)
+        return _choose(virtualenv.python(above[0]), f"in {shlex.quote(str(above[0].parent))}, or give it")
     if not _environments_of(folder) and (nested := _with_pytest(_nested(folder), tried)):
         names = tuple(dict.fromkeys(prefix.parent.relative_to(root).as_posix() for prefix in nested))
-        return Fix(_paths(names), folders=names)
+        return Sentence(Advice("folders", _paths(names), names))
     return None
 
 
-def of_tools(root: Path, tried: Collection[Path]) -> Fix | None:
+def of_tools(root: Path, tried: Collection[Path]) -> Sentence | None:
     """To one of tox or nox. They are recreated at will, so a manager's environment is preferred."""
     found = _with_pytest(_of_tools(root), tried)
-    return _choose(found[-1]) if found else None
+    return _choose(virtualenv.python(found[-1])) if found else None
 
 
-def on_path(search_path: str) -> Fix | None:
+def on_path(search_path: str) -> Sentence | None:
     """To the Python that a shell starts, if it has pytest and is not the server's own."""
     python = Path(shutil.which("python3", path=search_path) or "")
     is_ours = os.path.realpath(virtualenv.of(python)) == os.path.realpath(sys.prefix)
     if not python.is_absolute() or is_ours or not _sees_pytest(python):
         return None
-    return Fix(f"{_START} with {_OPTION} {shlex.quote(str(python))}", for_operator=True)
-
-
-def chosen_python(line: str) -> str | None:
-    """The Python that a line from here tells the operator to use."""
-    if not line.startswith(_START):
-        return None
-    try:
-        *_, option, python = shlex.split(line)
-    except ValueError:
-        return None
-    return python if option == _OPTION else None
+    return _choose(python)
 
 
 def _sees_pytest(python: Path) -> bool:
@@ -98,25 +82,23 @@ def renamed(root: Path, tried: Collection[Path]) -> list[Path]:
     return [each for each in others if _is_plain(each.name) and lookup.is_environment(each) and virtualenv.starts(each)]
 
 
-def _link(root: Path, prefix: Path) -> Fix:
+def _link(root: Path, prefix: Path) -> Sentence:
     """A symlink makes it the project's environment, unless its place is taken."""
     new = root / FOLDERS[0]
-    return _choose(prefix) if os.path.lexists(new) else Fix(shlex.join(["ln", "-s", prefix.name, new.name]))
+    if os.path.lexists(new):
+        return _choose(virtualenv.python(prefix))
+    return in_shell(shlex.join(["ln", "-s", prefix.name, new.name]))
 
 
-def _choose(prefix: Path) -> Fix:
-    return Fix(f"{_START} with {_option(prefix)}", for_operator=True)
+def _choose(python: Path, how: str = "with") -> Sentence:
+    """By its absolute path: the server may have been started elsewhere."""
+    return Sentence(Advice("python", f"start pytest-mcp {how} --python {shlex.quote(str(python))}", (str(python),)))
 
 
 def _paths(names: Sequence[str]) -> str:
     named = [json.dumps(name) for name in names[:_PATHS_NAMED]]
     has = "which has an environment of its own" if len(names) == 1 else "which have environments of their own"
-    return f"{CALL_WITH}{' or '.join(named)}, {has}"
-
-
-def _option(prefix: Path) -> str:
-    """The absolute path: the server may have been started elsewhere."""
-    return f"{_OPTION} {shlex.quote(str(virtualenv.python(prefix)))}"
+    return f"call with path={' or '.join(named)}, {has}"
 
 
 def _above(root: Path) -> list[Path]:

@@ -6,6 +6,7 @@ Pure. `running.attempt` makes a `Run`. What it means is decided in `result` and 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import Request
@@ -27,7 +28,7 @@ class Run(Generic[Asked_co]):
     # Reasons to ask whether this was the right environment.
     doubts: tuple[str, ...] = ()
     # What certainly helps if files could not be collected, or if there are no tests.
-    fix: str | None = None
+    fix: Sentence | None = None
     shard: Shard | None = None
     # With `changed`: what the change can reach.
     reach: Reach | None = None

@@ -129,7 +129,8 @@ class Recording:
         if not failures:
             return lost
         past = in_thread(partial(remarks.look, self._recorder.history, self.root, failures))
-        return [*await additions.awaited("recorded runs", past, instead=[], seconds=remarks.LONGEST), *lost]
+        told = await additions.awaited("recorded runs", past, instead=[], seconds=remarks.LONGEST)
+        return [*(remark.sentence for remark in told), *lost]
 
     def keep(self, make: MakeRows) -> None:
         """Record it as soon as its answer has been sent, unless `notices` found that it cannot be."""

@@ -1,10 +1,11 @@
-"""What recorded runs say of tests that have just failed: one sentence for each cause, or none.
+"""What recorded runs say of tests that have just failed: one remark for each cause, or none.
 
-In come the node ids of each group of failures, the shown one first; out come sentences, each about the first test of
+In come the node ids of each group of failures, the shown one first; out come remarks, each about the first test of
 its group. The run that has just ended is not recorded yet.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
@@ -23,7 +24,17 @@ MOST_RUNS = 500
 LONGEST = 1
 
 
-def look(history: History, root: Path, failures: Sequence[Sequence[str]]) -> list[str]:
+@dataclass(frozen=True)
+class Remark:
+    node_id: str
+    words: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.node_id}: {self.words}."
+
+
+def look(history: History, root: Path, failures: Sequence[Sequence[str]]) -> list[Remark]:
     """Nothing if the history cannot be read: the notice that the run is not recorded says why."""
     try:
         with reading(history.address) as store:
@@ -32,15 +43,15 @@ def look(history: History, root: Path, failures: Sequence[Sequence[str]]) -> lis
         return []
 
 
-def remarks(scope: Scope, failures: Sequence[Sequence[str]]) -> list[str]:
+def remarks(scope: Scope, failures: Sequence[Sequence[str]]) -> list[Remark]:
     runs = recent(scope, MOST_RUNS)
     if not runs.runs:
         return []
-    found = [_remark(scope, runs, node_ids[0]) for node_ids in failures[:MOST_GROUPS]]
-    return [sentence for sentence in found if sentence is not None]
+    found = {node_ids[0]: _words(scope, runs, node_ids[0]) for node_ids in failures[:MOST_GROUPS]}
+    return [Remark(node_id, words) for node_id, words in found.items() if words is not None]
 
 
-def _remark(scope: Scope, runs: Runs, node_id: str) -> str | None:
+def _words(scope: Scope, runs: Runs, node_id: str) -> str | None:
     test = find(scope, node_id)
     if test is None:
         return None
@@ -50,8 +61,8 @@ def _remark(scope: Scope, runs: Runs, node_id: str) -> str | None:
     found = flaky.judge(node_id, results, runs)
     # If it has failed too often in a row for its rate, that is another fault.
     if found is not None and (found.failed / found.runs) ** len(streak) >= OTHER_FAULT:
-        return f"{node_id}: flaky: failed {found.failed} of {found.runs} times, with both outcomes on unchanged code."
-    return f"{node_id}: {_since(streak, len(ran))}." if streak else None
+        return f"flaky: failed {found.failed} of {found.runs} times, with both outcomes on unchanged code"
+    return _since(streak, len(ran)) if streak else None
 
 
 def _since(streak: Sequence[Result], recorded: int) -> str:

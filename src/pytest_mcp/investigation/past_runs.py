@@ -53,7 +53,7 @@ async def evidence(config: Config, node_id: str) -> list[str]:
         return []
     asked = in_thread(partial(remarks.look, config.history, config.root, [[node_id]]))
     told = await additions.awaited("recorded runs", asked, instead=[], seconds=remarks.LONGEST)
-    return [f"recorded runs: {each.removeprefix(f'{node_id}: ').removesuffix('.')}" for each in told]
+    return [f"recorded runs: {each.words}" for each in told]
 
 
 def _answer(request: TestHistory, config: Config, history: History) -> HistoryResult:

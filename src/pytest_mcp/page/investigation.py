@@ -84,12 +84,11 @@ def _word(kind: Kind) -> str:
 
 
 def _banner(found: Investigated, origin: Origin, created: str) -> Markup:
-    level, _, why = found.result.confidence.partition(": ")
     return fill(
         "banner.html",
         verdict=_LOOKS.get(found.result.kind, "failed"),
         word=_word(found.result.kind),
-        sentence=f"{cut_middle(why[:1].upper() + why[1:], document.LONGEST_SENTENCE)}. Confidence: {level}.",
+        sentence=f"Confidence {cut_middle(found.result.confidence, document.LONGEST_SENTENCE)}.",
         more=fill("more.html", text=found.node_id),
         project=origin.project,
         when=created,

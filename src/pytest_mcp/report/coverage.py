@@ -172,8 +172,8 @@ def _unmeasured_names(parts: Sequence[Measured]) -> Iterable[str]:
 def _summary(measured: Measured) -> str:
     lines, ran = measured.lines, measured.lines - measured.missed
     if measured.since is not None:
-        what = f"{lines} changed lines, {ran} ran" if lines else "no changed line can be executed"
-        what = what.replace("1 changed lines", "1 changed line") if lines == 1 else what
+        changed = f"{lines} changed line{'' if lines == 1 else 's'}"
+        what = f"{changed}, {ran} ran" if lines else "no changed line can be executed"
         return f"{what} (since {in_line(measured.since)})"
     branches = ""
     if measured.branches is not None and measured.untaken is not None:

@@ -12,9 +12,10 @@ from dataclasses import replace
 from itertools import chain
 
 from pytest_mcp.api import near_matches
-from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed, Fault, Fix, RefusedByPytest, RunFacts
+from pytest_mcp.api.advice import Sentence
+from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
 from pytest_mcp.api.requests import Request
-from pytest_mcp.api.targets import SEE, Target
+from pytest_mcp.api.targets import PATTERN, SEE, Target
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.model import UsageFault
 from pytest_mcp.events.run import Asked_co, Run
@@ -130,13 +131,13 @@ def _is_of_broken_modules(ledger: Ledger, fault: UsageFault) -> bool:
     return bool(ledger.skipped_modules) and all(_NOT_FOUND.match(message) for message in fault.messages)
 
 
-def without_xdist(run: Run[Asked_co], fix: Fix) -> ExecutionFailed:
+def without_xdist(run: Run[Asked_co], fix: Sentence) -> ExecutionFailed:
     why = f"workers need pytest-xdist, which is not installed for {run.environment.interpreter}"
     facts = replace(_facts(run), stderr="")
     return ExecutionFailed("environment", f"pytest execution failed: {why}", facts, fix=fix)
 
 
-def without_coverage(run: Run[Asked_co], fix: Fix) -> ExecutionFailed:
+def without_coverage(run: Run[Asked_co], fix: Sentence) -> ExecutionFailed:
     why = f"coverage needs coverage.py, which is not installed for {run.environment.interpreter}"
     facts = replace(_facts(run), stderr="")
     return ExecutionFailed("environment", f"pytest execution failed: {why}", facts, fix=fix)
@@ -304,9 +305,10 @@ def _refused_arguments(run: Run[Request]) -> list[Fault]:
 
 
 def _not_test_files(run: Run[Request], files: Sequence[str]) -> list[Fault]:
-    why = (
+    why = Sentence(
         "is not a test file of this project (neither python_files nor the doctest settings match it)"
-        " and was not run; to run a test file with another name, pass a pattern that matches it"
+        " and was not run; to run a test file with another name, pass a ",
+        *(PATTERN, " that matches it"),
     )
     refused = set(files)
     return [

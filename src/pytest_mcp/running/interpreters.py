@@ -8,7 +8,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from pytest_mcp.api.errors import ExecutionFailed, Fix, RunFacts
+from pytest_mcp.api.advice import Sentence
+from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.api.requests import Survey
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import advice, ambiguity, host, interpreter, project_root, user_dirs
@@ -74,7 +75,7 @@ def _judged(call: Call[Asked], run: Run[Asked], candidate: Candidate, rejected: 
     return Trial(candidate, tuple(rejected), doubted, no_result.without_xdist(run, add("pytest-xdist")))
 
 
-def _fix(run: Run[Asked], chosen: Candidate, config: Config, folder: Path) -> str | None:
+def _fix(run: Run[Asked], chosen: Candidate, config: Config, folder: Path) -> Sentence | None:
     """`explain_environment` gives it as its next step."""
     ledger = run.ledger
     if isinstance(run.request, Survey) or ((ledger.items or ledger.tests) and not ledger.collection_failures):
@@ -82,7 +83,7 @@ def _fix(run: Run[Asked], chosen: Candidate, config: Config, folder: Path) -> st
     return readiness.help_with(run, host.look(config, chosen.python, folder))
 
 
-def _addition(package: str, chosen: Candidate, config: Config, folder: Path) -> Fix:
+def _addition(package: str, chosen: Candidate, config: Config, folder: Path) -> Sentence:
     return advice.addition(package, chosen, config.root, folder, user_dirs.search_path(config.environment))
 
 

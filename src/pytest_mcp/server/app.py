@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from pytest_mcp import __version__, engine
+from pytest_mcp.api import advice
 from pytest_mcp.api.errors import INVALID_PARAMS, CallError, Fault, InternalError, InvalidParams, NotInitialized
 from pytest_mcp.api.results import Shape
 from pytest_mcp.config.model import Config
@@ -265,7 +266,7 @@ class ToolCalls:
         entry.answered(result)
         told = with_notices(result, left_out.notices)
         answer = await in_thread(lambda: _success(told, colour=getattr(request, "color", False)))
-        answer.meta = page or None
+        answer.meta = page or advice.meta(getattr(told, "next_step", None)) or None
         return answer
 
     async def _page(self, context: Context, known: Any, result: Shape) -> dict[str, Any]:

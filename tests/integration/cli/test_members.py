@@ -309,6 +309,6 @@ def test_doctor_at_the_root_names_the_member_that_is_not_ready_and_what_helps_it
 
     answer = json.loads(at_root.stdout)
     assert (at_root.returncode, answer["ready"]) == (1, False)
-    assert answer["summary"] == "Not ready: packages/c: no usable Python with pytest was found"
+    assert answer["summary"] == "Not ready: no usable Python with pytest was found (in packages/c)"
     assert "packages/c/.venv/bin/python" in answer["next_step"]
     assert above.stdout.splitlines()[-1] == "Next: pytest-mcp doctor packages/a"

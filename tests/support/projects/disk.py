@@ -36,7 +36,7 @@ def broken(prefix: Path, source: str = ".venv in the project root") -> Candidate
 
 
 def fix_line(root: Path, rejected: Sequence[Candidate], *, folder: Path | None = None) -> str:
-    return advice.remedy(root, rejected, folder=folder, search_path=every_manager()).line
+    return advice.remedy(root, rejected, folder=folder, search_path=every_manager())
 
 
 @cache

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.errors import (
     LONGEST_SENTENCE,
     MAX_LISTED,
@@ -10,7 +11,6 @@ from pytest_mcp.api.errors import (
     CallError,
     ExecutionFailed,
     Fault,
-    Fix,
     InternalError,
     InvalidParams,
     NotInitialized,
@@ -185,7 +185,9 @@ def test_the_message_of_a_failed_run_ends_with_the_last_lines_of_stderr_marked_a
 def test_a_headline_and_details_that_quote_foreign_text_are_cut_and_keep_their_ends() -> None:
     headline = f"pytest execution failed: unrecognized arguments: --{'x' * 100_000} (configured in pytest.ini)"
 
-    error = ExecutionFailed("usage_error", headline, RunFacts(), details=["y" * 100_000], fix=Fix("install pytest"))
+    error = ExecutionFailed(
+        "usage_error", headline, RunFacts(), details=["y" * 100_000], fix=Sentence("install pytest")
+    )
 
     shown, detail, fix = error.message.splitlines()
     assert max(len(shown), len(detail)) < LONGEST_SENTENCE + 50

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from pytest_mcp.api.errors import ExecutionFailed, Fix, RunFacts
+from pytest_mcp.api.advice import in_shell
+from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.api.results import ExplainResult
 from pytest_mcp.cli.colours import Painter
 from pytest_mcp.cli.mcp_client import Handshake
@@ -110,7 +111,7 @@ def test_a_root_below_the_top_of_its_checkout_and_a_linked_worktree_are_shown() 
 
 
 def test_pythons_that_were_passed_over_come_before_the_one_that_is_missing() -> None:
-    error = ExecutionFailed("environment", "no Python", RunFacts(), fix=Fix("make one"))
+    error = ExecutionFailed("environment", "no Python", RunFacts(), fix=in_shell("make one"))
 
     found = explained(trial(None, Candidate(Path("/a"), "VIRTUAL_ENV", "is gone"), error=error), SURROUNDINGS)
 

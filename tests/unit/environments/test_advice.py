@@ -231,7 +231,7 @@ def test_a_package_is_added_as_the_project_is_kept_or_installed_if_it_is_declare
     lay(tmp_path, files)
     chosen = Candidate(tmp_path / ".venv/bin/python", ".venv in the project root")
 
-    assert addition("pytest-xdist", chosen, tmp_path, tmp_path, every_manager()).line == line
+    assert addition("pytest-xdist", chosen, tmp_path, tmp_path, every_manager()) == line
 
 
 def test_a_python_of_the_operators_choice_gets_a_package_by_its_own_pip(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_a_python_of_the_operators_choice_gets_a_package_by_its_own_pip(tmp_path
     lay(tmp_path, {"uv.lock": "", "pyproject.toml": ""})
     chosen = Candidate(tmp_path / "other/bin/python", OPERATORS_CHOICE)
 
-    added = addition("pytest-xdist", chosen, tmp_path, tmp_path, every_manager()).line
+    added = addition("pytest-xdist", chosen, tmp_path, tmp_path, every_manager())
     assert added == "other/bin/python -m pip install pytest-xdist"
 
 
@@ -255,7 +255,7 @@ def on_path(folder: Path, *programs: str) -> str:
 
 
 def line(root: Path, search_path: str, *rejected: Candidate) -> str:
-    return advice.remedy(root, rejected, search_path=search_path).line
+    return advice.remedy(root, rejected, search_path=search_path)
 
 
 def test_a_python_on_path_that_has_pytest_is_named_instead_of_a_new_environment(tmp_path: Path) -> None:
@@ -332,7 +332,7 @@ def test_a_manager_that_is_not_installed_is_replaced_by_pip_unless_pip_cannot_re
     own = environment(tmp_path / ".venv", "pip")
     chosen = Candidate(own / "bin/python", ".venv in the project root")
 
-    lines = [line(tmp_path, "", lacking(own)), addition("pytest-xdist", chosen, tmp_path, tmp_path, "").line]
+    lines = [line(tmp_path, "", lacking(own)), addition("pytest-xdist", chosen, tmp_path, tmp_path, "")]
 
     assert without == new
     assert lines == [into_one, f"{PIP} pytest-xdist"]

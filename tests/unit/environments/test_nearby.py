@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.api.errors import Fix
+from pytest_mcp.api.advice import Advice
 from pytest_mcp.config.model import Options, configure
 from pytest_mcp.environments import interpreter, nearby
 from tests.support.projects.disk import environment, lay
 
 
 def lead(root: Path, folder: Path, tried: list[Path]) -> str | None:
-    fix = nearby.lead(root, folder, tried)
-    return None if fix is None else fix.line
+    return nearby.lead(root, folder, tried)
 
 
 @pytest.mark.parametrize("name", ["env", ".env", "virtualenv", "my env"])
@@ -62,8 +61,10 @@ def test_the_newest_environment_of_a_tool_that_is_meant_for_tests_is_named(tmp_p
     environment(tmp_path / ".tox/py313")
 
     assert lead(tmp_path, tmp_path, []) is None
-    line = f"start pytest-mcp with --python {tmp_path}/.tox/py311/bin/python"
-    assert nearby.of_tools(tmp_path, []) == Fix(line, for_operator=True)
+    python = f"{tmp_path}/.tox/py311/bin/python"
+    named = nearby.of_tools(tmp_path, [])
+    assert named is not None
+    assert named.parts == (Advice("python", f"start pytest-mcp with --python {python}", (python,)),)
 
 
 def test_environments_of_folders_below_are_reached_by_naming_a_path(tmp_path: Path) -> None:

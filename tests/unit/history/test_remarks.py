@@ -18,7 +18,7 @@ def past(tmp_path: Path) -> Iterator[Past]:
 
 
 def remark(past: Past, *node_ids: str) -> list[str]:
-    return remarks.remarks(past.scope, [[node_id] for node_id in node_ids or (TEST,)])
+    return [each.sentence for each in remarks.remarks(past.scope, [[node_id] for node_id in node_ids or (TEST,)])]
 
 
 def test_a_test_that_fails_for_a_while_is_told_with_the_commit_since_when(past: Past) -> None:
@@ -58,7 +58,7 @@ def test_each_group_has_one_line_about_its_first_test_and_there_are_few(past: Pa
 
     told = remarks.remarks(past.scope, [[name, "t.py::test_0"] for name in names])
 
-    assert [line.partition(": ")[0] for line in told] == names[: remarks.MOST_GROUPS]
+    assert [each.node_id for each in told] == names[: remarks.MOST_GROUPS]
 
 
 def test_a_history_that_cannot_be_read_has_no_remarks(past: Past, tmp_path: Path) -> None:

@@ -17,8 +17,11 @@ Schema = Mapping[str, Any]
 SHORT_FLAGS = {"markers": "-m", "keywords": "-k", "failfast": "-x"}
 # Separates them from the operator's settings, some of which have the same names.
 DEST_PREFIX = "tool_"
-# Where an agent's description of a parameter does not fit what is typed: the words for it.
-_TYPED_WORDS = {"true: since the default branch.": "Without REF: since the default branch."}
+# Where an agent's description of a parameter does not fit what is typed.
+_HELP = {
+    "changed": "Only tests that changes since this git ref can reach, nearest first."
+    " Without REF: since the default branch."
+}
 
 
 def add_to(parser: argparse.ArgumentParser, tool: str, parameters: Schema) -> None:
@@ -26,7 +29,7 @@ def add_to(parser: argparse.ArgumentParser, tool: str, parameters: Schema) -> No
     required = parameters.get("required", ())
     for name, schema in parameters["properties"].items():
         dest = DEST_PREFIX + name
-        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _help(schema)}
+        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _help(name, schema)}
         if schema.get("type") == "array":
             parser.add_argument(dest, nargs="*", metavar=name.upper().removesuffix("S"), **common)
         elif name in required:
@@ -73,14 +76,16 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _help(schema: Schema) -> str:
+def shortest(name: str) -> str:
+    """How this parameter is typed."""
+    return SHORT_FLAGS.get(name) or _flag(name)
+
+
+def _help(name: str, schema: Schema) -> str:
     # The description of a switch says what happens without it.
     has_default = "default" in schema and schema.get("type") != "boolean"
     default = f" (default: {schema['default']})" if has_default else ""
-    description = schema["description"]
-    for words, typed in _TYPED_WORDS.items():
-        description = description.replace(words, typed)
-    return f"{description}{default}".replace("%", "%%")
+    return f"{_HELP.get(name, schema['description'])}{default}".replace("%", "%%")
 
 
 def _kind(name: str, schema: Schema) -> dict[str, Any]:

@@ -1,36 +1,52 @@
-"""The advice of an error or of `explain_environment`, as a person follows it in the working directory.
+"""Advice in the words of the command line, as a person follows it in the working directory.
 
-In comes a line for agents and operators, whose commands are run in the root; out comes the line that a person types.
+In come sentences for agents and operators, whose commands are run in the root; out come the words that a person types.
 Which advice is given is decided in `environments/advice.py` and `report/environment/readiness.py`.
 """
 
 import os
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_mcp.api.errors import CallError, ExecutionFailed, Fix, InvalidParams
+from pytest_mcp.api.advice import Advice, Sentence
+from pytest_mcp.api.errors import CallError, ExecutionFailed, InvalidParams
+from pytest_mcp.cli.arguments import tool_flags
 from pytest_mcp.cli.arguments.tool_flags import Arguments
-from pytest_mcp.environments import git_files, host, nearby
-from pytest_mcp.environments.managers.registry import MANAGERS
-from pytest_mcp.report.environment import readiness
-from pytest_mcp.report.notices.whole_run import FIX
+from pytest_mcp.environments import git_files, host
 
 ELSEWHERE = "cd into the project's folder, or name it with --root."
-_PROGRAMS = frozenset({"cd", "ln", "mv", "printf", "python3", *(manager.name for manager in MANAGERS)})
-
-# A Python in, the words of the command that uses it out.
-WithPython = Callable[[str], list[str]]
+# The commands that call the tools.
+_COMMANDS = {"discover_tests": "discover", "execute_tests": "run"}
 
 
-def message(error: CallError, root: Path, with_python: WithPython) -> str:
+@dataclass(frozen=True)
+class Typist:
+    """Where somebody has typed a command, and what they type instead of changing the server or the call."""
+
+    root: Path
+    # A Python in, the words of the command that uses it out.
+    with_python: Callable[[str], Sequence[str]]
+    # The command that names these folders; None if the command takes none.
+    with_folders: Callable[[Sequence[str]], str] | None = None
+
+
+def typed(words: str, typist: Typist) -> str:
+    return _joined(words, lambda part: _typed(part, typist))
+
+
+def in_flags(words: str) -> str:
+    """Without a typist: parameters as flags, tools as commands."""
+    return _joined(words, _in_flags)
+
+
+def message(error: CallError, typist: Typist) -> str:
     """The error's message with the fix for a person."""
-    fix = error.fix if isinstance(error, ExecutionFailed) else None
-    if fix is None:
+    if not isinstance(error, ExecutionFailed) or error.fix is None:
         return error.message
-    line = ELSEWHERE if _is_elsewhere(error, fix, root) else typed(fix.line, root, with_python)
-    return error.message.replace(f"\nfix: {fix.line}", f"\nfix: {line}", 1)
+    is_elsewhere = _is_elsewhere(error, error.fix, typist.root)
+    return error.message_with(ELSEWHERE if is_elsewhere else typed(error.fix, typist))
 
 
 def with_refs(error: CallError, arguments: Arguments, root: Path) -> CallError:
@@ -50,34 +66,45 @@ def with_refs(error: CallError, arguments: Arguments, root: Path) -> CallError:
     return InvalidParams(meant)
 
 
-def typed(line: str, root: Path, with_python: WithPython) -> str:
-    if line == readiness.ELSEWHERE:
-        return ELSEWHERE
-    if (python := nearby.chosen_python(line)) is not None:
-        return shlex.join(with_python(python))
-    before, command = readiness.split_command(line)
-    return f"{before}{_to(root)}{command}" if _is_command(command) else line
-
-
 def notices(given: Sequence[str], root: Path) -> list[str]:
-    """Those of an answer, with the fix for a person."""
-    return [f"{FIX}{typed(each[len(FIX) :], root, lambda _: [])}" if each.startswith(FIX) else each for each in given]
+    """Those of an answer. None of them is about the choice of a Python."""
+    typist = Typist(root, lambda _: ())
+    return [typed(each, typist) for each in given]
 
 
-def _is_elsewhere(error: CallError, fix: Fix, root: Path) -> bool:
+def _joined(words: str, say: Callable[[Advice], str]) -> str:
+    parts = words.parts if isinstance(words, Sentence) else (words,)
+    return "".join(say(part) if isinstance(part, Advice) else part for part in parts)
+
+
+def _typed(advice: Advice, typist: Typist) -> str:
+    match advice.kind:
+        case "shell":
+            return f"{_to(typist.root)}{advice.text}"
+        case "python":
+            return shlex.join(typist.with_python(advice.values[0]))
+        case "folders" if typist.with_folders is not None:
+            return typist.with_folders(advice.values)
+        case "root":
+            return ELSEWHERE
+    return _in_flags(advice)
+
+
+def _in_flags(advice: Advice) -> str:
+    match advice.kind:
+        case "parameter":
+            return tool_flags.shortest(advice.text)
+        case "tool":
+            return f"`pytest-mcp {_COMMANDS[advice.text]}`"
+        case "typed":
+            return advice.values[0]
+    return advice.text
+
+
+def _is_elsewhere(error: CallError, fix: Sentence, root: Path) -> bool:
     """As `doctor` decides it: a folder that is no project gets no environment."""
     has_python = (error.data.get("environment") or {}).get("interpreter") is not None
-    return not (has_python or fix.for_operator or host.is_project(root))
-
-
-def _is_command(line: str) -> bool:
-    """Not a sentence."""
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        return False
-    program = next((word for word in words if "=" not in word), "")
-    return "/" in program or program in _PROGRAMS
+    return not (has_python or fix.advice("python", "operator") or host.is_project(root))
 
 
 def _to(root: Path) -> str:

@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -21,9 +21,11 @@ from typing import Any
 import anyio
 
 from pytest_mcp.api import targets
+from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.results import ExplainResult
 from pytest_mcp.cli import found_entries, mcp_client, render_doctor, terminal
 from pytest_mcp.cli.arguments import typed_advice, typed_paths
+from pytest_mcp.cli.arguments.typed_advice import Typist
 from pytest_mcp.cli.arguments.typed_url import checked_url
 from pytest_mcp.cli.found_entries import FoundEntry
 from pytest_mcp.cli.mcp_client import Examination, Handshake, Target, server_command
@@ -60,9 +62,9 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     by_hand = f"Start the server by hand and read its output: {shlex.join(server_command(flags))} < /dev/null"
     arguments = {} if options.path is None else {"path": _from_root(options.path, config.root)}
     setup = ["pytest-mcp", *typed_flags(options, os.environ)]
-    advice = partial(typed_advice.typed, root=config.root, with_python=lambda it: [*setup, "--python", it, "setup"])
+    typist = Typist(config.root, lambda python: [*setup, "--python", python, "setup"], _with_folder)
     entries = Entries(_entries(config.root), partial(_with_python, options, config))
-    subject = Subject(mcp_client.local(flags, config), lambda _: by_hand, arguments, advice, entries)
+    subject = Subject(mcp_client.local(flags, config), lambda _: by_hand, arguments, typist, entries)
     return _examine(subject, options, config.environment)
 
 
@@ -75,6 +77,11 @@ def _entries(root: Path) -> list[FoundEntry]:
 
 def _with_python(options: argparse.Namespace, config: Config, python: str) -> Target:
     return mcp_client.local(server_flags(options, config._replace(python=Path(python))), config)
+
+
+def _with_folder(folders: Sequence[str]) -> str:
+    """The command that says more of the first of them."""
+    return shlex.join(["pytest-mcp", "doctor", folders[0]])
 
 
 def _from_root(typed: str, root: Path) -> str:
@@ -100,9 +107,8 @@ class Subject:
     # The next step if the server cannot be called, for the HTTP status that it answered with.
     next_step: Callable[[int | None], str]
     arguments: dict[str, Any] = field(default_factory=dict)
-    # The next step of the answer, as a person types it here.
-    typed: Callable[[str], str] = lambda step: step
-    # None if it is on HTTP.
+    # Both are None if it is on HTTP.
+    typist: Typist | None = None
     entries: Entries | None = None
 
 
@@ -131,10 +137,10 @@ def _examine(subject: Subject, options: argparse.Namespace, environment: Mapping
             show(render_doctor.rendered(render_doctor.of_handshake(handshake), style))
 
     found = anyio.run(mcp_client.examine, TOOL, subject.arguments, subject.target, on_handshake)
-    if (by_entry := _by_entry(found.answer, subject, environment)) is not None:
+    if (by_entry := _by_entry(found, subject, environment)) is not None:
         found = by_entry
     if found.answer is not None and _has_only_members(found.answer):
-        found = replace(found, answer=_by_members(found.answer, subject.target))
+        found = _by_members(found, found.answer, subject.target)
     standing = _standing(found, subject)
     told = _as_json(found, standing, subject) if options.json else _report(found, standing, subject, style)
     show(told)
@@ -148,22 +154,22 @@ def _style(environment: Mapping[str, str]) -> Style:
 
 def _standing(found: Examination, subject: Subject) -> Standing:
     if found.answer is not None:
-        return Standing(found.answer["ready"], found.answer["summary"], _next_step(found.answer, subject))
+        return Standing(found.answer["ready"], found.answer["summary"], _next_step(found, found.answer, subject))
     refusals = subject.target.refusals
     problem = (found.problem or "").partition("\n")[0]
     return Standing(False, f"Not ready: {problem}", subject.next_step(refusals[-1] if refusals else None))
 
 
-def _by_entry(answer: Answer | None, subject: Subject, environment: Mapping[str, str]) -> Examination | None:
+def _by_entry(first: Examination, subject: Subject, environment: Mapping[str, str]) -> Examination | None:
     """If no Python was found: the same with the Python of a client's entry, as that client starts the server."""
+    answer = first.answer
     if answer is None or answer["interpreter"] is not None or subject.entries is None:
         return None
     if any(other["source"] == OPERATORS_CHOICE for other in answer["candidates"]):
         return None
-    on_path = nearby.on_path(environment.get("PATH", ""))
     # Pythons that `doctor` names itself.
-    advised = map(nearby.chosen_python, filter(None, [answer["next_step"], on_path and on_path.line]))
-    chosen = found_entries.startable(subject.entries.found, Path(answer["root"]), filter(None, advised))
+    advised = Sentence(first.next_step, nearby.on_path(environment.get("PATH", "")) or "").values("python")
+    chosen = found_entries.startable(subject.entries.found, Path(answer["root"]), advised)
     if chosen is None:
         return None
     entry, python = chosen
@@ -182,49 +188,53 @@ def _told_by(entry: FoundEntry, answer: Answer) -> Answer:
 
 def _has_only_members(answer: Answer) -> bool:
     """Whether it is the root of a monorepo without an environment of its own, not even one that cannot be used."""
-    has_own = any(Path(other["python"]).is_relative_to(answer["root"]) for other in answer["candidates"])
+    has_own = _has_own(answer, Path(answer["root"]))
     can_run = answer["temporary_folder"]["writable"]
     return bool(answer.get("members")) and answer["interpreter"] is None and not has_own and can_run
 
 
-def _by_members(answer: Answer, target: Target) -> Answer:
+def _by_members(found: Examination, answer: Answer, target: Target) -> Examination:
     """The answer for the root, ready if every member is. Those that files do not show to be ready are examined."""
     members = []
     for member in answer["members"]:
-        if member["problem"] is not None and (fault := _fault(member["folder"], target, answer["next_step"])):
-            return answer | fault
+        if member["problem"] is not None and (fault := _fault(member["folder"], target, answer)):
+            return replace(found, answer=answer | fault, next_step=fault["next_step"])
         members.append(member | {"problem": None})
     count = "1 member has" if len(members) == 1 else f"{len(members)} members have"
     summary = f"Ready: {count} pytest; their tests were not collected"
-    return answer | {"ready": True, "summary": summary, "next_step": None, "problem": None, "members": members}
+    ready = {"ready": True, "summary": summary, "next_step": None, "problem": None, "members": members}
+    return replace(found, answer=answer | ready, next_step=Sentence())
 
 
-def _fault(folder: str, target: Target, step_of_root: str | None) -> Answer | None:
+def _fault(folder: str, target: Target, root: Answer) -> Answer | None:
     """What replaces the root's keys if this member is not ready."""
     found = anyio.run(mcp_client.examine, TOOL, {"path": folder}, target, lambda _: None)
     if found.answer is not None and found.answer["ready"]:
         return None
-    told = found.answer or {"summary": (found.problem or "").partition("\n")[0], "problem": found.problem}
-    step = told.get("next_step") or ""
-    return {
-        "summary": f"Not ready: {in_line(folder)}: {told['summary'].removeprefix('Not ready: ')}",
-        # Another step may change the root, such as by a new environment there. Members of a workspace share the root's.
-        "next_step": step if folder in step or step == step_of_root else shlex.join(["pytest-mcp", "doctor", folder]),
-        "problem": told["problem"],
-    }
+    problem = (found.problem or "").partition("\n")[0]
+    told = found.answer or {"summary": f"Not ready: {problem}", "problem": found.problem, "next_step": None}
+    # Without an environment of its own a step may change the root. Members of a workspace share the root's.
+    is_own = told["next_step"] == root["next_step"] or _has_own(told, Path(root["root"], folder))
+    step = Sentence(found.next_step or told["next_step"] if is_own else _with_folder([folder]))
+    return {"summary": f"{told['summary']} (in {in_line(folder)})", "next_step": step, "problem": told["problem"]}
 
 
-def _next_step(answer: Answer, subject: Subject) -> str | None:
+def _has_own(answer: Answer, folder: Path) -> bool:
+    """Whether there is an environment inside this folder, even one that cannot be used."""
+    chosen = answer.get("interpreter")
+    pythons = [*([chosen["executable"]] if chosen else []), *(each["python"] for each in answer.get("candidates", ()))]
+    return any(Path(python).is_relative_to(folder) for python in pythons)
+
+
+def _next_step(found: Examination, answer: Answer, subject: Subject) -> str | None:
     """In the words of the command line."""
-    step: str | None = answer["next_step"]
     ready = [member["folder"] for member in answer.get("members") or [] if member["problem"] is None]
-    names_folders = step is not None and step.startswith(nearby.CALL_WITH)
-    if answer["interpreter"] is None and ready and (answer["ready"] or names_folders or not _has_only_members(answer)):
+    is_named = bool(found.next_step.advice("folders"))
+    if answer["interpreter"] is None and ready and (answer["ready"] or is_named or not _has_only_members(answer)):
         return shlex.join(["pytest-mcp", "run", *ready])
-    if step is not None and names_folders:
-        first, _ = json.JSONDecoder().raw_decode(step, len(nearby.CALL_WITH))
-        return shlex.join(["pytest-mcp", "doctor", first])
-    return step and subject.typed(step)
+    if subject.typist is None or not found.next_step:
+        return answer["next_step"] and str(answer["next_step"])
+    return typed_advice.typed(found.next_step, subject.typist)
 
 
 def _report(found: Examination, standing: Standing, subject: Subject, style: Style) -> str:

@@ -7,6 +7,7 @@ files cannot import models; and Django names its test files tests.py, which pyte
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pytest_mcp.api.advice import Sentence, in_shell
 from pytest_mcp.api.requests import Request
 from pytest_mcp.environments.django import PLUGIN
 from pytest_mcp.environments.host import Surroundings
@@ -19,19 +20,19 @@ _TESTS = ("tests.py", "test_*.py")
 _UNCONFIGURED = {"ImproperlyConfigured": "DJANGO_SETTINGS_MODULE", "AppRegistryNotReady": ""}
 
 
-def when_empty(run: Run[Request], around: Surroundings) -> str | None:
+def when_empty(run: Run[Request], around: Surroundings) -> Sentence | None:
     """The step if no test was found."""
     portrait = run.ledger.portrait
     return None if portrait is None or _TESTS[0] in portrait.python_files else _step(portrait, around)
 
 
-def when_uncollected(error_type: str, message: str, run: Run[Request], around: Surroundings) -> str | None:
+def when_uncollected(error_type: str, message: str, run: Run[Request], around: Surroundings) -> Sentence | None:
     """The step if this error kept a file from being collected."""
     portrait, words = run.ledger.portrait, _UNCONFIGURED.get(error_type.rpartition(".")[2])
     return None if portrait is None or words is None or words not in message else _step(portrait, around)
 
 
-def _step(portrait: Portrait, around: Surroundings) -> str | None:
+def _step(portrait: Portrait, around: Surroundings) -> Sentence | None:
     if around.django is None:
         return None
     has_plugin = any(f"pytest-{name}".startswith(f"{PLUGIN}-") for name in portrait.plugins)
@@ -41,11 +42,12 @@ def _step(portrait: Portrait, around: Surroundings) -> str | None:
         settings["python_files"] = _TESTS
     if portrait.inifile is None:
         lines = "".join(f"{line}\\n" for line in ("[pytest]", *_ini(settings)))
-        return " && ".join(filter(None, [install, f"printf '{lines}' > pytest.ini"]))
+        return in_shell(" && ".join(filter(None, [install, f"printf '{lines}' > pytest.ini"])))
     file = Path(portrait.inifile)
     lines = " and ".join(_toml(settings) if file.suffix == ".toml" else _ini(settings))
     shown = file.relative_to(around.root) if file.is_relative_to(around.root) else file
-    return f"{f'Run {install} and add' if install else 'Add'} {lines} to the settings of pytest in {shown}."
+    rest = f" {lines} to the settings of pytest in {shown}."
+    return Sentence("Run ", in_shell(install), " and add", rest) if install else Sentence("Add", rest)
 
 
 def _ini(settings: Mapping[str, Sequence[str]]) -> list[str]:

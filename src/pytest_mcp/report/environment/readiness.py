@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_mcp import text
+from pytest_mcp.api.advice import Advice, Sentence, in_shell
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed
 from pytest_mcp.api.requests import Request, Survey
 from pytest_mcp.environments.host import Surroundings
@@ -20,11 +21,9 @@ from pytest_mcp.report.environment import for_django
 
 # Of a message in one line, in characters.
 SHOWN_MESSAGE = 200
-ELSEWHERE = "Start the server in the project's folder, or name it with --root."
-_BY_HAND = "Run it by hand to see the error: {command}"
-_INSTALL = "Install what the project needs into "
-# Of the sentences that end with a command.
-_BEFORE_COMMANDS = (_BY_HAND.partition(": ")[0], _INSTALL)
+ELSEWHERE = Sentence(Advice("root", "Start the server in the project's folder, or name it with --root."))
+# Followed by the command.
+_BY_HAND = "Run it by hand to see the error: "
 # pytest's words for two test files of one name, and the option that allows them.
 _CLASH = "import file mismatch"
 _IMPORTLIB = "--import-mode=importlib"
@@ -60,10 +59,15 @@ def of_failure(error: CallError, run: Run[Survey] | None, around: Surroundings) 
     fault = run.ledger.usage_fault if run else None
     known = {
         "seconds": run.time_limit if run else None,
-        "command": shlex.join(run.command) if run else None,
         "settings": (fault.configuration if fault else None) or "its settings, a plugin or a conftest.py",
     }
-    return _not_ready(what.format(**known), _certain_help(error, run, around) or step.format(**known))
+    return _not_ready(what.format(**known), _certain_help(error, run, around) or _usual(step, known, run))
+
+
+def _usual(step: str, known: Mapping[str, object], run: Run[Survey] | None) -> str:
+    if step == _BY_HAND:
+        return Sentence(_BY_HAND, in_shell(shlex.join(run.command) if run else ""))
+    return step if isinstance(step, Sentence) else step.format(**known)
 
 
 def _certain_help(error: CallError, run: Run[Survey] | None, around: Surroundings) -> str | None:
@@ -75,7 +79,7 @@ def _certain_help(error: CallError, run: Run[Survey] | None, around: Surrounding
     if error.error_type == "spawn_failure" and not around.temporary.writable:
         return "Set TMPDIR to a folder that can be written to."
     fix = error.fix
-    return fix.line if fix is not None and (around.looks_like_a_project or fix.for_operator) else None
+    return fix if fix is not None and (around.looks_like_a_project or fix.advice("python", "operator")) else None
 
 
 def of_survey(run: Run[Survey], around: Surroundings) -> Standing:
@@ -85,8 +89,9 @@ def of_survey(run: Run[Survey], around: Surroundings) -> Standing:
         return _uncollected(ledger.collection_failures, run, around)
     if ledger.imported_elsewhere:
         first = ledger.imported_elsewhere[0]
-        step = around.installation or f"Install this checkout as editable (pip install -e) into {_environment(run)}."
-        return _not_ready(f"the tests do not test the code here: {first.name} is imported from {first.file}", step)
+        step = f"Install this checkout as editable (pip install -e) into {_environment(run)}."
+        what = f"the tests do not test the code here: {first.name} is imported from {first.file}"
+        return _not_ready(what, around.installation or step)
     if not ledger.items:
         return _not_ready("no test was found", _where_tests_are(run, around))
     hello, count = ledger.hello, len(ledger.items)
@@ -94,17 +99,11 @@ def of_survey(run: Run[Survey], around: Surroundings) -> Standing:
     return Standing(True, f"Ready: {count} test{'s' if count > 1 else ''}{versions}", None)
 
 
-def help_with(run: Run[Request], around: Surroundings) -> str | None:
+def help_with(run: Run[Request], around: Surroundings) -> Sentence | None:
     """The next step for a run that could not collect a file, or that found no test; None if none is certain."""
     if run.ledger.collection_failures:
         return _help_with(run.ledger.collection_failures[0], run, around)
     return None if run.ledger.deselected else for_django.when_empty(run, around)
-
-
-def split_command(step: str) -> tuple[str, str]:
-    """A next step as the words before its command, if it has any, and the command."""
-    before, colon, command = step.partition(": ")
-    return (before + colon, command) if step.startswith(_BEFORE_COMMANDS) else ("", step)
 
 
 def uncollected_line(event: CollectionFailed) -> str:
@@ -120,11 +119,11 @@ def _uncollected(broken: list[CollectionFailed], run: Run[Survey], around: Surro
     error = failures.collection_error(broken[0])
     correct = f"Correct {error.file}."
     if error.error_type == "ModuleNotFoundError":
-        correct = f"{_INSTALL}{_environment(run)}, or correct the import."
+        correct = f"Install what the project needs into {_environment(run)}, or correct the import."
     return _not_ready(summary, _help_with(broken[0], run, around) or correct)
 
 
-def _help_with(event: CollectionFailed, run: Run[Request], around: Surroundings) -> str | None:
+def _help_with(event: CollectionFailed, run: Run[Request], around: Surroundings) -> Sentence | None:
     """What certainly helps a file that cannot be collected."""
     error = failures.collection_error(event)
     missing = error.message.partition("'")[2].partition("'")[0].partition(".")[0]
@@ -134,16 +133,18 @@ def _help_with(event: CollectionFailed, run: Run[Request], around: Surroundings)
         return for_django.when_uncollected(error.error_type, error.message, run, around)
     if missing in around.in_src:
         step = f"Install the project itself as editable into {_environment(run)}, or set pythonpath = src for pytest."
-        return around.installation or step
-    return f"{_INSTALL}{_environment(run)}: {around.installation}" if around.installation else None
+        return around.installation or Sentence(step)
+    if around.installation is None:
+        return None
+    return Sentence(f"Install what the project needs into {_environment(run)}: ", around.installation)
 
 
-def _by_importlib(run: Run[Request], around: Surroundings) -> str:
+def _by_importlib(run: Run[Request], around: Surroundings) -> Sentence:
     """Two test files have the same name, in folders without __init__.py."""
     settings = run.ledger.portrait.inifile if run.ledger.portrait else None
     if settings is None:
-        return f"printf '[pytest]\\naddopts = {_IMPORTLIB}\\n' > pytest.ini"
-    return f"Add {_IMPORTLIB} to addopts in {_line(settings.removeprefix(f'{around.root}/'))}."
+        return in_shell(f"printf '[pytest]\\naddopts = {_IMPORTLIB}\\n' > pytest.ini")
+    return Sentence(f"Add {_IMPORTLIB} to addopts in {_line(settings.removeprefix(f'{around.root}/'))}.")
 
 
 def _where_tests_are(run: Run[Survey], around: Surroundings) -> str:

@@ -6,6 +6,7 @@ in `selection`, those on skipped tests in `skips`, on pytest's warnings in `warn
 
 from itertools import chain
 
+from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
@@ -13,8 +14,6 @@ from pytest_mcp.report import pytest_output
 from pytest_mcp.report.notices import changes, memory, selection, shards, skips, warnings, workers
 from pytest_mcp.text import few, in_line, label, quoted
 
-# How a notice begins that says what to do, as in the message of an error.
-FIX = "fix: "
 # pytest's exit code for an interruption, by which xdist stops at maxfail.
 STOPPED_BY_XDIST = 2
 # Slow tests are named if a run is longer than this (in seconds), has this many tests, and at most this many of them
@@ -101,7 +100,8 @@ def _collection(ledger: Ledger) -> list[str]:
 
 
 def _fix(run: Run[Request]) -> list[str]:
-    return [] if run.fix is None else [f"{FIX}{run.fix}"]
+    """What to do, as in the message of an error."""
+    return [] if run.fix is None else [Sentence("fix: ", run.fix)]
 
 
 def _stopped_early(ledger: Ledger) -> list[str]:

@@ -1,13 +1,16 @@
 """Advice as a person follows it: commands that work in the working directory, and no sentences for operators."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pytest_mcp.api.advice import Advice, Sentence, by_operator, in_shell
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams, RunEnvironment, RunFacts
 from pytest_mcp.cli import render
 from pytest_mcp.cli.arguments import typed_advice
+from pytest_mcp.cli.arguments.typed_advice import Typist
 from pytest_mcp.cli.colours import Painter
 from pytest_mcp.environments import advice
 from pytest_mcp.report.environment import readiness
@@ -16,12 +19,12 @@ from tests.support.git import git
 INSTALL = "python3 -m venv .venv && .venv/bin/python -m pip install pytest"
 
 
-def with_python(python: str) -> list[str]:
-    return ["pytest-mcp", "run", "--python", python]
+def typist(root: Path) -> Typist:
+    return Typist(root, lambda python: ["pytest-mcp", "run", "--python", python])
 
 
 def typed(line: str, root: Path) -> str:
-    return typed_advice.typed(line, root, with_python)
+    return typed_advice.typed(in_shell(line), typist(root))
 
 
 @pytest.fixture
@@ -62,30 +65,39 @@ def test_a_shell_that_came_through_a_symlink_is_led_to_the_root(unit: Path, monk
 
 
 def test_the_command_in_a_sentence_goes_to_the_root_too(unit: Path) -> None:
-    sentence = "Install what the project needs into /a/.venv: .venv/bin/python -m pip install -e ."
-    expected = "Install what the project needs into /a/.venv: cd ../.. && .venv/bin/python -m pip install -e ."
+    sentence = Sentence("Install it into /a/.venv: ", in_shell(".venv/bin/python -m pip install -e ."), ".")
+    expected = "Install it into /a/.venv: cd ../.. && .venv/bin/python -m pip install -e .."
 
-    assert typed(sentence, unit.parent.parent) == expected
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Correct tests/test_a.py.",
-        "Provide what the test modules need, they skip themselves: python3 is too old",
-        "Install what the project needs into /a/.venv, or correct the import.",
-        'call with path="service", which has an environment of its own',
-        "start pytest-mcp with --python and the path of the project's Python",
-        "don't",
-    ],
-)
-def test_a_sentence_is_not_taken_for_a_command(unit: Path, sentence: str) -> None:
-    assert typed(sentence, unit.parent) == sentence
+    assert typed_advice.typed(sentence, typist(unit.parent.parent)) == expected
 
 
-@pytest.mark.parametrize("start", ["start pytest-mcp with", "start pytest-mcp in '/a b', or give it"])
-def test_a_python_that_the_operator_is_to_choose_is_a_command_with_it(unit: Path, start: str) -> None:
-    assert typed(f"{start} --python '/a b/python3'", unit.parent) == "pytest-mcp run --python '/a b/python3'"
+def test_words_without_advice_stay_as_they_are_even_if_they_are_those_of_a_command(unit: Path) -> None:
+    assert typed_advice.typed(INSTALL, typist(unit.parent)) == INSTALL
+    assert typed_advice.typed(by_operator("give it --python"), typist(unit.parent)) == "give it --python"
+
+
+def test_a_python_that_the_operator_is_to_choose_is_a_command_with_it(unit: Path) -> None:
+    advice = Sentence(Advice("python", "start pytest-mcp somehow", ("/a b/python3",)))
+
+    assert typed_advice.typed(advice, typist(unit)) == "pytest-mcp run --python '/a b/python3'"
+
+
+def test_folders_are_named_by_a_command_that_takes_them(unit: Path) -> None:
+    advice = Sentence(Advice("folders", 'call with path="a" or "b"', ("a", "b")))
+
+    naming = replace(typist(unit), with_folders=" ".join)
+
+    assert typed_advice.typed(advice, naming) == "a b"
+    assert typed_advice.typed(advice, typist(unit)) == 'call with path="a" or "b"'
+
+
+def test_parameters_and_tools_are_flags_and_commands(unit: Path) -> None:
+    used = Sentence(Advice("tool", "discover_tests"), " with ", Advice("parameter", "keywords"))
+    filtered = Sentence(Advice("parameter", "show_capture"), ": ", Advice("typed", "send true", ("write nothing",)))
+
+    assert used == "discover_tests with keywords"
+    assert typed_advice.typed(used, typist(unit)) == typed_advice.in_flags(used) == "`pytest-mcp discover` with -k"
+    assert typed_advice.in_flags(filtered) == "--show-capture: write nothing"
 
 
 def failed(root: Path, *, interpreter: str | None) -> ExecutionFailed:
@@ -94,21 +106,21 @@ def failed(root: Path, *, interpreter: str | None) -> ExecutionFailed:
 
 
 def test_a_folder_that_is_no_project_gets_one_answer(tmp_path: Path) -> None:
-    assert typed(readiness.ELSEWHERE, tmp_path) == typed_advice.ELSEWHERE
+    assert typed_advice.typed(readiness.ELSEWHERE, typist(tmp_path)) == typed_advice.ELSEWHERE
     error = failed(tmp_path, interpreter=None)
-    said = typed_advice.message(error, tmp_path, with_python)
+    said = typed_advice.message(error, typist(tmp_path))
 
     assert said == f"no pytest\ntried\nfix: {typed_advice.ELSEWHERE}"
     assert "fix: python3 -m venv .venv && " in error.message
-    assert "venv" in typed_advice.message(failed(tmp_path, interpreter="python"), tmp_path, with_python)
+    assert "venv" in typed_advice.message(failed(tmp_path, interpreter="python"), typist(tmp_path))
     (tmp_path / "setup.cfg").touch()
-    assert "venv" in typed_advice.message(error, tmp_path, with_python)
+    assert "venv" in typed_advice.message(error, typist(tmp_path))
 
 
 def test_an_error_without_a_fix_keeps_its_message(tmp_path: Path) -> None:
     error = ExecutionFailed("crash", "fix: nothing", RunFacts())
 
-    assert typed_advice.message(error, tmp_path, with_python) == error.message
+    assert typed_advice.message(error, typist(tmp_path)) == error.message
 
 
 def test_a_ref_that_was_typed_with_a_space_is_recognised(tmp_path: Path) -> None:

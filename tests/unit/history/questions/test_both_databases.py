@@ -5,7 +5,7 @@ import math
 from pytest_mcp.api.history import Durations
 from pytest_mcp.history.questions import failing, flaky, one_test, slow
 from pytest_mcp.history.questions.runs import ids_below
-from pytest_mcp.history.remarks import remarks
+from pytest_mcp.history.remarks import Remark, remarks
 from pytest_mcp.history.rows import TestRow
 from tests.support.history.past_runs import Past
 
@@ -36,7 +36,7 @@ def test_every_question_has_the_same_answer_in_each_database(address: str) -> No
     assert len(ids_below(past.scope, "a/t.py") or ()) == 10
     assert slow.ask(past.scope, "nowhere").slow == Durations(changed=[], suites=[], slowest=[])
     assert remarks(past.scope, [["b/t.py::broken"], ["a/t.py::flaky"], ["a/t.py::test_1"]]) == [
-        "b/t.py::broken: fails since ccccccc, 3 runs ago.",
-        "a/t.py::flaky: flaky: failed 3 of 30 times, with both outcomes on unchanged code.",
+        Remark("b/t.py::broken", "fails since ccccccc, 3 runs ago"),
+        Remark("a/t.py::flaky", "flaky: failed 3 of 30 times, with both outcomes on unchanged code"),
     ]
     past.store.close()

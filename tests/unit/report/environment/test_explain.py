@@ -6,7 +6,8 @@ from pathlib import Path
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_mcp.api.errors import ExecutionFailed, Fix, RunFacts
+from pytest_mcp.api.advice import in_shell
+from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.api.results import ExplainResult
 from pytest_mcp.environments.git_files import Checkout
 from pytest_mcp.environments.interpreter import Candidate
@@ -87,7 +88,7 @@ def test_a_project_that_is_ready_is_told_with_every_key() -> None:
 def test_without_a_python_everything_that_it_would_have_told_is_null_and_the_fix_is_the_next_step() -> None:
     broken = Candidate(Path("/project/.venv/bin/python"), ".venv in the project root", "does not exist")
     error = ExecutionFailed(
-        "environment", "no Python", RunFacts(), details=["tried it"], fix=Fix("python3 -m venv .venv")
+        "environment", "no Python", RunFacts(), details=["tried it"], fix=in_shell("python3 -m venv .venv")
     )
 
     answer = explained(trial(None, broken, error=error), SURROUNDINGS)

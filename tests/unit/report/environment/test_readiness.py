@@ -5,7 +5,8 @@ from typing import Any, get_args
 
 import pytest
 
-from pytest_mcp.api.errors import ErrorType, ExecutionFailed, Fault, Fix, RefusedByPytest, RunFacts
+from pytest_mcp.api.advice import Sentence, by_operator, in_shell
+from pytest_mcp.api.errors import ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
 from pytest_mcp.environments.django import Django
 from pytest_mcp.events.collection import Deselected
 from pytest_mcp.events.model import Event, ImportedElsewhere, UsageFault
@@ -26,7 +27,7 @@ from tests.support.invented.surveys import (
 NOWHERE = around(looks_like_a_project=False)
 
 
-def failed(error_type: ErrorType, headline: str = "it failed", *, fix: Fix | None = None) -> ExecutionFailed:
+def failed(error_type: ErrorType, headline: str = "it failed", *, fix: Sentence | None = None) -> ExecutionFailed:
     return ExecutionFailed(error_type, headline, RunFacts(), fix=fix)
 
 
@@ -61,20 +62,20 @@ def test_whatever_a_run_fails_by_has_words_and_a_next_step(error_type: ErrorType
 def test_the_fix_of_an_error_is_the_next_step_as_it_stands() -> None:
     fix = "python3 -m venv '/a {b}/.venv'"
 
-    assert next_step(of_failure(failed("environment", fix=Fix(fix)), None, SURROUNDINGS)) == fix
+    assert next_step(of_failure(failed("environment", fix=in_shell(fix)), None, SURROUNDINGS)) == fix
 
 
 def test_a_folder_that_is_no_project_is_not_to_be_made_one() -> None:
-    step = next_step(of_failure(failed("environment", fix=Fix("python3 -m venv .venv")), None, NOWHERE))
+    step = next_step(of_failure(failed("environment", fix=in_shell("python3 -m venv .venv")), None, NOWHERE))
 
     assert "--root" in step
     assert step == next_step(of_survey(surveyed(selected=0), NOWHERE))
 
 
 def test_a_line_for_the_operator_is_given_even_where_there_is_no_project() -> None:
-    fix = Fix("start pytest-mcp in /elsewhere", for_operator=True)
+    fix = by_operator("start pytest-mcp in /elsewhere")
 
-    assert next_step(of_failure(failed("environment", fix=fix), None, NOWHERE)) == fix.line
+    assert next_step(of_failure(failed("environment", fix=fix), None, NOWHERE)) == fix
 
 
 def test_a_process_that_cannot_start_for_want_of_a_temporary_folder_needs_one() -> None:
