@@ -30,7 +30,7 @@ from pytest_mcp.cli.commands import hook
 from pytest_mcp.cli.setup import json_text
 from pytest_mcp.config import endpoint
 from pytest_mcp.environments import project, requirements
-from pytest_mcp.environments.managers import conda, pip
+from pytest_mcp.environments.managers import conda, lines
 from pytest_mcp.events import decode
 from pytest_mcp.events.collection import Marks, NothingSelected
 from pytest_mcp.events.model import Event, Finished, Interrupted, Phase, Started, UsageFault, Warned
@@ -241,7 +241,7 @@ def of_files(said: str, folder: Path) -> object:
     found = project.read(folder)
     return (
         requirements.standard(found, group="", extra=""),
-        pip.of_file(folder / "requirements.txt"),
+        lines.of_file(folder / "requirements.txt"),
         conda.listed(folder / "environment.yml"),
     )
 

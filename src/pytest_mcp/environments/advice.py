@@ -1,8 +1,8 @@
 """The one line that gives a project a usable Python with pytest, or one more package.
 
 In come the root, the folder that a call pointed at and the rejected candidates; out comes the advice. What it says
-deletes nothing, and what it creates is found by `interpreter`. Only files are read for it. What each manager needs is
-in `managers/`, which environments exist elsewhere in `nearby`.
+deletes nothing, and what it creates is found by `interpreter`. Only files are read for it. The line of each manager
+is in `managers/lines.py`, which environments exist elsewhere in `nearby`.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,9 @@ from pathlib import Path
 from pytest_mcp.api.advice import Sentence, by_operator, in_shell
 from pytest_mcp.environments import nearby, shell, virtualenv
 from pytest_mcp.environments.interpreter import OPERATORS_CHOICE, Candidate
-from pytest_mcp.environments.managers import lookup
-from pytest_mcp.environments.managers.protocol import Manager, Project
+from pytest_mcp.environments.managers import lines, lookup
+from pytest_mcp.environments.managers.lines import Project
+from pytest_mcp.environments.managers.protocol import Manager
 from pytest_mcp.environments.managers.registry import MANAGERS, PLAIN
 
 _CORRECT = f"correct {OPERATORS_CHOICE}, or omit it to use the project's own environment"
@@ -35,17 +36,16 @@ def addition(package: str, chosen: Candidate, root: Path, folder: Path, search_p
     project = Project(root, inside, lookup.nearest(inside, root), [chosen.python], package, search_path)
     managers = [] if chosen.source == OPERATORS_CHOICE else _installed(project)
     for manager in (*managers, PLAIN):
-        declared = manager.declared(project)
+        declared = lines.declared(manager, project)
         if declared is not None and package in declared.packages:
-            return in_shell(manager.install_line(project, declared))
-    adding = next((manager for manager in managers if manager.can_add), PLAIN)
-    fix = in_shell(adding.install_line(project, None))
+            return in_shell(lines.line(manager, project, declared))
+    fix = in_shell(lines.line(next(filter(lines.can_add, managers), PLAIN), project, None))
     return fix if _is_usable(fix) else Sentence(f"install {package} into the environment of the project's Python")
 
 
 def installation(root: Path, python: Path, home: Path, search_path: str) -> Sentence | None:
     """The line that installs the project in the folder `home` itself into the environment of this Python."""
-    line = PLAIN.project_line(Project(root, home, lookup.nearest(home, root), [python], search_path=search_path))
+    line = lines.of_project(Project(root, home, lookup.nearest(home, root), [python], search_path=search_path))
     return in_shell(line) if line is not None and _is_usable(line) else None
 
 
@@ -57,8 +57,7 @@ def _is_usable(line: str) -> bool:
 def _remedy(project: Project, rejected: Sequence[Candidate]) -> Sentence:
     root = project.root
     if any(candidate.source == OPERATORS_CHOICE for candidate in rejected):
-        into = PLAIN.install_line(project, PLAIN.declared(project)) if project.lacking else None
-        return Sentence(_CORRECT) if into is None else in_shell(into)
+        return in_shell(_by_pip(project)) if project.lacking else Sentence(_CORRECT)
     tried = {virtualenv.of(candidate.python) for candidate in rejected}
     return (
         nearby.lead(root, project.folder, tried)
@@ -75,11 +74,11 @@ def _managed(project: Project) -> Sentence | None:
     if not managers:
         return _on_path(project) or _uninstalled(project)
     for manager in managers:
-        if declared := manager.declared(project):
-            return in_shell(manager.install_line(project, declared))
+        if declared := lines.declared(manager, project):
+            return in_shell(lines.line(manager, project, declared))
     # What pip can install is more than a manager adds that only builds the project.
-    adding = [manager for manager in managers if not manager.builds(project.home) or not PLAIN.declared(project)]
-    return in_shell(adding[0].install_line(project, None)) if adding else None
+    adding = [each for each in managers if not each.builds(project.home) or not lines.declared(PLAIN, project)]
+    return in_shell(lines.line(adding[0], project, None)) if adding else None
 
 
 def _on_path(project: Project) -> Sentence | None:
@@ -94,9 +93,9 @@ def _installed(project: Project) -> list[Manager]:
 def _uninstalled(project: Project) -> Sentence | None:
     """The manager has to be installed, unless pip can do without it."""
     managers = _managers(project)
-    if not managers or project.lacking or PLAIN.finds_something(project):
+    if not managers or project.lacking or lines.finds_something(project):
         return None
-    line = managers[0].install_line(project, managers[0].declared(project))
+    line = lines.line(managers[0], project, lines.declared(managers[0], project))
     return Sentence(f"install {managers[0].name}, which is not on PATH, and run: ", in_shell(line))
 
 
@@ -104,18 +103,21 @@ def _managers(project: Project) -> list[Manager]:
     used = [
         each for each in lookup.used(project.home) if not each.builds(project.home) or project.has_program(each.name)
     ]
-    able = [manager for manager in used if manager.can_install(project)]
+    able = [manager for manager in used if lines.can_install(manager, project)]
     if not able:
         return [manager for manager in MANAGERS if manager.shared_home(project.home.folder)]
-    return [manager for manager in able if manager.is_locked(project)] or able
+    locks = [each for each in able if each.lock is not None and (project.home.folder / each.lock).is_file()]
+    return locks or able
 
 
 def _unmanaged(project: Project, others: Sequence[Path]) -> Sentence:
     """If the only environment has an unusual name, a symlink makes it the project's."""
-    new = project.root / virtualenv.FOLDERS[0]
-    steps = []
-    if others and not project.lacking:
-        steps = [*shell.aside(new, project.root), ["ln", "-s", others[0].name, new.name]]
-        project = replace(project, lacking=[virtualenv.python(others[0])])
-    install = PLAIN.install_line(project, PLAIN.declared(project))
-    return in_shell(" && ".join(filter(None, [shell.line(steps), install])))
+    if not others or project.lacking:
+        return in_shell(_by_pip(project))
+    link = [*shell.aside(project.new, project.root), ["ln", "-s", others[0].name, project.new.name]]
+    into = replace(project, lacking=[virtualenv.python(others[0])])
+    return in_shell(f"{shell.line(link)} && {_by_pip(into)}")
+
+
+def _by_pip(project: Project) -> str:
+    return lines.line(PLAIN, project, lines.declared(PLAIN, project))

@@ -27,7 +27,7 @@ def of_choice(chosen: Candidate, rejected: Sequence[Candidate], places: Sequence
 def _passed_over(chosen: Candidate, rejected: Sequence[Candidate], root: Path) -> list[str]:
     """The project's own environments that cannot be used. Variables may be stale, so they do not count."""
     return [
-        f"The tests ran with {_shown(chosen, root)} because {_shown(other, root)} cannot be used:"
+        f"The tests ran with {chosen.shown(root)} because {other.shown(root)} cannot be used:"
         f" {interpreter.short(other.problem or '')}."
         for other in rejected
         if other.lacks_pytest or other.python.is_relative_to(root)
@@ -43,8 +43,8 @@ def _rivals(chosen: Candidate, found: Sequence[Candidate], root: Path) -> list[s
     ]
     if not rivals:
         return []
-    named = few(f"{_shown(other, root)} ({interpreter.short(other.source)})" for other in rivals)
-    return [f"The tests ran with {_shown(chosen, root)}; {named} has pytest too. The operator's --python decides."]
+    named = few(f"{other.shown(root)} ({interpreter.short(other.source)})" for other in rivals)
+    return [f"The tests ran with {chosen.shown(root)}; {named} has pytest too. The operator's --python decides."]
 
 
 def _competes(other: Candidate, chosen: Candidate) -> bool:
@@ -70,8 +70,3 @@ def _nearer(folder: Path, places: Sequence[Path], root: Path) -> list[str]:
 
 def _has_environment(place: Path) -> bool:
     return any(virtualenv.has(place / name, "pytest") for name in virtualenv.FOLDERS)
-
-
-def _shown(candidate: Candidate, root: Path) -> str:
-    python = candidate.python
-    return interpreter.short(str(python.relative_to(root) if python.is_relative_to(root) else python))

@@ -47,6 +47,10 @@ class Candidate:
         problem = None if self.problem is None else short(self.problem)
         return {"python": short(str(self.python)), "source": short(self.source), "problem": problem}
 
+    def shown(self, root: Path) -> str:
+        """Its path as it is seen from the root."""
+        return short(str(self.python.relative_to(root) if self.python.is_relative_to(root) else self.python))
+
     @property
     def line(self) -> str:
         return "tried {python} ({source}): {problem}".format(**self.described())

@@ -165,14 +165,14 @@ def _member(folder: Path, config: Config) -> Member:
         return Member(name, None, None, _why_none(folder, config, found))
     prefix = virtualenv.of(chosen.python)
     pytest = virtualenv.version_of(prefix, "pytest")
-    problem = None if by_environment.sees_pytest(chosen.python) else f"{_shown(chosen, config.root)} has no pytest"
+    problem = None if by_environment.sees_pytest(chosen.python) else f"{chosen.shown(config.root)} has no pytest"
     return Member(name, virtualenv.python_version(prefix), pytest, problem)
 
 
 def _why_none(folder: Path, config: Config, found: list[Candidate]) -> str:
     own = [candidate for candidate in found if candidate.python.is_relative_to(config.root)]
     if own:
-        return interpreter.short(f"{_shown(own[0], config.root)} {own[0].problem}")
+        return interpreter.short(f"{own[0].shown(config.root)} {own[0].problem}")
     manager = _kept_elsewhere(folder, config)
     return "no environment" if manager is None else f"not looked at: {manager} keeps its environment elsewhere"
 
@@ -181,8 +181,3 @@ def _kept_elsewhere(folder: Path, config: Config) -> str | None:
     """The manager that would have to be asked for its environment."""
     manifest = lookup.nearest(folder, config.root)
     return next((each.name for each in MANAGERS if each.keeps_elsewhere and each.is_used(manifest)), None)
-
-
-def _shown(candidate: Candidate, root: Path) -> str:
-    python = candidate.python
-    return interpreter.short(str(python.relative_to(root) if python.is_relative_to(root) else python))

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pytest_mcp.environments import advice
 from pytest_mcp.environments.advice import addition
 from pytest_mcp.environments.interpreter import OPERATORS_CHOICE, Candidate
-from tests.support.projects.disk import environment, every_manager, fix_line, lacking, lay
+from tests.support.projects.disk import broken, environment, every_manager, fix_line, lacking, lay
 
 UV = "[tool.uv]\npackage = false\n"
 PDM = "[tool.pdm]\ndistribution = false\n"
@@ -30,17 +30,16 @@ HATCH = "[tool.hatch.envs.default]\nskip-install = true\n"
     [
         ({"uv.toml": "", "pyproject.toml": ""}, "uv add --project 'a b' --dev pytest"),
         ({"poetry.toml": "", "pyproject.toml": ""}, "poetry -C 'a b' add --group dev pytest"),
-        ({"pyproject.toml": PDM}, "pdm add -p 'a b' -dG test pytest"),
+        ({"pyproject.toml": PDM}, "cd 'a b' && pdm add -dG test pytest"),
         ({"hatch.toml": ""}, "cd 'a b' && hatch test -- --version"),
-        ({"Pipfile": ""}, "PIPENV_PIPFILE='a b/Pipfile' pipenv install --dev pytest"),
-        ({"pixi.toml": ""}, "pixi add --manifest-path 'a b/pixi.toml' pytest"),
-        ({"pyproject.toml": "[tool.pixi.workspace]\na = 1"}, "pixi add --manifest-path 'a b/pyproject.toml' pytest"),
+        ({"Pipfile": ""}, "cd 'a b' && pipenv install --dev pytest"),
+        ({"pixi.toml": ""}, "cd 'a b' && pixi add pytest"),
         (
             {"environment.yml": "- pytest"},
             "conda env create --prefix .venv --file 'a b/environment.yml'",
         ),
     ],
-    ids=["uv", "poetry", "pdm", "hatch", "pipenv", "pixi", "pixi in pyproject", "conda"],
+    ids=["uv", "poetry", "pdm", "hatch", "pipenv", "pixi", "conda"],
 )
 def test_a_manager_of_another_folder_is_pointed_at_it(tmp_path: Path, files: dict[str, str], line: str) -> None:
     lay(tmp_path / "a b", files)
@@ -51,13 +50,48 @@ def test_a_manager_of_another_folder_is_pointed_at_it(tmp_path: Path, files: dic
 def test_of_several_managers_the_one_with_a_lock_counts_and_otherwise_the_one_that_declares_pytest(
     tmp_path: Path,
 ) -> None:
-    lay(tmp_path, {"pyproject.toml": UV + PDM + HATCH + "dependencies = ['pytest']"})
+    lay(tmp_path, {"pyproject.toml": UV + PDM + "[tool.poetry.dependencies]\npytest = '*'\n"})
     declaring = fix_line(tmp_path, [])
     lay(tmp_path, {"pdm.lock": ""})
 
     locking = fix_line(tmp_path, [])
 
-    assert (declaring, locking) == ("hatch run python -m pytest --version", "pdm add -dG test pytest")
+    assert (declaring, locking) == ("poetry install", "pdm add -dG test pytest")
+
+
+@pytest.mark.parametrize(
+    ("files", "line"),
+    [
+        ({"pyproject.toml": PDM + "[project]\ndependencies = ['pytest']"}, "pdm install"),
+        ({"pyproject.toml": PDM + "[dependency-groups]\nt = ['pytest']"}, "pdm install"),
+        ({"pyproject.toml": PDM + "[project.optional-dependencies]\nt = ['pytest']"}, "pdm add -dG test pytest"),
+        ({"pyproject.toml": HATCH + "dependencies = ['pytest']"}, "hatch test -- --version"),
+        ({"Pipfile": "[packages]\npytest = '*'"}, "pipenv install --dev"),
+        ({"Pipfile": "[dev-packages]\npytest = '*'"}, "pipenv install --dev"),
+        ({"pixi.toml": "[dependencies]\npytest = '*'"}, "pixi install"),
+        ({"pyproject.toml": "[tool.pixi.pypi-dependencies]\npytest = '*'"}, "pixi install"),
+        ({"pixi.toml": "[feature.t.dependencies]\npytest = '*'"}, "pixi add pytest"),
+        ({"pixi.toml": "", "pyproject.toml": "[dependency-groups]\nt = ['pytest']"}, "pixi add pytest"),
+    ],
+)
+def test_a_manager_with_one_row_installs_what_it_always_installs_and_adds_everything_else(
+    tmp_path: Path, files: dict[str, str], line: str
+) -> None:
+    lay(tmp_path, files)
+
+    assert fix_line(tmp_path, []) == line
+
+
+def test_a_manager_with_one_row_gets_a_broken_environment_out_of_its_way(tmp_path: Path) -> None:
+    lay(tmp_path, {"a/Pipfile": ""})
+    prefix = environment(tmp_path / "a/.venv")
+    working = fix_line(tmp_path, [lacking(prefix)], folder=tmp_path / "a")
+    (prefix / "bin/python").unlink()
+
+    again = fix_line(tmp_path, [broken(prefix)], folder=tmp_path / "a")
+
+    assert working == "cd a && pipenv install --dev pytest"
+    assert again == "mv a/.venv a/.venv-broken && cd a && pipenv install --dev pytest"
 
 
 @pytest.mark.parametrize("file", ["uv.toml", "poetry.toml", ".pdm-python"])
@@ -187,7 +221,7 @@ def test_a_shell_takes_the_line_whatever_the_folder_is_called(name: str) -> None
             assert line.startswith("start pytest-mcp")
             return
         seen = subprocess.run(
-            ["sh", "-c", line.replace("pipenv install --dev pytest", "sh -c 'cat \"$PIPENV_PIPFILE\"'")],
+            ["sh", "-c", line.replace("pipenv install --dev pytest", "cat Pipfile")],
             cwd=root,
             capture_output=True,
             check=False,

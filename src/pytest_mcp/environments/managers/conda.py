@@ -4,10 +4,9 @@ import os
 import re
 from pathlib import Path
 
-from pytest_mcp.environments import files, requirements, shell, virtualenv
-from pytest_mcp.environments.managers.protocol import Manager, Project, Variables
-from pytest_mcp.environments.requirements import Declaration, Names
-from pytest_mcp.environments.shell import Step
+from pytest_mcp.environments import files, requirements, virtualenv
+from pytest_mcp.environments.managers.protocol import Manager, Variables
+from pytest_mcp.environments.requirements import Names
 
 _CHANNEL = re.compile(r"^[\w./-]*::")
 
@@ -26,34 +25,6 @@ class Conda(Manager):
     def why_not_active(self, prefix: Path, variables: Variables) -> str | None:
         is_base = variables.get("CONDA_DEFAULT_ENV") == "base" or (prefix / "condabin").is_dir()
         return "is conda's base environment, not the project's" if is_base else None
-
-    def can_install(self, project: Project) -> bool:
-        """Not into an environment that works and is not conda's."""
-        return not project.lacking or is_environment(virtualenv.of(project.lacking[0]))
-
-    def declared(self, project: Project) -> Declaration | None:
-        return requirements.best(Declaration((), listed(path), path.name) for path in self._described(project))
-
-    def install_line(self, project: Project, declared: Declaration | None) -> str:
-        """A new environment gets a path where it is found; one with a name would have to be activated."""
-        file = project.home.folder / declared.name if declared else self._described(project)[0]
-        described = ["--file", shell.shown(file, project.root)]
-        new = project.root / virtualenv.FOLDERS[0]
-        prefix = virtualenv.of(project.lacking[0]) if project.lacking else new
-        at = ["--prefix", shell.shown(prefix, project.root)]
-        steps: list[Step] = []
-        if not project.lacking:
-            steps = [*shell.aside(new, project.root), ["conda", "env", "create", *at, *described]]
-        elif declared:
-            steps = [["conda", "env", "update", *at, *described]]
-        return shell.line(steps if declared else [*steps, add(project.package, prefix, project.root)])
-
-    def _described(self, project: Project) -> list[Path]:
-        return [path for name in self.files if (path := project.home.folder / name).is_file()]
-
-
-def add(package: str, prefix: Path, root: Path) -> Step:
-    return ["conda", "install", "--yes", "--prefix", shell.shown(prefix, root), package]
 
 
 def python(prefix: Path) -> Path:

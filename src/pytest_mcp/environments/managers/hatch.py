@@ -11,16 +11,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp.environments import files, requirements, shell, user_dirs, virtualenv
+from pytest_mcp.environments import files, user_dirs, virtualenv
 from pytest_mcp.environments.managers import uv
-from pytest_mcp.environments.managers.protocol import Answers, Manager, Project, Variables
-from pytest_mcp.environments.project import Manifest, strings, table, toml
-from pytest_mcp.environments.requirements import Declaration, Names
+from pytest_mcp.environments.managers.protocol import Answers, Manager, Variables
+from pytest_mcp.environments.project import Manifest, table, toml
 
-# What `hatch test` uses. Asked for by name, it would be created for every Python there is.
-_FOR_TESTS = "hatch-test"
 # Where tests are likely to run: what `hatch run` uses, what `hatch test` uses, and what was usual before that.
-_NAMES = ("default", _FOR_TESTS, "test")
+_NAMES = ("default", "hatch-test", "test")
 # The environment that hatch builds with is kept beside the one that it builds for.
 _FOR_BUILDS = "-build"
 _VARIABLES = re.compile(r"py(py)?\d")
@@ -31,7 +28,6 @@ _CASE_MATTERS = sys.platform not in ("darwin", "win32")
 
 class Hatch(Manager):
     name = "hatch"
-    can_add = False
     keeps_elsewhere = True
     files = ("hatch.toml",)
     # `tool.hatch` alone does not count: it may be settings of hatchling.
@@ -57,28 +53,6 @@ class Hatch(Manager):
             if uv.matches(inside, patterns) and not uv.matches(inside, found.get("exclude")):
                 return True
         return False
-
-    def declared(self, project: Project) -> Declaration | None:
-        """Only environments in which tests are looked for count."""
-        options = _options(project.home)
-        main, *standard = requirements.standard(project.home, group="dependency-groups", extra="features")
-
-        def contained(name: str) -> Names:
-            environment = table(options, name)
-            own = [requirements.names(environment.get(key)) for key in ("dependencies", "extra-dependencies")]
-            listed = [each.packages for each in standard if each.name in strings(environment.get(each.options[0]))]
-            return frozenset().union(*own, *listed)
-
-        others = [Declaration((name,), contained(name), name) for name in _NAMES[1:]]
-        return requirements.best([Declaration((), main.packages | contained("default")), *others])
-
-    def install_line(self, project: Project, declared: Declaration | None) -> str:
-        """Running something updates an environment; `hatch env create` leaves one that exists as it is."""
-        there = [step] if (step := project.at("cd")) else []
-        if declared is None or declared.name == _FOR_TESTS:
-            return shell.line([*there, ["hatch", "test", "--", "--version"]])
-        python = f"{declared.name}:python" if declared.name else "python"
-        return shell.line([*there, ["hatch", "run", python, "-m", "pytest", "--version"]])
 
 
 def _options(manifest: Manifest) -> Mapping[str, Any]:

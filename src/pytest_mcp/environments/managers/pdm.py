@@ -6,10 +6,9 @@ pdm is not asked: `pdm info` can create an environment.
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_mcp.environments import files, requirements, shell, virtualenv
-from pytest_mcp.environments.managers.protocol import Answers, Manager, Project, Variables
-from pytest_mcp.environments.project import Manifest, strings, table, toml
-from pytest_mcp.environments.requirements import Declaration
+from pytest_mcp.environments import files, virtualenv
+from pytest_mcp.environments.managers.protocol import Answers, Manager, Variables
+from pytest_mcp.environments.project import Manifest
 
 _CHOICE = ".pdm-python"
 _LONGEST_PATH = 4096
@@ -34,19 +33,3 @@ class Pdm(Manager):
         if answer.problem is None and not is_virtual and (manifest.folder / _PACKAGES).is_dir():
             answer = replace(answer, problem=f"cannot import from {_PACKAGES}, where pdm keeps this project's packages")
         return (answer,)
-
-    def declared(self, project: Project) -> Declaration | None:
-        """Groups have no option: with one, pdm would leave out the other groups."""
-        own = requirements.of_tables("", project.home.table("tool", "pdm", "dev-dependencies"))
-        return requirements.best([*requirements.standard(project.home, group="", extra="-G"), *own])
-
-    def install_line(self, project: Project, declared: Declaration | None) -> str:
-        at = project.at("-p")
-        if declared is None:
-            return shell.line([["pdm", "add", *at, "-dG", "test", project.package]])
-        lock = toml(project.home.folder / self.lock)
-        locked = strings(table(lock, "metadata").get("groups"))
-        # pdm refuses to install a group that the lock does not contain.
-        is_stale = lock and declared.name and declared.name not in locked
-        relock = [["pdm", "lock", *at, "-G", ":all"]] if is_stale else []
-        return shell.line([*relock, ["pdm", "install", *at, *declared.options]])

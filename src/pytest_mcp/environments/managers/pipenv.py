@@ -1,14 +1,11 @@
 """pipenv: keeps environments in a folder of the user, and is asked which one is the project's."""
 
-import shlex
 from pathlib import Path
 
-from pytest_mcp.environments import requirements, shell, user_dirs, virtualenv
+from pytest_mcp.environments import user_dirs
 from pytest_mcp.environments.managers.asked import AskedManager
-from pytest_mcp.environments.managers.protocol import Project, Variables
+from pytest_mcp.environments.managers.protocol import Variables
 from pytest_mcp.environments.managers.query import Question, Unanswered, complaint
-from pytest_mcp.environments.project import toml
-from pytest_mcp.environments.requirements import Declaration
 from pytest_mcp.events.exit import Exit
 
 _SOURCES = ("Pipfile", "Pipfile.lock", ".venv")
@@ -46,20 +43,3 @@ class Pipenv(AskedManager):
         if _NONE_YET in ended.stderr:
             return []
         raise complaint(self.name, ended)
-
-    def declared(self, project: Project) -> Declaration | None:
-        pipfile = toml(project.home.folder / "Pipfile")
-        main = Declaration((), requirements.names(pipfile.get("packages")))
-        return requirements.best([main, Declaration(("--dev",), requirements.names(pipfile.get("dev-packages")))])
-
-    def install_line(self, project: Project, declared: Declaration | None) -> str:
-        home, environment = project.home.folder, project.home.folder / virtualenv.FOLDERS[0]
-        pipfile = shlex.quote(shell.shown(home / "Pipfile", project.root))
-        steps = [] if virtualenv.starts(environment) else shell.aside(environment, project.root)
-        variables = [
-            *([f"PIPENV_PIPFILE={pipfile}"] if home != project.root else []),
-            # pipenv fails on a broken environment in the project, and would create the new one elsewhere.
-            *(["PIPENV_VENV_IN_PROJECT=1"] if steps else []),
-        ]
-        install = ["pipenv", "install", *(declared.options if declared else ("--dev", project.package))]
-        return shell.line([*steps, install], variables=" ".join(variables))

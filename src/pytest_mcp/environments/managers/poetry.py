@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp.environments import files, requirements, shell, user_dirs, virtualenv
+from pytest_mcp.environments import files, user_dirs, virtualenv
 from pytest_mcp.environments.managers.asked import AskedManager
-from pytest_mcp.environments.managers.protocol import Project, Variables
+from pytest_mcp.environments.managers.protocol import Variables
 from pytest_mcp.environments.managers.query import Question, Unanswered, complaint
 from pytest_mcp.environments.project import Manifest, table, toml
-from pytest_mcp.environments.requirements import Declaration
 from pytest_mcp.events.exit import Exit
 
 # Lists all environments and marks the one in use. `env info` lists none if PATH has another Python first.
@@ -26,8 +25,6 @@ _SOURCES = ("pyproject.toml", "poetry.lock", "poetry.toml", ".venv", ".python-ve
 
 # Where its installer puts the program.
 _PROGRAMS = ".local/share/pypoetry/venv/bin"
-# Locks grow with a project, and are only searched.
-_MOST_OF_A_LOCK = 8 * 1024 * 1024
 
 
 class Poetry(AskedManager):
@@ -64,33 +61,6 @@ class Poetry(AskedManager):
         lines = [line.strip() for line in ended.stdout.splitlines()]
         in_use = [line.removesuffix(_IN_USE) for line in lines if line.endswith(_IN_USE)]
         return virtualenv.newest_first(path for path in map(Path, in_use or lines) if path.is_absolute())
-
-    def declared(self, project: Project) -> Declaration | None:
-        own = project.home.table(*self.table)
-        required = {name: value for name, value in table(own, "dependencies").items() if not _is_optional(value)}
-        groups = {name: table(own, "group", name).get("dependencies") for name in table(own, "group")}
-        return requirements.best(
-            [
-                *requirements.standard(project.home, group="--with", extra="--extras"),
-                Declaration((), requirements.names(required)),
-                *requirements.of_tables("--with", groups),
-                Declaration(("--with", "dev"), requirements.names(own.get("dev-dependencies"))),
-                *requirements.of_tables("--extras", table(own, "extras")),
-            ]
-        )
-
-    def install_line(self, project: Project, declared: Declaration | None) -> str:
-        start = ["poetry", *project.at("-C")]
-        if declared is None:
-            return shell.line([[*start, "add", "--group", "dev", project.package]])
-        lock = files.text(project.home.folder / self.lock, _MOST_OF_A_LOCK)
-        # poetry refuses to install from a lock that is older than what is declared.
-        relock = [[*start, "lock"]] if lock and 'name = "pytest"' not in lock else []
-        return shell.line([*relock, [*start, "install", *declared.options]])
-
-
-def _is_optional(value: object) -> bool:
-    return isinstance(value, Mapping) and value.get("optional") is True
 
 
 def _settings(variables: Variables) -> Path:

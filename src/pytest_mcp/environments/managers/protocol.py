@@ -1,22 +1,17 @@
 """What every environment manager tells about itself. One class per manager, one file per class.
 
-A manager gets a project and answers four questions: does this project use you, which environments do you keep for it,
-where does it declare pytest, and which line installs that. Nothing here or in the managers' files writes anything.
-Which environment is used is decided in `interpreter`, which manager's line is shown in `advice`.
+A manager gets a project and answers two questions: does this project use you, and which environments do you keep for
+it. Nothing here or in the managers' files writes anything. Which environment is used is decided in `interpreter`, with
+which line a manager installs pytest in `lines`.
 """
 
-import os
-import shutil
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 from pytest_mcp.environments import files, virtualenv
 from pytest_mcp.environments.project import Manifest
-from pytest_mcp.environments.requirements import Declaration
-from pytest_mcp.environments.shell import shown
 
 Variables: TypeAlias = Mapping[str, str]
 
@@ -34,34 +29,7 @@ class Answer:
 Answers: TypeAlias = tuple[Answer, ...]
 
 
-@dataclass(frozen=True)
-class Project:
-    """A project that needs an install line. The line is run in `root`."""
-
-    root: Path
-    # What the call pointed at, inside the root.
-    folder: Path
-    # The nearest folder upward that uses a manager, otherwise the root.
-    home: Manifest
-    # Pythons that work but lack the package, best first.
-    lacking: Sequence[Path] = ()
-    # What is added if it is not declared.
-    package: str = "pytest"
-    # Where programs are looked for, to see which managers are installed.
-    search_path: str = ""
-
-    def has_program(self, name: str) -> bool:
-        """Also in an environment of the project."""
-        folders = [self.search_path, *(str(python.parent) for python in self.lacking)]
-        return shutil.which(name, path=os.pathsep.join(folders)) is not None
-
-    def at(self, option: str, home: Path | None = None) -> list[str]:
-        """The option that points a manager at its folder; nothing if the line is run there."""
-        folder = home or self.home.folder
-        return [] if folder == self.root else [option, shown(folder, self.root)]
-
-
-class Manager(ABC):
+class Manager:
     name: ClassVar[str]
     # A project uses the manager if it has one of these files, or this table in its pyproject.toml.
     files: ClassVar[tuple[str, ...]] = ()
@@ -71,8 +39,6 @@ class Manager(ABC):
     # Of several managers, the ones with a lock are the ones really used.
     lock: ClassVar[str | None] = None
     needs_pyproject: ClassVar[bool] = False
-    # Whether it has a command that adds a package to a project.
-    can_add: ClassVar[bool] = True
     # Whether it keeps environments outside of the project.
     keeps_elsewhere: ClassVar[bool] = False
     # The environment variable that names its active environment.
@@ -124,19 +90,3 @@ class Manager(ABC):
     @property
     def nothing_yet(self) -> str:
         return f"{self.name} has made no environment for this project yet"
-
-    # The line that installs pytest
-
-    def can_install(self, project: Project) -> bool:
-        return not self.needs_pyproject or (project.home.folder / "pyproject.toml").is_file()
-
-    def is_locked(self, project: Project) -> bool:
-        return self.lock is not None and (project.home.folder / self.lock).is_file()
-
-    @abstractmethod
-    def declared(self, project: Project) -> Declaration | None:
-        """Where the project declares pytest for this manager."""
-
-    @abstractmethod
-    def install_line(self, project: Project, declared: Declaration | None) -> str:
-        """Install what is declared, or add the project's package. The line deletes nothing."""

@@ -13,7 +13,6 @@ from pytest_mcp.environments.managers import hatch
 from pytest_mcp.environments.managers.lookup import environments
 from pytest_mcp.environments.managers.protocol import Answer
 from scripts.environments import ENVIRONMENTS
-from tests.support.projects.disk import fix_line, lay
 from tests.support.projects.managed import Home, tree
 
 PROJECT = '[project]\nname = "The_Thing"\nversion = "1"\n'
@@ -226,39 +225,3 @@ async def test_a_project_without_an_environment_is_told(home: Home, project: Pat
     found = await environments(manifest.read(project), home.environment, project)
 
     assert found == [Answer("hatch", None, "hatch's environment", "hatch has made no environment for this project yet")]
-
-
-HATCH = "[tool.hatch.envs.default]\nskip-install = true\n"
-
-
-@pytest.mark.parametrize(
-    ("declared", "line"),
-    [
-        pytest.param("", "hatch test -- --version", id="nowhere"),
-        pytest.param("dependencies = ['pytest']", "hatch run python -m pytest --version", id="default"),
-        pytest.param(
-            "[tool.hatch.envs.test]\nextra-dependencies = ['pytest']",
-            "hatch run test:python -m pytest --version",
-            id="environment",
-        ),
-        pytest.param(
-            "[tool.hatch.envs.test]\nfeatures = ['x']\n[project.optional-dependencies]\nx = ['pytest']",
-            "hatch run test:python -m pytest --version",
-            id="feature",
-        ),
-        pytest.param(
-            "[tool.hatch.envs.test]\ndependency-groups = ['x']\n[dependency-groups]\nx = ['pytest']",
-            "hatch run test:python -m pytest --version",
-            id="group",
-        ),
-        pytest.param(
-            "[tool.hatch.envs.hatch-test]\nextra-dependencies = ['pytest-cov']", "hatch test -- --version", id="its own"
-        ),
-        pytest.param("[tool.hatch.envs.t]\ndependencies = ['pytest']", "hatch test -- --version", id="not looked for"),
-        pytest.param("[dependency-groups]\nx = ['pytest']", "hatch test -- --version", id="group of no environment"),
-    ],
-)
-def test_hatch_brings_the_environment_that_declares_pytest_up_to_date(tmp_path: Path, declared: str, line: str) -> None:
-    lay(tmp_path, {"pyproject.toml": HATCH + declared})
-
-    assert fix_line(tmp_path, []) == line

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.environments.managers.protocol import Answer
-from tests.support.projects.disk import fix_line, lay
 from tests.support.projects.managed import BASE_PYTHON, Home, ask, ask_in_vain, tree
 
 PDM = "[tool.pdm]\ndistribution = false\n"
@@ -82,30 +81,3 @@ async def test_a_project_for_which_pdm_has_chosen_nothing_is_told_and_left_alone
 
     assert problem == "pdm has chosen no Python for this project yet"
     assert tree(managed_home.folder, project) == before
-
-
-@pytest.mark.parametrize(
-    ("declared", "line"),
-    [
-        pytest.param("", "pdm add -dG test pytest", id="nowhere"),
-        pytest.param("[project]\ndependencies = ['pytest']", "pdm install", id="main"),
-        pytest.param("[dependency-groups]\nt = ['pytest']", "pdm install", id="group"),
-        pytest.param("[tool.pdm.dev-dependencies]\nt = ['pytest']", "pdm install", id="own group"),
-        pytest.param("[project.optional-dependencies]\nt = ['pytest']", "pdm install -G t", id="extra"),
-    ],
-)
-def test_pdm_installs_what_is_declared_or_adds_it(tmp_path: Path, declared: str, line: str) -> None:
-    lay(tmp_path, {"pyproject.toml": declared, ".pdm-python": ""})
-
-    assert fix_line(tmp_path, []) == line
-
-
-def test_pdm_locks_again_what_it_did_not_lock(tmp_path: Path) -> None:
-    declared = PDM + "[project.optional-dependencies]\nt = ['pytest']"
-    lay(tmp_path, {"pyproject.toml": declared, "pdm.lock": "[metadata]\ngroups = ['default', 's']\n"})
-    unlocked = fix_line(tmp_path, [])
-    lay(tmp_path, {"pdm.lock": "[metadata]\ngroups = ['default', 't']\n"})
-
-    locked = fix_line(tmp_path, [])
-
-    assert (unlocked, locked) == ("pdm lock -G :all && pdm install -G t", "pdm install -G t")

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.environments import virtualenv
-from pytest_mcp.environments.managers import pip, uv
+from pytest_mcp.environments.managers import lines
 from scripts.environments import ENVIRONMENTS
 from tests.support.projects.disk import broken, environment, fix_line, lacking, lay
 
+ENSUREPIP = ".venv/bin/python -m ensurepip"
 BUILT = "[build-system]\nrequires = ['setuptools']\n"
 TEST_EXTRA = "[project.optional-dependencies]\ntest = ['pytest']\n"
 TEST_GROUP = "[dependency-groups]\ntest = ['pytest']\n"
@@ -160,7 +161,7 @@ def test_a_broken_environment_is_kept_under_a_free_name_and_a_new_one_works(tmp_
 def test_a_line_that_names_no_package_does_not_name_pytest(tmp_path: Path, line: str) -> None:
     lay(tmp_path, {"requirements.txt": f"{line}\n"})
 
-    assert "pytest" not in pip.of_file(tmp_path / "requirements.txt")
+    assert "pytest" not in lines.of_file(tmp_path / "requirements.txt")
 
 
 def test_a_real_environment_shows_its_python_and_its_pip(tmp_path: Path) -> None:
@@ -168,7 +169,7 @@ def test_a_real_environment_shows_its_python_and_its_pip(tmp_path: Path) -> None
     venv.create(tmp_path / "without")
 
     seen = [
-        (virtualenv.is_environment(prefix), virtualenv.starts(prefix), pip.lacks_pip(prefix))
+        (virtualenv.is_environment(prefix), virtualenv.starts(prefix), lines.lacks_pip(prefix))
         for prefix in (with_pip, tmp_path / "without", tmp_path / "nothing")
     ]
 
@@ -177,17 +178,17 @@ def test_a_real_environment_shows_its_python_and_its_pip(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("settings", "by_uv", "lacks_pip"),
+    ("settings", "line"),
     [
-        ("uv = 0.9\nversion_info = 3.11\n", True, True),
-        ("virtualenv = 20\ncommand = uv\n", False, True),
-        ("include-system-site-packages = true\n", False, False),
-        ("\n=\nno pair\n", False, True),
+        ("uv = 0.9\nversion_info = 3.11\n", "uv pip install --python .venv/bin/python pytest"),
+        ("virtualenv = 20\ncommand = uv\n", f"{ENSUREPIP} && .venv/bin/python -m pip install pytest"),
+        ("include-system-site-packages = true\n", ".venv/bin/python -m pip install pytest"),
+        ("\n=\nno pair\n", f"{ENSUREPIP} && .venv/bin/python -m pip install pytest"),
     ],
 )
 def test_the_settings_tell_what_made_it_and_whether_it_sees_other_packages(
-    tmp_path: Path, settings: str, by_uv: bool, lacks_pip: bool
+    tmp_path: Path, settings: str, line: str
 ) -> None:
-    prefix = environment(tmp_path, settings=settings)
+    prefix = environment(tmp_path / ".venv", settings=settings)
 
-    assert (uv.is_made_by_uv(prefix), pip.lacks_pip(prefix)) == (by_uv, lacks_pip)
+    assert fix_line(tmp_path, [lacking(prefix)]) == line

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.environments.managers.protocol import Answer
-from tests.support.projects.disk import broken, environment, fix_line, lacking, lay
 from tests.support.projects.managed import BASE_PYTHON, Home, ask, ask_in_vain, asked, touched, tree
 
 PROJECT = '[project]\nname = "thing"\nversion = "1"\nrequires-python = ">=3.8"\n'
@@ -89,29 +88,3 @@ async def test_what_pipenv_answers_rests_on_its_files_and_its_folder(home: Home,
 
     assert first == second == [Answer("pipenv", home.folder / "kept/thing/bin/python", "pipenv's environment")]
     assert asked(home) == 2
-
-
-@pytest.mark.parametrize(
-    ("pipfile", "line"),
-    [
-        pytest.param("", "pipenv install --dev pytest", id="nowhere"),
-        pytest.param("[packages]\npytest = '*'", "pipenv install", id="main"),
-        pytest.param("[dev-packages]\npytest = '*'", "pipenv install --dev", id="development"),
-    ],
-)
-def test_pipenv_installs_what_is_declared_or_adds_it(tmp_path: Path, pipfile: str, line: str) -> None:
-    lay(tmp_path, {"Pipfile": pipfile})
-
-    assert fix_line(tmp_path, []) == line
-
-
-def test_pipenv_gets_room_for_an_environment_in_place_of_a_broken_one(tmp_path: Path) -> None:
-    lay(tmp_path, {"Pipfile": ""})
-    prefix = environment(tmp_path / ".venv")
-    working = fix_line(tmp_path, [lacking(prefix)])
-    (prefix / "bin/python").unlink()
-
-    again = fix_line(tmp_path, [broken(prefix)])
-
-    assert working == "pipenv install --dev pytest"
-    assert again == "mv .venv .venv-broken && PIPENV_VENV_IN_PROJECT=1 pipenv install --dev pytest"
