@@ -76,7 +76,7 @@ async def _executed_and_recorded(call: Call[ExecuteTests], history: History, loo
         groups = await in_thread(lambda: [[failure.node_id for failure in group.members] for group in known.groups])
         past = await additions.awaited("recorded runs", recording.notices(groups), instead=[])
         recording.keep(partial(recorded.rows, call.request, known))
-    return replace(known, notices=[*known.notices, *past])
+    return replace(known, past=past)
 
 
 async def finish_recording(config: Config, *, is_awaited: bool = False) -> str | None:

@@ -28,8 +28,7 @@ PROCESS_CALLS = {
 }
 # Whole packages, and modules of others.
 PURE = ["events", "report", "api.expressions", "api.requests", "api.results", "api.errors", "execution.command"]
-PURE += ["page.content", "page.coverage", "page.data", "page.document", "page.embedded"]
-PURE += ["page.failures", "page.investigation", "page.past", "page.strip", "page.timing"]
+PURE += ["page.content", "page.document", "page.failures", "page.investigation", "page.sections"]
 PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress.line"]
 PURE += ["api.history", "api.investigation", "cli.annotations", "cli.render", "cli.render_discovery"]
 PURE += ["cli.render_doctor", "cli.render_history", "cli.render_investigation"]

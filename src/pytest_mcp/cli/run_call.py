@@ -17,7 +17,6 @@ from pytest_mcp.cli.arguments import pytest_flags, tool_flags, typed_advice, typ
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.files import page_file
 from pytest_mcp.cli.files.junit_file import JUnitFile
-from pytest_mcp.cli.files.run_page import RunPage
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.output import show, show_on_stderr
 from pytest_mcp.cli.terminal import Screen
@@ -49,7 +48,7 @@ def main(options: argparse.Namespace, config: Config, child: Waiting | None) -> 
             if page is None:
                 return unwritten
             origin = page_file.origin("run", tool_flags.arguments(options), options, config.root)
-            return page.write(known, origin, RunPage(config).draw) or unwritten
+            return page.write(known, origin, partial(page_file.of_run, config=config)) or unwritten
 
         command = ToolCommand(
             replace(TOOL, handler=partial(_execute, junit=junit)),

@@ -1,7 +1,7 @@
 """The last recorded results of some tests, for a page about a run that is not recorded yet.
 
 In come node ids; out come the outcomes and durations of each test, the oldest first. Which tests these are is decided
-in `page/past.py`.
+in `page/sections.py`.
 """
 
 from collections.abc import Sequence

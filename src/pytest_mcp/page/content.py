@@ -1,21 +1,34 @@
-"""What a page shows of a report.
-
-Pure. How it looks is decided in `document`, how much of it is written in `data`.
-"""
+"""What a page shows of a report. Where it stands is decided in `sections`, how much is written in `document`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple
 
-from pytest_mcp.api.results import CollectionError, Summary, TestResult, Verdict
+from pytest_mcp.api.errors import RunEnvironment
+from pytest_mcp.api.results import CollectionError, Coverage, Summary, TestResult, Verdict
 from pytest_mcp.page import failures
 from pytest_mcp.page.failures import Shown
-from pytest_mcp.page.strip import Result
 from pytest_mcp.report import collection_errors, coverage, rerun
-from pytest_mcp.report.coverage import Measured
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.report import RanTest, Report
+from pytest_mcp.report.rerun import Arguments
 from pytest_mcp.text import few, label
+
+# One run of a test: its letter as in the history, and its seconds if they are known.
+Result = tuple[str, float | None]
+
+NOTHING = Summary(total=0, passed=0, failed=0, skipped=0, errors=0, duration=0.0)
+FAILED = ("failed", "error")
+
+
+class Origin(NamedTuple):
+    """Where a page comes from."""
+
+    project: str
+    # As it was typed, and the beginning of one that runs some of the tests again.
+    command: str
+    again: str
+    commit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -27,34 +40,37 @@ class Cause:
     location: str | None
     node_ids: list[str]
     # Arguments that run them again; None if none of them can be named.
-    rerun: rerun.Arguments | None
-    example: Shown | None
-    others: list[Shown] = field(default_factory=list)
+    rerun: Arguments | None
+    # Those whose details are known, the example first.
+    shown: list[Shown]
 
 
 @dataclass(frozen=True)
 class Content:
     verdict: Verdict
-    summary: Summary
-    notices: list[str]
-    causes: list[Cause]
-    collection_errors: list[CollectionError]
+    summary: Summary = NOTHING
+    notices: list[str] = field(default_factory=list)
+    # Those that were added to the run's own, such as what the history says.
+    later_notices: list[str] = field(default_factory=list)
+    causes: list[Cause] = field(default_factory=list)
+    collection_errors: list[CollectionError] = field(default_factory=list)
     # In the order in which they ran.
-    tests: list[TestResult]
-    rerun: rerun.Arguments | None
-    # Which Python and which pytest, and how pytest was started; None where that is not known.
-    python: str | None = None
-    pytest: str | None = None
-    interpreter: str | None = None
+    tests: list[TestResult] = field(default_factory=list)
+    rerun: Arguments | None = None
+    # Which Python and which pytest, and how pytest was started, as far as that is known.
+    environment: RunEnvironment | None = None
     pytest_command: Sequence[str] = ()
     # Why the run has no result, in the words of its error.
     problem: str | None = None
-    # Selected tests without an outcome, as far as that is known.
+    # Selected tests without an outcome and tests that were not selected, as far as that is known.
     not_run: int = 0
+    deselected: int = 0
     # Which part of how many, with `--shard`.
     shard: tuple[int, int] | None = None
-    # With `coverage`: the answer's key as it is sent.
-    coverage: dict[str, Any] | None = None
+    coverage: Coverage | None = None
+    # How many lines of a file count, and the text of those that did not run.
+    line_counts: Mapping[str, int] = field(default_factory=dict)
+    missed_lines: Mapping[str, Sequence[tuple[int, str]]] = field(default_factory=dict)
     # With a history: what is recorded of some of the tests, the oldest first, without this run.
     past: Mapping[str, Sequence[Result]] | None = None
 
@@ -65,25 +81,25 @@ class Content:
 
 
 def of_report(report: Report) -> Content:
-    environment = report.environment
     causes = {failure.node_id: failure.cause for failure in report.failures}
-    pattern = (report.rerun or {}).get("pattern")
+    measured = report.coverage
     return Content(
         verdict=report.verdict,
         summary=report.summary,
         notices=[*report.notices, *_unfinished(report)],
-        causes=[_cause(group, report.captures, pattern) for group in report.groups],
+        later_notices=list(report.past),
+        causes=[_cause(group, report.captures, (report.rerun or {}).get("pattern")) for group in report.groups],
         collection_errors=[collection_errors.without_machinery(error) for error in report.collection_errors],
         tests=[_test(test, causes.get(test.node_id)) for test in [*report.tests, *report.skipped_modules]],
         rerun=report.rerun,
-        python=environment.python if environment else None,
-        pytest=environment.pytest if environment else None,
-        interpreter=environment.interpreter if environment else None,
+        environment=report.environment,
         pytest_command=report.command,
         problem=None if report.problem is None else report.problem.message,
         not_run=report.not_run + len(report.running),
+        deselected=report.deselected,
         shard=None if report.shard is None else (report.shard.index, report.shard.count),
-        coverage=_coverage(report.coverage),
+        coverage=coverage.shown(measured, len(measured.files), in_full=True) if measured else None,
+        line_counts={file.file: file.lines for file in measured.files} if measured else {},
     )
 
 
@@ -95,12 +111,6 @@ def _unfinished(report: Report) -> list[str]:
     return [*([running] if report.running else []), *([not_run] if report.not_run else [])]
 
 
-def _coverage(measured: Measured | None) -> dict[str, Any] | None:
-    if measured is None:
-        return None
-    return coverage.shown(measured, len(measured.files), in_full=True).model_dump(mode="json")
-
-
 def _cause(group: Group, captures: bool, pattern: str | None) -> Cause:
     node_ids = [failure.node_id for failure in group.members]
     return Cause(
@@ -109,8 +119,7 @@ def _cause(group: Group, captures: bool, pattern: str | None) -> Cause:
         location=group.location,
         node_ids=node_ids,
         rerun=rerun.covering(node_ids, pattern),
-        example=failures.of_failure(group.example, captures),
-        others=[failures.of_failure(failure, captures) for failure in group.others],
+        shown=[failures.of_failure(failure, captures) for failure in group.members],
     )
 
 

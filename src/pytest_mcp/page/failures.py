@@ -7,12 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_mcp.api.results import TestResult
 from pytest_mcp.events.exceptions import Frame, Raised
 from pytest_mcp.report import places
 from pytest_mcp.report.failures import Failure, Part, Section
-from pytest_mcp.report.tracebacks import rendering
-from pytest_mcp.report.tracebacks.style import CAPTURED_LINES, Style
 from pytest_mcp.text import cut_middle
 
 Json = dict[str, Any]
@@ -28,28 +25,12 @@ LAST_FRAMES = 25
 @dataclass(frozen=True)
 class Shown:
     node_id: str
-    # As text, for viewers without scripts.
-    text: str
-    # As values, for the script.
     detail: Json
 
 
 def of_failure(failure: Failure, captures: bool) -> Shown:
-    return Shown(
-        node_id=failure.node_id,
-        text=cut_middle(rendering.render(failure, Style(captured=CAPTURED_LINES if captures else 0)), LONGEST_TEXT),
-        detail={
-            "parts": [_part(part, captures) for part in failure.parts],
-            "out": _sections(failure.sections if captures else ()),
-        },
-    )
-
-
-def of_test(test: TestResult) -> Shown:
-    """Of an answer, which has only text."""
-    text = cut_middle(test.traceback or "", LONGEST_TEXT)
-    lines = [test.message or "", text]
-    return Shown(test.node_id, text, {"parts": [{"title": None, "text": "\n".join(filter(None, lines))}], "out": []})
+    parts = [_part(part, captures) for part in failure.parts]
+    return Shown(failure.node_id, {"parts": parts, "out": _sections(failure.sections if captures else ())})
 
 
 def _part(part: Part, captures: bool) -> Json:

@@ -85,7 +85,7 @@ def _notices(parts: Sequence[Part]) -> list[str]:
     """Each once, with whose it is."""
     said: dict[str, list[str]] = {}
     for part in parts:
-        for notice in part.report.notices:
+        for notice in [*part.report.notices, *part.report.past]:
             said.setdefault(notice, []).append(part.label)
     told = [f"{few(labels)}: {notice}" for notice, labels in said.items()]
     more = len(told) - MOST_NOTICES

@@ -73,6 +73,8 @@ class Report:
     exit_code: ExitCode | None = None
     duration: Seconds = 0.0
     notices: Sequence[str] = ()
+    # What recorded runs say of the failures.
+    past: Sequence[str] = ()
     collection_errors: Sequence[CollectionError] = ()
     # Every test with an outcome, in the order in which one process starts them.
     tests: Sequence[RanTest] = ()
@@ -148,7 +150,7 @@ class Report:
             "verdict": self.verdict,
             "exit_code": self.exit_code,
             "summary": self.summary,
-            "notices": self.notices,
+            "notices": [*self.notices, *self.past],
             "rerun": self.rerun,
             "omitted": None,
             **parts,

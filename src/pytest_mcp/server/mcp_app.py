@@ -6,14 +6,13 @@ the page shows is decided in `page`, which is loaded only for clients that get i
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from pytest_mcp.api.results import Shape
 from pytest_mcp.config.model import Config
 from pytest_mcp.environments import git_files
-from pytest_mcp.page.origin import Origin
 from pytest_mcp.report import serialize
 from pytest_mcp.report.report import Report
 from pytest_mcp.server.fast_start import APPS, extensions_in
@@ -51,13 +50,15 @@ class View:
     def of_report(self, report: Report, result: Shape) -> Json:
         """For the _meta of this result; empty if the limit of answers leaves no room for it."""
         # Other clients do not need them.
-        from pytest_mcp.page import content, embedded  # noqa: PLC0415
+        from pytest_mcp.page import content, document, missed_lines  # noqa: PLC0415
 
-        root = self.config.root
-        origin = Origin(root.name, command="", again="pytest-mcp run", commit=git_files.head_commit(root))
+        root, most = self.config.root, self._room(result)
+        shown = content.of_report(report)
+        shown = replace(shown, missed_lines=missed_lines.read(root, shown.coverage))
+        origin = content.Origin(root.name, command="", again="pytest-mcp run", commit=git_files.head_commit(root))
         created = f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
-        page = embedded.of_content(content.of_report(report), origin, created=created, most=self._room(result))
-        return {} if page is None else {META_KEY: page}
+        page = document.of_run(shown, origin, created=created, most=most)
+        return {META_KEY: page} if document.size(page) <= most else {}
 
     def _room(self, result: Shape) -> int:
         # An answer is sent twice: as an object, and as text in a string.
@@ -84,11 +85,11 @@ def resource() -> Json:
 
 
 def contents() -> Json:
-    from pytest_mcp.page import embedded  # noqa: PLC0415 - as above
+    from pytest_mcp.page import frame  # noqa: PLC0415 - as above
 
     # The page loads nothing, so it names no domain. Copying is the only thing it asks for.
     settings = {"permissions": {"clipboardWrite": {}}, "prefersBorder": True}
-    return {"uri": URI, "mimeType": MIME_TYPE, "text": embedded.shell(), "_meta": {"ui": settings}}
+    return {"uri": URI, "mimeType": MIME_TYPE, "text": frame.resource(), "_meta": {"ui": settings}}
 
 
 def without_capabilities(result: Any) -> Any:

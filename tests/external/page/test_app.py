@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.page import embedded
+from pytest_mcp.page import frame
 from pytest_mcp.server import mcp_app
 from tests.support.page.browser import Opened
-from tests.support.page.pages import CREATED, ORIGIN, content_of, hostile_run, mixed_run
+from tests.support.page.pages import content_of, document_of, hostile_run, mixed_run
 from tests.support.protocol import servers
 from tests.support.protocol.dialogues import WITH_APPS
 from tests.support.protocol.raw_client import INITIALIZE, RawClient
@@ -34,7 +34,7 @@ class Host:
         given = {"capabilities": {"serverTools": {}}, "theme": "light", "result": result} | settings
         page.add_init_script(f"globalThis.settings = {json.dumps(given)};")
         self.opened.load()
-        page.evaluate("(text) => show(text)", embedded.shell())
+        page.evaluate("(text) => show(text)", frame.resource())
         self.frame = page.frame_locator("iframe")
         self.status = self.frame.locator("#again")
 
@@ -82,8 +82,7 @@ def server(bench: Workbench) -> Iterator[RawClient]:
 
 
 def result_of(content: Any) -> dict[str, Any]:
-    page = embedded.of_content(content, ORIGIN, created=CREATED, most=mcp_app.MOST_BYTES)
-    return {"content": [], "_meta": {mcp_app.META_KEY: page}}
+    return {"content": [], "_meta": {mcp_app.META_KEY: document_of(content, mcp_app.MOST_BYTES)}}
 
 
 def test_the_page_speaks_the_protocol_and_shows_what_the_run_has(host: NewHost) -> None:
@@ -95,7 +94,8 @@ def test_the_page_speaks_the_protocol_and_shows_what_the_run_has(host: NewHost) 
     assert shown.frame.locator(f".banner.{content.verdict}").count() == 1
     assert shown.frame.locator(".causes > .cause").count() == len(content.causes)
     assert shown.frame.locator(".uncollected").count() == len(content.collection_errors)
-    assert shown.frame.locator(".row").count() == len(content.tests)
+    assert shown.frame.locator(".row").count() == content.summary.failed + 1
+    assert shown.frame.get_by_role("button", name="Copy link").count() == 0
     assert shown.frame.locator(".shares rect").count() > 1
     assert shown.frame.locator(".banner svg.mark").bounding_box()["width"] > 10
     assert shown.heard()[:2] == ["ui/initialize", "ui/notifications/initialized"]
@@ -175,7 +175,7 @@ def test_text_of_tests_runs_nothing_inside_a_client_either(host: NewHost) -> Non
 
     assert shown.frame.locator("html").evaluate("document.title") == "Test results"
     assert shown.frame.locator(".causes > .cause").count() == len(content.causes)
-    assert shown.frame.locator("img, iframe, body script:not(:last-of-type)").count() == 0
+    assert shown.frame.locator("img, iframe, main script").count() == 0
 
 
 OTHER_RESULTS = {

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_mcp.page import past
+from pytest_mcp.page import sections
 from pytest_mcp.page.content import Content
-from pytest_mcp.page.strip import Result
 from tests.support.page.browser import LOOKS, Open
 from tests.support.page.pages import (
     HOSTILE,
@@ -21,13 +20,13 @@ from tests.support.page.pages import (
 
 pytestmark = pytest.mark.external(target="page")
 
-MOST_RUNS = {"alone": [Result("F", 0.3)] * 50}
+MOST_RUNS = {"alone": [("F", 0.3)] * 50}
 LETTERS = "PPPFPPSPPPEPPPPPPPPFPPPPPFFFF"
 
 
 def with_past(content: Content) -> Content:
-    results = [Result(letter, 0.1 + number % 7 / 10) for number, letter in enumerate(LETTERS)]
-    return replace(content, past=dict.fromkeys(past.shown_ids(content), results))
+    results = [(letter, 0.1 + number % 7 / 10) for number, letter in enumerate(LETTERS)]
+    return replace(content, past=dict.fromkeys(sections.recorded_ids(content), results))
 
 
 PAGES: dict[str, Callable[[], Content | str]] = {

@@ -51,8 +51,41 @@ def test_with_a_history_the_page_has_the_runs_before_it_and_this_one(bench: Work
 
     seen = Seen(page.read_text(encoding="utf-8"))
     assert (first.returncode, second.returncode) == (0, 1)
-    assert "PF" in seen.texts
-    assert seen.has_text("failed 0 of 1 times before")
+    ((_, words, results),) = seen.blocks("past")["strips"]
+    assert [letter for letter, _ in results] == ["P", "F"]
+    assert "failed 0 of 1 times before" in words
+
+
+def test_a_viewer_without_scripts_gets_the_report_that_is_printed(bench: Workbench) -> None:
+    bench.write({"test_a.py": FAILING})
+    page = bench.root / "report.html"
+
+    done = piped(bench, "run", f"--html={page}")
+
+    plain = "".join(Seen(page.read_text(encoding="utf-8")).texts)
+    assert done.stdout.strip() in plain
+    assert "<b>printed</b>" in plain
+
+
+def test_coverage_on_the_page_has_percentages_and_the_text_of_lines_and_deselected_tests_are_counted(
+    bench: Workbench,
+) -> None:
+    bench = bench.using("coverage-7")
+    tests = "from shop import f\n\ndef test_f(): assert f(1) == 1\n\ndef test_other(): pass\n"
+    bench.write({"shop.py": "def f(x):\n    if x > 1:\n        return '</script>'\n    return x\n", "test_a.py": tests})
+    page = bench.root / "report.html"
+
+    piped(bench, "run", "-k", "test_f", "--coverage=all", f"--html={page}")
+
+    seen = Seen(page.read_text(encoding="utf-8"))
+    assert ["deselected", "deselected", 1] in seen.blocks("counts")["counts"]
+    assert seen.blocks("coverage")["coverage"][0] == [
+        "shop.py",
+        "75 %, 1 line did not run",
+        "3",
+        "",
+        [[3, "        return '</script>'"]],
+    ]
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_any_test_runs(bench: Workbench, tmp_path: Path) -> None:

@@ -102,8 +102,8 @@ async def test_a_client_that_shows_apps_lists_reads_calls_and_runs_the_failures_
         assert each.page["rerun"] == each.result.structured_content["rerun"]
         assert each.unknown == -32602
     assert first.page["rerun"] == {"node_ids": ["test_a.py::test_bad"]}
-    assert [row[:2] for row in first.page["data"]["files"][0][1]] == [["test_fine", "P"], ["test_bad", "F"]]
-    assert [row[:2] for row in again.page["data"]["files"][0][1]] == [["test_bad", "P"]]
+    assert [row[:2] for row in first.page["files"][0][1]] == [["test_fine", "P"], ["test_bad", "F"]]
+    assert [row[:2] for row in again.page["files"][0][1]] == [["test_bad", "P"]]
 
 
 def conversations() -> list[list[Message]]:

@@ -10,11 +10,10 @@ from pytest_mcp.api.investigation import InvestigateResult, Polluter, Suspect
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.events.model import Event
 from pytest_mcp.events.run import Run
-from pytest_mcp.page import content, document, investigation
-from pytest_mcp.page.content import Content
+from pytest_mcp.page import content, document, frame, investigation
+from pytest_mcp.page.content import Content, Origin, Result
+from pytest_mcp.page.document import Document
 from pytest_mcp.page.investigation import Investigated
-from pytest_mcp.page.origin import Origin
-from pytest_mcp.page.strip import Result
 from pytest_mcp.report import report
 from tests.support.invented.records import execution, green, one_test, phase, raised, session, skipped, uncollected
 
@@ -40,8 +39,12 @@ def content_of(run: Run[ExecuteTests]) -> Content:
     return content.of_report(report.of_execution(run, None))
 
 
-def rendered(shown: Content) -> str:
-    return document.render(shown, ORIGIN, created=CREATED)
+def document_of(shown: Content, most: int = frame.MOST_BYTES) -> Document:
+    return document.of_run(shown, ORIGIN, created=CREATED, most=most)
+
+
+def rendered(shown: Content, plain: str = "") -> str:
+    return frame.file(document_of(shown, frame.room(plain)), plain)
 
 
 def investigated(text: str = "test_x") -> Investigated:
@@ -58,13 +61,14 @@ def investigated(text: str = "test_x") -> Investigated:
         notices=[text],
         rerun={"node_ids": [polluter, node_id]},
     )
-    runs = {"alone": [Result("P", 0.2), Result("P", 0.3), Result("P", None)], f"at {text}": [Result("?", 0.1)]}
+    runs: dict[str, list[Result]] = {"alone": [("P", 0.2), ("P", 0.3), ("P", None)], f"at {text}": [("?", 0.1)]}
     environment = RunEnvironment(text, text, [], text, text, None)
     return Investigated(node_id, answer, runs, report.of_execution(run, None).failures[0], environment)
 
 
-def rendered_investigation(found: Investigated) -> str:
-    return investigation.render(found, ORIGIN, created=CREATED)
+def rendered_investigation(found: Investigated, plain: str = "") -> str:
+    shown = investigation.of(found, ORIGIN, created=CREATED, most=frame.room(plain))
+    return frame.file(shown, plain)
 
 
 def failing(number: int, cause: str = "ValueError: no {}", file: str = "tests/test_{}.py") -> list[Event]:
@@ -189,10 +193,23 @@ class Seen(HTMLParser):
         parsed: dict[str, Any] = json.loads(text)
         return parsed
 
+    def blocks(self, section: str) -> dict[str, Any]:
+        """What stands in this section, by its kind; empty if the page has none of this name."""
+        return {kind: value for name, _, blocks in self.data["sections"] if name == section for kind, value in blocks}
+
     @property
     def policy(self) -> str:
         (policy,) = [value for name, value in self.values if name == "content" and "default-src" in value]
         return policy
 
     def has_text(self, text: str) -> bool:
-        return any(text in each for each in self.texts)
+        """Whether the page's data has it."""
+        return any(text in each for each in texts_in(self.data))
+
+
+def texts_in(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for pair in value.items() for text in texts_in(pair)]
+    if isinstance(value, list | tuple):
+        return [text for each in value for text in texts_in(each)]
+    return [value] if isinstance(value, str) else []

@@ -40,6 +40,12 @@ def add_to(parser: argparse.ArgumentParser, tool: str, parameters: Schema) -> No
     parser.add_argument("--json", action="store_true", help=f"print the answer of {tool} as one line of JSON")
 
 
+def add_page_flags(parser: argparse.ArgumentParser) -> None:
+    """What they do is in `cli/files/page_file.py`."""
+    parser.add_argument("--html", metavar="FILE", help="write a page about it: one file that needs nothing else")
+    parser.add_argument("--open", action="store_true", help="open the page of --html in a browser")
+
+
 def arguments(options: argparse.Namespace) -> Arguments:
     """Only what was typed: the model has the defaults."""
     typed = {

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pytest_mcp.api.investigation import InvestigateResult
 from pytest_mcp.cli import exit_codes, local_call, render_investigation
-from pytest_mcp.cli.arguments import page_flags, tool_flags, typed_paths
+from pytest_mcp.cli.arguments import tool_flags, typed_paths
 from pytest_mcp.cli.files import page_file
 from pytest_mcp.cli.files.page_file import PageFile
 from pytest_mcp.cli.local_call import ToolCommand
@@ -26,7 +26,7 @@ TOOL = BY_NAME["investigate_failure"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     tool_flags.add_to(parser, TOOL.name, TOOL.input_schema)
-    page_flags.add_to(parser)
+    tool_flags.add_page_flags(parser)
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
@@ -40,13 +40,10 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
 
 
 def _with_page(command: ToolCommand, file: PageFile, options: argparse.Namespace, root: Path) -> ToolCommand:
-    # No other call needs it.
-    from pytest_mcp.cli.files import investigation_page  # noqa: PLC0415
-
     typed = tool_flags.arguments(options)
     # A list is typed without a flag.
     origin = page_file.origin("investigate", typed | {"node_id": [typed["node_id"]]}, options, root)
-    return replace(command, after=partial(file.write, origin=origin, draw=investigation_page.draw))
+    return replace(command, after=partial(file.write, origin=origin, draw=page_file.of_investigation))
 
 
 def _print(_known: object, result: InvestigateResult, screen: Screen, *, settings: list[str], root: Path) -> None:

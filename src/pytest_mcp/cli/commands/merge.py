@@ -16,12 +16,12 @@ from typing import BinaryIO
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli import exit_codes, render, terminal
-from pytest_mcp.cli.arguments import page_flags, tool_flags
+from pytest_mcp.cli.arguments import tool_flags
 from pytest_mcp.cli.files import page_file
 from pytest_mcp.cli.output import USAGE_ERROR, print_message, show
 from pytest_mcp.config.model import MAX_REPLY_BYTES
 from pytest_mcp.config.options import LoadConfig
-from pytest_mcp.page.origin import Origin
+from pytest_mcp.page.content import Origin
 from pytest_mcp.report import all_shards, budget, serialize, shard_file
 from pytest_mcp.report.all_shards import ShardGiven
 from pytest_mcp.report.report import Report
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a file with what `pytest-mcp run --shard K/N --json` printed; - for stdin with one report on each line",
     )
     parser.add_argument("--json", action="store_true", help="print one answer of execute_tests as one line of JSON")
-    page_flags.add_to(parser)
+    tool_flags.add_page_flags(parser)
 
 
 def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:

@@ -11,7 +11,7 @@ import argparse
 import re
 
 from pytest_mcp.cli import child_ahead
-from pytest_mcp.cli.arguments import page_flags, pytest_flags, tool_flags, typed_paths
+from pytest_mcp.cli.arguments import pytest_flags, tool_flags, typed_paths
 from pytest_mcp.cli.loading import loading
 from pytest_mcp.config.model import MOST_SHARDS, Shard
 from pytest_mcp.config.options import LoadConfig
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run only part K of N of the tests, whole files each; N machines with K from 1 to N run every test once,"
         " and `pytest-mcp merge` makes one answer of theirs",
     )
-    page_flags.add_to(parser)
+    tool_flags.add_page_flags(parser)
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:

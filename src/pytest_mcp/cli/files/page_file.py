@@ -1,29 +1,41 @@
 """`--html FILE` and `--open`: write a page, and show it.
 
 In come the parsed command line and what a call came to; out come a file and one line on stderr that says where it is.
-What the page shows is decided in `page`, which is loaded only when a page was asked for.
+What the page shows is decided in `page`, which is loaded only when a page was asked for. A viewer that runs no scripts
+shows the printed report.
 """
 
 import argparse
 import os
+import shlex
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from pytest_mcp.api.errors import CallError
+from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.cli import render
 from pytest_mcp.cli.arguments import tool_flags
 from pytest_mcp.cli.arguments.tool_flags import Arguments
+from pytest_mcp.cli.colours import Painter
 from pytest_mcp.cli.output import UNWRITTEN, print_message
-from pytest_mcp.config.model import ConfigError
+from pytest_mcp.config.model import MAX_REPLY_BYTES, Config, ConfigError
 from pytest_mcp.config.options import typed_flags
 from pytest_mcp.environments import git_files
-from pytest_mcp.page.origin import Origin
-from pytest_mcp.report.report import Report
+from pytest_mcp.report import budget
+from pytest_mcp.report.report import Report, of_no_run
 from pytest_mcp.text import in_line
 
+if TYPE_CHECKING:
+    from pytest_mcp.investigation.answer import Findings
+    from pytest_mcp.page.content import Content, Origin, Result
+
 # What is known of a call, where the page comes from and when; out comes its text.
-Draw = Callable[[Any, Origin, str], str]
+Draw = Callable[[Any, "Origin", str], str]
+_PLAIN = Painter(has_colours=False)
 
 
 def wanted(options: argparse.Namespace) -> "PageFile | None":
@@ -51,8 +63,10 @@ def _check_folder(folder: Path) -> None:
         raise ConfigError(f"--html: {in_line(str(folder))} is not a folder that can be written to.")
 
 
-def origin(command: str, given: Arguments, options: argparse.Namespace, root: Path) -> Origin:
+def origin(command: str, given: Arguments, options: argparse.Namespace, root: Path) -> "Origin":
     """`given` are the arguments of the command."""
+    from pytest_mcp.page.content import Origin  # noqa: PLC0415 - here and below: other calls do not need it
+
     settings = typed_flags(options, os.environ)
     return Origin(
         project=root.name,
@@ -62,11 +76,64 @@ def origin(command: str, given: Arguments, options: argparse.Namespace, root: Pa
     )
 
 
-def of_report(report: Report, origin: Origin, created: str) -> str:
-    # No other command needs them.
-    from pytest_mcp.page import content, document  # noqa: PLC0415
+def of_report(report: Report, origin: "Origin", created: str) -> str:
+    from pytest_mcp.page import content  # noqa: PLC0415
 
-    return document.render(content.of_report(report), origin, created=created)
+    return _of_content(content.of_report(report), report, origin, created)
+
+
+def _of_content(content: "Content", report: Report, origin: "Origin", created: str) -> str:
+    from pytest_mcp.page import document, frame  # noqa: PLC0415
+
+    plain = "\n".join(_printed(report, origin))
+    return frame.file(document.of_run(content, origin, created=created, most=frame.room(plain)), plain)
+
+
+def _printed(report: Report, origin: "Origin") -> list[str]:
+    """The report as a terminal shows it."""
+    answer = budget.fit_execution(report, ExecuteTests(), ceiling=MAX_REPLY_BYTES)
+    lines = render.of_run(report, answer, _PLAIN, again=_again(answer.rerun, origin))
+    return lines if report.problem is None else [*lines, *render.of_error(report.problem, _PLAIN)]
+
+
+def _again(rerun: Arguments | None, origin: "Origin") -> str | None:
+    return None if rerun is None else f"{origin.again} {shlex.join(tool_flags.as_typed(rerun))}"
+
+
+def of_run(report: Report, origin: "Origin", created: str, *, config: Config) -> str:
+    """The page of `run --html`: the whole run and, with `--history`, what is recorded of its tests."""
+    from pytest_mcp.page import content, missed_lines, sections  # noqa: PLC0415
+
+    shown = content.of_report(report)
+    lines = missed_lines.read(config.root, shown.coverage)
+    past = _recorded(config, sections.recorded_ids(shown))
+    return _of_content(replace(shown, missed_lines=lines, past=past), report, origin, created)
+
+
+def _recorded(config: Config, node_ids: Sequence[str]) -> "Mapping[str, Sequence[Result]] | None":
+    if config.history is None:
+        return None
+    from pytest_mcp.history import last_results  # noqa: PLC0415
+
+    return last_results.look(config.history, config.root, node_ids)
+
+
+def of_investigation(known: "Findings | CallError", origin: "Origin", created: str) -> str:
+    """The page of `investigate --html`."""
+    if isinstance(known, CallError):
+        return of_report(of_no_run(known), origin, created)
+    from pytest_mcp.cli import render_investigation  # noqa: PLC0415
+    from pytest_mcp.investigation import answer  # noqa: PLC0415
+    from pytest_mcp.page import frame, investigation  # noqa: PLC0415
+
+    result = answer.of(known)
+    outcomes = {"alone": known.alone.outcomes}
+    if known.base is not None:
+        outcomes[f"at {known.base.name}"] = known.base.outcomes
+    runs = {place: [(each.letter, each.seconds) for each in made] for place, made in outcomes.items()}
+    found = investigation.Investigated(known.node_id, result, runs, known.failure, known.environment)
+    plain = "\n".join(render_investigation.of(result, _PLAIN, again=_again(result.rerun, origin)))
+    return frame.file(investigation.of(found, origin, created=created, most=frame.room(plain)), plain)
 
 
 class PageFile:
@@ -74,7 +141,7 @@ class PageFile:
         self.path = path
         self.opens = opens
 
-    def write(self, known: Any, origin: Origin, draw: Draw = of_report) -> int | None:
+    def write(self, known: Any, origin: "Origin", draw: Draw = of_report) -> int | None:
         """Returns an exit code if it could not be written."""
         created = f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
         try:

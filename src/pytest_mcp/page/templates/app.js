@@ -68,16 +68,10 @@
     const shown = result._meta && result._meta[KEY];
     if (result.isError) return tell(reason(textOf(result)), ...rerunButton());
     if (!shown) return tell(`Verdict: ${(result.structuredContent || {}).verdict || "unknown"}. The result came without its page.`);
-    fill("banner", shown.banner);
-    fill("content", shown.main);
-    fill("foot", shown.foot);
-    document.querySelector("footer").hidden = false;
-    page.show(shown.data);
+    page.show(shown);
     rerun = shown.rerun;
     return tell(note, ...rerunButton());
   }
-
-  const fill = (id, nodes) => document.getElementById(id).replaceChildren(...nodes.map(page.build));
 
   // ---- Running the failures again
 
@@ -120,6 +114,7 @@
   // ---- The beginning
 
   async function start() {
+    tell("Waiting for the result of the tests.");
     const appInfo = { name: "pytest-mcp", version: "1" };
     const host = await request("ui/initialize", { protocolVersion: PROTOCOL, appInfo, appCapabilities: {} });
     canCall = Boolean(host.hostCapabilities && host.hostCapabilities.serverTools);

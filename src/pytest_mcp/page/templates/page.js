@@ -1,11 +1,15 @@
 "use strict";
-// Shows the failures and the list of all tests: in a file at once, in a client (app.js) with each result. Text of tests is only ever put into text nodes and attributes that
+// Builds the page from one value: in a file at once, in a client (app.js) with each result. Text of tests is only ever put into text nodes and attributes that
 // cannot hold code; the page's policy (require-trusted-types-for) makes anything else throw.
 const page = (() => {
   let data = null;
   let tests = [];
   const OUTCOMES = { F: "failed", E: "error", S: "skipped", P: "passed" };
-  const ROW = 32; // the height of a row in page.css
+  const MARKS = { passed: "M5 12.5l4.5 4.5L19 7.5", failed: "M6.5 6.5l11 11M17.5 6.5l-11 11", incomplete: "M12 5.5v8M12 17.5v.5", no_tests: "M6 12h12" };
+  const COLOURS = { passed: "#1a7f37", failed: "#b62324", incomplete: "#8a5a00", no_tests: "#57606a" };
+  // Of the letters of recorded runs, as page.css has colours.
+  const KINDS = { P: "passed", F: "failed", R: "failed", E: "error", C: "error", H: "error", S: "skipped" };
+  const LEAST_SHARE = 0.006;
   const OPEN_CAUSES = 3;
   const LINKS = {
     cause: "Raised from the above:",
@@ -20,6 +24,16 @@ const page = (() => {
     element.append(...children.filter((child) => child !== null && child !== ""));
     return element;
   }
+
+  function draw(tag, attributes, ...children) {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  }
+
+  // A picture that only repeats what a text beside it says.
+  const picture = (attributes, ...children) => draw("svg", { "aria-hidden": "true", focusable: "false", ...attributes }, ...children);
 
   // A part that is built when it is opened for the first time.
   function fold(summary, build, attributes) {
@@ -199,8 +213,20 @@ const page = (() => {
   function testButtons(id) {
     return make("div", { class: "buttons" },
       button("Copy id", () => copy(id, "node id")),
-      button("Copy command", () => copy(command([id]), "command")));
+      button("Copy command", () => copy(command([id]), "command")),
+      inFile ? button("Copy link", () => copy(location.href.split("#")[0] + LINK + encodeURIComponent(id), "link")) : null);
   }
+
+  // A page that is opened with such a link shows this test.
+  const LINK = "#test=";
+  function showLinked() {
+    if (!data || !location.hash.startsWith(LINK)) return;
+    const id = decodeURIComponent(location.hash.slice(LINK.length));
+    const test = tests.find((each) => each.id === id) || (data.failures[id] && { id });
+    if (test) showTest(test);
+    else say("The linked test is not on this page.");
+  }
+  addEventListener("hashchange", showLinked);
 
   // ---- The causes
 
@@ -246,12 +272,10 @@ const page = (() => {
   let causes = [];
   addEventListener("beforeprint", () => causes.forEach((view) => view.unfold()));
 
-  function showCauses() {
-    const plain = document.querySelector("#failures .plain");
-    causes = plain ? data.causes.map(causeView) : [];
-    if (!causes.length) return;
+  function causesView() {
+    causes = data.causes.map(causeView);
     causes.slice(0, OPEN_CAUSES).forEach((view) => view.unfold());
-    plain.replaceWith(make("div", { class: "causes" }, ...causes));
+    return make("div", { class: "causes" }, ...causes);
   }
 
   // ---- All tests: only the rows in view are in the document
@@ -264,41 +288,47 @@ const page = (() => {
   function showTest(test) {
     dialog.replaceChildren(
       make("h2", { id: "test-title" }, test.id),
-      make("p", { class: "facts" }, make("strong", { class: `outcome ${test.outcome}` }, OUTCOMES[test.outcome]), ` in ${seconds(test.ms)}`),
+      ...(test.outcome ? [make("p", { class: "facts" }, make("strong", { class: `outcome ${test.outcome}` }, OUTCOMES[test.outcome]), ` in ${seconds(test.ms)}`)] : []),
       make("div", { class: "buttons" }, ...testButtons(test.id).children, button("Close", () => dialog.close())));
-    if (test.outcome === "F" || test.outcome === "E") dialog.append(failureView(test.id));
-    else if (test.reason) dialog.append(make("pre", { class: "raised" }, test.reason));
+    if ("PS".includes(test.outcome)) dialog.append(...(test.reason ? [make("pre", { class: "raised" }, test.reason)] : []));
+    else dialog.append(failureView(test.id));
     // Only inside a client, where the window is as high as the page.
-    dialog.style.setProperty("--top", `${document.getElementById("tests").offsetTop}px`);
-    dialog.showModal();
+    const section = document.getElementById("tests");
+    if (section) dialog.style.setProperty("--top", `${section.offsetTop}px`);
+    if (!dialog.open) dialog.showModal();
   }
 
-  function rowView(test, index, total) {
+  function rowView(test, index, total, height) {
     const row = make("div", { class: "row", role: "option", id: `row-${index}`, "aria-selected": "false", "aria-setsize": total, "aria-posinset": index + 1 },
       make("span", { class: `outcome ${test.outcome}` }, OUTCOMES[test.outcome]),
-      make("span", { class: "name", title: test.id }, make("bdi", null, test.file + (test.name ? "::" : ""), test.name)),
+      make("span", { class: "name", title: test.id }, make("span", { class: "file" }, make("bdi", null, test.file + (test.name ? "::" : ""))), make("span", null, test.name)),
       make("span", { class: "seconds" }, seconds(test.ms)));
-    row.style.top = `${index * ROW}px`;
+    row.style.top = `${index * height}px`;
     return row;
   }
 
   let redraw = () => {};
   addEventListener("resize", () => redraw());
 
-  function showTests() {
-    const section = document.getElementById("tests");
-    if (!section || !tests.length) return;
-    const counts = Object.fromEntries(Object.keys(OUTCOMES).map((key) => [key, tests.filter((test) => test.outcome === key).length]));
-    const state = { outcome: "", words: [], order: "run", shown: tests, active: -1 };
+  function testsView() {
+    const number = (letters) => tests.filter((test) => letters.includes(test.outcome)).length;
+    const choices = [["FESP", "All"], ["FE", "failing"], ...Object.entries(OUTCOMES)]
+      .filter(([letters]) => (letters === "FE" ? number("F") && number("E") : number(letters)));
+    const failing = choices.find(([letters]) => ["FE", "F", "E"].includes(letters));
+    const state = { letters: (failing || choices[0])[0], words: [], order: "run", shown: tests, active: -1 };
     const rows = make("div", { class: "rows", role: "presentation" });
     const list = make("div", { class: "list", role: "listbox", tabindex: "0", "aria-label": "Tests" }, rows);
-    list.style.height = `${Math.max(3, tests.length) * ROW + 2}px`;
+    // A narrow page has two lines in a row.
+    const rowHeight = () => parseFloat(getComputedStyle(list).getPropertyValue("--row")) || 32;
     const found = make("span", { class: "found", role: "status" });
 
-    function draw() {
-      const first = Math.max(0, Math.floor(list.scrollTop / ROW) - 8);
-      const visible = state.shown.slice(first, first + Math.ceil(list.clientHeight / ROW) + 16);
-      rows.replaceChildren(...visible.map((test, index) => rowView(test, first + index, state.shown.length)));
+    function drawRows() {
+      const height = rowHeight();
+      list.style.height = `${Math.max(3, state.shown.length) * height + 2}px`;
+      rows.style.height = `${state.shown.length * height}px`;
+      const first = Math.max(0, Math.floor(list.scrollTop / height) - 8);
+      const visible = state.shown.slice(first, first + Math.ceil(list.clientHeight / height) + 16);
+      rows.replaceChildren(...visible.map((test, index) => rowView(test, first + index, state.shown.length, height)));
       const active = document.getElementById(`row-${state.active}`);
       if (active) active.setAttribute("aria-selected", "true");
       if (active) list.setAttribute("aria-activedescendant", active.id);
@@ -306,26 +336,26 @@ const page = (() => {
     }
 
     function filter() {
-      const matches = (test) => (!state.outcome || test.outcome === state.outcome)
+      const matches = (test) => state.letters.includes(test.outcome)
         && state.words.every((word) => test.id.toLowerCase().includes(word) || test.reason.toLowerCase().includes(word));
       state.shown = tests.filter(matches);
       if (state.order === "time") state.shown.sort((one, other) => other.ms - one.ms);
       state.active = -1;
-      rows.style.height = `${state.shown.length * ROW}px`;
       list.scrollTop = 0;
       found.textContent = `${state.shown.length.toLocaleString("en")} of ${tests.length.toLocaleString("en")}`;
-      draw();
+      drawRows();
     }
 
     function move(index) {
       state.active = Math.max(0, Math.min(state.shown.length - 1, index));
-      const top = state.active * ROW;
+      const height = rowHeight();
+      const top = state.active * height;
       if (top < list.scrollTop) list.scrollTop = top;
-      if (top + ROW > list.scrollTop + list.clientHeight) list.scrollTop = top + ROW - list.clientHeight;
-      draw();
+      if (top + height > list.scrollTop + list.clientHeight) list.scrollTop = top + height - list.clientHeight;
+      drawRows();
     }
 
-    const page = () => Math.floor(list.clientHeight / ROW);
+    const page = () => Math.floor(list.clientHeight / rowHeight());
     const KEYS = {
       ArrowDown: () => move(state.active + 1), ArrowUp: () => move(state.active - 1),
       PageDown: () => move(state.active + page()), PageUp: () => move(state.active - page()),
@@ -337,25 +367,21 @@ const page = (() => {
       event.preventDefault();
       KEYS[event.key]();
     });
-    list.addEventListener("scroll", draw, { passive: true });
+    list.addEventListener("scroll", drawRows, { passive: true });
     list.addEventListener("click", (event) => {
       const row = event.target.closest(".row");
       if (!row) return;
       move(Number(row.id.slice("row-".length)));
       KEYS.Enter();
     });
-    redraw = draw;
 
-    const choices = [["", "All", tests.length], ...Object.entries(OUTCOMES).map(([key, word]) => [key, word, counts[key]])]
-      .filter(([key, , number]) => !key || number);
-    const buttons = choices.map(([key, word, number]) => {
-      const element = button(`${word} ${number.toLocaleString("en")}`, () => {
-        state.outcome = key;
+    const buttons = choices.map(([letters, word]) => {
+      const element = button(`${word} ${number(letters).toLocaleString("en")}`, () => {
+        state.letters = letters;
         buttons.forEach((each) => each.setAttribute("aria-pressed", String(each === element)));
         filter();
       });
-      element.setAttribute("aria-pressed", String(key === ""));
-      element.dataset.outcome = key;
+      element.setAttribute("aria-pressed", String(letters === state.letters));
       return element;
     });
     const search = make("input", { type: "search", placeholder: "Filter by name or reason", "aria-label": "Filter by name or reason" });
@@ -363,41 +389,115 @@ const page = (() => {
     const order = make("select", { "aria-label": "Order" }, make("option", { value: "run" }, "In order"), make("option", { value: "time" }, "Slowest first"));
     order.addEventListener("change", () => { state.order = order.value; filter(); });
 
-    section.querySelector(".plain").replaceWith(
-      make("div", { class: "filters" }, make("div", { class: "buttons", role: "group", "aria-label": "Outcome" }, ...buttons), search, order, found), list);
-    filter();
+    // Its height is known when it is in the document.
+    redraw = filter;
+    return [make("div", { class: "filters" }, make("div", { class: "buttons", role: "group", "aria-label": "Outcome" }, ...buttons), search, order, found), list];
   }
 
-  function showCopyButtons() {
-    for (const element of document.querySelectorAll(".copyable"))
-      element.append(button("Copy", () => copy(element.querySelector("code").textContent, "text")));
+  // ---- The other blocks of sections
+
+  function countsView(counts) {
+    const tiles = counts.map(([name, kind, number]) =>
+      make("div", { class: `tile ${number ? kind : "none"}` }, make("dt", null, name), make("dd", null, number.toLocaleString("en"))));
+    const drawn = counts.filter(([, kind, number]) => number && !["total", "deselected"].includes(kind));
+    const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
+    const all = sum(drawn.map(([, , number]) => number));
+    // No share is too small to be seen.
+    const shares = drawn.map(([, , number]) => Math.max(number / all, LEAST_SHARE));
+    const scale = 1000 / sum(shares);
+    const bars = drawn.map(([, kind], index) =>
+      draw("rect", { class: kind, x: scale * sum(shares.slice(0, index)), width: scale * shares[index], height: 8 }));
+    return [make("dl", { class: "tiles" }, ...tiles),
+      picture({ class: "shares", viewBox: "0 0 1000 8", preserveAspectRatio: "none" }, ...bars)];
   }
+
+  const errorView = ([place, message, more, traceback]) => make("article", { class: "cause uncollected" },
+    make("h3", null, place), make("p", { class: "message" }, message), make("p", { class: "location" }, more), make("pre", null, traceback));
+
+  const barView = ([name, label, share]) => make("li", null,
+    make("span", { class: "name" }, name), " ", make("span", { class: "seconds" }, label),
+    picture({ viewBox: "0 0 100 4", preserveAspectRatio: "none" }, draw("rect", { width: share, height: 4 })));
+
+  const chartView = ([title, rows]) => make("div", { class: "chart" }, make("h3", null, title), make("ol", null, ...rows.map(barView)));
+
+  // One letter for each run, and above it a bar as high as the run took long.
+  function stripView([name, words, runs]) {
+    const longest = Math.max(...runs.map(([, took]) => took || 0)) || 1;
+    const bars = runs.map(([letter, took], index) => {
+      const height = Math.max(2, 20 * (took || 0) / longest);
+      return draw("rect", { class: KINDS[letter] || "unknown", x: 10 * index, y: 20 - height, width: 8, height });
+    });
+    return make("li", null, make("span", { class: "name" }, name), " ", make("span", { class: "words" }, words), " ",
+      make("span", { class: "runs" },
+        picture({ viewBox: `0 0 ${10 * runs.length} 20`, width: `${runs.length}ch`, preserveAspectRatio: "none" }, ...bars),
+        make("code", null, runs.map(([letter]) => letter).join(""))));
+  }
+
+  const coverageView = ([file, label, lines, branches, source]) => make("li", null,
+    make("span", { class: "name" }, file), make("span", { class: "words" }, label),
+    source.length ? fold(lines, () => sourceView(source)) : make("p", { class: "words" }, lines),
+    branches ? make("p", { class: "words" }, branches) : null);
+
+  function sourceView(source) {
+    const width = String(source.at(-1)[0]).length;
+    return make("pre", { tabindex: "0" }, source.map(([number, text]) => `${String(number).padStart(width)}  ${text}`).join("\n"));
+  }
+
+  const copyableView = ([title, text]) => make("div", { class: "copyable" },
+    make("h3", null, title), make("pre", null, make("code", null, text)), button("Copy", () => copy(text, "text")));
+
+  // What a section can hold.
+  const BLOCKS = {
+    causes: () => [causesView()],
+    charts: (charts) => [make("div", { class: "charts" }, ...charts.map(chartView))],
+    copyable: (value) => [copyableView(value)],
+    counts: countsView,
+    coverage: (files) => [make("ul", { class: "covered" }, ...files.map(coverageView))],
+    errors: (errors) => errors.map(errorView),
+    legend: (text) => [make("p", { class: "legend" }, text)],
+    list: (texts) => [make("ul", null, ...texts.map((text) => make("li", null, text)))],
+    strips: (rows) => [make("ol", { class: "strips" }, ...rows.map(stripView))],
+    tests: testsView,
+    text: (text) => [make("p", null, text)],
+  };
+
+  const sectionView = ([id, title, blocks]) => make("section", { id, "aria-labelledby": `${id}-title` },
+    make("h2", { id: `${id}-title`, ...(id === "counts" ? { class: "hidden" } : {}) }, title),
+    ...blocks.flatMap(([kind, value]) => BLOCKS[kind](value)));
+
+  const bannerView = ({ verdict, word, sentence, more, project, when }) => make("header", { class: `banner ${verdict}` },
+    make("div", { class: "inner" },
+      make("p", { class: "project" }, project),
+      make("h1", null, picture({ class: "mark", viewBox: "0 0 24 24" }, draw("path", { d: MARKS[verdict] })), word),
+      make("p", { class: "sentence" }, sentence),
+      more ? make("pre", { class: "more" }, more) : null,
+      make("p", { class: "when" }, when)));
+
+  const factView = ([name, value]) => make("div", null, make("dt", null, name), make("dd", null, value));
+
+  function showIcon(verdict) {
+    const mark = `<path d="${MARKS[verdict]}" fill="none" stroke="white" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/>`;
+    const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><circle cx="12" cy="12" r="11.5" fill="${COLOURS[verdict]}"/>${mark}<\/svg>`;
+    document.getElementById("icon").href = `data:image/svg+xml,${encodeURIComponent(icon)}`;
+  }
+
+  const fill = (id, ...children) => document.getElementById(id).replaceChildren(...children);
 
   function show(shown) {
     data = shown;
     tests = testsOf(data.files);
-    showCauses();
-    showTests();
-    showCopyButtons();
+    redraw = () => {};
+    showIcon(data.verdict);
+    fill("banner", bannerView(data));
+    fill("content", ...data.sections.map(sectionView));
+    fill("foot", ...data.facts.map(factView));
+    document.querySelector("footer").hidden = false;
+    redraw();
+    showLinked();
   }
 
-  // ---- Elements from a tree: a text, or [tag, attributes, child, …]
-
-  const SVG = /^(?:svg|path|rect)$/;
-  const HTML = /^(?:article|code|dd|div|dl|dt|h[123]|header|li|ol|p|pre|section|span|table|tbody|td|th|thead|tr|ul)$/;
-  const ATTRIBUTES = /^(?:aria-[a-z]+|class|d|focusable|height|id|preserveAspectRatio|role|scope|tabindex|viewBox|width|x|y)$/;
-
-  function build(node) {
-    if (typeof node === "string") return node;
-    const [tag, attributes, ...children] = node;
-    if (!SVG.test(tag) && !HTML.test(tag)) return "";
-    const element = SVG.test(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) if (ATTRIBUTES.test(name)) element.setAttribute(name, value);
-    element.append(...children.map(build));
-    return element;
-  }
-
-  const element = document.getElementById("data");
-  if (element) show(JSON.parse(element.textContent));
-  return { show, build, make, button };
+  const given = JSON.parse(document.getElementById("data").textContent);
+  const inFile = given !== null;
+  if (inFile) show(given);
+  return { show, make, button };
 })();

@@ -15,7 +15,7 @@ from mcp.server import apps
 from pytest_mcp.config.model import History
 from pytest_mcp.execution import additions
 from pytest_mcp.history import recorder, remarks
-from pytest_mcp.page import embedded
+from pytest_mcp.page import document
 from pytest_mcp.report import coverage
 from pytest_mcp.report.notices import whole_run
 from pytest_mcp.server import app, mcp_app, progress
@@ -51,7 +51,7 @@ class Addition(NamedTuple):
 ADDITIONS = {
     "whether the history can be used": Addition(recorder, "_problem_of_opening", "recorded", {}),
     "what recorded runs say": Addition(remarks, "look", "recorded runs", {}),
-    "page": Addition(embedded, "of_content", "page", {}),
+    "page": Addition(document, "of_run", "page", {}),
     "coverage": Addition(coverage, "of_run", "coverage", {"coverage": "all"}),
     "notices": Addition(whole_run, "of_execution", "notices", {}),
 }

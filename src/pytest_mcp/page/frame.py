@@ -1,0 +1,66 @@
+"""The HTML around a document: as a file, which holds it, or as the resource that a client loads once.
+
+It needs nothing from elsewhere: its policy allows exactly one script and one style, by their hashes, and no request.
+Text of tests stands in it as JSON, and as escaped text for viewers that run no scripts.
+"""
+
+import base64
+import hashlib
+import html
+from functools import cache
+from pathlib import Path
+from string import Template
+
+from pytest_mcp.page.document import Document
+from pytest_mcp.page.sections import escaped
+from pytest_mcp.text import cut_middle, safe
+
+# Of a file, less what the last sentences need.
+MOST_BYTES = 4_990_000
+# In characters. Escaped it is never more than six times as long.
+LONGEST_PLAIN = 100_000
+FOLDER = Path(__file__).parent / "templates"
+
+
+def room(plain: str) -> int:
+    """How large the document in a file with this text may be."""
+    return MOST_BYTES - len(_filled("page.js", title="", plain=plain).encode("utf-8"))
+
+
+def file(document: Document, plain: str) -> str:
+    """`plain` is for viewers that run no scripts."""
+    title = f"{document['word']} · {document['project']}"
+    return _filled("page.js", title=title, plain=plain, data=escaped(document))
+
+
+def resource() -> str:
+    return _filled("page.js", "app.js", title="Test results", plain="", place="app")
+
+
+def _filled(*scripts: str, title: str, plain: str, data: str = "null", place: str = "file") -> str:
+    script, style = "\n".join(map(_source, scripts)), _source("page.css")
+    return Template(_source("page.html")).substitute(
+        policy=_policy(script, style),
+        title=html.escape(title),
+        plain=html.escape(safe(cut_middle(plain, LONGEST_PLAIN))),
+        place=place,
+        style=style,
+        script=script,
+        data=data,
+    )
+
+
+@cache
+def _source(name: str) -> str:
+    """Without indentation and comments, which a browser does not need."""
+    lines = map(str.strip, (FOLDER / name).read_text(encoding="utf-8").splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
+def _policy(script: str, style: str) -> str:
+    allowed = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:;"
+    return f"{allowed} base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+
+def _hash(source: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(source.encode('utf-8')).digest()).decode('ascii')}"

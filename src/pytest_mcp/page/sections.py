@@ -1,0 +1,300 @@
+"""What stands on the page of a run, and in which order: sections of blocks, which `page.js` draws.
+
+Pure. Each section may have its share of the page, in bytes; what does not fit is counted. The failures and the list of
+all tests, which take what is left, are in `document`.
+"""
+
+import json
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from statistics import median
+from typing import Any, NamedTuple
+
+from pytest_mcp import __version__
+from pytest_mcp.api.results import CollectionError, CoverageFile, Outcome, Summary, TestResult, Verdict
+from pytest_mcp.page.content import Content, Origin, Result
+from pytest_mcp.report import serialize
+from pytest_mcp.text import cut_middle, span
+
+# Of the page, in bytes.
+NOTICES_SHARE = 0.04
+ERRORS_SHARE = 0.12
+COVERAGE_SHARE = 0.1
+PAST_SHARE = 0.05
+# In characters.
+LONGEST_NAME = 500
+LONGEST_SENTENCE = 2_000
+LONGEST_TEXT = 8_000
+MOST_BARS = 10
+MOST_FAILING = 50
+# Shorter times say nothing.
+LEAST_SECONDS = 0.001
+
+LETTERS: dict[Outcome, str] = {"passed": "P", "failed": "F", "skipped": "S", "error": "E"}
+_MEANINGS = {
+    "P": "passed",
+    "F": "failed",
+    "R": "passed only when a plugin repeated it",
+    "E": "error",
+    "C": "its file could not be collected",
+    "H": "still running when its time was over",
+    "S": "skipped",
+    "?": "no outcome",
+}
+_NO_PASS = "This is not a pass."  # noqa: S105 - the verdict
+_VERDICTS: dict[Verdict, tuple[str, str]] = {
+    "passed": ("Passed", "Every selected test ran and none failed."),
+    "failed": ("Failed", ""),
+    "incomplete": ("Incomplete", f"Not every selected test has an outcome. {_NO_PASS}"),
+    "no_tests": ("No tests", f"No test ran, so nothing was tested. {_NO_PASS}"),
+}
+_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+# The kind of a block, which page.js knows, and its value.
+Block = tuple[str, Any]
+
+
+class Section(NamedTuple):
+    id: str
+    title: str
+    blocks: list[Block]
+
+
+class Banner(NamedTuple):
+    # Its look; of an investigation that of the nearest verdict.
+    verdict: Verdict
+    word: str
+    sentence: str
+    more: str
+    when: str
+
+
+class Room:
+    """Counts what is left of a limit in bytes."""
+
+    def __init__(self, most: float) -> None:
+        self.left = most
+
+    def takes(self, value: Any) -> bool:
+        size = len(escaped(serialize.safe(value))) + 1
+        if size > self.left:
+            return False
+        self.left -= size
+        return True
+
+
+def escaped(value: Any) -> str:
+    """JSON in ASCII without the characters that mean something in HTML: none of it can end a script element."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).translate(_ESCAPES)
+
+
+def short(name: str) -> str:
+    return cut_middle(name, LONGEST_NAME, separator=" ")
+
+
+def sentence(text: str) -> str:
+    return cut_middle(text, LONGEST_SENTENCE)
+
+
+def banner(content: Content, created: str) -> Banner:
+    word, said = _VERDICTS[content.verdict]
+    first, _, rest = (content.problem or "").partition("\n")
+    if content.problem is not None:
+        word, said = "Incomplete" if content.summary.total else "Did not run", f"{first}. {_NO_PASS}"
+    if content.verdict == "failed":
+        said = _failed(content.summary)
+    part = "Shard {} of {}; the others are not on this page.".format(*content.shard) if content.shard else ""
+    when = f"{span(content.summary.duration)} · {created}"
+    return Banner(content.verdict, word, " ".join(filter(None, [sentence(said), part])), rest, when)
+
+
+def of_run(content: Content, most: int) -> list[Section]:
+    """In their order, in a part of `most` bytes."""
+    made = [
+        Section("counts", "Counts", [("counts", _counts(content))]),
+        notices(content.notices, most),
+        failures(content),
+        _collection_errors(content.collection_errors, most),
+        notices(content.later_notices, most, "later", "More notices"),
+        _times(content),
+        Section("tests", "All tests", [("tests", None)] if content.tests else []),
+        _coverage(content, most),
+        _past(content, most),
+    ]
+    return [section for section in made if section.blocks]
+
+
+def notices(sentences: Sequence[str], most: int, name: str = "notices", title: str = "Notices") -> Section:
+    return Section(name, title, _fitting("list", map(sentence, sentences), most * NOTICES_SHARE, "notices"))
+
+
+def failures(content: Content) -> Section:
+    title = "1 cause of failure" if len(content.causes) == 1 else f"{len(content.causes):,} causes of failure"
+    return Section("failures", title, [("causes", None)] if content.causes else [])
+
+
+def strips(meaning: str, rows: Mapping[str, tuple[str, Sequence[Result]]], most: float) -> list[Block]:
+    """Of each name words and runs in a row."""
+    if not rows:
+        return []
+    letters = {letter for _, results in rows.values() for letter, _ in results}
+    legend = ", ".join(f"{letter} {meant}" for letter, meant in _MEANINGS.items() if letter in letters)
+    drawn = ((short(name), words, results) for name, (words, results) in rows.items())
+    return [("legend", meaning.format(legend)), *_fitting("strips", drawn, most, "tests")]
+
+
+def facts(content: Content, origin: Origin) -> list[tuple[str, str]]:
+    known = content.environment
+    told = {
+        "Python": " · ".join(filter(None, [known.python, known.interpreter])) if known else "",
+        "pytest": known.pytest if known else None,
+        "Commit": origin.commit,
+        "Command": origin.command,
+        "pytest's command": shlex.join(content.pytest_command),
+        "Made by": f"pytest-mcp {__version__}",
+    }
+    return [(name, cut_middle(value, LONGEST_SENTENCE, separator=" ")) for name, value in told.items() if value]
+
+
+def recorded_ids(content: Content) -> list[str]:
+    """The tests of which recorded runs are shown: one failing test of each cause, other failing ones, the slowest."""
+    slowest = [test.node_id for test in _slowest(content.tests)] if content.lists_every_test else []
+    return list(dict.fromkeys([*_failing(content)[:MOST_FAILING], *slowest]))
+
+
+def _fitting(kind: str, rows: Iterable[Any], most: float, things: str) -> list[Block]:
+    """A block with the first rows, as many as fit, and how many there are besides."""
+    listed, room = list(rows), Room(most)
+    kept = list(takewhile(room.takes, listed))
+    more = len(listed) - len(kept)
+    left_out: list[Block] = [("text", f"{more:,} more {things} are left out.")] if more else []
+    return [*([(kind, kept)] if kept else []), *left_out]
+
+
+def _failed(summary: Summary) -> str:
+    bad = [(summary.failed, "failed"), (summary.errors, "errors" if summary.errors > 1 else "error")]
+    counted = " and ".join(f"{number:,} {name}" for number, name in bad if number)
+    return (
+        f"{counted} of {summary.total:,}." if counted else f"No test failed, but pytest reports a failure. {_NO_PASS}"
+    )
+
+
+def _counts(content: Content) -> list[tuple[str, str, int]]:
+    """Each with the class that has its colour."""
+    summary = content.summary
+    less_usual = [("not run", "not-run", content.not_run), ("deselected", "deselected", content.deselected)]
+    return [
+        ("failed", "failed", summary.failed),
+        ("errors", "error", summary.errors),
+        ("passed", "passed", summary.passed),
+        ("skipped", "skipped", summary.skipped),
+        *(each for each in less_usual if each[2]),
+        ("total", "total", summary.total),
+    ]
+
+
+def _collection_errors(errors: Sequence[CollectionError], most: int) -> Section:
+    rows = [
+        (
+            short(error.file if error.line is None else f"{error.file}:{error.line}"),
+            sentence(f"{error.error_type}: {error.message}"),
+            f"and {error.also} more files with this cause" if error.also else "",
+            cut_middle(error.traceback or "", LONGEST_TEXT),
+        )
+        for error in errors
+    ]
+    title = "Files that could not be collected"
+    return Section("uncollected", title, _fitting("errors", rows, most * ERRORS_SHARE, "such files"))
+
+
+def _times(content: Content) -> Section:
+    files: Counter[str] = Counter()
+    for test in content.tests:
+        files[test.node_id.partition("::")[0]] += test.duration  # type: ignore[assignment]  # a sum of floats
+    charts = [
+        ("Slowest tests", _bars([(test.node_id, test.duration) for test in _slowest(content.tests)])),
+        ("Slowest files", _bars(files.most_common(MOST_BARS))),
+    ]
+    drawn = [chart for chart in charts if len(chart[1]) > 1] if content.lists_every_test else []
+    return Section("times", "Where the time went", [("charts", drawn)] if drawn else [])
+
+
+def _slowest(tests: Sequence[TestResult]) -> list[TestResult]:
+    slowest = sorted(tests, key=lambda test: -test.duration)[:MOST_BARS]
+    return [test for test in slowest if test.duration >= LEAST_SECONDS]
+
+
+def _bars(seconds: Sequence[tuple[str, float]]) -> list[tuple[str, str, float]]:
+    """Name, label and share of the longest in percent."""
+    told = [(name, spent) for name, spent in seconds if spent >= LEAST_SECONDS]
+    return [(short(name), f"{spent:.3f} s", round(100 * spent / told[0][1], 1)) for name, spent in told]
+
+
+def _coverage(content: Content, most: int) -> Section:
+    blocks: list[Block] = [("text", text) for text in _coverage_sentences(content)]
+    if content.coverage is not None:
+        rows = (_covered(file, content) for file in content.coverage.files)
+        blocks += _fitting("coverage", rows, most * COVERAGE_SHARE, "files with lines that did not run")
+    return Section("coverage", "Coverage", blocks)
+
+
+def _coverage_sentences(content: Content) -> Iterator[str]:
+    measured = content.coverage
+    if measured is None:
+        return
+    percent = "" if measured.percent is None else f"{measured.percent:g} %: "
+    yield f"{percent}{sentence(measured.summary)}."
+    if measured.partial:
+        yield f"Not everything ran that could have: {sentence(measured.partial)}."
+    if measured.not_measured:
+        yield sentence(f"Not measured: {', '.join(measured.not_measured)}.")
+    if measured.omitted is not None:
+        yield f"{measured.omitted.files} more files with lines that did not run are left out."
+
+
+def _covered(file: CoverageFile, content: Content) -> tuple[str, str, str, str, Sequence[tuple[int, str]]]:
+    """Name, share, which lines did not run, which branches were not taken, and the text of the lines."""
+    lines = content.line_counts.get(file.file)
+    percent = f"{100 * (lines - file.count) // lines} %, " if lines else ""
+    missed = f"{file.count:,} line{'' if file.count == 1 else 's'} did not run"
+    branches = f"Branches that were not taken: {sentence(', '.join(file.branches))}" if file.branches else ""
+    source = content.missed_lines.get(file.file, ())
+    return short(file.file), percent + missed, sentence(", ".join(file.missed)), branches, source
+
+
+def _past(content: Content, most: int) -> Section:
+    now = {test.node_id: test for test in content.tests}
+    recorded = content.past or {}
+    rows = {
+        name: (_words(recorded.get(name, ()), now.get(name)), _with_this_run(recorded.get(name, ()), now.get(name)))
+        for name in recorded_ids(content)
+    }
+    meaning = "One letter for each run, the oldest first and this one last: {}."
+    meaning += " The bar above a letter is how long the test took."
+    blocks = strips(meaning, rows, most * PAST_SHARE) if content.past is not None else []
+    if blocks and (more := len(_failing(content)) - MOST_FAILING) > 0:
+        blocks.append(("text", f"{more:,} more failing tests are left out here."))
+    return Section("past", "Recorded runs", blocks)
+
+
+def _failing(content: Content) -> list[str]:
+    first = [cause.node_ids[0] for cause in content.causes if cause.node_ids]
+    listed = [test.node_id for test in content.tests if LETTERS[test.outcome] in "FE"]
+    others = [node_id for cause in content.causes for node_id in cause.node_ids]
+    return list(dict.fromkeys([*first, *listed, *others]))
+
+
+def _with_this_run(earlier: Sequence[Result], now: TestResult | None) -> list[Result]:
+    return [*earlier, *([] if now is None else [(LETTERS[now.outcome], now.duration)])]
+
+
+def _words(earlier: Sequence[Result], now: TestResult | None) -> str:
+    took = "" if now is None else f"{now.duration:.3f} s"
+    if not earlier:
+        return ", ".join(filter(None, [took, "no earlier run is recorded"]))
+    failed = sum(letter in "FE" for letter, _ in earlier)
+    passes = [seconds for letter, seconds in earlier if letter == "P" and seconds is not None]
+    usual = f"{median(passes):.3f} s when it passed" if passes else ""
+    return ", ".join(filter(None, [took, usual, f"failed {failed} of {len(earlier)} times before"]))

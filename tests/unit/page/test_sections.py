@@ -1,0 +1,201 @@
+"""What stands on the page of a run, and in which order."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pytest_mcp.api.errors import ExecutionFailed, RunEnvironment, RunFacts
+from pytest_mcp.api.results import Coverage, CoverageFile, OmittedCoverage, TestResult
+from pytest_mcp.page import content, sections
+from pytest_mcp.page.content import Content
+from pytest_mcp.page.sections import MOST_BARS, MOST_FAILING, banner, recorded_ids
+from pytest_mcp.report.report import of_no_run
+from tests.support.invented.records import execution, session
+from tests.support.page.pages import (
+    CREATED,
+    ORIGIN,
+    content_of,
+    empty_run,
+    failing,
+    incomplete_run,
+    mixed_run,
+    passing_run,
+)
+
+MOST = 1_000_000
+ALIKE = "tests/test_a.py::test_alike[1]"
+COMPARED = "tests/test_a.py::test_compared"
+FILE = CoverageFile(file="src/a.py", count=4, missed=["3-5", "9"], branches=None)
+MEASURED = Coverage(summary="16 lines, 12 ran", percent=75.0, partial=None, files=[FILE], not_measured=[], omitted=None)
+
+
+def blocks(shown: Content, name: str) -> dict[str, Any]:
+    return {
+        kind: value for section in sections.of_run(shown, MOST) if section.id == name for kind, value in section.blocks
+    }
+
+
+def with_past(shown: Content, **past: str) -> Content:
+    """One letter for each recorded run; a pass took 0.2 s."""
+    recorded = {name: [(letter, 0.2 if letter == "P" else 0.1) for letter in row] for name, row in past.items()}
+    return replace(shown, past=recorded)
+
+
+def rows(shown: Content) -> dict[str, tuple[str, str]]:
+    """The words and the letters of each test."""
+    drawn = blocks(shown, "past")["strips"]
+    return {name: (words, "".join(letter for letter, _ in runs)) for name, words, runs in drawn}
+
+
+def timed(*seconds: float, file: str = "a.py") -> list[TestResult]:
+    return [
+        TestResult(node_id=f"{file}::{n}", outcome="passed", duration=each, message=None, traceback=None)
+        for n, each in enumerate(seconds)
+    ]
+
+
+def listing(tests: list[TestResult]) -> Content:
+    shown = content_of(passing_run())
+    return replace(shown, tests=tests, summary=shown.summary.model_copy(update={"total": len(tests)}))
+
+
+def test_causes_come_before_what_the_history_says_and_after_what_the_run_says() -> None:
+    shown = replace(content_of(mixed_run()), notices=["all"], later_notices=["flaky"], coverage=MEASURED, past={})
+
+    names = [section.id for section in sections.of_run(shown, MOST)]
+
+    assert names == ["counts", "notices", "failures", "uncollected", "later", "times", "tests", "coverage", "past"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "verdict", "word", "not_a_pass"),
+    [
+        pytest.param(content_of(passing_run()), "passed", "Passed", False, id="passed"),
+        pytest.param(content_of(mixed_run()), "failed", "Failed", False, id="failed"),
+        pytest.param(content_of(incomplete_run()), "incomplete", "Incomplete", True, id="incomplete"),
+        pytest.param(content_of(empty_run()), "no_tests", "No tests", True, id="no tests"),
+        pytest.param(
+            content.of_report(
+                of_no_run(ExecutionFailed("environment", "no usable Python was found", RunFacts(), details=["uv sync"]))
+            ),
+            "incomplete",
+            "Did not run",
+            True,
+            id="never started",
+        ),
+    ],
+)
+def test_the_banner_says_the_verdict_in_a_word_and_a_look_of_its_own(
+    shown: Content, verdict: str, word: str, not_a_pass: bool
+) -> None:
+    made = banner(shown, CREATED)
+
+    assert (made.verdict, made.word) == (verdict, word)
+    assert ("This is not a pass." in made.sentence) is not_a_pass
+    assert (shown.problem or "").partition("\n")[0] in made.sentence
+
+
+def test_tests_that_did_not_run_or_were_not_selected_are_counted() -> None:
+    usual = [name for name, *_ in blocks(content_of(passing_run()), "counts")["counts"]]
+    counts = blocks(replace(content_of(incomplete_run()), deselected=7), "counts")["counts"]
+
+    assert usual == ["failed", "errors", "passed", "skipped", "total"]
+    assert counts[4:] == [("not run", "not-run", 2), ("deselected", "deselected", 7), ("total", "total", 1)]
+
+
+def test_the_foot_says_what_made_the_page() -> None:
+    known = RunEnvironment("/shop", "/env/bin/python", [], "3.12.1", "9.2.0", None)
+
+    facts = dict(sections.facts(replace(content_of(passing_run()), environment=known), ORIGIN))
+
+    assert facts["Python"] == "3.12.1 · /env/bin/python"
+    assert (facts["pytest"], facts["Commit"], facts["Command"]) == ("9.2.0", "a" * 40, "pytest-mcp run")
+    assert "-m pytest" in facts["pytest's command"]
+
+
+def test_the_slowest_come_first_and_a_file_takes_as_long_as_its_tests() -> None:
+    tests = [*timed(0.5, 0.25), *timed(1.0, file="b.py"), *timed(0.0, file="c.py")]
+
+    ((_, slowest), (_, files)) = blocks(listing(tests), "times")["charts"]
+
+    assert slowest == [("b.py::0", "1.000 s", 100.0), ("a.py::0", "0.500 s", 50.0), ("a.py::1", "0.250 s", 25.0)]
+    assert files == [("b.py", "1.000 s", 100.0), ("a.py", "0.750 s", 75.0)]
+
+
+def test_there_are_few_bars() -> None:
+    assert len(blocks(listing(timed(*range(1, 100))), "times")["charts"][0][1]) == MOST_BARS
+
+
+def test_rows_that_do_not_fit_are_counted() -> None:
+    shown = replace(content_of(mixed_run()), notices=[f"{number} " + "<" * 900 for number in range(50)])
+
+    found = blocks(shown, "notices")
+
+    assert 0 < len(found["list"]) < 50
+    assert found["text"] == f"{50 - len(found['list'])} more notices are left out."
+
+
+def test_coverage_has_its_percentage_and_the_text_of_the_lines() -> None:
+    lines = {"src/a.py": [(3, "if x:"), (9, "    return")]}
+    shown = replace(content_of(passing_run()), coverage=MEASURED, line_counts={"src/a.py": 16}, missed_lines=lines)
+
+    found = blocks(shown, "coverage")
+
+    assert found["text"] == "75 %: 16 lines, 12 ran."
+    assert found["coverage"] == [("src/a.py", "75 %, 4 lines did not run", "3-5, 9", "", lines["src/a.py"])]
+
+
+def test_what_limits_the_coverage_is_said() -> None:
+    update = {"partial": "1 test did not run", "not_measured": ["b.py"], "omitted": OmittedCoverage(files=3, lines=9)}
+    shown = replace(content_of(passing_run()), coverage=MEASURED.model_copy(update=update))
+
+    said = [value for section in sections.of_run(shown, MOST) for kind, value in section.blocks if kind == "text"]
+
+    assert said[1:] == [
+        "Not everything ran that could have: 1 test did not run.",
+        "Not measured: b.py.",
+        "3 more files with lines that did not run are left out.",
+    ]
+
+
+def test_a_page_without_a_history_has_no_recorded_runs() -> None:
+    assert blocks(content_of(mixed_run()), "past") == {}
+
+
+def test_the_first_test_of_each_cause_is_recorded_first_and_the_slowest_last() -> None:
+    shown = content_of(mixed_run())
+    examples = [cause.node_ids[0] for cause in shown.causes]
+
+    ids = recorded_ids(shown)
+
+    assert ids[: len(examples)] == examples
+    assert {test.node_id for test in shown.tests if test.outcome in ("failed", "error")} <= set(ids)
+    assert len(ids) == len(set(ids))
+
+
+def test_each_recorded_run_is_a_letter_and_this_run_is_the_last() -> None:
+    shown = with_past(content_of(mixed_run()), **{ALIKE: "PPF", COMPARED: "FF"})
+
+    drawn = rows(shown)
+
+    assert drawn[ALIKE] == ("0.100 s, 0.200 s when it passed, failed 1 of 3 times before", "PPFF")
+    assert drawn[COMPARED][0].endswith(" s, failed 2 of 2 times before")
+    assert drawn["tests/test_b.py::test_setup"][0].endswith(" s, no earlier run is recorded")
+    assert "P passed, F failed, E error" in blocks(shown, "past")["legend"]
+
+
+def test_many_failing_tests_are_counted_and_not_drawn() -> None:
+    number = MOST_FAILING + 7
+    run = execution(session(*(failing(n) for n in range(number)), selected=number, exit_status=1), code=1)
+
+    shown = with_past(content_of(run))
+
+    assert len(rows(shown)) == MOST_FAILING
+    assert blocks(shown, "past")["text"] == "7 more failing tests are left out here."
+
+
+def test_a_run_in_which_nothing_failed_shows_the_recorded_runs_of_the_slowest() -> None:
+    tests = timed(1.0, 2.0)
+
+    assert rows(with_past(listing(tests), **{"a.py::0": "F"}))["a.py::0"][1] == "FP"
