@@ -125,7 +125,8 @@ def _cause(cause: Cause) -> Json:
         "message": cut_middle(cause.message, 2 * LONGEST_REASON, separator=" "),
         "location": cause.location,
         "ids": cause.node_ids[:MOST_IDS],
-        "rerun": cause.rerun,
+        # A single test is run again by its name.
+        "rerun": cause.rerun if cause.count > 1 else None,
     }
 
 

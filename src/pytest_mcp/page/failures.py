@@ -4,8 +4,7 @@ Pure. Long texts are cut in their middle, with a note of how much is left out.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_mcp.events.exceptions import Frame, Raised
 from pytest_mcp.report import places
@@ -22,50 +21,52 @@ FIRST_FRAMES = 15
 LAST_FRAMES = 25
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(NamedTuple):
     node_id: str
     detail: Json
 
 
 def of_failure(failure: Failure, captures: bool) -> Shown:
     parts = [_part(part, captures) for part in failure.parts]
-    return Shown(failure.node_id, {"parts": parts, "out": _sections(failure.sections if captures else ())})
+    return Shown(failure.node_id, _known(parts=parts, out=_sections(failure.sections if captures else ())))
+
+
+def _known(**values: Any) -> Json:
+    """Without what is empty: the script takes what is missing for that."""
+    return {name: value for name, value in values.items() if value}
 
 
 def _part(part: Part, captures: bool) -> Json:
-    shown: Json = {"title": part.title, "out": _sections(part.sections if captures else ())}
+    out = _sections(part.sections if captures else ())
     if part.chain:
-        return shown | {"chain": [_raised(raised) for raised in part.chain]}
-    return shown | {"text": cut_middle(part.text.strip("\n") or part.message, LONGEST_TEXT)}
+        return _known(title=part.title, out=out, chain=[_raised(raised) for raised in part.chain])
+    return _known(title=part.title, out=out, text=cut_middle(part.text.strip("\n") or part.message, LONGEST_TEXT))
 
 
 def _raised(raised: Raised) -> Json:
     frames = raised.frames
     left_out = max(0, len(frames) - FIRST_FRAMES - LAST_FRAMES)
     kept = [*frames[:FIRST_FRAMES], *frames[-LAST_FRAMES:]] if left_out else [*frames]
-    return {
-        "link": raised.link,
-        "note": raised.note,
-        "text": cut_middle("\n".join(raised.text), LONGEST_TEXT),
-        "frames": [_frame(frame) for frame in kept],
-        # How many frames are missing behind the first ones.
-        "left_out": left_out,
-        "first": FIRST_FRAMES,
-    }
+    return _known(
+        link=raised.link,
+        note=raised.note,
+        text=cut_middle("\n".join(raised.text), LONGEST_TEXT),
+        frames=[_frame(frame) for frame in kept],
+        # How many frames are missing, and behind how many.
+        left_out=left_out,
+        first=left_out and FIRST_FRAMES,
+    )
 
 
 def _frame(frame: Frame) -> Json:
     values = [[name, cut_middle(value, LONGEST_VALUE, separator=" ")] for name, value in frame.arguments]
-    return {
-        "path": places.short(frame.path),
-        "line": frame.line,
-        "function": frame.function,
-        "statement": frame.statement,
-        "values": [[name, value] for name, value in values if name not in ("self", "cls")],
-        "variables": cut_middle("\n".join(frame.variables), LONGEST_TEXT),
-        "library": places.package(frame.path) if places.is_foreign(frame.path) else None,
-    }
+    return {"path": places.short(frame.path), "line": frame.line} | _known(
+        function=frame.function,
+        statement=frame.statement,
+        values=[[name, value] for name, value in values if name not in ("self", "cls")],
+        variables=cut_middle("\n".join(frame.variables), LONGEST_TEXT),
+        library=places.package(frame.path) if places.is_foreign(frame.path) else None,
+    )
 
 
 def _sections(sections: Iterable[Section]) -> list[list[str]]:

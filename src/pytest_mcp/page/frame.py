@@ -7,6 +7,7 @@ Text of tests stands in it as JSON, and as escaped text for viewers that run no 
 import base64
 import hashlib
 import html
+import re
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -20,6 +21,7 @@ MOST_BYTES = 4_990_000
 # In characters. Escaped it is never more than six times as long.
 LONGEST_PLAIN = 100_000
 FOLDER = Path(__file__).parent / "templates"
+_SPACES = re.compile(r"\s*([{};,])\s*|(?<=:) ")
 
 
 def room(plain: str) -> int:
@@ -52,9 +54,10 @@ def _filled(*scripts: str, title: str, plain: str, data: str = "null", place: st
 
 @cache
 def _source(name: str) -> str:
-    """Without indentation and comments, which a browser does not need."""
+    """Without indentation, comments and the spaces of styles, which a browser does not need."""
     lines = map(str.strip, (FOLDER / name).read_text(encoding="utf-8").splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    text = "\n".join(line for line in lines if line and not line.startswith("//"))
+    return _SPACES.sub(r"\1", text) if name.endswith(".css") else text
 
 
 def _policy(script: str, style: str) -> str:

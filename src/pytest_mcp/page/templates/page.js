@@ -95,7 +95,7 @@ const page = (() => {
     if (frame.function) place.append(" in ", make("b", null, frame.function));
     const item = make("li", raising ? { class: "raising" } : null, place);
     if (frame.statement) item.append(make("pre", { class: "statement" }, frame.statement));
-    const values = frame.values.map(([name, value]) => `${name} = ${value}`).join("\n");
+    const values = (frame.values || []).map(([name, value]) => `${name} = ${value}`).join("\n");
     const shown = frame.variables || values;
     if (shown && (raising || frame.variables)) item.append(make("pre", { class: "values" }, shown));
     return item;
@@ -103,25 +103,26 @@ const page = (() => {
 
   // Frames of libraries are folded, except the one that raised.
   function framesView(raised) {
+    const { frames } = raised;
     const list = make("ol", { class: "frames" });
-    const own = raised.frames.findLastIndex((frame) => frame.library === null);
-    const last = raised.frames.length - 1;
+    const own = frames.findLastIndex((frame) => !frame.library);
+    const last = frames.length - 1;
     const raising = own < 0 ? last : own;
     let folded = [];
     const flush = () => {
       if (!folded.length) return;
-      const frames = folded;
-      const names = [...new Set(frames.map((frame) => frame.library))];
-      const title = `${frameCount(frames.length)} in ${names.slice(0, 2).join(", ")}${names.length > 2 ? " and others" : ""}`;
-      list.append(make("li", null, fold(title, () => make("ol", null, ...frames.map((frame) => frameView(frame, false))))));
+      const hidden = folded;
+      const names = [...new Set(hidden.map((frame) => frame.library))];
+      const title = `${frameCount(hidden.length)} in ${names.slice(0, 2).join(", ")}${names.length > 2 ? " and others" : ""}`;
+      list.append(make("li", null, fold(title, () => make("ol", null, ...hidden.map((frame) => frameView(frame, false))))));
       folded = [];
     };
-    raised.frames.forEach((frame, index) => {
+    frames.forEach((frame, index) => {
       if (raised.left_out && index === raised.first) {
         flush();
         list.append(make("li", { class: "note" }, `${frameCount(raised.left_out)} left out`));
       }
-      if (frame.library !== null && index !== last) return folded.push(frame);
+      if (frame.library && index !== last) return folded.push(frame);
       flush();
       return list.append(frameView(frame, index === raising));
     });
@@ -183,9 +184,9 @@ const page = (() => {
 
   function raisedView(raised) {
     return [
-      ...(raised.frames.length ? [framesView(raised)] : []),
+      ...(raised.frames ? [framesView(raised)] : []),
       ...(raised.note ? [make("p", { class: "note" }, raised.note)] : []),
-      ...textView(raised.text),
+      ...textView(raised.text || ""),
       ...(raised.link ? [make("p", { class: "link" }, LINKS[raised.link] || LINKS.context)] : []),
     ];
   }
@@ -200,10 +201,10 @@ const page = (() => {
       view.append(make("p", { class: "note" }, "Its traceback is not in this file."));
       return view;
     }
-    for (const part of failure.parts) {
+    for (const part of failure.parts || []) {
       if (part.title) view.append(make("p", { class: "part-title" }, part.title));
       for (const raised of part.chain || []) view.append(...raisedView(raised));
-      if (!part.chain) view.append(...textView(part.text));
+      if (!part.chain) view.append(...textView(part.text || ""));
       view.append(...outputs(part.out));
     }
     view.append(...outputs(failure.out));
