@@ -18,6 +18,8 @@ from pytest_mcp.text import cut_middle
 # Shares of what the sections leave: for the list of tests and for the causes. The rest is for tracebacks.
 TESTS_SHARE = 0.45
 CAUSES_SHARE = 0.2
+# Of the whole, for the arguments that run the failures again: names of tests can be long.
+RERUN_SHARE = 0.05
 # For the sentences that say what was left out.
 LAST_SENTENCES = 2_000
 LONGEST_REASON = 200
@@ -61,7 +63,7 @@ def whole(content: Content, origin: Origin, banner: Banner, shown: list[Section]
             "sections": shown,
             "facts": sections.facts(content, origin),
             "again": origin.again,
-            "rerun": content.rerun,
+            "rerun": content.rerun if Room(most * RERUN_SHARE).takes(content.rerun) else None,
             "causes": [],
             "failures": {},
             "files": [],

@@ -37,6 +37,7 @@ def with_everywhere(text: str) -> Content:
             CollectionError(file=text, error_type=text, message=text, line=1, traceback=text, also=0),
         ],
         tests=[TestResult(node_id=f"{text}::{text}", outcome="failed", duration=1.0, message=text, traceback=None)],
+        rerun={"node_ids": [text] * 100},
         environment=RunEnvironment(text, text, [], text, text, None),
         pytest_command=[text],
         problem=f"pytest failed\n{text}",

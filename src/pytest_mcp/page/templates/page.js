@@ -325,7 +325,7 @@ const page = (() => {
 
     function drawRows() {
       const height = rowHeight();
-      list.style.height = `${Math.max(3, state.shown.length) * height + 2}px`;
+      list.style.height = `${Math.max(1, state.shown.length) * height + 2}px`;
       rows.style.height = `${state.shown.length * height}px`;
       const first = Math.max(0, Math.floor(list.scrollTop / height) - 8);
       const visible = state.shown.slice(first, first + Math.ceil(list.clientHeight / height) + 16);
