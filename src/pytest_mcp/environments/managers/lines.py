@@ -59,23 +59,31 @@ class Project:
 
 @dataclass(frozen=True)
 class _Row:
-    """The commands of a manager: one installs what is declared, the other adds a package to it."""
+    """The commands of a manager: one installs what is declared, the other is followed by a package to add."""
 
     install: tuple[str, ...]
-    add: tuple[str, ...] | None
-    # Whether the first one installs the groups of pyproject.toml.
+    add: tuple[str, ...]
+    # Which lists of pyproject.toml it always installs.
+    main: bool = True
     groups: bool = False
+    # Whether it fails if there is a broken environment in the project.
+    needs_room: bool = False
+    # Whether a package can follow.
+    can_add: bool = True
 
 
 _ROWS = {
     "pdm": _Row(("pdm", "install"), ("pdm", "add", "-dG", "test"), groups=True),
-    # Its environment for tests always has pytest. Running something in it brings it up to date.
-    "hatch": _Row(("hatch", "test", "--", "--version"), None),
-    "pipenv": _Row(("pipenv", "install", "--dev"), ("pipenv", "install", "--dev")),
+    # Running something brings an environment up to date. The one for tests always has pytest.
+    "hatch": _Row(
+        ("hatch", "run", "python", "-m", "pytest", "--version"), ("hatch", "test", "--", "--version"), can_add=False
+    ),
+    "pipenv": _Row(("pipenv", "install", "--dev"), ("pipenv", "install", "--dev"), main=False, needs_room=True),
     "pixi": _Row(("pixi", "install"), ("pixi", "add")),
 }
-# The tables of their own files that list packages.
-_LISTS = ("dependencies", "pypi-dependencies", "packages", "dev-packages")
+# In their own files, or of the environment that they use by default: what lists packages.
+_LISTS = ("dependencies", "extra-dependencies", "pypi-dependencies", "packages", "dev-packages")
+_DEFAULTS = ((), ("default",), ("envs", "default"))
 
 
 def can_install(manager: Manager, project: Project) -> bool:
@@ -86,7 +94,7 @@ def can_install(manager: Manager, project: Project) -> bool:
 
 
 def can_add(manager: Manager) -> bool:
-    return manager.name not in _ROWS or _ROWS[manager.name].add is not None
+    return manager.name not in _ROWS or _ROWS[manager.name].can_add
 
 
 def declared(manager: Manager, project: Project) -> Declaration | None:
@@ -98,24 +106,21 @@ def line(manager: Manager, project: Project, wanted: Declaration | None) -> str:
     """Installs what is declared, or adds the project's package."""
     if manager.name in _LINES:
         return _LINES[manager.name](project, wanted)
-    row, home = _ROWS[manager.name], project.home.folder
-    # A broken environment in the project would be used by some of them, and fail.
-    broken = (
-        []
-        if virtualenv.starts(home / virtualenv.FOLDERS[0])
-        else shell.aside(home / virtualenv.FOLDERS[0], project.root)
-    )
+    row, environment = _ROWS[manager.name], project.home.folder / virtualenv.FOLDERS[0]
+    is_broken = row.needs_room and not virtualenv.starts(environment)
     there = [step] if (step := project.at("cd")) else []
-    words = row.install if wanted or row.add is None else (*row.add, project.package)
-    return shell.line([*broken, *there, words])
+    words = row.install if wanted else (*row.add, *([project.package] if row.can_add else []))
+    return shell.line([*(shell.aside(environment, project.root) if is_broken else []), *there, words])
 
 
 def _listed(manager: Manager, project: Project) -> Declaration | None:
-    home, (main, *groups) = project.home, requirements.standard(project.home, group="", extra="extra")
-    own = [*(toml(home.folder / file) for file in manager.files), home.table(*manager.table)]
+    home, row = project.home, _ROWS[manager.name]
+    main, *others = requirements.standard(home, group="", extra="extra")
+    groups = [each for each in others if not each.options]
+    files_of_it = [*(toml(home.folder / file) for file in manager.files), home.table(*manager.table)]
+    own = [table(each, *names) for each in files_of_it for names in _DEFAULTS]
     lists = [Declaration((), requirements.names(each.get(key))) for each in own for key in _LISTS]
-    in_groups = [each for each in groups if not each.options] if _ROWS[manager.name].groups else []
-    return best([main, *in_groups, *lists])
+    return best([*([main] if row.main else []), *(groups if row.groups else []), *lists])
 
 
 # uv
