@@ -32,7 +32,7 @@ PURE += ["page.content", "page.document", "page.failures", "page.investigation",
 PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress.line"]
 PURE += ["api.history", "api.investigation", "cli.annotations", "cli.render", "cli.render_discovery"]
 PURE += ["cli.render_doctor", "cli.render_history", "cli.render_investigation"]
-PURE += ["cli.progress.log", "cli.setup.clients", "cli.setup.entry_words", "cli.setup.goose"]
+PURE += ["cli.progress.log", "cli.setup.clients", "cli.setup.entry_words"]
 PURE += ["cli.setup.json_text", "cli.setup.toml_text"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "cli.loading", "cli.output", "config", "execution.signals", "server.fast_start"]

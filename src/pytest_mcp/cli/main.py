@@ -131,11 +131,6 @@ def _loaded(options: argparse.Namespace, environment: Mapping[str, str]) -> Conf
     return config
 
 
-def parser_of_every_command() -> argparse.ArgumentParser:
-    """For programs that read it; what is typed needs the arguments of one command only."""
-    return _parser([*COMMANDS], {})
-
-
 def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="pytest-mcp",

@@ -70,8 +70,7 @@ def _cause(failure: Failure, result: InvestigateResult) -> Cause:
 
 
 def _banner(found: Investigated, created: str) -> Banner:
-    level, _, why = found.result.confidence.partition(": ")
-    said = f"{sentence(why[:1].upper() + why[1:])}. Confidence: {level}."
+    said = f"Confidence {sentence(found.result.confidence)}."
     word = KINDS_IN_WORDS[found.result.kind].capitalize()
     return Banner(_LOOKS.get(found.result.kind, "failed"), word, said, found.node_id, created)
 

@@ -71,7 +71,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
 def _entries(root: Path) -> list[FoundEntry]:
     try:
         return found_entries.for_project(root, this_machine())
-    except RuntimeError:  # the user has no home folder
+    except ConfigError:  # the user has no home folder
         return []
 
 

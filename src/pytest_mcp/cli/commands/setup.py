@@ -7,27 +7,26 @@ import argparse
 import contextlib
 import shlex
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import Literal
 
 from pytest_mcp.api import near_matches
+from pytest_mcp.cli import server_command
 from pytest_mcp.cli.arguments.typed_url import checked_url
 from pytest_mcp.cli.output import MISUSE, ask, can_ask, print_message, show
-from pytest_mcp.cli.setup import beside, client_command, entries, goose, server_command, settings_file
-from pytest_mcp.cli.setup.beside import Extra
+from pytest_mcp.cli.setup import beside, client_command, entries, settings_file
 from pytest_mcp.cli.setup.clients import CLIENTS, OTHER, Client
-from pytest_mcp.cli.setup.entries import NoRemoteError, NotOurEntryError
 from pytest_mcp.cli.setup.plan import Plan, this_machine
 from pytest_mcp.cli.setup.settings_file import Change, SettingsError, real
-from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, ConfigError, NoProject
+from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, NoProject
 from pytest_mcp.config.options import LoadConfig, changed_flags
 from pytest_mcp.environments import git_files
 from pytest_mcp.text import safe
 
-EXTRAS = ("instructions", "allow", "hook")
+GOOSE = "goose"
 CLIENTS_BY_NAME = {client.name: client for client in CLIENTS}
 PRINTED = (
-    f"`pytest-mcp setup --print {OTHER.name}` prints an entry for any other client,"
-    f" `pytest-mcp setup --print {goose.NAME}` one for goose, whose YAML is not edited."
+    f"`pytest-mcp setup --print {GOOSE}` prints an entry for goose, `pytest-mcp setup --print {OTHER.name}` for others."
 )
 _COMMENTS = "{} has comments or trailing commas, which would be lost, so it is not changed."
 
@@ -35,9 +34,7 @@ _COMMENTS = "{} has comments or trailing commas, which would be lost, so it is n
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     known = f"{', '.join(CLIENTS_BY_NAME)} (default: those found on this machine)"
     parser.add_argument("clients", nargs="*", metavar="CLIENT", help=known)
-    parser.add_argument(
-        "--url", help="the address of a server on HTTP that runs already; its token is taken from PYTEST_MCP_TOKEN"
-    )
+    parser.add_argument("--url", help="address of a server on HTTP that runs already; its token is in PYTEST_MCP_TOKEN")
     writing = parser.add_mutually_exclusive_group()
     writing.add_argument("--yes", action="store_true", help="write without asking")
     only = "only show what would be written; `--print goose`, or `json` for any other client: an entry to copy"
@@ -55,14 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     plan = _plan(options, _config(options, load_config))
-    if printed := {goose.NAME, OTHER.name}.intersection(options.clients):
-        if not options.print or len(options.clients) > 1 or (plan.url and goose.NAME in printed):
+    if printed := {GOOSE, OTHER.name}.intersection(options.clients):
+        if not options.print or plan.remove or len(options.clients) > 1 or (plan.url and GOOSE in printed):
             print_message(PRINTED)
             return MISUSE
-        show(goose.sample(plan) if goose.NAME in printed else entries.sample(OTHER, plan))
+        show(entries.goose_sample(plan) if GOOSE in printed else entries.sample(OTHER, plan))
         return 0
     if unknown := [name for name in options.clients if name not in CLIENTS_BY_NAME]:
-        near = near_matches.nearest(unknown[0].lower(), [*CLIENTS_BY_NAME, goose.NAME])
+        near = near_matches.nearest(unknown[0].lower(), [*CLIENTS_BY_NAME, GOOSE])
         meant = f"did you mean {near}?" if near else f"the known clients are {', '.join(CLIENTS_BY_NAME)}"
         print_message(f"unknown client: {unknown[0]}; {meant}")
         return MISUSE
@@ -73,7 +70,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     served = {client: _set_up(client, plan) for client in clients}
     readers = CLIENTS if plan.remove and not options.clients else [client for client in served if served[client]]
     is_told = _write_extras(beside.instructions(clients, readers, plan), plan)
-    if plan.portable and not plan.url and plan.found(plan.command[0]) is None:
+    if plan.portable and plan.command and not plan.url and plan.found(plan.command[0]) is None:
         show(f"\n`{plan.command[0]}` is not on your PATH: clients will not find it until it is installed there.")
     return 0 if all(served.values()) and is_told else 1
 
@@ -89,23 +86,19 @@ def _config(options: argparse.Namespace, load_config: LoadConfig) -> Config | No
 
 
 def _plan(options: argparse.Namespace, config: Config | None) -> Plan:
-    try:
-        machine = this_machine()
-    except RuntimeError as error:
-        raise ConfigError("You have no home folder, so there are no client settings to change.") from error
     asked: Literal["ask", "cannot ask"] = "ask" if can_ask() else "cannot ask"
-    command = server_command.command(server_command.here())
+    command = [] if options.remove else server_command.command(server_command.here())
     return Plan(
-        machine=machine,
+        machine=this_machine(),
         root=config.root if config else None,
         user=options.user,
         remove=options.remove,
-        confirmed="yes" if options.yes else "no" if options.print else asked,
         portable=options.portable,
-        command=server_command.portable(command) if options.portable else command,
+        confirmed="yes" if options.yes else "no" if options.print else asked,
+        command=server_command.portable(command) if options.portable and command else command,
         flags=changed_flags(options, config),
         limit=options.timeout or DEFAULT_TIMEOUT,
-        extras=frozenset(name for name in EXTRAS if getattr(options, name)),
+        extras=frozenset(name for name in beside.FLAGS if getattr(options, name)),
         url=None if options.url is None else checked_url(options.url),
     )
 
@@ -113,7 +106,7 @@ def _plan(options: argparse.Namespace, config: Config | None) -> Plan:
 def _default_clients(plan: Plan) -> list[Client]:
     """The clients if none was named: those that are installed, or those that have an entry to remove."""
     if plan.remove:
-        return [each for each in CLIENTS if entries.has_entry(each, plan) or beside.any_to_remove(each, plan)]
+        return [client for client in CLIENTS if beside.has_anything(client, plan)]
     found = [client for client in CLIENTS if plan.has_installed(client)]
     missing = [client.title for client in CLIENTS if client not in found]
     if found:
@@ -135,11 +128,12 @@ def _set_up(client: Client, plan: Plan) -> bool:
         elif not _apply(change, client, plan):
             return False
     except SettingsError as error:
-        is_kept = plan.remove and isinstance(error, NotOurEntryError)
+        is_kept = plan.remove and isinstance(error, entries.ImpossibleError)
         (show if is_kept else print_message)(safe(str(error)))
-        if not (plan.remove or isinstance(error, NoRemoteError)):
+        if not (plan.remove or isinstance(error, entries.ImpossibleError)):
             show(_without_token(f"Add this to it yourself:\n{safe(entries.sample(client, plan))}", plan))
-        return is_kept
+        if not is_kept:
+            return False
     return _write_extras(beside.extras(client, plan), plan)
 
 
@@ -149,23 +143,20 @@ def _apply(change: Change, client: Client, plan: Plan) -> bool:
         show("git tracks this file, and the command is a path on this machine: --portable writes one for everybody.")
     if command := client_command.words(client, plan, change):
         show(safe(f"$ {shlex.join(command)}"))
-    elif change.has_comments:
+    if change.loses == "comments" and not command:
         raise SettingsError(_COMMENTS.format(change.path))
+    if change.loses == "layout" and change.after is not None:
+        show("Other lines of the file are laid out anew; their values stay.")
     if not _is_confirmed(plan, offered=False):
         return plan.confirmed == "no"
     if command and (problem := client_command.run(command, plan)):
         print_message(f"{command[0]}: {problem}; so the file itself is changed")
     # After the client's own command, what that has left out.
     _write(settings_file.changed(change.path, change.keys, change.new) if command else change, plan)
-    is_approved = bool(client.approval) and client.approval.items() <= (change.new or {}).items()
-    is_allowed = is_approved or ("allow" in plan.extras and bool(client.rules))
     project = client.project_step if plan.level(client) == "project" else ""
-    asked = (
-        f"{client.title} asks before it calls {client.asks}, until you allow it."
-        if client.asks and not is_allowed
-        else ""
-    )
-    steps = [_about_token(client, plan), project, client.next_step, asked]
+    is_asking = client.asks and not ("allow" in plan.extras and (client.approval or client.rules))
+    asks = f"{client.title} asks before it calls {client.asks}, until you allow it." * bool(is_asking)
+    steps = [_about_token(client, plan), project, client.next_step, asks]
     show("Removed." if plan.remove else " ".join(filter(None, ["Written.", *steps])))
     return True
 
@@ -180,33 +171,30 @@ def _is_confirmed(plan: Plan, *, offered: bool) -> bool:
 
 
 def _write(change: Change, plan: Plan) -> None:
-    if not change.is_needed:
-        return
-    if change.has_comments:
+    if change.loses == "comments":
         raise SettingsError(_COMMENTS.format(change.path))
     settings_file.write(change)
-    if change.after is None:
+    if change.is_needed and change.after is None:
         show(safe(f"Nothing else was in {change.path}, so it was deleted."))
-        with contextlib.suppress(OSError):
-            for folder in change.path.parents:
-                if folder in (plan.root, plan.machine.home):
-                    break
-                folder.rmdir()  # unless something is in it
+        with contextlib.suppress(OSError):  # something is in a folder
+            for folder in takewhile(lambda each: each not in (plan.root, plan.machine.home), change.path.parents):
+                folder.rmdir()
 
 
-def _write_extras(extras: Iterable[Extra], plan: Plan) -> bool:
+def _write_extras(extras: Iterable[beside.Extra], plan: Plan) -> bool:
     """Whether those that were asked for are written. To decline what was only offered is no failure."""
     is_done = True
     try:
         for extra in extras:
             offered = not plan.remove and extra.name not in plan.extras
-            if extra.change.is_needed and not (offered and (plan.confirmed != "ask" or plan.user)):
-                show(safe(f"\n{extra.title}: {extra.change.path}\n") + extra.difference)
-                if _is_confirmed(plan, offered=offered):
-                    _write(extra.change, plan)
-                    show("Removed." if plan.remove else "Written.")
-                else:
-                    is_done = is_done and (offered or plan.confirmed == "no")
+            if not extra.change.is_needed or (offered and (plan.confirmed != "ask" or plan.user)):
+                continue
+            show(safe(f"\n{extra.title}: {extra.change.path}\n") + extra.difference)
+            is_confirmed = _is_confirmed(plan, offered=offered)
+            if is_confirmed:
+                _write(extra.change, plan)
+                show("Removed." if plan.remove else "Written.")
+            is_done = is_done and (is_confirmed or offered or plan.confirmed == "no")
     except SettingsError as error:
         print_message(safe(str(error)))
         return False
@@ -214,9 +202,9 @@ def _write_extras(extras: Iterable[Extra], plan: Plan) -> bool:
 
 
 def _about_token(client: Client, plan: Plan) -> str:
-    if plan.token is None or plan.remove:
+    if plan.token is None:
         return ""
-    if entries.has_literal_token(client, plan):
+    if client.remote and client.remote.variable is None:
         return f"The token is in this file, because {client.title} takes it from nowhere else."
     return f"The token is not in the file: set {TOKEN_VARIABLE} where you start {client.title}."
 

@@ -5,9 +5,9 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_mcp.cli.setup import entries, settings_file
 from pytest_mcp.cli.setup.clients import CLIENTS, TOOL_NAMES, Client
@@ -15,11 +15,12 @@ from pytest_mcp.cli.setup.entry_words import is_ours
 from pytest_mcp.cli.setup.plan import Plan
 from pytest_mcp.cli.setup.settings_file import Change, SettingsError, content_of, real
 
+# The flags that ask for it.
+FLAGS = ("instructions", "allow", "hook")
 OWN_RULES = [f"mcp__pytest__{tool}" for tool in TOOL_NAMES]
 # A hook that takes longer is ended, and the shell command runs.
 HOOK_SECONDS = 10
-# A CLAUDE.md with this line includes the other file, which is then the one to change.
-SHARED = "AGENTS.md"
+# A CLAUDE.md with this line includes the shared file, which is then the one to change.
 _INCLUDES_SHARED = re.compile(rb"^@(?:\./)?AGENTS\.md[ \t]*\r?$", re.MULTILINE)
 # Older versions had more words in the first marker.
 _BEGIN, _END = "<!-- pytest-mcp:begin", "<!-- pytest-mcp:end -->"
@@ -32,10 +33,8 @@ why they cannot run. Use the shell only for what the tools cannot do.
 {_END}"""
 
 
-@dataclass(frozen=True)
-class Extra:
-    # The flag that asks for it.
-    name: str
+class Extra(NamedTuple):
+    name: str  # of the flag
     title: str
     change: Change
     difference: str
@@ -59,11 +58,13 @@ def extras(client: Client, plan: Plan) -> Iterator[Extra]:
         yield Extra("hook", advice, *_in_list(path, ("hooks", "PreToolUse"), _is_our_hook, hooks))
 
 
-def any_to_remove(client: Client, plan: Plan) -> bool:
+def has_anything(client: Client, plan: Plan) -> bool:
+    """Whether a plan to remove has something to remove."""
     try:
-        return any(extra.change.is_needed for extra in extras(client, plan))
-    except SettingsError:
-        return True
+        return entries.change(client, plan).is_needed or any(extra.change.is_needed for extra in extras(client, plan))
+    except SettingsError as error:
+        # What is unknown is shown when it is removed.
+        return not isinstance(error, entries.ImpossibleError)
 
 
 def _in_list(
@@ -82,50 +83,48 @@ def _in_list(
 
 def _is_our_hook(item: Any) -> bool:
     """Whether every command of this hook is ours; another one beside it is somebody else's."""
-    commands = [hook.get("command") for hook in item.get("hooks", ())] if isinstance(item, dict) else []
+    commands = [str(hook.get("command")) for hook in item.get("hooks", ())] if isinstance(item, dict) else []
     try:
-        words = [shlex.split(command) for command in commands if isinstance(command, str)]
+        words = [shlex.split(command) for command in commands]
     except ValueError:
         return False
-    ours = [each for each in words if each[-1:] == ["hook"] and is_ours({"command": each[:-1]})]
-    return bool(ours) and len(ours) == len(commands)
+    return bool(words) and all(each[-1:] == ["hook"] and is_ours({"command": each[:-1]}) for each in words)
 
 
 def instructions(clients: Collection[Client], readers: Collection[Client], plan: Plan) -> Iterator[Extra]:
     """The paragraph in the files that these readers read. It is removed with the last client that reads a file."""
     places = [replace(plan, user=user) for user in (False, True)]
-    for path in dict.fromkeys(_file(plan.root, each) for each in readers if plan.root and each.instructions):
-        others = [each for each in CLIENTS if each not in clients and _file(plan.root, each) == path]
-        if not (plan.remove and any(entries.has_entry(other, place) for other in others for place in places)):
-            change = _with_paragraph(plan.checked(path), remove=plan.remove)
-            sides = (_PARAGRAPH, "") if plan.remove else ("", _PARAGRAPH)
-            yield Extra("instructions", "Instructions for agents", change, settings_file.difference(change, *sides))
+    for path in dict.fromkeys(_file(plan, each) for each in readers if plan.root and each.instructions):
+        others = [each for each in CLIENTS if each not in clients and _file(plan, each) == path]
+        if plan.remove and any(has_anything(other, place) for other in others for place in places):
+            continue
+        change = _with_paragraph(plan.checked(path), remove=plan.remove)
+        sides = (_PARAGRAPH, "") if plan.remove else ("", _PARAGRAPH)
+        yield Extra("instructions", "Instructions for agents", change, settings_file.difference(change, *sides))
 
 
-def _file(root: Path | None, client: Client) -> Path:
+def _file(plan: Plan, client: Client) -> Path:
     """The file that the client reads, or the shared one if that is a symlink to it or includes it."""
-    folder = root or Path()
-    path = folder / (client.instructions or "")
-    is_link = path.is_symlink() and real(path) == real(folder) / SHARED
-    includes = client.instructions is not None and _INCLUDES_SHARED.search(content_of(path) or b"")
-    return folder / SHARED if is_link or includes else path
+    root, name = plan.root or Path(), client.instructions
+    path, shared = root / (name or ""), root / "AGENTS.md"
+    is_link = path.is_symlink() and real(path) == real(root) / shared.name
+    return shared if is_link or (name and _INCLUDES_SHARED.search(content_of(path) or b"")) else path
 
 
 def _with_paragraph(path: Path, *, remove: bool) -> Change:
     before = content_of(path)
     with settings_file.explained(path):
-        text = settings_file.decoded(before)
+        text = (before or b"").decode("utf-8-sig")
     start, end = text.find(_BEGIN), text.find(_END) + len(_END)
     if not text.count(_BEGIN) == text.count(_END) == (0 <= start < end):
         raise SettingsError(f"{path} has markers of pytest-mcp that do not belong together. Remove them by hand.")
     newline = "\r\n" if "\r\n" in text else "\n"
-    paragraph = _PARAGRAPH.replace("\n", newline)
+    paragraph, new = _PARAGRAPH.replace("\n", newline), text
     if start >= 0 and remove:
         new = text[:start].removesuffix(newline) + text[end:].removeprefix(newline)
     elif start >= 0:
         new = text[:start] + paragraph + text[end:]
-    else:
-        gap = newline * ((not text.endswith("\n")) + 1) if text else ""
-        new = text if remove else text + gap + paragraph + newline
+    elif not remove:
+        new += newline * ((not text.endswith("\n")) + 1 if text else 0) + paragraph + newline
     is_gone = not new.strip() and settings_file.may_delete(path)
     return Change(path, real(path), before, before if new == text else None if is_gone else new.encode("utf-8"))

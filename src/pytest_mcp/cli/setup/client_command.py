@@ -32,37 +32,30 @@ MOST_SECONDS = 60
 
 
 def words(client: Client, plan: Plan, change: Change) -> list[str]:
-    """The command; none if an entry is renewed, which happens in its file, or if its program is not installed.
+    """None for an entry that is only renewed: the command would be given what others have added to it.
 
     A repository must not decide which program runs, so one inside the project is not taken.
     """
-    template, level, entry = COMMANDS.get((client.name, plan.remove), ""), plan.level(client), change.new or {}
-    path = plan.found(template.partition(" ")[0]) if (change.old is None) != plan.remove else None
-    if path is None or (plan.root and real(Path(path)).is_relative_to(real(plan.root))):
+    template, name, level = COMMANDS.get((client.name, plan.remove), ""), change.keys[-1], plan.level(client)
+    path = plan.found(template.partition(" ")[0])
+    is_meant = (change.old is None) != plan.remove and not (level == "project" and client.name in ONLY_OWN)
+    if not is_meant or path is None or (plan.root and real(Path(path)).is_relative_to(real(plan.root))):
         return []
-    name = change.keys[-1]
-    values = {
-        "LEVEL": [level],
-        "NAME": [name],
-        "ENTRY": [json.dumps(entry)],
-        "ARGS": entry.get("args", []),
-        "NAMED_ENTRY": [json.dumps({"name": name, **entry})],
-        "TIMEOUT": [str(entry.get("timeout"))],
-        **({"PROGRAM": [entry["command"]]} if "command" in entry else {}),
-    }
-    is_complete = "PROGRAM" in values or "PROGRAM" not in template
-    is_meant = is_complete and not (level == "project" and client.name in ONLY_OWN)
-    return [each for word in template.split() for each in values.get(word, [word])] if is_meant else []
+    entry = change.new or {}
+    values = {"LEVEL": level, "NAME": name, "ENTRY": json.dumps(entry), "TIMEOUT": str(entry.get("timeout"))}
+    values |= {"NAMED_ENTRY": json.dumps({"name": name, **entry}), "PROGRAM": entry.get("command", "PROGRAM")}
+    found = [values.get(word, word) for word in template.removesuffix(" ARGS").split()]
+    # One on HTTP has no program.
+    return [] if "PROGRAM" in found else [*found, *(entry["args"] if "ARGS" in template else [])]
 
 
 def run(command: list[str], plan: Plan) -> str | None:
     """What went wrong, if anything did."""
-    environment = {**plan.machine.environment, "NO_COLOR": "1"}
-    launch = Launch((plan.found(command[0]) or "", *command[1:]), plan.root or Path.home(), environment)
+    program, environment = plan.found(command[0]) or "", {**plan.machine.environment, "NO_COLOR": "1"}
+    launch = Launch((program, *command[1:]), plan.root or Path.home(), environment)
     try:
         ended = anyio.run(lambda: process.ask(launch, time_limit=MOST_SECONDS, kept_output=4096))
     except SpawnError as error:
         return in_line(str(error))
-    return (
-        None if ended.code == 0 else in_line((ended.stderr or ended.stdout).strip().partition("\n")[0] or "it failed")
-    )
+    said = (ended.stderr or ended.stdout).strip().partition("\n")[0]
+    return None if ended.code == 0 else in_line(said or "it failed")

@@ -45,10 +45,10 @@ class Client:
     project: tuple[str, ...] = ()
     # The key of the servers in those files.
     servers: str = "mcpServers"
-    # What shows that it is installed, besides a program of its name and the folder of the user's file.
+    # What shows that it is installed, besides a program of its name: a folder, if it is not that of the user's file,
+    # other programs, a folder in projects.
     home: str | None = None
     programs: tuple[str, ...] = ()
-    # A folder of projects that use it.
     sign: str = ""
     # What the user must know or do after the file was written, and first if it is the project's file.
     next_step: str = ""
@@ -77,23 +77,23 @@ class Client:
 
 
 CLIENTS = (
-    Client("claude-code", "Claude Code", user=("claude-state/.claude.json",), project=(".mcp.json",),
-        home="claude", programs=("claude",), sign=".claude", asks="a tool",
+    Client("claude-code", "Claude Code", user=("claude-state/.claude.json",), project=(".mcp.json",), home="claude",
+        programs=("claude",), sign=".claude", fixed={"type": "stdio"}, asks="a tool",
         project_step="Start `claude` in the project: it asks once whether this server may run.",
-        fixed={"type": "stdio"}, remote=Remote("${PYTEST_MCP_TOKEN}", fixed={"type": "http"}),
-        instructions="CLAUDE.md", rules={"project": ".claude/settings.json", "user": "claude/settings.json"}),
+        remote=Remote("${PYTEST_MCP_TOKEN}", fixed={"type": "http"}), instructions="CLAUDE.md",
+        rules={"project": ".claude/settings.json", "user": "claude/settings.json"}),
+    # Its timeout is four minutes and cannot be changed.
     Client("claude-desktop", "Claude Desktop", user=("applications/Claude/claude_desktop_config.json",),
-        next_step="Quit Claude Desktop and start it again.", one_project=True, instructions=None,
-        # Its timeout is four minutes and cannot be changed.
-        arguments=("--timeout=220",)),
+        next_step="Quit Claude Desktop and start it again.", one_project=True, arguments=("--timeout=220",),
+        instructions=None),
     Client("codex", "Codex", user=("codex/config.toml",), project=(".codex/config.toml",), servers="mcp_servers",
         project_step="Codex reads this file only if you trust the project: start `codex` there once.",
         timeouts=(Timeout("startup_timeout_sec", least=60, for_calls=False), Timeout("tool_timeout_sec")),
         remote=Remote("PYTEST_MCP_TOKEN", variable_key="bearer_token_env_var"),
         asks="`execute_tests`", approval={"default_tools_approval_mode": "approve"}),
+    # Its default for calls is ten minutes.
     Client("gemini", "Gemini CLI", user=("~/.gemini/settings.json",), project=(".gemini/settings.json",),
         next_step="Gemini CLI starts servers in trusted folders only: start `gemini` there once.",
-        # Its default is ten minutes.
         timeouts=(Timeout("timeout", 1000, least=600),), remote=Remote("${PYTEST_MCP_TOKEN}", url="httpUrl"),
         instructions="GEMINI.md", asks="a tool", approval={"trust": True}),
     Client("cursor", "Cursor", user=("~/.cursor/mcp.json",), project=(".cursor/mcp.json",), programs=("cursor-agent",),
@@ -101,41 +101,36 @@ CLIENTS = (
         workspace="${workspaceFolder}", one_project=True, remote=Remote("${env:PYTEST_MCP_TOKEN}")),
     Client("vscode", "VS Code", user=("applications/Code/User/mcp.json",), project=(".vscode/mcp.json",),
         servers="servers", programs=("code",), fixed={"type": "stdio"}, workspace="${workspaceFolder}",
-        next_step="Start it with the command MCP: List Servers, and trust it when asked.",
-        one_project=True, remote=Remote("${env:PYTEST_MCP_TOKEN}", fixed={"type": "http"})),
+        next_step="Start it with the command MCP: List Servers, and trust it when asked.", one_project=True,
+        remote=Remote("${env:PYTEST_MCP_TOKEN}", fixed={"type": "http"})),
     Client("opencode", "opencode", user=("config/opencode/opencode.jsonc", "config/opencode/opencode.json"),
-        project=("opencode.jsonc", "opencode.json"), servers="mcp", sign=".opencode",
-        next_step="Start opencode again. It calls the tools without asking.",
-        fixed={"type": "local"}, one_list=True, timeouts=(Timeout("timeout", 1000),),
-        remote=Remote("{env:PYTEST_MCP_TOKEN}", fixed={"type": "remote"})),
-    Client("zed", "Zed", user=("editors/zed/settings.json",), project=(".zed/settings.json",),
-        servers="context_servers", programs=("zeditor",), next_step="Zed needs no restart.",
-        project_step="Zed reads this file only if you trust the project.",
-        timeouts=(Timeout("timeout"),), remote=Remote(None)),
+        project=("opencode.jsonc", "opencode.json"), servers="mcp", sign=".opencode", fixed={"type": "local"},
+        next_step="Start opencode again. It calls the tools without asking.", one_list=True,
+        timeouts=(Timeout("timeout", 1000),), remote=Remote("{env:PYTEST_MCP_TOKEN}", fixed={"type": "remote"})),
+    Client("zed", "Zed", user=("editors/zed/settings.json",), project=(".zed/settings.json",), programs=("zeditor",),
+        servers="context_servers", timeouts=(Timeout("timeout"),), remote=Remote(None),
+        next_step="Zed needs no restart.", project_step="Zed reads this file only if you trust the project."),
     Client("windsurf", "Windsurf", user=("editors/devin/mcp_config.json", "~/.codeium/windsurf/mcp_config.json"),
         programs=("devin-desktop",), sign=".windsurf", next_step="Press refresh in the list of MCP servers.",
         one_project=True, remote=Remote("${env:PYTEST_MCP_TOKEN}", url="serverUrl")),
     Client("copilot", "Copilot CLI", user=("copilot/mcp-config.json",), next_step="Start `copilot` again.",
-        fixed={"type": "local", "tools": ["*"]}, remote=Remote(None, fixed={"type": "http", "tools": ["*"]}),
-        asks="a tool"),
+        asks="a tool", fixed={"type": "local", "tools": ["*"]},
+        remote=Remote(None, fixed={"type": "http", "tools": ["*"]})),
     Client("cline", "Cline", user=("extensions/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
                                    "~/.cline/data/settings/cline_mcp_settings.json"),
-        home="~/.cline", sign=".clinerules", timeouts=(Timeout("timeout"),), one_project=True,
-        remote=Remote(None, fixed={"type": "streamableHttp"}),
-        asks="a tool", approval={"autoApprove": list(TOOL_NAMES)}),
+        home="~/.cline", sign=".clinerules", timeouts=(Timeout("timeout"),), one_project=True, asks="a tool",
+        remote=Remote(None, fixed={"type": "streamableHttp"}), approval={"autoApprove": list(TOOL_NAMES)}),
     Client("roo", "Roo Code", user=("extensions/rooveterinaryinc.roo-cline/settings/mcp_settings.json",),
-        project=(".roo/mcp.json",), timeouts=(Timeout("timeout"),),
-        remote=Remote(None, fixed={"type": "streamable-http"}),
-        asks="a tool", approval={"alwaysAllow": list(TOOL_NAMES)}),
+        project=(".roo/mcp.json",), timeouts=(Timeout("timeout"),), asks="a tool",
+        remote=Remote(None, fixed={"type": "streamable-http"}), approval={"alwaysAllow": list(TOOL_NAMES)}),
     Client("junie", "JetBrains Junie", user=("~/.junie/mcp/mcp.json",), home="~/.junie", sign=".junie",
         asks="a tool", one_project=True),
     Client("kiro", "Kiro", user=("~/.kiro/settings/mcp.json",), home="~/.kiro", programs=("kiro-cli",), sign=".kiro",
-        one_project=True, remote=Remote("${PYTEST_MCP_TOKEN}"),
-        asks="a tool", approval={"autoApprove": list(TOOL_NAMES)}),
+        one_project=True, remote=Remote("${PYTEST_MCP_TOKEN}"), asks="a tool",
+        approval={"autoApprove": list(TOOL_NAMES)}),
     Client("amp", "Amp", user=("~/.config/amp/settings.jsonc", "~/.config/amp/settings.json"),
-        project=(".amp/settings.jsonc", ".amp/settings.json"), servers="amp.mcpServers",
-        next_step="Start `amp` again.", project_step="Amp starts servers of a project only if you approve them.",
-        remote=Remote("${PYTEST_MCP_TOKEN}")),
+        project=(".amp/settings.jsonc", ".amp/settings.json"), servers="amp.mcpServers", next_step="Start `amp` again.",
+        project_step="Amp starts servers of a project only if you approve them.", remote=Remote("${PYTEST_MCP_TOKEN}")),
     Client("lmstudio", "LM Studio", user=("~/.lmstudio/mcp.json",), asks="a tool", one_project=True,
         remote=Remote(None), instructions=None),
 )  # fmt: skip

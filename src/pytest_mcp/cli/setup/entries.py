@@ -1,14 +1,16 @@
 """The entry of the server in a client's file: its name, its keys, and the change that adds, renews or removes it."""
 
+import json
 import re
 from collections.abc import Mapping
 from itertools import count
 from pathlib import PurePath
 from typing import Any
 
+from pytest_mcp.cli.server_command import SCRIPTS
 from pytest_mcp.cli.setup import entry_words, settings_file
-from pytest_mcp.cli.setup.clients import Client, Remote
-from pytest_mcp.cli.setup.entry_words import SCRIPTS, is_ours, option_value, program, server_arguments
+from pytest_mcp.cli.setup.clients import SHORTEST_TIMEOUT, Client, Remote
+from pytest_mcp.cli.setup.entry_words import is_ours, option_value, program, server_arguments
 from pytest_mcp.cli.setup.plan import Plan
 from pytest_mcp.cli.setup.settings_file import FORMATS, Change, SettingsError
 from pytest_mcp.config.model import TOKEN_VARIABLE
@@ -20,15 +22,9 @@ LONGEST_PROJECT_NAME = 24
 # Shown instead of a value that may be a secret.
 NOT_SHOWN = "(not shown)"
 
-Entry = dict[str, Any]
 
-
-class NotOurEntryError(SettingsError):
-    """The entry with our name starts another program."""
-
-
-class NoRemoteError(SettingsError):
-    """The client's file cannot have this server on HTTP."""
+class ImpossibleError(SettingsError):
+    """The entry with our name starts another program, or the client's file cannot have this server on HTTP."""
 
 
 def change(client: Client, plan: Plan) -> Change:
@@ -39,7 +35,7 @@ def change(client: Client, plan: Plan) -> Change:
     if old is not None and not (is_ours(old) or _leads_to(old, plan.url)):
         # Without its arguments, which may contain secrets.
         does = f"starts {word}" if (word := program(old)) else "has no command (if it has the server's URL, add --url)"
-        raise NotOurEntryError(
+        raise ImpossibleError(
             f"{path} has an entry {name!r} that {does} and does not seem to be pytest-mcp's. It was not changed."
             " Rename it, or remove it if you do not need it."
         )
@@ -48,39 +44,46 @@ def change(client: Client, plan: Plan) -> Change:
     return settings_file.changed(path, (client.servers, name), None if plan.remove else entry(client, plan, old or {}))
 
 
-def has_entry(client: Client, plan: Plan) -> bool:
-    """Whether a plan to remove has something to remove."""
-    try:
-        return change(client, plan).is_needed
-    except NotOurEntryError:
-        return False
-    except SettingsError:
-        return True  # unknown; the error is shown when the entry is removed
-
-
 def sample(client: Client, plan: Plan) -> str:
     """A file with only this entry, to be copied by hand."""
     return _file(client, plan, server_name(client, plan, {}), entry(client, plan, {}))
 
 
+def goose_sample(plan: Plan) -> str:
+    """The entry for goose, to be copied by hand: YAML libraries rewrite the rest. JSON values are YAML too."""
+    name, (program, *arguments) = project_name(plan.root) if plan.root else "pytest", plan.command
+    # It starts servers in the folder of a session, which need not be the project's.
+    root = [] if plan.root is None else ["--root", str(plan.root)]
+    entry = {"type": "stdio", "name": name, "description": "Runs the project's pytest tests", "enabled": True}
+    entry |= {"cmd": program, "args": [*arguments, *root, *plan.flags]}
+    entry |= {"timeout": max(SHORTEST_TIMEOUT, plan.limit + TIMEOUT_MARGIN)}
+    lines = [f"    {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
+    file = plan.machine.path(
+        f"editors/{'Block/goose/config' * (plan.machine.platform == 'win32') or 'goose'}/config.yaml"
+    )
+    where = f"# In {file}. If it has the key `extensions`, put the entry below that."
+    return "\n".join([where, "extensions:", f"  {name}:", *lines])
+
+
 def difference(client: Client, plan: Plan, change: Change) -> str:
     """Of keys that somebody else has added to the entry, only the names are shown: their values may be secrets."""
     own = {*_connection(client), *client.approval, *(timeout.key for timeout in client.timeouts)}
-    sides = [
-        "" if each is None else _file(client, plan, change.keys[-1], {key: _shown(key, each[key], own) for key in each})
-        for each in (change.old, change.new)
-    ]
+    sides = list[str]()
+    for entry in (change.old or {}, change.new or {}):
+        is_ours = all(TOKEN_VARIABLE in str(value) for value in _headers(entry).values())
+        keys = own if is_ours else own - {"headers"}
+        shown = {key: value if key in keys else NOT_SHOWN for key, value in entry.items()}
+        sides.append(_file(client, plan, change.keys[-1], shown) if entry else "")
     return settings_file.difference(change, *sides)
 
 
-def _shown(key: str, value: Any, own: set[str]) -> Any:
-    is_ours = key in own and (key != "headers" or all(TOKEN_VARIABLE in str(each) for each in value.values()))
-    return value if is_ours else NOT_SHOWN
+def _headers(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    headers = entry.get("headers")
+    return headers if isinstance(headers, Mapping) else {}
 
 
-def _file(client: Client, plan: Plan, name: str, entry: Entry) -> str:
-    text: str = FORMATS[plan.path(client).suffix].written("", (client.servers, name), entry)
-    return text.rstrip()
+def _file(client: Client, plan: Plan, name: str, entry: dict[str, Any]) -> str:
+    return str(FORMATS[plan.path(client).suffix].written("", (client.servers, name), entry)).rstrip()
 
 
 def _connection(client: Client) -> set[str]:
@@ -101,10 +104,7 @@ def server_name(client: Client, plan: Plan, taken: Mapping[str, Any]) -> str:
     return next(name for number in count(1) if (name := first + f"-{number}" * (number > 1)) not in taken)
 
 
-def project_name(root: PurePath | None) -> str:
-    """The name of the entry of this project; without a project, of all of them."""
-    if root is None:
-        return "pytest"
+def project_name(root: PurePath) -> str:
     word = re.sub(r"[^A-Za-z0-9_]+", "-", root.name).strip("-")[:LONGEST_PROJECT_NAME]
     return f"pytest-{word or 'project'}"
 
@@ -114,29 +114,27 @@ def _leads_to(entry: Any, url: str | None) -> bool:
     return url is not None and isinstance(entry, Mapping) and url in entry.values()
 
 
-def entry(client: Client, plan: Plan, old: Mapping[str, Any]) -> Entry:
+def entry(client: Client, plan: Plan, old: Mapping[str, Any]) -> dict[str, Any]:
     """The entry that is wanted. Keys that somebody else has added to the old one are kept."""
-    limit, made = plan.limit, _remote(client, plan, old) if plan.url else {}
-    if not made:
-        arguments = _arguments(client, plan, old)
-        typed = option_value(arguments, "--timeout") or ""
-        limit = int(typed) if typed.isdecimal() else plan.limit
-        name = program(old)
-        # An entry that names our program without its path keeps that name.
-        first, *rest = [name] if name in SCRIPTS and plan.found(name) else plan.command
-        words = [*rest, *arguments]
-        made = {
-            **client.fixed,
-            **({"command": [first, *words]} if client.one_list else {"command": first, "args": words}),
-        }
-    for timeout in client.timeouts:
-        made[timeout.key] = timeout.per_second * max(timeout.least, limit + TIMEOUT_MARGIN if timeout.for_calls else 0)
-        known = old.get(timeout.key)
+    arguments = _arguments(client, plan, old)
+    made = _remote(client, plan, old) if plan.url else _local(client, plan, old, arguments)
+    typed = "" if plan.url else option_value(arguments, "--timeout") or ""
+    limit = int(typed) if typed.isdecimal() else plan.limit
+    for key, per_second, least, for_calls in client.timeouts:
+        made[key] = per_second * max(least, limit + TIMEOUT_MARGIN if for_calls else 0)
         # A timeout of the client that is longer stays, unless a time limit was typed.
-        if isinstance(known, int) and option_value(plan.flags, "--timeout") is None:
-            made[timeout.key] = max(known, made[timeout.key])
+        if isinstance(known := old.get(key), int) and option_value(plan.flags, "--timeout") is None:
+            made[key] = max(known, made[key])
     made |= client.approval if "allow" in plan.extras else {}
     return {key: value for key, value in {**old, **made}.items() if key in made or key not in _connection(client)}
+
+
+def _local(client: Client, plan: Plan, old: Mapping[str, Any], arguments: list[str]) -> dict[str, Any]:
+    name = program(old)
+    # An entry that names our program without its path keeps that name.
+    first, *rest = [name] if name in SCRIPTS and plan.found(name) else plan.command
+    rest += arguments
+    return {**client.fixed, **({"command": [first, *rest]} if client.one_list else {"command": first, "args": rest})}
 
 
 def _arguments(client: Client, plan: Plan, old: Mapping[str, Any]) -> list[str]:
@@ -153,12 +151,12 @@ def _arguments(client: Client, plan: Plan, old: Mapping[str, Any]) -> list[str]:
     return entry_words.combined(kept, [*root, *flags], client.arguments)
 
 
-def _remote(client: Client, plan: Plan, old: Mapping[str, Any]) -> Entry:
+def _remote(client: Client, plan: Plan, old: Mapping[str, Any]) -> dict[str, Any]:
     remote = client.remote
     if remote is None:
-        raise NoRemoteError(f"The settings file of {client.title} cannot name a server on HTTP.")
-    if has_literal_token(client, plan) and plan.level(client) == "project":
-        raise NoRemoteError(
+        raise ImpossibleError(f"The settings file of {client.title} cannot name a server on HTTP.")
+    if remote.variable is None and plan.token and plan.level(client) == "project":
+        raise ImpossibleError(
             f"{client.title} reads the token only from its settings file, and others may read that of a project."
             " Use --user."
         )
@@ -166,10 +164,5 @@ def _remote(client: Client, plan: Plan, old: Mapping[str, Any]) -> Entry:
     if remote.variable_key and plan.token:
         return made | {remote.variable_key: remote.variable}
     own = {"Authorization": f"Bearer {remote.variable or plan.token}"} if plan.token else {}
-    headers = {**old.get("headers", {}), **own}
+    headers = {**_headers(old), **own}
     return made | ({"headers": headers} if headers else {})
-
-
-def has_literal_token(client: Client, plan: Plan) -> bool:
-    """Whether the entry contains the token itself, because the client takes it from nowhere else."""
-    return client.remote is not None and client.remote.variable is None and plan.token is not None

@@ -1,20 +1,15 @@
 """The command of an entry in words: whether it starts this server, and which options it gives the server.
 
-Only entries that start this server are changed or removed. In doubt one does not: every word up to our name must be
-understood. Pure.
+Only entries that do are changed or removed. In doubt one does not: every word up to our name must be understood. Pure.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from pytest_mcp.cli.server_command import MODULE
 from pytest_mcp.config.model import TOKEN_VARIABLE
 from pytest_mcp.config.options import SETTINGS
-
-DISTRIBUTION = "pytest-mcp-server"
-# The documented command, and one for launchers that expect the distribution's name.
-SCRIPTS = ("pytest-mcp", DISTRIBUTION)
-MODULE = "pytest_mcp"
 
 # Options of launchers that do not change what is run.
 _OPTIONS = r"(?:(?:(?:--python|-p|--with)[=\n].+|--isolated|--offline|--quiet|-q|--refresh|--upgrade|-U)\n)*"
@@ -66,22 +61,14 @@ def _words(entry: Any) -> list[str]:
     return words if is_read else []
 
 
-class Option(NamedTuple):
-    """One option of the server, as `--python=X` or `--python X`, or one word that is no known option."""
-
-    flag: str
-    value: str | None
-    words: Sequence[str]
-
-
 def combined(old: Sequence[str], new: Sequence[str], defaults: Sequence[str] = ()) -> list[str]:
     """The old words with the new options in them. A default is added only if neither has that option."""
-    wanted = {option.flag: option for option in _options(new)}
+    wanted = {option[0]: option for option in _options(new)}
     # The same value in the other form is no change.
-    options = [kept if kept[:2] == (now := wanted.get(kept.flag, kept))[:2] else now for kept in _options(old)]
+    options = [kept if kept[:2] == (now := wanted.get(kept[0], kept))[:2] else now for kept in _options(old)]
     for added in (wanted.values(), _options(defaults)):
-        options += [option for option in added if option.flag not in {each.flag for each in options}]
-    return [word for option in options for word in option.words]
+        options += [option for option in added if option[0] not in {flag for flag, *_ in options}]
+    return [word for *_, words in options for word in words]
 
 
 def relative(words: Sequence[str], folder: str, prefix: str) -> list[str]:
@@ -92,14 +79,15 @@ def relative(words: Sequence[str], folder: str, prefix: str) -> list[str]:
 
 def option_value(words: Sequence[str], flag: str) -> str | None:
     """The last one counts, as it does for the server."""
-    return next((option.value for option in reversed(_options(words)) if option.flag == flag), None)
+    return next((value for known, value, _ in reversed(_options(words)) if known == flag), None)
 
 
-def _options(words: Sequence[str]) -> list[Option]:
-    options, rest = list[Option](), list(words)
+def _options(words: Sequence[str]) -> list[tuple[str, str | None, list[str]]]:
+    """Flag, value and words of each option, as `--python=X` or `--python X`, and of each word that is no known one."""
+    options, rest = list[tuple[str, str | None, list[str]]](), list(words)
     while rest:
         word = rest.pop(0)
         flag, equals, value = word.partition("=")
         following = [rest.pop(0)] if flag in _WITH_VALUE and not equals and rest else []
-        options.append(Option(flag, value if equals else "".join(following) or None, [word, *following]))
+        options.append((flag, value if equals else "".join(following) or None, [word, *following]))
     return options

@@ -1,12 +1,9 @@
-"""A JSON text: its values, and other values in its own indentation. Pure.
-
-Comments and trailing commas are read too, but a text with them is not written again: they would be lost.
-"""
+"""A JSON text: its values, and others in its own indentation. Comments and trailing commas are only read. Pure."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 # Comments and trailing commas; strings first, since they may contain what looks like one. A comment without an end
 # reaches to the end of the text.
@@ -22,19 +19,22 @@ def read(text: str) -> dict[str, Any]:
     return values
 
 
-def has_comments(text: str) -> bool:
-    return _plain(text) != text
-
-
-def is_empty(text: str) -> bool:
-    return read(text).keys() <= {"$schema"}
+def loss(text: str) -> Literal["comments", "layout"] | None:
+    """What is lost if the text is written again."""
+    if (plain := _plain(text)) != text:
+        return "comments"
+    return "layout" if plain.strip() and _dumped(text, read(text)) != text else None
 
 
 def written(text: str, keys: Sequence[str], value: Any) -> str:
-    """The text with this value, in its own layout: in one line if it is, unless it has no values."""
+    return _dumped(text, replaced(read(text), keys, value))
+
+
+def _dumped(text: str, values: Mapping[str, Any]) -> str:
+    """The values, laid out like the text: in one line if it is, unless it has no values."""
     found = _INDENT.search(text)
     indent = found[0] if found else None if '"' in text and "\n" not in text.strip() else "  "
-    dumped = json.dumps(replaced(read(text), keys, value), ensure_ascii=False, allow_nan=False, indent=indent)
+    dumped = json.dumps(values, ensure_ascii=False, allow_nan=False, indent=indent)
     end = text[len(text.rstrip()) :] if text.strip() else "\n"
     return dumped.replace("\n", "\r\n" if "\r\n" in text else "\n") + end
 

@@ -10,13 +10,11 @@ from typing import Literal, NamedTuple
 
 from pytest_mcp.cli.setup.clients import Client, Level
 from pytest_mcp.cli.setup.settings_file import SettingsError, real
-from pytest_mcp.config.model import TOKEN_VARIABLE
+from pytest_mcp.config.model import TOKEN_VARIABLE, ConfigError
 from pytest_mcp.environments import files
 
 
 class Machine(NamedTuple):
-    """What the path of a settings file depends on."""
-
     platform: str
     home: PurePath
     environment: Mapping[str, str]
@@ -46,8 +44,10 @@ class Machine(NamedTuple):
 
 
 def this_machine() -> Machine:
-    """Raises RuntimeError if the user has no home folder."""
-    return Machine(sys.platform, Path.home(), os.environ)
+    try:
+        return Machine(sys.platform, Path.home(), os.environ)
+    except RuntimeError as error:
+        raise ConfigError("You have no home folder, so there are no client settings.") from error
 
 
 @dataclass(frozen=True)
@@ -100,5 +100,4 @@ class Plan(Location):
 
     @property
     def token(self) -> str | None:
-        """The token of that server."""
         return self.machine.environment.get(TOKEN_VARIABLE) if self.url else None

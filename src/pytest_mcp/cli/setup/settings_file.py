@@ -1,7 +1,6 @@
 """A settings file of another program: read, changed in one place, shown as a diff, written atomically.
 
-Every failure raises `SettingsError` and leaves the file as it was. No value but the one that is meant changes: the text
-is parsed again before it is written.
+Every failure raises `SettingsError` and leaves the file as it was. The text is parsed again before it is written.
 """
 
 import contextlib
@@ -11,7 +10,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pytest_mcp.cli.setup import json_text, toml_text
 from pytest_mcp.environments import git_files
@@ -21,7 +20,7 @@ FORMATS = {".json": json_text, ".jsonc": json_text, ".toml": toml_text}
 
 
 class SettingsError(Exception):
-    """Why a file was not changed; the message is one sentence for the user."""
+    """Why a file was not changed, in one sentence for the user."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,8 @@ class Change:
     keys: Sequence[str] = ()
     old: Any = None
     new: Any = None
-    # Whether it has comments, which would be lost: such a file is not written.
-    has_comments: bool = False
+    # What else the file would lose. One with comments is not written.
+    loses: Literal["comments", "layout"] | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -47,7 +46,7 @@ class Change:
 def value(path: Path, keys: Sequence[str]) -> Any:
     """What the file has at this path of keys; None if there is nothing."""
     with explained(path, "cannot be read"):
-        return _inner(FORMATS[path.suffix].read(decoded(content_of(path))), keys)
+        return _inner(FORMATS[path.suffix].read((content_of(path) or b"").decode("utf-8-sig")), keys)
 
 
 def unchanged(path: Path) -> Change:
@@ -58,7 +57,7 @@ def changed(path: Path, keys: Sequence[str], new: Any) -> Change:
     """The file with this value, or without it: None. A file that has nothing else then is deleted."""
     before, form = content_of(path), FORMATS[path.suffix]
     with explained(path):
-        text = decoded(before)
+        text = (before or b"").decode("utf-8-sig")
         values = form.read(text)
         wanted = json_text.replaced(values, keys, new)
         if wanted == values:
@@ -66,11 +65,11 @@ def changed(path: Path, keys: Sequence[str], new: Any) -> Change:
         written = form.written(text, keys, new)
         if form.read(written) != wanted:
             raise ValueError(f"{'.'.join(keys)} is laid out in a way that cannot be changed safely")
-        is_gone = new is None and form.is_empty(written) and may_delete(path)
-        after, old = None if is_gone else written.encode("utf-8"), _inner(values, keys)
-        return Change(
-            path, real(path), before, after, keys, old, new, form is json_text and json_text.has_comments(text)
-        )
+        # Of TOML comments may be left.
+        is_empty = wanted.keys() <= {"$schema"} and (form is json_text or not written.strip())
+        after = None if new is None and is_empty and may_delete(path) else written.encode("utf-8")
+        loss, old = json_text.loss(text) if form is json_text else None, _inner(values, keys)
+        return Change(path, real(path), before, after, keys, old, new, loss)
 
 
 def _inner(values: Any, keys: Sequence[str]) -> Any:
@@ -92,6 +91,8 @@ def difference(change: Change, before: str, after: str) -> str:
 
 def write(change: Change) -> None:
     """Apply a change, unless the file has changed meanwhile."""
+    if not change.is_needed:
+        return
     try:
         _check(change)
         # Replacing needs permission for the folder only, but a read-only file is not to be changed.
@@ -145,10 +146,6 @@ def content_of(path: Path) -> bytes | None:
         return None
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
-
-
-def decoded(content: bytes | None) -> str:
-    return (content or b"").decode("utf-8-sig")
 
 
 @contextlib.contextmanager

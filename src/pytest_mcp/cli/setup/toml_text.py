@@ -1,7 +1,6 @@
 """A TOML text with another table: a new one in a marked block at the end, an old one in its place. Pure.
 
-Lines are compared, not parsed: a header inside a string, or tables in several places, are not understood. So whoever
-calls this compares the values before and after.
+Lines are compared, not parsed, which a header inside a string defeats. So the caller compares the values afterwards.
 """
 
 import contextlib
@@ -11,15 +10,8 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+read = tomllib.loads
 BEGIN, END = "# pytest-mcp:begin", "# pytest-mcp:end"
-
-
-def read(text: str) -> dict[str, Any]:
-    return tomllib.loads(text)
-
-
-def is_empty(text: str) -> bool:
-    return not text.strip()
 
 
 def written(text: str, keys: Sequence[str], value: Any) -> str:

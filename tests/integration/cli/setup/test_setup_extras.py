@@ -80,15 +80,6 @@ def test_who_is_allowed_is_not_said_to_ask(desk: Desk) -> None:
     assert "Start `gemini` there once".lower() in allowed.lower()
 
 
-def test_who_was_allowed_before_is_not_said_to_ask(desk: Desk) -> None:
-    desk.typed("codex", "--allow", "--yes")
-
-    again = desk.typed("codex", "--yes", options=["--timeout", "900"])
-
-    assert "Written." in again.stdout
-    assert "until you allow it" not in again.stdout
-
-
 def test_without_the_flags_nothing_is_approved(desk: Desk) -> None:
     desk.typed("claude-code", "codex", "gemini", "--yes")
 

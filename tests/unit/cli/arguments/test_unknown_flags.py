@@ -3,7 +3,7 @@ import pytest
 from pytest_mcp.cli import main
 from pytest_mcp.cli.arguments import unknown_flags
 
-FLAGS = main.parser_of_every_command()._subparsers._group_actions[0].choices["run"]._option_string_actions  # type: ignore[union-attr, index]
+FLAGS = main._parser(["run"], {})._subparsers._group_actions[0].choices["run"]._option_string_actions  # type: ignore[union-attr, index]
 
 
 def said(word: str) -> str:

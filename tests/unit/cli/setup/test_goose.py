@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pytest_mcp.cli.setup import goose
+from pytest_mcp.cli.setup.entries import goose_sample
 from tests.support.commands.plans import MACHINE, plan
 from tests.support.paths import ROOT
 
@@ -16,23 +16,23 @@ def test_its_page_has_the_entry_that_is_printed() -> None:
 
     (block,) = re.findall(r"(?ms)^```yaml\n(.*?)^```", page)
 
-    assert block == f"{goose.sample(plan(Path('/home/you/shop')))}\n"
+    assert block == f"{goose_sample(plan(Path('/home/you/shop')))}\n"
 
 
 @pytest.mark.parametrize("name", ["a b", "it's", 'quo"te', "naïve: #1", "tab\there", "back\\slash", "💥"])
 def test_a_folder_of_any_name_is_yaml(name: str) -> None:
-    (entry,) = yaml.safe_load(goose.sample(plan(Path("/home/you") / name)))["extensions"].values()
+    (entry,) = yaml.safe_load(goose_sample(plan(Path("/home/you") / name)))["extensions"].values()
 
     assert entry["args"] == ["--root", f"/home/you/{name}"]
 
 
 def test_it_waits_longer_than_the_server() -> None:
-    (entry,) = yaml.safe_load(goose.sample(plan(limit=900)))["extensions"].values()
+    (entry,) = yaml.safe_load(goose_sample(plan(limit=900)))["extensions"].values()
 
     assert (entry["timeout"], entry["args"]) == (960, [])
 
 
 def test_the_file_is_found_on_windows_too() -> None:
-    assert "AppData/Roaming/Block/goose/config/config.yaml" in goose.sample(
+    assert "AppData/Roaming/Block/goose/config/config.yaml" in goose_sample(
         plan(machine=MACHINE._replace(platform="win32"))
     )

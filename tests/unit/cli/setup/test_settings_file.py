@@ -83,7 +83,7 @@ def test_comments_and_trailing_commas_are_read_and_a_file_with_them_is_marked(tm
     path = written(tmp_path / "a.jsonc", text.encode())
 
     assert json_text.read(text) == {"a": "//x", "b": [1, 2]}
-    assert changed(path, KEYS, ENTRY).has_comments
+    assert changed(path, KEYS, ENTRY).loses == "comments"
     assert not changed(path, ["b"], [1, 2]).is_needed
 
 

@@ -15,9 +15,12 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from pytest_mcp.cli.setup.entry_words import DISTRIBUTION, MODULE, SCRIPTS
 from pytest_mcp.config.model import ConfigError
 
+DISTRIBUTION = "pytest-mcp-server"
+# The documented command, and one for launchers that expect the distribution's name.
+SCRIPTS = ("pytest-mcp", DISTRIBUTION)
+MODULE = "pytest_mcp"
 # Prefixes of the folders in uv's cache that contain environments; a number follows.
 UV_CACHES = ("archive-v", "environments-v", "builds-v")
 
