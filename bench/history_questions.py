@@ -19,8 +19,8 @@ from pathlib import Path
 
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.questions import failing, flaky, one_test, slow
-from pytest_mcp.history.questions.runs import Scope
 from pytest_mcp.history.remarks import remarks
+from pytest_mcp.history.runs import Scope
 from pytest_mcp.history.sqlite import SqliteStore
 
 ROWS = 1_000_000

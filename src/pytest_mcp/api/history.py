@@ -95,6 +95,11 @@ class ChangedDuration(Shape):
     commit: Code
     runs: Annotated[int, Field(description="How many runs since then.")]
 
+    @property
+    def in_words(self) -> str:
+        ratio = self.now / self.before
+        return f"{max(ratio, 1 / ratio):.1f} times {'slower' if ratio > 1 else 'faster'}"
+
 
 class SlowTest(Shape):
     node_id: str

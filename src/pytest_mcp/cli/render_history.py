@@ -65,9 +65,7 @@ def _slow(slow: Durations, painter: Painter) -> list[Lines]:
 
 
 def _changed(each: ChangedDuration, painter: Painter) -> str:
-    is_slower = each.now > each.before
-    times = f"{max(each.now / each.before, each.before / max(each.now, 1e-9)):.1f} x"
-    word = painter.paint(f"{times} {'slower' if is_slower else 'faster'}", "red" if is_slower else "green")
+    word = painter.paint(each.in_words, "red" if each.now > each.before else "green")
     when = f"since {_when(each.since, each.commit)}, {each.runs} runs"
     return f"  {word}  {_seconds(each.before)} -> {_seconds(each.now)}  {safe_line(each.name)} ({when})"
 

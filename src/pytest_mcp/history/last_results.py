@@ -11,8 +11,8 @@ from typing import NamedTuple
 from pytest_mcp.config.model import History
 from pytest_mcp.history import project_name
 from pytest_mcp.history.opening import reading
-from pytest_mcp.history.questions.runs import Runs, Scope, find, recent
 from pytest_mcp.history.rows import Letter
+from pytest_mcp.history.runs import Runs, Scope, find, recent
 from pytest_mcp.history.store import Unavailable
 
 # As many letters as fit on a phone, with that of the run itself.

@@ -6,7 +6,6 @@ its group. The run that has just ended is not recorded yet.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 
 from pytest_mcp.config.model import History
@@ -14,7 +13,7 @@ from pytest_mcp.history import project_name
 from pytest_mcp.history.opening import reading
 from pytest_mcp.history.questions import flaky
 from pytest_mcp.history.questions.flaky import OTHER_FAULT, Result
-from pytest_mcp.history.questions.runs import Runs, Scope, find, recent
+from pytest_mcp.history.runs import Runs, Scope, find, recent
 from pytest_mcp.history.store import Unavailable
 
 # As many groups as an answer shows whole, and the runs that are looked at: it takes milliseconds before an answer.
@@ -57,8 +56,7 @@ def _words(scope: Scope, runs: Runs, node_id: str) -> str | None:
         return None
     results = flaky.results_of(scope, test, runs)
     ran = [result for result in results if result.outcome != "S"]
-    streak = list(takewhile(lambda result: result.failed, reversed(ran)))
-    found = flaky.judge(node_id, results, runs)
+    found, streak = flaky.judge(node_id, results, runs), flaky.streak(results)
     # If it has failed too often in a row for its rate, that is another fault.
     if found is not None and (found.failed / found.runs) ** len(streak) >= OTHER_FAULT:
         return f"flaky: failed {found.failed} of {found.runs} times, with both outcomes on unchanged code"

@@ -18,7 +18,7 @@ from pytest_mcp.execution.background import in_thread
 from pytest_mcp.history import project_name, remarks
 from pytest_mcp.history.opening import reading
 from pytest_mcp.history.questions import failing, flaky, one_test, slow
-from pytest_mcp.history.questions.runs import OMITTED, Scope
+from pytest_mcp.history.runs import OMITTED, Scope
 from pytest_mcp.history.store import Unavailable
 from pytest_mcp.report import serialize, tokens
 from pytest_mcp.running.project import Project

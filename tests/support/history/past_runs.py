@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from pytest_mcp.history import insertion
 from pytest_mcp.history.opening import open_store
-from pytest_mcp.history.questions.runs import PastRun, Scope
 from pytest_mcp.history.rows import TestRow
+from pytest_mcp.history.runs import PastRun, Scope
 from pytest_mcp.history.store import Store, Transaction
 from tests.support.history.histories import run_row
 

@@ -2,7 +2,7 @@ from pytest_mcp.api.history import ChangedDuration, Durations, FailingTests, Fla
 from pytest_mcp.api.results import OmittedTests
 from pytest_mcp.cli import render_history
 from pytest_mcp.cli.colours import Painter
-from pytest_mcp.history.questions.runs import EMPTY
+from pytest_mcp.history.runs import EMPTY
 
 PLAIN = Painter(has_colours=False)
 TEST = "tests/test_shop.py::test_price"
@@ -68,8 +68,8 @@ def test_flaky_failing_and_slow_tests_have_their_lines_the_largest_first() -> No
         f"    500 ms  {TEST}",
         "",
         "Changed:",
-        "  2.0 x faster  4.0 s -> 2.0 s  all tests (since 2026-11-02 10:00 (abcdef0), 6 runs)",
-        f"  2.0 x slower  50 ms -> 100 ms  {TEST} (since 2026-11-02 10:00 (abcdef0), 6 runs)",
+        "  2.0 times faster  4.0 s -> 2.0 s  all tests (since 2026-11-02 10:00 (abcdef0), 6 runs)",
+        f"  2.0 times slower  50 ms -> 100 ms  {TEST} (since 2026-11-02 10:00 (abcdef0), 6 runs)",
         "",
         "note: so",
         "",

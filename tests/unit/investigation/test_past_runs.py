@@ -16,7 +16,7 @@ from pytest_mcp.api.history import (
 )
 from pytest_mcp.api.results import OmittedTests
 from pytest_mcp.config.model import Bounds
-from pytest_mcp.history.questions.runs import EMPTY
+from pytest_mcp.history.runs import EMPTY
 from pytest_mcp.investigation.past_runs import fitted
 from pytest_mcp.report import serialize, tokens
 from pytest_mcp.tools import test_history

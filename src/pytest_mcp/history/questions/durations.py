@@ -12,7 +12,7 @@ from statistics import median
 from typing import NamedTuple
 
 from pytest_mcp.api.history import ChangedDuration
-from pytest_mcp.history.questions.runs import PastRun
+from pytest_mcp.history.runs import PastRun
 
 # A run with fewer tests does not tell a slow machine from a slow test. Small suites make do with three.
 COMMON_TESTS = 8
@@ -59,19 +59,18 @@ def slowdowns(tests: Iterable[Timings]) -> dict[int, float]:
     return found
 
 
-def without_slowdown(timings: Timings, slow: Mapping[int, float]) -> list[Point]:
-    return [Point(run, _log(seconds) - slow[run.id], seconds) for run, seconds in timings if run.id in slow]
-
-
-def change(name: str, points: Sequence[Point], machines: Mapping[int, object], series: int) -> ChangedDuration | None:
-    """Of one of `series` series that an answer is about."""
+def change(
+    name: str, timings: Timings, slow: Mapping[int, float], machines: Mapping[int, object], series: int
+) -> ChangedDuration | None:
+    """Of one of `series` series that an answer is about. Runs without a known slowdown are left out."""
+    points = [Point(run, _log(seconds) - slow[run.id], seconds) for run, seconds in timings if run.id in slow]
     points = _comparable(points, machines)
     place = _place([point.value for point in points], series)
     if place is None:
         return None
     before, since = points[:place], points[place:]
     ratio = exp(median(point.value for point in since) - median(point.value for point in before))
-    seconds = median(point.seconds for point in before)
+    seconds = max(_SHORTEST, median(point.seconds for point in before))
     if seconds * abs(ratio - 1) < LEAST_SECONDS:
         return None
     first = since[0].run
@@ -85,16 +84,11 @@ def change(name: str, points: Sequence[Point], machines: Mapping[int, object], s
     )
 
 
-def in_words(found: ChangedDuration) -> str:
-    ratio = found.now / found.before
-    return f"{max(ratio, 1 / ratio):.1f} times {'slower' if ratio > 1 else 'faster'}"
-
-
 def rounded(seconds: float) -> float:
     return round(seconds, 3 if seconds >= 0.01 else 5)
 
 
-def _comparable(points: Sequence[Point], machines: Mapping[int, object]) -> Sequence[Point]:
+def _comparable(points: list[Point], machines: Mapping[int, object]) -> list[Point]:
     """Each value as its distance from what is usual on its machine.
 
     A machine with few values says nothing of what is usual. One that has values only before or only after the change

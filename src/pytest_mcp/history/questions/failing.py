@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pytest_mcp.api.history import FailingTests, HistoryResult
 from pytest_mcp.api.results import OmittedTests
-from pytest_mcp.history.questions.runs import OMITTED, PastRun, Scope, find_names, find_runs, ids_below, recent
+from pytest_mcp.history.runs import OMITTED, PastRun, Scope, find_names, find_runs, ids_below, recent
 
 # The most failing tests that are looked into, those that failed last first.
 MOST_TESTS = 300

@@ -6,11 +6,11 @@ fails on one machine and never on another is not flaky. Tests that failed in exa
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import NamedTuple
 
 from pytest_mcp.api.history import FlakyTest, HistoryResult
-from pytest_mcp.history.questions.runs import EVERYTHING, PastRun, Runs, Scope, find_names, ids_below, recent
+from pytest_mcp.history.runs import EVERYTHING, PastRun, Runs, Scope, find_names, ids_below, recent
 
 # The most failures that are read, the newest first.
 MOST_FAILURES = 50_000
@@ -91,6 +91,11 @@ def results_of(scope: Scope, test: int, runs: Runs) -> list[Result]:
 
 def letters(results: Sequence[Result]) -> str:
     return "".join(result.outcome for result in results)
+
+
+def streak(results: Sequence[Result]) -> list[Result]:
+    """The failures since it passed the last time, the newest first; a skip is no outcome."""
+    return list(takewhile(lambda result: result.failed, (each for each in reversed(results) if each.outcome != "S")))
 
 
 def _code(run: PastRun, runs: Runs) -> object:

@@ -7,8 +7,7 @@ from statistics import median, quantiles
 from pytest_mcp.api.errors import Fault, InvalidParams
 from pytest_mcp.api.history import HistoryResult, OneTest
 from pytest_mcp.history.questions import durations, flaky, slow
-from pytest_mcp.history.questions.flaky import Result
-from pytest_mcp.history.questions.runs import EMPTY, Runs, Scope, find, find_names, ids_below, recent
+from pytest_mcp.history.runs import EMPTY, Runs, Scope, find, find_names, ids_below, recent
 from pytest_mcp.text import label
 
 # The newest durations that the quartiles are of.
@@ -28,7 +27,7 @@ def ask(scope: Scope, node_id: str) -> HistoryResult:
     results = flaky.results_of(scope, test, runs)
     outcomes = flaky.letters(results)
     passes = [(each.run.started, each.seconds) for each in results if each.outcome == "P" and each.seconds is not None]
-    found = flaky.judge(node_id, results, runs)
+    found, streak = flaky.judge(node_id, results, runs), flaky.streak(results)
     one = OneTest(
         node_id=node_id,
         pattern=outcomes[-flaky.SHOWN_RUNS :],
@@ -39,7 +38,7 @@ def ask(scope: Scope, node_id: str) -> HistoryResult:
         trend=_trend(scope, node_id, runs, passes),
         daily=_daily(scope, test, passes)[-SHOWN_DAYS:],
         flaky=found and f"failed {found.failed} of {found.runs} times, and had both outcomes on unchanged code",
-        failing_since=_failing_since(results),
+        failing_since=streak[-1].run.code if streak else None,
     )
     return runs.answer(test=one).model_copy(update={"runs": len(outcomes)})
 
@@ -67,7 +66,7 @@ def _trend(scope: Scope, node_id: str, runs: Runs, passes: Passes) -> str:
     if change is None:
         return "steady"
     at = f" ({change.commit})" if change.commit else ""
-    return f"{durations.in_words(change)} since {change.since}{at}, {change.runs} runs ago"
+    return f"{change.in_words} since {change.since}{at}, {change.runs} runs ago"
 
 
 def _daily(scope: Scope, test: int, passes: Passes) -> list[float]:
@@ -79,10 +78,3 @@ def _daily(scope: Scope, test: int, passes: Passes) -> list[float]:
         by_day[int(started // SECONDS_PER_DAY)].append(seconds)
     days |= {day: median(found) for day, found in by_day.items()}
     return [durations.rounded(days[day]) for day in sorted(days)]
-
-
-def _failing_since(results: Sequence[Result]) -> str | None:
-    """The code of the first of the failures since it passed the last time, if it fails now."""
-    ran = [result for result in results if result.outcome != "S"]
-    passed = max((place for place, result in enumerate(ran) if result.outcome == "P"), default=-1)
-    return ran[passed + 1].run.code if passed + 1 < len(ran) else None

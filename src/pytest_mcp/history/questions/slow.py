@@ -10,8 +10,8 @@ from statistics import median
 
 from pytest_mcp.api.history import ChangedDuration, Durations, HistoryResult, SlowTest
 from pytest_mcp.history.questions import durations
-from pytest_mcp.history.questions.durations import Point, Timings
-from pytest_mcp.history.questions.runs import EVERYTHING, PastRun, Runs, Scope, find_names, ids_below, marks, recent
+from pytest_mcp.history.questions.durations import Timings
+from pytest_mcp.history.runs import EVERYTHING, PastRun, Runs, Scope, find_names, ids_below, marks, recent
 
 # What is read: the slowest tests in the newest runs. Together they bound the time of a question.
 COMPARED_RUNS = 48
@@ -40,7 +40,7 @@ def ask(scope: Scope, place: str = "", runs: Runs | None = None) -> HistoryResul
     return runs.answer(
         "Too few tests ran together to tell a slower test from a slower machine." if compared and not slow else "",
         "No duration changed by more than its noise." if slow and not changed and not suites else "",
-        _overall([Point(run, slow[run.id], exp(slow[run.id])) for run in compared if run.id in slow], runs),
+        _overall([(run, exp(slow[run.id])) for run in compared if run.id in slow], runs),
         f"Only the slowest {len(tests)} tests were compared; name a path for others."
         if len(subjects) >= COMPARED_TESTS
         else "",
@@ -88,16 +88,15 @@ def _suites(compared: Sequence[PastRun]) -> dict[str, Timings]:
 
 
 def _changes(series: Mapping[str, Timings], slow: Mapping[int, float], runs: Runs) -> list[ChangedDuration]:
-    points = {name: durations.without_slowdown(timings, slow) for name, timings in series.items()}
-    found = [durations.change(name, each, runs.machines, len(series)) for name, each in points.items()]
+    found = [durations.change(name, each, slow, runs.machines, len(series)) for name, each in series.items()]
     return sorted((each for each in found if each is not None), key=lambda each: -abs(each.now - each.before))
 
 
-def _overall(points: Sequence[Point], runs: Runs) -> str:
-    found = durations.change("", points, runs.machines, 1)
+def _overall(slowdowns: Timings, runs: Runs) -> str:
+    found = durations.change("", slowdowns, dict.fromkeys(runs.by_id, 0.0), runs.machines, 1)
     if found is None:
         return ""
-    return f"All tests alike are {durations.in_words(found)} since {found.since}: the machine, or what they share."
+    return f"All tests alike are {found.in_words} since {found.since}: the machine, or what they share."
 
 
 def _ranked(tests: Mapping[str, Timings]) -> list[SlowTest]:

@@ -4,9 +4,9 @@ import math
 
 from pytest_mcp.api.history import Durations
 from pytest_mcp.history.questions import failing, flaky, one_test, slow
-from pytest_mcp.history.questions.runs import ids_below
 from pytest_mcp.history.remarks import Remark, remarks
 from pytest_mcp.history.rows import TestRow
+from pytest_mcp.history.runs import ids_below
 from tests.support.history.past_runs import Past
 
 

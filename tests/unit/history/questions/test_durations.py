@@ -11,7 +11,7 @@ import pytest
 from pytest_mcp.api.history import ChangedDuration
 from pytest_mcp.history.questions import durations
 from pytest_mcp.history.questions.durations import Timings
-from pytest_mcp.history.questions.runs import PastRun
+from pytest_mcp.history.runs import PastRun
 from tests.support.history.past_runs import PAST_RUN
 
 TESTS = 40
@@ -67,8 +67,7 @@ class World:
 
 def changed(timings: Mapping[int, Timings], machines: Mapping[int, str]) -> dict[int, ChangedDuration]:
     slow = durations.slowdowns(timings.values())
-    points = {test: durations.without_slowdown(found, slow) for test, found in timings.items()}
-    found = {test: durations.change(str(test), each, machines, len(timings)) for test, each in points.items()}
+    found = {test: durations.change(str(test), each, slow, machines, len(timings)) for test, each in timings.items()}
     return {test: change for test, change in found.items() if change is not None}
 
 
@@ -153,4 +152,13 @@ def test_one_test_alone_cannot_tell_itself_from_its_machine() -> None:
     timings = [(run, 1.0 + run.id) for run in RUNS[:30]]
 
     assert durations.slowdowns([timings]) == {}
-    assert durations.without_slowdown(timings, {}) == []
+    assert durations.change("alone", timings, {}, {}, 1) is None
+
+
+def test_a_test_that_took_no_time_at_all_can_become_slower() -> None:
+    timings = [(run, 0.0 if run.id < 30 else 0.02) for run in RUNS[:50]]
+
+    found = durations.change("t", timings, dict.fromkeys(range(50), 0.0), dict.fromkeys(range(50), ""), 1)
+
+    assert found is not None
+    assert found.in_words == "2000.0 times slower"

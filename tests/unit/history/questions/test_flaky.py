@@ -6,8 +6,8 @@ import pytest
 
 from pytest_mcp.api.history import FlakyTest
 from pytest_mcp.history.questions import flaky
-from pytest_mcp.history.questions.runs import recent
 from pytest_mcp.history.rows import TestRow
+from pytest_mcp.history.runs import recent
 from tests.support.history.past_runs import Past
 
 
