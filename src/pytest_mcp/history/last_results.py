@@ -6,27 +6,20 @@ in `page/sections.py`.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from pytest_mcp.config.model import History
 from pytest_mcp.history import project_name
 from pytest_mcp.history.opening import reading
-from pytest_mcp.history.rows import Letter
-from pytest_mcp.history.runs import Runs, Scope, find, recent
+from pytest_mcp.history.runs import Scope, find, recent, results_of
 from pytest_mcp.history.store import Unavailable
 
 # As many letters as fit on a phone, with that of the run itself.
 MOST_RESULTS = 29
 # The runs that are looked at.
 MOST_RUNS = 500
-_RESULTS = (
-    "SELECT run_id, outcome, duration FROM results WHERE test_id = ? AND run_id >= ? ORDER BY run_id DESC LIMIT ?"
-)
 
-
-class LastResult(NamedTuple):
-    outcome: Letter
-    seconds: float | None
+# A letter and seconds.
+LastResult = tuple[str, float | None]
 
 
 def look(history: History, root: Path, node_ids: Sequence[str]) -> dict[str, list[LastResult]] | None:
@@ -42,9 +35,5 @@ def ask(scope: Scope, node_ids: Sequence[str]) -> dict[str, list[LastResult]]:
     """Without the tests that are not recorded."""
     runs = recent(scope, MOST_RUNS)
     found = {node_id: find(scope, node_id) for node_id in node_ids} if runs.runs else {}
-    return {node_id: _results(scope, test, runs) for node_id, test in found.items() if test is not None}
-
-
-def _results(scope: Scope, test: int, runs: Runs) -> list[LastResult]:
-    rows = scope.store.select(_RESULTS, (test, runs.first_id, MOST_RESULTS))
-    return [LastResult(outcome, seconds) for run, outcome, seconds in reversed(rows) if run in runs.by_id]
+    results = {name: results_of(scope, test, runs, MOST_RESULTS) for name, test in found.items() if test is not None}
+    return {name: [(each.outcome, each.seconds) for each in known] for name, known in results.items()}

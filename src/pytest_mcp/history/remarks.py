@@ -12,8 +12,8 @@ from pytest_mcp.config.model import History
 from pytest_mcp.history import project_name
 from pytest_mcp.history.opening import reading
 from pytest_mcp.history.questions import flaky
-from pytest_mcp.history.questions.flaky import OTHER_FAULT, Result
-from pytest_mcp.history.runs import Runs, Scope, find, recent
+from pytest_mcp.history.questions.flaky import OTHER_FAULT
+from pytest_mcp.history.runs import PastResult, Runs, Scope, find, recent, results_of, streak_of
 from pytest_mcp.history.store import Unavailable
 
 # As many groups as an answer shows whole, and the runs that are looked at: it takes milliseconds before an answer.
@@ -54,16 +54,16 @@ def _words(scope: Scope, runs: Runs, node_id: str) -> str | None:
     test = find(scope, node_id)
     if test is None:
         return None
-    results = flaky.results_of(scope, test, runs)
+    results = results_of(scope, test, runs)
     ran = [result for result in results if result.outcome != "S"]
-    found, streak = flaky.judge(node_id, results, runs), flaky.streak(results)
+    found, streak = flaky.judge(node_id, results, runs), streak_of(results)
     # If it has failed too often in a row for its rate, that is another fault.
     if found is not None and (found.failed / found.runs) ** len(streak) >= OTHER_FAULT:
         return f"flaky: failed {found.failed} of {found.runs} times, with both outcomes on unchanged code"
     return _since(streak, len(ran)) if streak else None
 
 
-def _since(streak: Sequence[Result], recorded: int) -> str:
+def _since(streak: Sequence[PastResult], recorded: int) -> str:
     first = streak[-1].run
     at = first.code or first.moment
     if recorded == 1:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 from pytest_mcp.api.history import HistoryResult
@@ -16,6 +17,9 @@ from pytest_mcp.history.store import Store
 
 # The most runs that a question looks at.
 MOST_RUNS = 3_000
+# The most results of one test that are read, and how many of the last outcomes are shown.
+MOST_RESULTS = 500
+SHOWN_RUNS = 40
 # The selection of a run of everything.
 EVERYTHING = "{}"
 # A run of everything with fewer of the tests was stopped early or could not collect all of them.
@@ -63,6 +67,17 @@ class PastRun(NamedTuple):
     def code(self) -> str | None:
         """For people: the commit, and whether there were changes on top of it."""
         return None if self.commit_id is None else self.commit_id[:SHORT_COMMIT] + ("+changes" if self.dirty else "")
+
+
+class PastResult(NamedTuple):
+    run: PastRun
+    outcome: str
+    cause: str | None
+    seconds: float | None
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome in ("F", "E")
 
 
 _COLUMNS = ", ".join(PastRun._fields)
@@ -120,6 +135,27 @@ def recent(scope: Scope, most: int = MOST_RUNS) -> Runs:
 def find(scope: Scope, node_id: str) -> int | None:
     found = scope.store.select("SELECT id FROM tests WHERE project = ? AND node_id = ?", (scope.project, node_id))
     return found[0][0] if found else None
+
+
+def results_of(scope: Scope, test: int, runs: Runs, most: int = MOST_RESULTS) -> list[PastResult]:
+    """The newest results of one test in these runs, oldest first."""
+    sql = (
+        "SELECT run_id, outcome, cause, duration FROM results WHERE test_id = ? AND run_id >= ?"
+        " ORDER BY run_id DESC LIMIT ?"
+    )
+    rows = scope.store.select(sql, (test, runs.first_id, most))
+    found = [PastResult(runs.by_id[run], *told) for run, *told in rows if run in runs.by_id]
+    return sorted(found, key=lambda result: (result.run.started, result.run.id))
+
+
+def letters(results: Sequence[PastResult]) -> str:
+    """The last outcomes, as an answer shows them."""
+    return "".join(result.outcome for result in results[-SHOWN_RUNS:])
+
+
+def streak_of(results: Sequence[PastResult]) -> list[PastResult]:
+    """The failures since it passed the last time, the newest first; a skip is no outcome."""
+    return list(takewhile(lambda result: result.failed, (each for each in reversed(results) if each.outcome != "S")))
 
 
 def find_runs(store: Store, ids: Sequence[int]) -> dict[int, PastRun]:

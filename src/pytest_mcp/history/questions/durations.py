@@ -97,8 +97,6 @@ def _comparable(points: list[Point], machines: Mapping[int, object]) -> list[Poi
     by_machine: dict[object, list[float]] = defaultdict(list)
     for point in points:
         by_machine[machines[point.run.id]].append(point.value)
-    if len(by_machine) == 1:
-        return points
     usual = {machine: median(values) for machine, values in by_machine.items() if len(values) >= LEAST_BEFORE}
     known = [(point, usual.get(machines[point.run.id])) for point in points]
     return [point._replace(value=point.value - own) for point, own in known if own is not None]

@@ -6,33 +6,29 @@ fails on one machine and never on another is not flaky. Tests that failed in exa
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from itertools import groupby, takewhile
-from typing import NamedTuple
+from itertools import groupby
 
 from pytest_mcp.api.history import FlakyTest, HistoryResult
-from pytest_mcp.history.runs import EVERYTHING, PastRun, Runs, Scope, find_names, ids_below, recent
+from pytest_mcp.history.runs import (
+    EVERYTHING,
+    PastResult,
+    PastRun,
+    Runs,
+    Scope,
+    find_names,
+    ids_below,
+    letters,
+    recent,
+    results_of,
+)
 
 # The most failures that are read, the newest first.
 MOST_FAILURES = 50_000
-# The most sets of tests that failed together, and the most results of one test.
+# The most sets of tests that failed together.
 MOST_SETS = 200
-MOST_RESULTS = 500
-# How many of the last outcomes are shown.
-SHOWN_RUNS = 40
 # Failures on a state without any pass are another fault, if by its rate the test would fail so often by less than this.
 OTHER_FAULT = 0.01
 BY_ORDER = "failed only in runs of everything, passed only in others; investigate_failure can tell if it is the order"
-
-
-class Result(NamedTuple):
-    run: PastRun
-    outcome: str
-    cause: str | None
-    seconds: float | None
-
-    @property
-    def failed(self) -> bool:
-        return self.outcome in ("F", "E")
 
 
 def ask(scope: Scope, place: str = "") -> HistoryResult:
@@ -52,9 +48,9 @@ def ask(scope: Scope, place: str = "") -> HistoryResult:
     )
 
 
-def judge(node_id: str, results: Sequence[Result], runs: Runs, also: int = 0) -> FlakyTest | None:
+def judge(node_id: str, results: Sequence[PastResult], runs: Runs, also: int = 0) -> FlakyTest | None:
     """What the results of one test say, oldest first; None if it never had both outcomes on the same code."""
-    by_code: dict[object, list[Result]] = defaultdict(list)
+    by_code: dict[object, list[PastResult]] = defaultdict(list)
     for result in results:
         if result.outcome != "S":
             by_code[_code(result.run, runs)].append(result)
@@ -69,7 +65,7 @@ def judge(node_id: str, results: Sequence[Result], runs: Runs, also: int = 0) ->
         node_id=node_id,
         failed=failed,
         runs=count,
-        pattern=letters(results)[-SHOWN_RUNS:],
+        pattern=letters(results),
         states=len(states),
         since=first.moment,
         commit=first.code,
@@ -78,32 +74,12 @@ def judge(node_id: str, results: Sequence[Result], runs: Runs, also: int = 0) ->
     )
 
 
-def results_of(scope: Scope, test: int, runs: Runs) -> list[Result]:
-    """The newest results of one test in these runs, oldest first."""
-    sql = (
-        "SELECT run_id, outcome, cause, duration FROM results WHERE test_id = ? AND run_id >= ?"
-        " ORDER BY run_id DESC LIMIT ?"
-    )
-    rows = scope.store.select(sql, (test, runs.first_id, MOST_RESULTS))
-    found = [Result(runs.by_id[run], *told) for run, *told in rows if run in runs.by_id]
-    return sorted(found, key=lambda result: (result.run.started, result.run.id))
-
-
-def letters(results: Sequence[Result]) -> str:
-    return "".join(result.outcome for result in results)
-
-
-def streak(results: Sequence[Result]) -> list[Result]:
-    """The failures since it passed the last time, the newest first; a skip is no outcome."""
-    return list(takewhile(lambda result: result.failed, (each for each in reversed(results) if each.outcome != "S")))
-
-
 def _code(run: PastRun, runs: Runs) -> object:
     """Equal for runs of the same code; a run whose code is not known is by itself."""
     return run.id if run.state is None else (run.state, runs.machines[run.id], run.pytest)
 
 
-def _rate(states: list[list[Result]], causes: set[str | None]) -> tuple[int, int]:
+def _rate(states: list[list[PastResult]], causes: set[str | None]) -> tuple[int, int]:
     """How many of how many runs failed by what makes it flaky.
 
     Not only on the states with both outcomes: where each state has two runs, any flaky test fails in half of those.

@@ -7,7 +7,18 @@ from statistics import median, quantiles
 from pytest_mcp.api.errors import Fault, InvalidParams
 from pytest_mcp.api.history import HistoryResult, OneTest
 from pytest_mcp.history.questions import durations, flaky, slow
-from pytest_mcp.history.runs import EMPTY, Runs, Scope, find, find_names, ids_below, recent
+from pytest_mcp.history.runs import (
+    EMPTY,
+    Runs,
+    Scope,
+    find,
+    find_names,
+    ids_below,
+    letters,
+    recent,
+    results_of,
+    streak_of,
+)
 from pytest_mcp.text import label
 
 # The newest durations that the quartiles are of.
@@ -24,23 +35,22 @@ def ask(scope: Scope, node_id: str) -> HistoryResult:
     if test is None:
         return _unknown(scope, node_id)
     runs = recent(scope)
-    results = flaky.results_of(scope, test, runs)
-    outcomes = flaky.letters(results)
+    results = results_of(scope, test, runs)
     passes = [(each.run.started, each.seconds) for each in results if each.outcome == "P" and each.seconds is not None]
-    found, streak = flaky.judge(node_id, results, runs), flaky.streak(results)
+    found, streak = flaky.judge(node_id, results, runs), streak_of(results)
     one = OneTest(
         node_id=node_id,
-        pattern=outcomes[-flaky.SHOWN_RUNS :],
-        runs=len(outcomes),
-        failed=outcomes.count("F") + outcomes.count("E"),
-        skipped=outcomes.count("S"),
+        pattern=letters(results),
+        runs=len(results),
+        failed=sum(each.failed for each in results),
+        skipped=sum(each.outcome == "S" for each in results),
         quartiles=_quartiles([seconds for _, seconds in passes[-MOST_DURATIONS:]]),
         trend=_trend(scope, node_id, runs, passes),
         daily=_daily(scope, test, passes)[-SHOWN_DAYS:],
         flaky=found and f"failed {found.failed} of {found.runs} times, and had both outcomes on unchanged code",
         failing_since=streak[-1].run.code if streak else None,
     )
-    return runs.answer(test=one).model_copy(update={"runs": len(outcomes)})
+    return runs.answer(test=one).model_copy(update={"runs": len(results)})
 
 
 def _unknown(scope: Scope, node_id: str) -> HistoryResult:
