@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from pytest_mcp.api.errors import CallError
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.history.store import Store, Unavailable
 
@@ -17,7 +18,8 @@ def reading(address: str) -> Iterator[Store]:
     with closing(open_store(address, creates=False)) as store:
         try:
             yield store
-        except Unavailable:
+        # What a caller can mend is no damage.
+        except (Unavailable, CallError):
             raise
         except Exception as error:
             logger.warning("unexpected value in the history", exc_info=error)
