@@ -4,15 +4,18 @@ Pure. `page.js` draws it. When it would be too large, first the tracebacks of fa
 is shown are left out, then those of examples, and of the tests those that passed. What is left out is said.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from itertools import groupby
 from typing import Any, TypedDict
 
-from pytest_mcp.api.results import Outcome, TestResult
-from pytest_mcp.page import sections
-from pytest_mcp.page.content import Cause, Content, Origin
+from pytest_mcp.api.results import Outcome
+from pytest_mcp.page import failures, sections
+from pytest_mcp.page.content import Content, Origin
 from pytest_mcp.page.failures import Json
 from pytest_mcp.page.sections import LETTERS, LONGEST_TEXT, Banner, Room, Section, escaped, short
-from pytest_mcp.report import grouping, serialize
+from pytest_mcp.report import grouping, rerun, serialize
+from pytest_mcp.report.grouping import Group
+from pytest_mcp.report.report import RanTest, Report
 from pytest_mcp.text import cut_middle
 
 # Shares of what the sections leave: for the list of tests and for the causes. The rest is for tracebacks.
@@ -25,6 +28,7 @@ LAST_SENTENCES = 2_000
 LONGEST_REASON = 200
 # Of one cause; the others are in the list of tests.
 MOST_IDS = 1_000
+_LIMIT = "so that the page stays below its size limit"
 _MOST_IMPORTANT_FIRST: tuple[Outcome, ...] = ("failed", "error", "skipped", "passed")
 
 
@@ -49,35 +53,34 @@ class Document(TypedDict):
 
 def of_run(content: Content, origin: Origin, *, created: str, most: int) -> Document:
     """Larger than `most` bytes only if nothing fits."""
-    banner = sections.banner(content, created)
+    banner = sections.banner(content.report, created)
     return whole(content, origin, banner, sections.of_run(content, most), most=most)
 
 
 def whole(content: Content, origin: Origin, banner: Banner, shown: list[Section], *, most: int) -> Document:
     """With these sections, and as many tests and failures as there is room for."""
+    report = content.report
     frame: Document = serialize.safe(
         {
             **banner._asdict(),
             "more": cut_middle(banner.more, LONGEST_TEXT),
             "project": short(origin.project),
             "sections": shown,
-            "facts": sections.facts(content, origin),
+            "facts": sections.facts(report, origin),
             "again": origin.again,
-            "rerun": content.rerun if Room(most * RERUN_SHARE).takes(content.rerun) else None,
+            "rerun": report.rerun if Room(most * RERUN_SHARE).takes(report.rerun) else None,
             "causes": [],
             "failures": {},
             "files": [],
         }
     )
     room = Room(most - size(frame) - LAST_SENTENCES)
-    tests = _kept_tests(content.tests, room.left * TESTS_SHARE)
-    causes = _kept_causes(content.causes, room.left * CAUSES_SHARE)
-    files = _by_file(tests)
+    rows = _kept_rows(content, room.left * TESTS_SHARE)
+    causes = _kept_causes(report, room.left * CAUSES_SHARE)
+    files = _by_file(rows)
     room.takes([files, causes])
-    known = [failure for cause in content.causes for failure in cause.shown[:1]]
-    known += [failure for cause in content.causes for failure in cause.shown[1:]]
-    details = {each.node_id: each.detail for each in known if room.takes([each.node_id, each.detail])}
-    left_out = [*_missing_tests(content, tests), *_missing_failures(content, causes, len(known) - len(details))]
+    details = _kept_details(report, room)
+    left_out = [*_missing_tests(content, len(rows)), *_missing_failures(report, len(causes), len(details))]
     if left_out:
         frame["sections"].insert(1, Section("left-out", "Left out of this page", [("list", left_out)]))
     data = serialize.safe({"causes": causes, "failures": details, "files": files})
@@ -88,61 +91,64 @@ def size(document: Document) -> int:
     return len(escaped(document))
 
 
-def _kept_tests(tests: Sequence[TestResult], most: float) -> list[TestResult]:
-    """As many as there is room for, the failed before the others; in the order in which they ran."""
-    room = Room(most)
+def _kept_rows(content: Content, most: float) -> list[tuple[str, list[Any]]]:
+    """As many tests as there is room for, the failed before the others; in the order in which they ran.
+
+    Each with its file: its name, outcome, milliseconds and, if it did not pass, why.
+    """
+    room, causes = Room(most), {failure.node_id: failure.cause for failure in content.report.failures}
+    rows = [_row(test, causes.get(test.node_id) or test.reason or "") for test in content.tests]
     kept: set[int] = set()
     for outcome in _MOST_IMPORTANT_FIRST:
-        numbers = [number for number, test in enumerate(tests) if test.outcome == outcome]
-        kept.update(number for number in numbers if room.takes(_row(tests[number])))
-    return [test for number, test in enumerate(tests) if number in kept]
+        numbers = [number for number, test in enumerate(content.tests) if test.outcome == outcome]
+        kept.update(number for number in numbers if room.takes(rows[number]))
+    return [(test.node_id.partition("::")[0], rows[n]) for n, test in enumerate(content.tests) if n in kept]
 
 
-def _by_file(tests: Iterable[TestResult]) -> list[list[Any]]:
-    """Rows under the name of their file, which they share."""
-    files: list[list[Any]] = []
-    for test in tests:
-        file = test.node_id.partition("::")[0]
-        if not files or files[-1][0] != file:
-            files.append([file, []])
-        files[-1][1].append(_row(test))
-    return files
-
-
-def _row(test: TestResult) -> list[Any]:
-    """Name, outcome, milliseconds and, if it did not pass, why."""
+def _row(test: RanTest, why: str) -> list[Any]:
     row = [test.node_id.partition("::")[2], LETTERS[test.outcome], round(test.duration * 1000)]
-    reason = cut_middle(grouping.line(test.message or ""), LONGEST_REASON, separator=" ")
+    reason = cut_middle(grouping.line(why), LONGEST_REASON, separator=" ")
     return [*row, reason] if reason else row
 
 
-def _kept_causes(causes: Sequence[Cause], most: float) -> list[Json]:
-    room = Room(most)
-    return [cause for each in causes if room.takes(cause := _cause(each))]
+def _by_file(rows: Iterable[tuple[str, list[Any]]]) -> list[list[Any]]:
+    """Rows under the name of their file, which they share."""
+    return [[file, [row for _, row in same]] for file, same in groupby(rows, key=lambda pair: pair[0])]
 
 
-def _cause(cause: Cause) -> Json:
+def _kept_causes(report: Report, most: float) -> list[Json]:
+    room, pattern = Room(most), (report.rerun or {}).get("pattern")
+    return [cause for group in report.groups if room.takes(cause := _cause(group, pattern))]
+
+
+def _cause(group: Group, pattern: str | None) -> Json:
+    node_ids = [failure.node_id for failure in group.members]
     return {
-        "count": cause.count,
-        "message": cut_middle(cause.message, 2 * LONGEST_REASON, separator=" "),
-        "location": cause.location,
-        "ids": cause.node_ids[:MOST_IDS],
+        "count": group.count,
+        "message": cut_middle(group.example.cause, 2 * LONGEST_REASON, separator=" "),
+        "location": group.location,
+        "ids": node_ids[:MOST_IDS],
         # A single test is run again by its name.
-        "rerun": cause.rerun if cause.count > 1 else None,
+        "rerun": rerun.covering(node_ids, pattern) if group.count > 1 else None,
     }
 
 
-def _missing_tests(content: Content, kept: Sequence[TestResult]) -> list[str]:
-    if len(kept) < len(content.tests):
-        return [f"The list has {len(kept)} of {len(content.tests)} tests, so that the page stays below its size limit."]
-    if content.lists_every_test or not content.summary.total:
-        return []
-    return [f"The list has only those {len(kept)} of {content.summary.total} tests that the answers list."]
+def _kept_details(report: Report, room: Room) -> dict[str, Json]:
+    """By node id; the examples before the others."""
+    known = [group.example for group in report.groups]
+    known += [failure for group in report.groups for failure in group.others]
+    details = ((failure.node_id, failures.of_failure(failure, report.captures)) for failure in known)
+    return {node_id: detail for node_id, detail in details if room.takes([node_id, detail])}
 
 
-def _missing_failures(content: Content, causes: Sequence[Json], details: int) -> list[str]:
-    limit = "so that the page stays below its size limit"
-    tracebacks = f"The tracebacks of {details} failures are left out, {limit}."
-    missing = len(content.causes) - len(causes)
-    others = f"{missing} causes are left out, {limit}; their tests are in the list."
-    return [*([tracebacks] if details else []), *([others] if missing else [])]
+def _missing_tests(content: Content, kept: int) -> list[str]:
+    number = len(content.tests)
+    return [f"The list has {kept} of {number} tests, {_LIMIT}."] if kept < number else []
+
+
+def _missing_failures(report: Report, causes: int, details: int) -> list[str]:
+    tracebacks, others = len(report.failures) - details, len(report.groups) - causes
+    return [
+        *([f"The tracebacks of {tracebacks} failures are left out, {_LIMIT}."] if tracebacks else []),
+        *([f"{others} causes are left out, {_LIMIT}; their tests are in the list."] if others else []),
+    ]

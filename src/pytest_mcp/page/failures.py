@@ -4,7 +4,7 @@ Pure. Long texts are cut in their middle, with a note of how much is left out.
 """
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_mcp.events.exceptions import Frame, Raised
 from pytest_mcp.report import places
@@ -21,14 +21,9 @@ FIRST_FRAMES = 15
 LAST_FRAMES = 25
 
 
-class Shown(NamedTuple):
-    node_id: str
-    detail: Json
-
-
-def of_failure(failure: Failure, captures: bool) -> Shown:
+def of_failure(failure: Failure, captures: bool) -> Json:
     parts = [_part(part, captures) for part in failure.parts]
-    return Shown(failure.node_id, _known(parts=parts, out=_sections(failure.sections if captures else ())))
+    return _known(parts=parts, out=_sections(failure.sections if captures else ()))
 
 
 def _known(**values: Any) -> Json:

@@ -1,6 +1,6 @@
 """The page of `pytest-mcp investigate --html`: why one test fails, for people.
 
-Pure. Failure and foot are those of the page of a run. An error is shown as a run that did not happen: `content.of`.
+Pure. Failure and foot are those of the page of a run. An error is shown as a run that did not happen.
 """
 
 import json
@@ -12,11 +12,13 @@ from typing import Any
 from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.investigation import KINDS_IN_WORDS, InvestigateResult, Kind, Polluter, Suspect
 from pytest_mcp.api.results import Verdict
-from pytest_mcp.page import document, failures, sections
-from pytest_mcp.page.content import Cause, Content, Origin, Result
+from pytest_mcp.page import document, sections
+from pytest_mcp.page.content import Content, Origin, Result
 from pytest_mcp.page.document import Document
 from pytest_mcp.page.sections import LONGEST_TEXT, Banner, Block, Section, sentence, short
 from pytest_mcp.report.failures import Failure
+from pytest_mcp.report.report import Report
+from pytest_mcp.report.verdict import Evidence
 
 # The look of the banner; all others look like a failure.
 _LOOKS: dict[Kind, Verdict] = {"passes": "passed", "inconclusive": "incomplete"}
@@ -40,33 +42,28 @@ class Investigated:
 
 
 def of(found: Investigated, origin: Origin, *, created: str, most: int) -> Document:
-    content = _content(found)
+    report = _report(found)
     made = [
-        sections.notices(content.notices, most),
+        sections.notices(report.notices, most),
         Section("tried", "What was tried", _tried(found, most)),
         *_polluter(found.result.polluter, origin),
         Section("rerun", "Run the failure again", _again(found.result, origin)),
         Section("suspects", "Suspects", _suspects(found.result.suspects)),
-        sections.failures(content),
+        sections.failures(report),
     ]
     shown = [section for section in made if section.blocks]
-    return document.whole(content, origin, _banner(found, created), shown, most=most)
+    return document.whole(Content(report), origin, _banner(found, created), shown, most=most)
 
 
-def _content(found: Investigated) -> Content:
+def _report(found: Investigated) -> Report:
     """As if it were a run with this failure alone."""
-    return Content(
-        verdict=_LOOKS.get(found.result.kind, "failed"),
+    return Report(
+        Evidence(),
         notices=found.result.notices,
-        causes=[] if found.failure is None else [_cause(found.failure, found.result)],
+        failures=[] if found.failure is None else [found.failure],
         rerun=found.result.rerun,
         environment=found.environment,
     )
-
-
-def _cause(failure: Failure, result: InvestigateResult) -> Cause:
-    shown = failures.of_failure(failure, captures=True)
-    return Cause(1, failure.cause, failure.site, [failure.node_id], result.rerun, [shown])
 
 
 def _banner(found: Investigated, created: str) -> Banner:

@@ -6,7 +6,7 @@ Names of files come from the child, so only regular files inside the root are re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pytest_mcp.api.results import Coverage
+from pytest_mcp.report.coverage import Measured
 
 MOST_FILES = 200
 LARGEST_FILE = 1_000_000
@@ -17,10 +17,10 @@ LONGEST_LINE = 200
 Lines = list[tuple[int, str]]
 
 
-def read(root: Path, coverage: Coverage | None) -> dict[str, Lines]:
-    """By file; the files with the most of them first."""
-    files = coverage.files[:MOST_FILES] if coverage is not None else []
-    return {file.file: _lines(root.resolve(), file.file, file.missed) for file in files}
+def read(root: Path, measured: Measured | None) -> dict[str, Lines]:
+    """By file, of those with the most of them."""
+    files = sorted(measured.files, key=lambda file: -file.missed)[:MOST_FILES] if measured is not None else []
+    return {file.file: _lines(root.resolve(), file.file, file.ranges.split(",")) for file in files if file.ranges}
 
 
 def _lines(root: Path, name: str, ranges: Sequence[str]) -> Lines:

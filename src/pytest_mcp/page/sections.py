@@ -13,10 +13,11 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from pytest_mcp import __version__
-from pytest_mcp.api.results import CollectionError, CoverageFile, Outcome, Summary, TestResult, Verdict
+from pytest_mcp.api.results import CollectionError, Coverage, CoverageFile, Outcome, Summary, Verdict
 from pytest_mcp.page.content import Content, Origin, Result
-from pytest_mcp.report import serialize
-from pytest_mcp.text import cut_middle, span
+from pytest_mcp.report import collection_errors, coverage, serialize
+from pytest_mcp.report.report import RanTest, Report
+from pytest_mcp.text import cut_middle, few, label, span
 
 # Of the page, in bytes.
 NOTICES_SHARE = 0.04
@@ -98,26 +99,28 @@ def sentence(text: str) -> str:
     return cut_middle(text, LONGEST_SENTENCE)
 
 
-def banner(content: Content, created: str) -> Banner:
-    word, said = _VERDICTS[content.verdict]
-    first, _, rest = (content.problem or "").partition("\n")
-    if content.problem is not None:
-        word, said = "Incomplete" if content.summary.total else "Did not run", f"{first}. {_NO_PASS}"
-    if content.verdict == "failed":
-        said = _failed(content.summary)
-    part = "Shard {} of {}; the others are not on this page.".format(*content.shard) if content.shard else ""
-    when = f"{span(content.summary.duration)} · {created}"
-    return Banner(content.verdict, word, " ".join(filter(None, [sentence(said), part])), rest, when)
+def banner(report: Report, created: str) -> Banner:
+    word, said = _VERDICTS[report.verdict]
+    first, _, rest = (report.problem.message if report.problem else "").partition("\n")
+    if report.problem is not None:
+        word, said = "Incomplete" if report.summary.total else "Did not run", f"{first}. {_NO_PASS}"
+    if report.verdict == "failed":
+        said = _failed(report.summary)
+    share = report.shard
+    part = f"Shard {share.index} of {share.count}; the others are not on this page." if share else ""
+    when = f"{span(report.duration)} · {created}"
+    return Banner(report.verdict, word, " ".join(filter(None, [sentence(said), part])), rest, when)
 
 
 def of_run(content: Content, most: int) -> list[Section]:
     """In their order, in a part of `most` bytes."""
+    report = content.report
     made = [
-        Section("counts", "Counts", [("counts", _counts(content))]),
-        notices(content.notices, most),
-        failures(content),
-        _collection_errors(content.collection_errors, most),
-        notices(content.later_notices, most, "later", "More notices"),
+        Section("counts", "Counts", [("counts", _counts(report))]),
+        notices([*report.notices, *_unfinished(report)], most),
+        failures(report),
+        _collection_errors(report.collection_errors, most),
+        notices(report.past, most, "later", "More notices"),
         _times(content),
         Section("tests", "All tests", [("tests", None)] if content.tests else []),
         _coverage(content, most),
@@ -130,9 +133,10 @@ def notices(sentences: Sequence[str], most: int, name: str = "notices", title: s
     return Section(name, title, _fitting("list", map(sentence, sentences), most * NOTICES_SHARE, "notices"))
 
 
-def failures(content: Content) -> Section:
-    title = "1 cause of failure" if len(content.causes) == 1 else f"{len(content.causes):,} causes of failure"
-    return Section("failures", title, [("causes", None)] if content.causes else [])
+def failures(report: Report) -> Section:
+    number = len(report.groups)
+    title = "1 cause of failure" if number == 1 else f"{number:,} causes of failure"
+    return Section("failures", title, [("causes", None)] if number else [])
 
 
 def strips(meaning: str, rows: Mapping[str, tuple[str, Sequence[Result]]], most: float) -> list[Block]:
@@ -145,14 +149,14 @@ def strips(meaning: str, rows: Mapping[str, tuple[str, Sequence[Result]]], most:
     return [("legend", meaning.format(legend)), *_fitting("strips", drawn, most, "tests")]
 
 
-def facts(content: Content, origin: Origin) -> list[tuple[str, str]]:
-    known = content.environment
+def facts(report: Report, origin: Origin) -> list[tuple[str, str]]:
+    known = report.environment
     told = {
-        "Python": " · ".join(filter(None, [known.python, known.interpreter])) if known else "",
+        "Python": " · ".join(filter(None, [known.python, known.interpreter])) if known else None,
         "pytest": known.pytest if known else None,
         "Commit": origin.commit,
         "Command": origin.command,
-        "pytest's command": shlex.join(content.pytest_command),
+        "pytest's command": shlex.join(report.command),
         "Made by": f"pytest-mcp {__version__}",
     }
     return [(name, cut_middle(value, LONGEST_SENTENCE, separator=" ")) for name, value in told.items() if value]
@@ -160,7 +164,7 @@ def facts(content: Content, origin: Origin) -> list[tuple[str, str]]:
 
 def recorded_ids(content: Content) -> list[str]:
     """The tests of which recorded runs are shown: one failing test of each cause, other failing ones, the slowest."""
-    slowest = [test.node_id for test in _slowest(content.tests)] if content.lists_every_test else []
+    slowest = [test.node_id for test in _slowest(content.tests)]
     return list(dict.fromkeys([*_failing(content)[:MOST_FAILING], *slowest]))
 
 
@@ -181,10 +185,10 @@ def _failed(summary: Summary) -> str:
     )
 
 
-def _counts(content: Content) -> list[tuple[str, str, int]]:
+def _counts(report: Report) -> list[tuple[str, str, int]]:
     """Each with the class that has its colour."""
-    summary = content.summary
-    less_usual = [("not run", "not-run", content.not_run), ("deselected", "deselected", content.deselected)]
+    summary, not_run = report.summary, report.not_run + len(report.running)
+    less_usual = [("not run", "not-run", not_run), ("deselected", "deselected", report.deselected)]
     return [
         ("failed", "failed", summary.failed),
         ("errors", "error", summary.errors),
@@ -196,6 +200,7 @@ def _counts(content: Content) -> list[tuple[str, str, int]]:
 
 
 def _collection_errors(errors: Sequence[CollectionError], most: int) -> Section:
+    told = map(collection_errors.without_machinery, errors)
     rows = [
         (
             short(error.file if error.line is None else f"{error.file}:{error.line}"),
@@ -203,7 +208,7 @@ def _collection_errors(errors: Sequence[CollectionError], most: int) -> Section:
             f"and {error.also} more files with this cause" if error.also else "",
             cut_middle(error.traceback or "", LONGEST_TEXT),
         )
-        for error in errors
+        for error in told
     ]
     title = "Files that could not be collected"
     return Section("uncollected", title, _fitting("errors", rows, most * ERRORS_SHARE, "such files"))
@@ -217,11 +222,11 @@ def _times(content: Content) -> Section:
         ("Slowest tests", _bars([(test.node_id, test.duration) for test in _slowest(content.tests)])),
         ("Slowest files", _bars(files.most_common(MOST_BARS))),
     ]
-    drawn = [chart for chart in charts if len(chart[1]) > 1] if content.lists_every_test else []
+    drawn = [chart for chart in charts if len(chart[1]) > 1]
     return Section("times", "Where the time went", [("charts", drawn)] if drawn else [])
 
 
-def _slowest(tests: Sequence[TestResult]) -> list[TestResult]:
+def _slowest(tests: Sequence[RanTest]) -> list[RanTest]:
     slowest = sorted(tests, key=lambda test: -test.duration)[:MOST_BARS]
     return [test for test in slowest if test.duration >= LEAST_SECONDS]
 
@@ -232,35 +237,42 @@ def _bars(seconds: Sequence[tuple[str, float]]) -> list[tuple[str, str, float]]:
     return [(short(name), f"{spent:.3f} s", round(100 * spent / told[0][1], 1)) for name, spent in told]
 
 
+def _unfinished(report: Report) -> list[str]:
+    if report.problem is None:
+        return []
+    running = f"Running when the run ended: {few(map(label, report.running))}."
+    not_run = f"Not started: {report.not_run} selected tests."
+    return [*([running] if report.running else []), *([not_run] if report.not_run else [])]
+
+
 def _coverage(content: Content, most: int) -> Section:
-    blocks: list[Block] = [("text", text) for text in _coverage_sentences(content)]
-    if content.coverage is not None:
-        rows = (_covered(file, content) for file in content.coverage.files)
-        blocks += _fitting("coverage", rows, most * COVERAGE_SHARE, "files with lines that did not run")
-    return Section("coverage", "Coverage", blocks)
-
-
-def _coverage_sentences(content: Content) -> Iterator[str]:
-    measured = content.coverage
+    measured = content.report.coverage
     if measured is None:
-        return
-    percent = "" if measured.percent is None else f"{measured.percent:g} %: "
-    yield f"{percent}{sentence(measured.summary)}."
-    if measured.partial:
-        yield f"Not everything ran that could have: {sentence(measured.partial)}."
-    if measured.not_measured:
-        yield sentence(f"Not measured: {', '.join(measured.not_measured)}.")
-    if measured.omitted is not None:
-        yield f"{measured.omitted.files} more files with lines that did not run are left out."
+        return Section("coverage", "Coverage", [])
+    told = coverage.shown(measured, len(measured.files), in_full=True)
+    counts = {file.file: file.lines for file in measured.files}
+    rows = (_covered(file, counts.get(file.file), content.missed_lines.get(file.file, ())) for file in told.files)
+    said: list[Block] = [("text", text) for text in _coverage_sentences(told)]
+    fitting = _fitting("coverage", rows, most * COVERAGE_SHARE, "files with lines that did not run")
+    return Section("coverage", "Coverage", [*said, *fitting])
 
 
-def _covered(file: CoverageFile, content: Content) -> tuple[str, str, str, str, Sequence[tuple[int, str]]]:
+def _coverage_sentences(told: Coverage) -> Iterator[str]:
+    percent = "" if told.percent is None else f"{told.percent:g} %: "
+    yield f"{percent}{sentence(told.summary)}."
+    if told.partial:
+        yield f"Not everything ran that could have: {sentence(told.partial)}."
+    if told.not_measured:
+        yield sentence(f"Not measured: {', '.join(told.not_measured)}.")
+
+
+def _covered(
+    file: CoverageFile, lines: int | None, source: Sequence[tuple[int, str]]
+) -> tuple[str, str, str, str, Sequence[tuple[int, str]]]:
     """Name, share, which lines did not run, which branches were not taken, and the text of the lines."""
-    lines = content.line_counts.get(file.file)
     percent = f"{100 * (lines - file.count) // lines} %, " if lines else ""
     missed = f"{file.count:,} line{'' if file.count == 1 else 's'} did not run"
     branches = f"Branches that were not taken: {sentence(', '.join(file.branches))}" if file.branches else ""
-    source = content.missed_lines.get(file.file, ())
     return short(file.file), percent + missed, sentence(", ".join(file.missed)), branches, source
 
 
@@ -280,17 +292,15 @@ def _past(content: Content, most: int) -> Section:
 
 
 def _failing(content: Content) -> list[str]:
-    first = [cause.node_ids[0] for cause in content.causes if cause.node_ids]
-    listed = [test.node_id for test in content.tests if LETTERS[test.outcome] in "FE"]
-    others = [node_id for cause in content.causes for node_id in cause.node_ids]
-    return list(dict.fromkeys([*first, *listed, *others]))
+    examples = [group.example.node_id for group in content.report.groups]
+    return list(dict.fromkeys([*examples, *(failure.node_id for failure in content.report.failures)]))
 
 
-def _with_this_run(earlier: Sequence[Result], now: TestResult | None) -> list[Result]:
-    return [*earlier, *([] if now is None else [(LETTERS[now.outcome], now.duration)])]
+def _with_this_run(earlier: Sequence[Result], now: RanTest | None) -> list[Result]:
+    return [*earlier, *([] if now is None else [(LETTERS[now.outcome], round(now.duration, 3))])]
 
 
-def _words(earlier: Sequence[Result], now: TestResult | None) -> str:
+def _words(earlier: Sequence[Result], now: RanTest | None) -> str:
     took = "" if now is None else f"{now.duration:.3f} s"
     if not earlier:
         return ", ".join(filter(None, [took, "no earlier run is recorded"]))

@@ -6,7 +6,7 @@ the page shows is decided in `page`, which is loaded only for clients that get i
 """
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -50,12 +50,12 @@ class View:
     def of_report(self, report: Report, result: Shape) -> Json:
         """For the _meta of this result; empty if the limit of answers leaves no room for it."""
         # Other clients do not need them.
-        from pytest_mcp.page import content, document, missed_lines  # noqa: PLC0415
+        from pytest_mcp.page import document, missed_lines  # noqa: PLC0415
+        from pytest_mcp.page.content import Content, Origin  # noqa: PLC0415
 
         root, most = self.config.root, self._room(result)
-        shown = content.of_report(report)
-        shown = replace(shown, missed_lines=missed_lines.read(root, shown.coverage))
-        origin = content.Origin(root.name, command="", again="pytest-mcp run", commit=git_files.head_commit(root))
+        shown = Content(report, missed_lines.read(root, report.coverage))
+        origin = Origin(root.name, command="", again="pytest-mcp run", commit=git_files.head_commit(root))
         created = f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
         page = document.of_run(shown, origin, created=created, most=most)
         return {META_KEY: page} if document.size(page) <= most else {}

@@ -91,10 +91,10 @@ def test_the_page_speaks_the_protocol_and_shows_what_the_run_has(host: NewHost) 
     shown = host(result_of(content))
     shown.frame.locator(".row").first.wait_for()
 
-    assert shown.frame.locator(f".banner.{content.verdict}").count() == 1
-    assert shown.frame.locator(".causes > .cause").count() == len(content.causes)
-    assert shown.frame.locator(".uncollected").count() == len(content.collection_errors)
-    assert shown.frame.locator(".row").count() == content.summary.failed + 1
+    assert shown.frame.locator(f".banner.{content.report.verdict}").count() == 1
+    assert shown.frame.locator(".causes > .cause").count() == len(content.report.groups)
+    assert shown.frame.locator(".uncollected").count() == len(content.report.collection_errors)
+    assert shown.frame.locator(".row").count() == content.report.summary.failed + 1
     assert shown.frame.get_by_role("button", name="Copy link").count() == 0
     assert shown.frame.locator(".shares rect").count() > 1
     assert shown.frame.locator(".banner svg.mark").bounding_box()["width"] > 10
@@ -174,7 +174,7 @@ def test_text_of_tests_runs_nothing_inside_a_client_either(host: NewHost) -> Non
     )
 
     assert shown.frame.locator("html").evaluate("document.title") == "Test results"
-    assert shown.frame.locator(".causes > .cause").count() == len(content.causes)
+    assert shown.frame.locator(".causes > .cause").count() == len(content.report.groups)
     assert shown.frame.locator("img, iframe, main script").count() == 0
 
 

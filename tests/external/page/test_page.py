@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_mcp.api.results import Coverage, CoverageFile, Outcome
+from pytest_mcp.api.results import Outcome
 from pytest_mcp.page.content import Content
+from pytest_mcp.report.coverage import Measured, MeasuredFile
 from tests.support.invented.records import execution, one_test, raised, session
 from tests.support.page.browser import LOOKS, Open
 from tests.support.page.pages import (
@@ -35,9 +36,12 @@ MOST_NODES = 4_000
 
 
 def counts_of(content: Content) -> dict[str, int]:
-    summary = content.summary
+    summary = content.report.summary
     counts = {"failed": summary.failed, "errors": summary.errors, "passed": summary.passed, "skipped": summary.skipped}
-    less_usual = {"not run": content.not_run, "deselected": content.deselected}
+    less_usual = {
+        "not run": content.report.not_run + len(content.report.running),
+        "deselected": content.report.deselected,
+    }
     return counts | {name: number for name, number in less_usual.items() if number}
 
 
@@ -65,13 +69,13 @@ def test_the_page_shows_what_the_run_has(show: Open, name: str) -> None:
     opened = show(content)
 
     numbers = dict(zip(opened.texts(".tile dt"), map(int, opened.texts(".tile dd")), strict=True))
-    assert numbers == {**counts_of(content), "total": content.summary.total}
-    assert opened.page.locator(f".banner.{content.verdict}").count() == 1
-    assert opened.page.locator(".causes > .cause").count() == len(content.causes)
-    assert opened.page.locator(".uncollected").count() == len(content.collection_errors)
+    assert numbers == {**counts_of(content), "total": content.report.summary.total}
+    assert opened.page.locator(f".banner.{content.report.verdict}").count() == 1
+    assert opened.page.locator(".causes > .cause").count() == len(content.report.groups)
+    assert opened.page.locator(".uncollected").count() == len(content.report.collection_errors)
     assert opened.texts(".found") == [f"{failing_or_all(content)} of {len(content.tests)}"] * bool(content.tests)
     assert opened.page.locator(".row").count() == failing_or_all(content)
-    assert len(opened.texts("#notices li")) == len(content.notices)
+    assert len(opened.texts("#notices li")) == len(content.report.notices)
 
 
 def test_a_cause_shows_its_frames_its_difference_and_folded_output(show: Open) -> None:
@@ -261,15 +265,11 @@ def test_on_a_phone_each_row_of_the_list_has_the_whole_name_of_the_file(show: Op
 
 
 def test_coverage_shows_the_lines_that_did_not_run(show: Open) -> None:
-    file = CoverageFile(file="src/a.py", count=2, missed=["3", "12"], branches=["3->5"])
-    measured = Coverage(
-        summary="4 lines, 2 ran", percent=50.0, partial=None, files=[file], not_measured=[], omitted=None
-    )
+    file = MeasuredFile("src/a.py", lines=4, missed=2, ranges="3,12", untaken=[[3, 5]])
+    measured = Measured(files=[file], lines=4, missed=2)
     lines = {"src/a.py": [(3, "if <b>:"), (12, "    return")]}
 
-    opened = show(
-        replace(content_of(passing_run()), coverage=measured, line_counts={"src/a.py": 4}, missed_lines=lines)
-    )
+    opened = show(replace(content_of(passing_run(), coverage=measured), missed_lines=lines))
     opened.page.locator("#coverage summary").click()
 
     assert opened.texts("#coverage pre") == [" 3  if <b>:\n12      return"]

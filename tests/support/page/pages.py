@@ -1,7 +1,7 @@
 """Pages to look at, and a parser's view of one."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -10,7 +10,7 @@ from pytest_mcp.api.investigation import InvestigateResult, Polluter, Suspect
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.events.model import Event
 from pytest_mcp.events.run import Run
-from pytest_mcp.page import content, document, frame, investigation
+from pytest_mcp.page import document, frame, investigation
 from pytest_mcp.page.content import Content, Origin, Result
 from pytest_mcp.page.document import Document
 from pytest_mcp.page.investigation import Investigated
@@ -35,8 +35,9 @@ HOSTILE = (
 DIFFERENCE = "AssertionError: assert 'one' == 'two'\n  \n  - two\n  ? ^^\n  + one\n  ?  ^^"
 
 
-def content_of(run: Run[ExecuteTests]) -> Content:
-    return content.of_report(report.of_execution(run, None))
+def content_of(run: Run[ExecuteTests], **changes: Any) -> Content:
+    """With these changes to what the run reports."""
+    return Content(replace(report.of_execution(run, None), **changes))
 
 
 def document_of(shown: Content, most: int = frame.MOST_BYTES) -> Document:

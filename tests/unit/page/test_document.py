@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_mcp.api.errors import RunEnvironment
-from pytest_mcp.api.results import CollectionError, TestResult
+from pytest_mcp.api.errors import CallError, RunEnvironment
 from pytest_mcp.page import document
-from pytest_mcp.page.content import Cause, Content
-from pytest_mcp.page.failures import Shown
+from pytest_mcp.page.content import Content
+from pytest_mcp.report.report import RanTest
 from pytest_mcp.text import safe
+from tests.support.invented.records import execution, one_test, raised, session, uncollected
 from tests.support.page.pages import (
     HOSTILE,
     Seen,
@@ -24,25 +24,22 @@ from tests.support.page.pages import (
 FIVE_MB = 5_000_000
 
 
-def with_everywhere(text: str) -> Content:
+def with_everywhere(text: str, number: int = 1) -> Content:
     """A content with this text at every place that a project decides."""
-    shown = Shown(text, {"parts": [{"title": text, "text": text, "out": [[text, text]]}], "out": [[text, text]]})
-    return Content(
-        verdict="failed",
-        summary=content_of(mixed_run()).summary,
-        notices=[text],
-        later_notices=[text],
-        causes=[Cause(2, text, text, [text, text], {"node_ids": [text]}, [shown])],
-        collection_errors=[
-            CollectionError(file=text, error_type=text, message=text, line=1, traceback=text, also=0),
-        ],
-        tests=[TestResult(node_id=f"{text}::{text}", outcome="failed", duration=1.0, message=text, traceback=None)],
+    node_id = f"{text}::{text}"
+    told = raised(f"Error: {text}", (f"{text}.py:3", text, text), node_id=node_id, sections=[[text, text]])
+    bad = [uncollected(text, error_type=text, message=text, line=1, traceback=text)] * number
+    run = execution(session(one_test(node_id, told), *bad, selected=1, exit_status=1), code=1)
+    shown = content_of(
+        run,
+        notices=[text] * number,
+        past=[f"history: {text}"],
         rerun={"node_ids": [text] * 100},
         environment=RunEnvironment(text, text, [], text, text, None),
-        pytest_command=[text],
-        problem=f"pytest failed\n{text}",
-        past={text: [("P", 0.5), ("F", None)]},
+        command=[text],
+        problem=CallError(f"pytest failed\n{text}", {}),
     )
+    return replace(shown, past={node_id: [("P", 0.5), ("F", None)]})
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -51,7 +48,7 @@ def test_text_that_is_markup_stays_text_and_no_invisible_character_is_left(text:
     seen = Seen(page)
 
     assert seen.tags == Seen(rendered(with_everywhere("x"))).tags
-    assert seen.data["failures"][safe(text)]["out"] == [[safe(text), safe(text)]]
+    assert [failure["out"] for failure in seen.data["failures"].values()] == [[[safe(text), safe(text)]]]
     assert seen.blocks("notices")["list"] == [safe(text)]
     assert safe(text) == text or text not in page
 
@@ -62,9 +59,9 @@ def test_it_has_every_test_and_every_failure_of_the_run() -> None:
     made = document_of(shown)
 
     listed = {f"{file}::{name}": outcome for file, rows in made["files"] for name, outcome, *_ in rows}
-    assert listed == {test.node_id: test.outcome[0].upper() for test in shown.tests}
+    assert listed == {test.node_id: test.outcome[0].upper() for test in shown.report.tests}
     assert {node_id for cause in made["causes"] for node_id in cause["ids"]} == set(made["failures"])
-    assert [cause["count"] for cause in made["causes"]] == [cause.count for cause in shown.causes]
+    assert [cause["count"] for cause in made["causes"]] == [group.count for group in shown.report.groups]
     assert sum(cause["count"] for cause in made["causes"]) == 5
 
 
@@ -87,11 +84,9 @@ def test_what_does_not_fit_is_left_out_and_said() -> None:
 
 
 def test_a_list_that_does_not_fit_keeps_the_failures_and_says_how_many_tests_it_has() -> None:
-    shown = content_of(passing_run())
-    passed = [shown.tests[0].model_copy(update={"node_id": f"a.py::{'x' * 1000}{n}"}) for n in range(3_000)]
-    failed = [each.model_copy(update={"outcome": "failed"}) for each in passed[-10:]]
+    tests = [RanTest(f"a.py::{'x' * 1000}{n}", "failed" if n % 300 == 299 else "passed", 0.1) for n in range(3_000)]
 
-    page = rendered(replace(shown, tests=[*passed[:-10], *failed]))
+    page = rendered(content_of(passing_run(), tests=tests))
 
     outcomes = [row[1] for _, rows in Seen(page).data["files"] for row in rows]
     assert len(page.encode()) < FIVE_MB
@@ -100,10 +95,9 @@ def test_a_list_that_does_not_fit_keeps_the_failures_and_says_how_many_tests_it_
 
 
 def test_everything_large_at_once_stays_under_five_megabytes() -> None:
-    large = with_everywhere("<&>" * 10_000)
-    many = replace(large, notices=large.notices * 500, collection_errors=large.collection_errors * 500)
+    large = with_everywhere("<&>" * 10_000, number=500)
 
-    page = rendered(many, "<" * 1_000_000)
+    page = rendered(large, "<" * 1_000_000)
 
     assert len(page.encode()) < FIVE_MB
 

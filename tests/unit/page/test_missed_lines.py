@@ -1,12 +1,11 @@
 from pathlib import Path
 
-from pytest_mcp.api.results import Coverage, CoverageFile
 from pytest_mcp.page.missed_lines import LARGEST_FILE, read
+from pytest_mcp.report.coverage import Measured, MeasuredFile
 
 
-def measured(*ranges: str, file: str = "src/a.py") -> Coverage:
-    files = [CoverageFile(file=file, count=1, missed=list(ranges), branches=None)]
-    return Coverage(summary="", percent=None, partial=None, files=files, not_measured=[], omitted=None)
+def measured(ranges: str, file: str = "src/a.py") -> Measured:
+    return Measured(files=[MeasuredFile(file, lines=1, missed=1, ranges=ranges, untaken=None)])
 
 
 def write(path: Path, text: str) -> None:
@@ -23,7 +22,7 @@ def test_lines_that_did_not_run_have_their_number_and_text(tmp_path: Path) -> No
 def test_ranges_that_a_test_has_forged_name_no_line_that_is_not_there(tmp_path: Path) -> None:
     write(tmp_path / "src/a.py", "one\ntwo\n")
 
-    assert read(tmp_path, measured("0-1", "2-99999999", "7")) == {"src/a.py": [(1, "one"), (2, "two")]}
+    assert read(tmp_path, measured("0-1,2-99999999,7")) == {"src/a.py": [(1, "one"), (2, "two")]}
 
 
 def test_only_files_of_the_project_are_read(tmp_path: Path) -> None:

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from pytest_mcp.api.errors import ExecutionFailed, RunEnvironment, RunFacts
-from pytest_mcp.api.results import Coverage, CoverageFile, OmittedCoverage, TestResult
-from pytest_mcp.page import content, sections
+from pytest_mcp.page import sections
 from pytest_mcp.page.content import Content
 from pytest_mcp.page.sections import MOST_BARS, MOST_FAILING, banner, recorded_ids
-from pytest_mcp.report.report import of_no_run
+from pytest_mcp.report import report
+from pytest_mcp.report.coverage import Measured, MeasuredFile
+from pytest_mcp.report.report import RanTest
 from tests.support.invented.records import execution, session
 from tests.support.page.pages import (
     CREATED,
@@ -26,8 +27,8 @@ from tests.support.page.pages import (
 MOST = 1_000_000
 ALIKE = "tests/test_a.py::test_alike[1]"
 COMPARED = "tests/test_a.py::test_compared"
-FILE = CoverageFile(file="src/a.py", count=4, missed=["3-5", "9"], branches=None)
-MEASURED = Coverage(summary="16 lines, 12 ran", percent=75.0, partial=None, files=[FILE], not_measured=[], omitted=None)
+FILE = MeasuredFile("src/a.py", lines=16, missed=4, ranges="3-5,9", untaken=None)
+MEASURED = Measured(files=[FILE], lines=16, missed=4)
 
 
 def blocks(shown: Content, name: str) -> dict[str, Any]:
@@ -48,24 +49,22 @@ def rows(shown: Content) -> dict[str, tuple[str, str]]:
     return {name: (words, "".join(letter for letter, _ in runs)) for name, words, runs in drawn}
 
 
-def timed(*seconds: float, file: str = "a.py") -> list[TestResult]:
-    return [
-        TestResult(node_id=f"{file}::{n}", outcome="passed", duration=each, message=None, traceback=None)
-        for n, each in enumerate(seconds)
-    ]
+def timed(*seconds: float, file: str = "a.py") -> list[RanTest]:
+    return [RanTest(f"{file}::{n}", "passed", each) for n, each in enumerate(seconds)]
 
 
-def listing(tests: list[TestResult]) -> Content:
-    shown = content_of(passing_run())
-    return replace(shown, tests=tests, summary=shown.summary.model_copy(update={"total": len(tests)}))
+def listing(tests: list[RanTest]) -> Content:
+    return content_of(passing_run(), tests=tests)
 
 
 def test_causes_come_before_what_the_history_says_and_after_what_the_run_says() -> None:
-    shown = replace(content_of(mixed_run()), notices=["all"], later_notices=["flaky"], coverage=MEASURED, past={})
+    shown = content_of(mixed_run(), notices=["all"], past=["flaky"], coverage=MEASURED)
+    shown = replace(shown, past={})
 
     names = [section.id for section in sections.of_run(shown, MOST)]
 
     assert names == ["counts", "notices", "failures", "uncollected", "later", "times", "tests", "coverage", "past"]
+    assert [blocks(shown, name)["list"] for name in ("notices", "later")] == [["all"], ["flaky"]]
 
 
 @pytest.mark.parametrize(
@@ -76,9 +75,7 @@ def test_causes_come_before_what_the_history_says_and_after_what_the_run_says() 
         pytest.param(content_of(incomplete_run()), "incomplete", "Incomplete", True, id="incomplete"),
         pytest.param(content_of(empty_run()), "no_tests", "No tests", True, id="no tests"),
         pytest.param(
-            content.of_report(
-                of_no_run(ExecutionFailed("environment", "no usable Python was found", RunFacts(), details=["uv sync"]))
-            ),
+            Content(report.of_no_run(ExecutionFailed("environment", "no usable Python was found", RunFacts()))),
             "incomplete",
             "Did not run",
             True,
@@ -89,25 +86,39 @@ def test_causes_come_before_what_the_history_says_and_after_what_the_run_says() 
 def test_the_banner_says_the_verdict_in_a_word_and_a_look_of_its_own(
     shown: Content, verdict: str, word: str, not_a_pass: bool
 ) -> None:
-    made = banner(shown, CREATED)
+    made = banner(shown.report, CREATED)
 
     assert (made.verdict, made.word) == (verdict, word)
     assert ("This is not a pass." in made.sentence) is not_a_pass
-    assert (shown.problem or "").partition("\n")[0] in made.sentence
+    assert shown.report.problem is None or "no usable Python was found" in made.sentence
+
+
+def test_a_run_that_was_cut_short_says_what_had_not_finished() -> None:
+    error = ExecutionFailed("timeout", "pytest execution exceeded timeout of 5 seconds", RunFacts())
+    known = report.of_execution(mixed_run(), error)
+
+    shown = Content(replace(known, running=["tests/test_a.py::test_slow"], not_run=4))
+
+    assert "exceeded timeout of 5 seconds" in banner(shown.report, CREATED).sentence
+    assert blocks(shown, "notices")["list"][-2:] == [
+        "Running when the run ended: tests/test_a.py::test_slow.",
+        "Not started: 4 selected tests.",
+    ]
+    assert blocks(shown, "failures") == {"causes": None}
 
 
 def test_tests_that_did_not_run_or_were_not_selected_are_counted() -> None:
     usual = [name for name, *_ in blocks(content_of(passing_run()), "counts")["counts"]]
-    counts = blocks(replace(content_of(incomplete_run()), deselected=7), "counts")["counts"]
+    counts = blocks(content_of(incomplete_run(), deselected=7), "counts")["counts"]
 
     assert usual == ["failed", "errors", "passed", "skipped", "total"]
     assert counts[4:] == [("not run", "not-run", 2), ("deselected", "deselected", 7), ("total", "total", 1)]
 
 
 def test_the_foot_says_what_made_the_page() -> None:
-    known = RunEnvironment("/shop", "/env/bin/python", [], "3.12.1", "9.2.0", None)
+    known = RunEnvironment("/root", "/env/bin/python", [], "3.12.1", "9.2.0", None)
 
-    facts = dict(sections.facts(replace(content_of(passing_run()), environment=known), ORIGIN))
+    facts = dict(sections.facts(content_of(passing_run(), environment=known).report, ORIGIN))
 
     assert facts["Python"] == "3.12.1 · /env/bin/python"
     assert (facts["pytest"], facts["Commit"], facts["Command"]) == ("9.2.0", "a" * 40, "pytest-mcp run")
@@ -128,7 +139,7 @@ def test_there_are_few_bars() -> None:
 
 
 def test_rows_that_do_not_fit_are_counted() -> None:
-    shown = replace(content_of(mixed_run()), notices=[f"{number} " + "<" * 900 for number in range(50)])
+    shown = content_of(mixed_run(), notices=[f"{number} " + "<" * 900 for number in range(50)])
 
     found = blocks(shown, "notices")
 
@@ -138,7 +149,7 @@ def test_rows_that_do_not_fit_are_counted() -> None:
 
 def test_coverage_has_its_percentage_and_the_text_of_the_lines() -> None:
     lines = {"src/a.py": [(3, "if x:"), (9, "    return")]}
-    shown = replace(content_of(passing_run()), coverage=MEASURED, line_counts={"src/a.py": 16}, missed_lines=lines)
+    shown = replace(content_of(passing_run(), coverage=MEASURED), missed_lines=lines)
 
     found = blocks(shown, "coverage")
 
@@ -147,15 +158,14 @@ def test_coverage_has_its_percentage_and_the_text_of_the_lines() -> None:
 
 
 def test_what_limits_the_coverage_is_said() -> None:
-    update = {"partial": "1 test did not run", "not_measured": ["b.py"], "omitted": OmittedCoverage(files=3, lines=9)}
-    shown = replace(content_of(passing_run()), coverage=MEASURED.model_copy(update=update))
+    measured = replace(MEASURED, partial=["1 test did not run"], not_measured=["b.py"])
+    shown = content_of(passing_run(), coverage=measured)
 
     said = [value for section in sections.of_run(shown, MOST) for kind, value in section.blocks if kind == "text"]
 
     assert said[1:] == [
         "Not everything ran that could have: 1 test did not run.",
         "Not measured: b.py.",
-        "3 more files with lines that did not run are left out.",
     ]
 
 
@@ -165,12 +175,12 @@ def test_a_page_without_a_history_has_no_recorded_runs() -> None:
 
 def test_the_first_test_of_each_cause_is_recorded_first_and_the_slowest_last() -> None:
     shown = content_of(mixed_run())
-    examples = [cause.node_ids[0] for cause in shown.causes]
+    examples = [group.example.node_id for group in shown.report.groups]
 
     ids = recorded_ids(shown)
 
     assert ids[: len(examples)] == examples
-    assert {test.node_id for test in shown.tests if test.outcome in ("failed", "error")} <= set(ids)
+    assert {failure.node_id for failure in shown.report.failures} <= set(ids)
     assert len(ids) == len(set(ids))
 
 

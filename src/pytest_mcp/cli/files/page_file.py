@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 # What is known of a call, where the page comes from and when; out comes its text.
 Draw = Callable[[Any, "Origin", str], str]
 _PLAIN = Painter(has_colours=False)
+# Of the report for viewers that run no scripts.
+PRINTED_TOKENS = 25_000
 
 
 def wanted(options: argparse.Namespace) -> "PageFile | None":
@@ -77,23 +79,26 @@ def origin(command: str, given: Arguments, options: argparse.Namespace, root: Pa
 
 
 def of_report(report: Report, origin: "Origin", created: str) -> str:
-    from pytest_mcp.page import content  # noqa: PLC0415
+    from pytest_mcp.page.content import Content  # noqa: PLC0415
 
-    return _of_content(content.of_report(report), report, origin, created)
+    return _of_content(Content(report), origin, created)
 
 
-def _of_content(content: "Content", report: Report, origin: "Origin", created: str) -> str:
+def _of_content(content: "Content", origin: "Origin", created: str) -> str:
     from pytest_mcp.page import document, frame  # noqa: PLC0415
 
-    plain = "\n".join(_printed(report, origin))
+    plain = "\n".join(_printed(content.report, origin))
     return frame.file(document.of_run(content, origin, created=created, most=frame.room(plain)), plain)
 
 
 def _printed(report: Report, origin: "Origin") -> list[str]:
     """The report as a terminal shows it."""
-    answer = budget.fit_execution(report, ExecuteTests(), ceiling=MAX_REPLY_BYTES)
-    lines = render.of_run(report, answer, _PLAIN, again=_again(answer.rerun, origin))
-    return lines if report.problem is None else [*lines, *render.of_error(report.problem, _PLAIN)]
+    problem = [] if report.problem is None else render.of_error(report.problem, _PLAIN)
+    if problem and not report.has_begun:
+        return problem
+    request = ExecuteTests().model_copy(update={"max_tokens": PRINTED_TOKENS})
+    answer = budget.fit_execution(report, request, ceiling=MAX_REPLY_BYTES)
+    return [*problem, *render.of_run(report, answer, _PLAIN, again=_again(answer.rerun, origin))]
 
 
 def _again(rerun: Arguments | None, origin: "Origin") -> str | None:
@@ -102,12 +107,11 @@ def _again(rerun: Arguments | None, origin: "Origin") -> str | None:
 
 def of_run(report: Report, origin: "Origin", created: str, *, config: Config) -> str:
     """The page of `run --html`: the whole run and, with `--history`, what is recorded of its tests."""
-    from pytest_mcp.page import content, missed_lines, sections  # noqa: PLC0415
+    from pytest_mcp.page import missed_lines, sections  # noqa: PLC0415
+    from pytest_mcp.page.content import Content  # noqa: PLC0415
 
-    shown = content.of_report(report)
-    lines = missed_lines.read(config.root, shown.coverage)
-    past = _recorded(config, sections.recorded_ids(shown))
-    return _of_content(replace(shown, missed_lines=lines, past=past), report, origin, created)
+    shown = Content(report, missed_lines.read(config.root, report.coverage))
+    return _of_content(replace(shown, past=_recorded(config, sections.recorded_ids(shown))), origin, created)
 
 
 def _recorded(config: Config, node_ids: Sequence[str]) -> "Mapping[str, Sequence[Result]] | None":
