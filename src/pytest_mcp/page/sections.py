@@ -117,7 +117,7 @@ def of_run(content: Content, most: int) -> list[Section]:
     report = content.report
     made = [
         Section("counts", "Counts", [("counts", _counts(report))]),
-        notices([*report.notices, *_unfinished(report)], most),
+        notices([*report.share, *report.notices, *_unfinished(report)], most),
         failures(report),
         _collection_errors(report.collection_errors, most),
         notices(report.past, most, "later", "More notices"),

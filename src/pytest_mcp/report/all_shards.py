@@ -6,7 +6,7 @@ counts, except a second one of the same shard.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pytest_mcp.report import merge
@@ -55,7 +55,7 @@ _COMMON = (
 def merged(given: Sequence[ShardGiven]) -> Report:
     counted = _once_each(given)
     problems = [*_refused(given), *_missing(counted), *_repeated(given), *_unfinished(counted), *_differences(counted)]
-    parts = [Part(each.label, _without_share(each.report)) for each in counted if each.report is not None]
+    parts = [Part(each.label, each.report) for each in counted if each.report is not None]
     empty = [part.report for part in parts if part.report.verdict == "no_tests"]
     return merge.merge(
         parts,
@@ -63,12 +63,6 @@ def merged(given: Sequence[ShardGiven]) -> Report:
         one_is_missing=bool(problems),
         may_be_empty=all(report.is_empty_share for report in empty),
     )
-
-
-def _without_share(report: Report) -> Report:
-    """Without the notice on its share, which says that it is not the whole suite."""
-    start = f"{report.shard.name}: " if report.shard else ""
-    return replace(report, notices=[notice for notice in report.notices if not notice.startswith(start)])
 
 
 def _once_each(given: Sequence[ShardGiven]) -> list[ShardGiven]:

@@ -82,7 +82,7 @@ def _once(entries: Iterable[tuple[str, Entry]]) -> list[Entry]:
 
 
 def _notices(parts: Sequence[Part]) -> list[str]:
-    """Each once, with whose it is."""
+    """Each once, with whose it is. The share of a shard says nothing of all of them."""
     said: dict[str, list[str]] = {}
     for part in parts:
         for notice in [*part.report.notices, *part.report.past]:

@@ -27,6 +27,7 @@ from pytest_mcp.report.coverage import Measured
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.notices import changes
+from pytest_mcp.report.notices import shards as shard_notices
 from pytest_mcp.report.notices import whole_run as notices
 from pytest_mcp.report.rerun import Arguments
 from pytest_mcp.report.shard import Count, ShardFacts
@@ -72,6 +73,8 @@ class Report:
     # Of pytest; None if the run has no result.
     exit_code: ExitCode | None = None
     duration: Seconds = 0.0
+    # How much of the suite a shard is.
+    share: Sequence[str] = ()
     notices: Sequence[str] = ()
     # What recorded runs say of the failures.
     past: Sequence[str] = ()
@@ -150,7 +153,7 @@ class Report:
             "verdict": self.verdict,
             "exit_code": self.exit_code,
             "summary": self.summary,
-            "notices": [*self.notices, *self.past],
+            "notices": [*self.share, *self.notices, *self.past],
             "rerun": self.rerun,
             "omitted": None,
             **parts,
@@ -175,6 +178,7 @@ def of_execution(run: Run[ExecuteTests], problem: CallError | None) -> Report:
         evidence=of_run(ledger, run.exit, missed=missed, has_result=has_result),
         exit_code=run.exit.code if has_result else None,
         duration=ledger.ended.duration if ledger.ended else run.exit.duration,
+        share=shard_notices.of_run(run),
         notices=additions.made("notices", bind(notices.of_execution, run, cut_short=not has_result), instead=[]),
         collection_errors=[failures.collection_error(event) for event in ledger.collection_failures],
         tests=[_tested(record, ledger) for record in ledger.completed],

@@ -29,7 +29,7 @@ def report(of: ShardFacts | None = None, **told: Any) -> Report:
     """Three tests passed, unless told otherwise."""
     usual: dict[str, Any] = {"exit_code": 0, "duration": 2.0, "tests": passed(str(of.index if of else "x"))}
     if of is not None:
-        usual["notices"] = [f"{of.name}: 3 of 6 tests; not a run of the whole suite."]
+        usual["share"] = [f"{of.name}: 3 of 6 tests; not a run of the whole suite."]
     return Report(**{"evidence": Evidence(), "shard": of, **usual, **told})
 
 

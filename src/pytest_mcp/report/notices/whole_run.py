@@ -11,7 +11,7 @@ from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.events.run import Run
 from pytest_mcp.report import pytest_output
-from pytest_mcp.report.notices import changes, memory, selection, shards, skips, warnings, workers
+from pytest_mcp.report.notices import changes, memory, selection, skips, warnings, workers
 from pytest_mcp.text import few, in_line, label, quoted
 
 # pytest's exit code for an interruption, by which xdist stops at maxfail.
@@ -48,7 +48,6 @@ def of_execution(run: Run[ExecuteTests], *, cut_short: bool = False) -> list[str
         *_elsewhere(ledger),
         *run.doubts,
         *above_root(ledger),
-        *shards.of_run(run),
         *changes.of_run(run),
         *_collection(ledger),
         *_fix(run),

@@ -31,7 +31,7 @@ def test_a_shard_says_how_much_of_the_suite_it_is() -> None:
     known = reported(divided(2), *green(A, B))
 
     assert known.verdict == "passed"
-    assert known.notices == ["shard 2 of 5: 2 of 9 tests; not a run of the whole suite."]
+    assert known.share == ["shard 2 of 5: 2 of 9 tests; not a run of the whole suite."]
 
 
 def test_the_report_of_a_shard_has_what_merge_needs_and_no_other_report_has_it() -> None:
@@ -57,7 +57,7 @@ def test_an_empty_shard_is_no_pass_and_no_failure() -> None:
     known = reported(divided(0), Deselected(9, None), *session(selected=0, exit_status=5), code=5)
 
     assert (known.verdict, exit_codes.of_report(known)) == ("no_tests", 0)
-    (notice,) = known.notices
+    (notice,) = known.share
     assert notice.startswith("shard 2 of 5: 0 of 9 tests: this shard is empty, because only 4 files have tests")
 
 
@@ -73,4 +73,4 @@ def test_a_shard_that_did_not_run_its_share_is_incomplete(told: list[Event]) -> 
     known = reported(*told, *green(A, B))
 
     assert known.verdict == "incomplete"
-    assert known.notices[0].startswith("shard 2 of 5: ")
+    assert known.share[0].startswith("shard 2 of 5: ")
