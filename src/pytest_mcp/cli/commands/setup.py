@@ -151,8 +151,10 @@ def _apply(change: Change, client: Client, plan: Plan) -> bool:
         return plan.confirmed == "no"
     if command and (problem := client_command.run(command, plan)):
         print_message(f"{command[0]}: {problem}; so the file itself is changed")
-    # After the client's own command, what that has left out.
-    _write(settings_file.changed(change.path, change.keys, change.new) if command else change, plan)
+    # After the client's own command, what that has left out; an object that it left empty may stay.
+    rest = settings_file.changed(change.path, change.keys, change.new) if command else change
+    if rest.old != rest.new or rest.loses != "comments":
+        _write(rest, plan)
     project = client.project_step if plan.level(client) == "project" else ""
     is_asking = client.asks and not ("allow" in plan.extras and (client.approval or client.rules))
     asks = f"{client.title} asks before it calls {client.asks}, until you allow it." * bool(is_asking)

@@ -1,6 +1,7 @@
-"""The command with which a client changes its settings itself, where it has one for the file that is meant.
+"""The command with which a client changes the user's own settings itself.
 
-What such a command leaves out, as Codex's does timeouts, is written into the file afterwards.
+Only where nothing else is lost. Not for files of projects: `gemini mcp add` was seen to empty one in a folder that is
+not trusted. Not `codex mcp add`, which drops comments and keys that it does not know from entries of others.
 """
 
 import json
@@ -17,16 +18,12 @@ from pytest_mcp.text import in_line
 
 # By client and whether to remove. Words in capitals are replaced, ARGS by any number of words.
 COMMANDS = {
-    ("claude-code", False): "claude mcp add-json --scope LEVEL NAME ENTRY",
-    ("claude-code", True): "claude mcp remove --scope LEVEL NAME",
-    ("codex", False): "codex mcp add NAME -- PROGRAM ARGS",
-    ("codex", True): "codex mcp remove NAME",
-    ("gemini", False): "gemini mcp add --scope LEVEL --timeout TIMEOUT NAME PROGRAM -- ARGS",
-    ("gemini", True): "gemini mcp remove --scope LEVEL NAME",
+    ("claude-code", False): "claude mcp add-json --scope user NAME ENTRY",
+    ("claude-code", True): "claude mcp remove --scope user NAME",
+    ("gemini", False): "gemini mcp add --scope user --timeout TIMEOUT NAME PROGRAM -- ARGS",
+    ("gemini", True): "gemini mcp remove --scope user NAME",
     ("vscode", False): "code --add-mcp NAMED_ENTRY",
 }
-# Those whose command knows no files of projects.
-ONLY_OWN = ("codex", "vscode")
 # They take a second or two to start, on a busy machine several.
 MOST_SECONDS = 60
 
@@ -36,14 +33,13 @@ def words(client: Client, plan: Plan, change: Change) -> list[str]:
 
     A repository must not decide which program runs, so one inside the project is not taken.
     """
-    template, name, level = COMMANDS.get((client.name, plan.remove), ""), change.keys[-1], plan.level(client)
+    template, name, entry = COMMANDS.get((client.name, plan.remove), ""), change.keys[-1], change.new or {}
     path = plan.found(template.partition(" ")[0])
-    is_meant = (change.old is None) != plan.remove and not (level == "project" and client.name in ONLY_OWN)
+    is_meant = plan.level(client) == "user" and (change.old is None) != plan.remove
     if not is_meant or path is None or (plan.root and real(Path(path)).is_relative_to(real(plan.root))):
         return []
-    entry = change.new or {}
-    values = {"LEVEL": level, "NAME": name, "ENTRY": json.dumps(entry), "TIMEOUT": str(entry.get("timeout"))}
-    values |= {"NAMED_ENTRY": json.dumps({"name": name, **entry}), "PROGRAM": entry.get("command", "PROGRAM")}
+    values = {"NAME": name, "ENTRY": json.dumps(entry), "NAMED_ENTRY": json.dumps({"name": name, **entry})}
+    values |= {"PROGRAM": entry.get("command", "PROGRAM"), "TIMEOUT": str(entry.get("timeout"))}
     found = [values.get(word, word) for word in template.removesuffix(" ARGS").split()]
     # One on HTTP has no program.
     return [] if "PROGRAM" in found else [*found, *(entry["args"] if "ARGS" in template else [])]
