@@ -24,9 +24,9 @@ from bench.tokens.real.checkouts import Checkout
 from bench.tokens.real.libraries import LIBRARIES
 from bench.tokens.real.runs import probed
 from pytest_mcp.api.reach import Reach
-from pytest_mcp.changes import reach
-from pytest_mcp.changes.differences import Changes
-from pytest_mcp.changes.imports import graph
+from pytest_mcp.changed import reach
+from pytest_mcp.changed.differences import Changes
+from pytest_mcp.changed.imports import graph
 
 BROKEN = "raise ImportError('broken by the bench')\n"
 IMPORTS_OF_A_MODULE = 6

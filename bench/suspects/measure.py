@@ -13,12 +13,12 @@ from bench.tokens.real.libraries import LIBRARIES
 from bench.tokens.real.mutants import Mutant
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.config.model import Options, configure
-from pytest_mcp.environments import interpreter
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.run import Run
 from pytest_mcp.investigation import suspects
 from pytest_mcp.investigation.runner import Runner
-from pytest_mcp.running.attempt import Deadline
+from pytest_mcp.python import interpreter
+from pytest_mcp.run.attempt import Deadline
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.run import Run
 
 # For all runs of one bug, in seconds.
 LONGEST = 600

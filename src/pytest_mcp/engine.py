@@ -13,18 +13,17 @@ from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, ExplainEnvironment, Request, Survey
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult
 from pytest_mcp.config.model import Config, History
-from pytest_mcp.environments import host
-from pytest_mcp.execution import additions, interruption
-from pytest_mcp.execution.background import in_thread
+from pytest_mcp.environment import explain as environment
+from pytest_mcp.environment import host, interpreters
+from pytest_mcp.process import additions, interruption
+from pytest_mcp.process.background import in_thread
 from pytest_mcp.report import budget, discovery, report
-from pytest_mcp.report.environment import explain as environment
 from pytest_mcp.report.report import Report
-from pytest_mcp.running import interpreters
-from pytest_mcp.running.attempt import Call
-from pytest_mcp.running.project import Project
+from pytest_mcp.run.attempt import Call
+from pytest_mcp.run.project import Project
 
 if TYPE_CHECKING:
-    from pytest_mcp.changes.differences import Look
+    from pytest_mcp.changed.differences import Look
 
 
 async def execute(request: ExecuteTests, project: Project) -> Report:
@@ -65,8 +64,7 @@ async def _executed(call: Call[ExecuteTests]) -> Report:
 async def _executed_and_recorded(call: Call[ExecuteTests], history: History, look: "Look | None") -> Report:
     """The same as without a history, but for notices: what is recorded of the failures, or why nothing is."""
     # Who records nothing does not load them.
-    from pytest_mcp.history import recorder  # noqa: PLC0415
-    from pytest_mcp.report import recorded  # noqa: PLC0415
+    from pytest_mcp.history import recorded, recorder  # noqa: PLC0415
 
     with recorder.of(history).begin(call.config, look) as recording:
         known = await _executed(call)
@@ -129,8 +127,8 @@ async def _change(request: Request, config: Config) -> _Change:
     if request.changed is None and not by_lines:
         return _Change()
     # No other call needs them, and they take time to load.
-    from pytest_mcp.changes import changed_lines, differences, reach  # noqa: PLC0415
-    from pytest_mcp.changes.git_commands import CannotTell, Refused  # noqa: PLC0415
+    from pytest_mcp.changed import changed_lines, differences, reach  # noqa: PLC0415
+    from pytest_mcp.changed.git_commands import CannotTell, Refused  # noqa: PLC0415
 
     ref = request.changed if isinstance(request.changed, str) else None
     try:

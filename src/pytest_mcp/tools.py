@@ -14,11 +14,11 @@ from pydantic_core import ErrorDetails
 from pytest_mcp import engine
 from pytest_mcp.api import near_matches, targets
 from pytest_mcp.api.errors import Fault, InvalidParams
-from pytest_mcp.api.investigation import InvestigateFailure, InvestigateResult
 from pytest_mcp.api.requests import Arguments, DiscoverTests, ExecuteTests, ExplainEnvironment
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult, Shape
 from pytest_mcp.config.model import Bounds, Config
-from pytest_mcp.running.project import Project
+from pytest_mcp.investigation.result import InvestigateFailure, InvestigateResult
+from pytest_mcp.run.project import Project
 
 if TYPE_CHECKING:
     from pytest_mcp.investigation.answer import Findings
@@ -209,8 +209,8 @@ def named(name: str, tools: Mapping[str, Tool]) -> Tool:
 @cache
 def test_history() -> Tool:
     # Who records no runs does not load it.
-    from pytest_mcp.api.history import HistoryResult, TestHistory  # noqa: PLC0415
-    from pytest_mcp.investigation import past_runs  # noqa: PLC0415
+    from pytest_mcp.history import past_runs  # noqa: PLC0415
+    from pytest_mcp.history.answer import HistoryResult, TestHistory  # noqa: PLC0415
 
     return Tool(
         name="test_history",

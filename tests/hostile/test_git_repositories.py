@@ -12,8 +12,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pytest_mcp.changes import differences, git_commands
-from pytest_mcp.changes.git_commands import CannotTell, NoRepository
+from pytest_mcp.changed import differences, git_commands
+from pytest_mcp.changed.git_commands import CannotTell, NoRepository
 from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
 from tests.support.projects.managed import Home, empty_home
 from tests.support.waiting import PATIENCE, processes_in

@@ -2,7 +2,7 @@
 
 `PYTEST_MCP_PORTABLE=1` switches /proc, subreapers and parent death signals off. What is alive is asked of `ps`, so
 that these tests need no /proc either. What cannot hold, such as finding a daemon that `ps` never showed below the
-run, is in docs/reliability.md. tests/unit/execution/test_supervisor.py has other sessions, and a system without `ps`.
+run, is in docs/reliability.md. tests/unit/process/test_supervisor.py has other sessions, and a system without `ps`.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.execution import linux, process_tree
+from pytest_mcp.process import linux, process_tree
 from tests.support.protocol.hostile_server import GONE_SECONDS, HostileServer, within
 from tests.support.protocol.hostile_server import SLACK as LATE
 from tests.support.waiting import limits_until

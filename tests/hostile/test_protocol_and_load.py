@@ -252,7 +252,7 @@ def ask_for_much(server: HostileServer) -> list[str]:
 FAULTY = """
 import builtins, pathlib, sys
 from pytest_mcp.cli.main import main
-from pytest_mcp.environments import interpreter
+from pytest_mcp.python import interpreter
 
 real = interpreter.candidates
 

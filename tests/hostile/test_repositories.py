@@ -7,8 +7,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pytest_mcp.environments import advice
-from pytest_mcp.environments.interpreter import candidates
+from pytest_mcp.python import advice
+from pytest_mcp.python.interpreter import candidates
 from tests.support.projects.disk import unhelped
 from tests.support.projects.managed import Home
 from tests.support.waiting import PATIENCE

@@ -8,12 +8,19 @@ from pathlib import Path
 import pytest
 
 import pytest_mcp
-from pytest_mcp.environments.managers.registry import MANAGERS
+from pytest_mcp.python.managers.registry import MANAGERS
 
 PACKAGE = Path(pytest_mcp.__file__).parent
-# A module imports from its own layer or from one to the left of it.
-LAYERS = ["text", "config", "api", "events", "execution", "environments", "changes", "history"]
-LAYERS += ["report", "page", "running", "engine", "investigation", "tools", "server", "cli", "__main__"]
+# A module imports from its own room or from one above it in this list: a lower layer, or to the left in its own.
+LAYERS = [
+    ["text", "config", "api", "terminal"],
+    ["process", "python"],
+    ["run", "changed"],
+    ["report", "page"],
+    ["history", "environment", "investigation"],
+    ["engine", "tools", "server", "cli", "__main__"],
+]
+ROOMS = [room for layer in LAYERS for room in layer]
 
 # Calls that touch files, the terminal or the clock, by whatever object they are made on.
 IMPURE_CALLS = {
@@ -27,15 +34,17 @@ PROCESS_CALLS = {
     *(f"{name}{ending}" for name in ("exec", "spawn") for ending in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
 }
 # Whole packages, and modules of others.
-PURE = ["events", "report", "api.expressions", "api.requests", "api.results", "api.errors", "execution.command"]
-PURE += ["page.content", "page.document", "page.failures", "page.investigation", "page.sections"]
-PURE += ["text", "server.incoming", "server.progress", "cli.colours", "cli.exit_codes", "cli.progress.line"]
-PURE += ["api.history", "api.investigation", "cli.annotations", "cli.render", "cli.render_discovery"]
-PURE += ["cli.render_doctor", "cli.render_history", "cli.render_investigation"]
+PURE = ["report", "api.expressions", "api.requests", "api.results", "api.errors", "run.command", "process.exit"]
+PURE += ["run.collection", "run.coverage", "run.decode", "run.exceptions", "run.ledger", "run.model", "run.outcomes"]
+PURE += ["run.run", "run.spectrum", "run.steps", "run.workers"]
+PURE += ["page.content", "page.document", "page.failures", "investigation.page", "page.sections"]
+PURE += ["text", "server.incoming", "server.progress", "terminal.colours", "cli.exit_codes", "cli.progress.line"]
+PURE += ["history.answer", "investigation.result", "cli.annotations", "cli.render", "cli.render_discovery"]
+PURE += ["cli.render_doctor", "history.terminal", "investigation.terminal"]
 PURE += ["cli.progress.log", "cli.setup.clients", "cli.setup.entry_words"]
 PURE += ["cli.setup.json_text", "cli.setup.toml_text"]
 # What runs before a client has its first answer.
-EARLY = ["__main__", "cli.main", "cli.loading", "cli.output", "config", "execution.signals", "server.fast_start"]
+EARLY = ["__main__", "cli.main", "cli.loading", "terminal.output", "config", "process.signals", "server.fast_start"]
 SUPERVISOR = [
     "supervisor",
     "supervisor_input",
@@ -45,7 +54,7 @@ SUPERVISOR = [
     "linux",
     "stop_timeouts",
     "signals",
-    "folder.removal",
+    "removal",
 ]
 
 
@@ -90,17 +99,17 @@ def modules_of(*names: str) -> list[str]:
     return [module for module in MODULES if any(module == name or module.startswith(f"{name}.") for name in names)]
 
 
-def layers_used(path: Path) -> set[str]:
-    """Names of the package itself, as its version, belong to no layer."""
+def rooms_used(path: Path) -> set[str]:
+    """Names of the package itself, as its version, belong to no room."""
     names = {name.split(".")[1] for name in imported(path) if name.startswith("pytest_mcp.")}
-    return names & {*LAYERS, "child"}
+    return names & {*ROOMS, "child"}
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_a_module_imports_from_its_own_layer_or_from_the_left(name: str) -> None:
-    layer = LAYERS.index(name.partition(".")[0])
+def test_a_module_imports_from_its_own_room_or_from_one_before_it(name: str) -> None:
+    room = ROOMS.index(name.partition(".")[0])
 
-    assert layers_used(MODULES[name]) <= set(LAYERS[: layer + 1])
+    assert rooms_used(MODULES[name]) <= set(ROOMS[: room + 1])
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -138,18 +147,18 @@ def test_processes_are_started_in_one_module_and_in_the_supervisor_and_one_asks_
         if packages(path) & {"subprocess", "multiprocessing"} or called(path) & PROCESS_CALLS
     }
 
-    assert starting == {f"execution.{name}" for name in ("start", "process_tree", "linux", "supervisor")}
+    assert starting == {f"process.{name}" for name in ("start", "process_tree", "linux", "supervisor")}
 
 
 def test_git_is_asked_in_one_module() -> None:
     """So that no other command is given to it than those that start nothing of a repository's."""
-    assert {name for name, path in MODULES.items() if "ask_for_bytes" in called(path)} == {"changes.git_commands"}
+    assert {name for name, path in MODULES.items() if "ask_for_bytes" in called(path)} == {"changed.git_commands"}
 
 
 def test_nothing_imports_the_child_or_the_supervisor_because_they_are_run_elsewhere() -> None:
-    supervisor = "pytest_mcp.execution.supervisor."
+    supervisor = "pytest_mcp.process.supervisor."
 
-    assert not any("child" in layers_used(path) for path in MODULES.values())
+    assert not any("child" in rooms_used(path) for path in MODULES.values())
     assert not any(f"{name}.".startswith(supervisor) for path in MODULES.values() for name in imported(path))
 
 
@@ -162,9 +171,9 @@ def test_the_child_needs_nothing_but_the_standard_library_pytest_and_its_own_fol
 
 @pytest.mark.parametrize("name", SUPERVISOR)
 def test_the_supervisor_and_its_modules_need_nothing_but_the_standard_library_and_each_other(name: str) -> None:
-    path = MODULES[f"execution.{name}"]
+    path = MODULES[f"process.{name}"]
     ours = [f"{found}." for found in imported(path) if found.startswith("pytest_mcp.")]
-    allowed = tuple(f"pytest_mcp.execution.{each}." for each in SUPERVISOR)
+    allowed = tuple(f"pytest_mcp.process.{each}." for each in SUPERVISOR)
 
     assert packages(path) - {"pytest_mcp"} <= sys.stdlib_module_names
     assert [found for found in ours if not found.startswith(allowed)] == []
@@ -176,9 +185,7 @@ def test_what_is_there_before_the_first_answer_needs_nothing_but_the_standard_li
 
 
 def test_packages_on_the_way_of_the_first_answer_and_of_the_supervisor_load_nothing() -> None:
-    on_the_way = [
-        PACKAGE / name / "__init__.py" for name in ("config", "cli", "server", "execution", "execution/folder")
-    ]
+    on_the_way = [PACKAGE / name / "__init__.py" for name in ("config", "cli", "server", "process", "terminal")]
 
     assert [path.read_text(encoding="utf-8") for path in on_the_way] == [""] * len(on_the_way)
 
@@ -192,7 +199,9 @@ def test_a_pure_module_neither_waits_nor_touches_files_the_terminal_or_the_clock
     assert packages(MODULES[name]) & IMPURE_MODULES == set()
 
 
-@pytest.mark.parametrize("name", [each for each in modules_of("environments", "report") if ".managers." not in each])
+@pytest.mark.parametrize(
+    "name", [each for each in modules_of("python", "environment", "report") if ".managers." not in each]
+)
 def test_a_manager_is_known_to_its_own_file_alone(name: str) -> None:
     """Elsewhere no module imports it, and no string is its name, one of its files or its variable."""
     known = {word for each in MANAGERS for word in (each.name, each.lock, each.variable, *each.files)}
@@ -222,7 +231,7 @@ LINUX_ONLY = re.compile(
     r"|\bselect\.epoll\b|\bsignal\.(?:sigtimedwait|sigwaitinfo|pidfd_\w+|SIGPWR|SIGSTKFLT)\b|_prctl\b|['\"]/proc\b"
 )
 # The last one asks first whether the system has it, and have another way if not.
-SEAM = {"execution.linux", "config.model"}
+SEAM = {"process.linux", "config.model"}
 
 
 def test_what_only_linux_has_is_used_behind_one_seam() -> None:

@@ -14,13 +14,13 @@ from pytest_mcp.cli.setup.clients import CLIENTS, Client
 from pytest_mcp.cli.setup.entries import entry, server_name
 from pytest_mcp.config import endpoint
 from pytest_mcp.config import model as config
-from pytest_mcp.environments.managers import query
-from pytest_mcp.events import ledger
-from pytest_mcp.execution import command, start
+from pytest_mcp.process import start
+from pytest_mcp.python.managers import query
 from pytest_mcp.report import budget
 from pytest_mcp.report.notices import warnings
 from pytest_mcp.report.notices import whole_run as notices
 from pytest_mcp.report.tracebacks import style
+from pytest_mcp.run import command, ledger
 from pytest_mcp.server import incoming, log_format
 from pytest_mcp.server.http import app as http
 from pytest_mcp.server.http import connection, guard

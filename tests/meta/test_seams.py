@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import pytest_mcp
-from pytest_mcp.events.decode import KINDS, Record, parse
-from pytest_mcp.events.model import Ending
-from pytest_mcp.execution.job import Job
-from pytest_mcp.execution.messages import ENDING
+from pytest_mcp.process.job import Job
+from pytest_mcp.process.messages import ENDING
+from pytest_mcp.run.decode import KINDS, Record, parse
+from pytest_mcp.run.model import Ending
 
 PACKAGE = Path(pytest_mcp.__file__).parent
 CHILD = sorted((PACKAGE / "child").rglob("*.py"))
@@ -37,7 +37,7 @@ def emitted() -> Iterator[tuple[str, list[str | None]]]:
 
 
 def test_the_child_reads_the_job_that_the_server_writes() -> None:
-    ours = shape(PACKAGE / "execution" / "job.py", "Job")
+    ours = shape(PACKAGE / "process" / "job.py", "Job")
 
     assert shape(PACKAGE / "child" / "launcher.py", "Job") == ours
     assert ours.keys() == Job.__required_keys__

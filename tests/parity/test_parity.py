@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.environments import interpreter
-from pytest_mcp.execution.spare import Spare
+from pytest_mcp.process.spare import Spare
+from pytest_mcp.python import interpreter
 from tests.support.runs.standby import execute, waiting_child
 from tests.support.waiting import until
 from tests.support.workbench import GENERATIONS, Workbench

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_mcp.execution.folder.run_folder import PREFIX
+from pytest_mcp.process.run_folder import PREFIX
 
 
 @dataclass(frozen=True)

@@ -24,17 +24,12 @@ import pytest_mcp
 from pytest_mcp import text
 from pytest_mcp.api import expressions, near_matches
 from pytest_mcp.api.results import CollectionError
-from pytest_mcp.changes.imports.mentions import Names, Scanner
-from pytest_mcp.cli import colours
+from pytest_mcp.changed.imports.mentions import Names, Scanner
 from pytest_mcp.cli.commands import hook
 from pytest_mcp.cli.setup import json_text
 from pytest_mcp.config import endpoint
-from pytest_mcp.environments import project, requirements
-from pytest_mcp.environments.managers import conda, lines
-from pytest_mcp.events import decode
-from pytest_mcp.events.collection import Marks, NothingSelected
-from pytest_mcp.events.model import Event, Finished, Interrupted, Phase, Started, UsageFault, Warned
-from pytest_mcp.events.outcomes import TestRecord
+from pytest_mcp.python import project, requirements
+from pytest_mcp.python.managers import conda, lines
 from pytest_mcp.report import (
     budget,
     collection_errors,
@@ -54,7 +49,12 @@ from pytest_mcp.report.notices import selection, warnings
 from pytest_mcp.report.notices import whole_run as notices
 from pytest_mcp.report.tracebacks import rendering
 from pytest_mcp.report.tracebacks.style import Style, reductions
+from pytest_mcp.run import decode
+from pytest_mcp.run.collection import Marks, NothingSelected
+from pytest_mcp.run.model import Event, Finished, Interrupted, Phase, Started, UsageFault, Warned
+from pytest_mcp.run.outcomes import TestRecord
 from pytest_mcp.server import incoming, progress
+from pytest_mcp.terminal import colours
 from tests.support.invented.records import absent, discovery, ended, execution, item, ledger, phase, session
 from tests.support.invented.records import uncollected as broken
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         changed: dict[str, str] | None
 
     class Job(TypedDict):
-        """What RUN_DIR/job.json holds. The server's copy, which says what each key means, is in execution/job.py."""
+        """What RUN_DIR/job.json holds. The server's copy, which says what each key means, is in process/job.py."""
 
         root: str
         args: list[str]

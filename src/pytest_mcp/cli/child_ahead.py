@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_mcp.config.model import Config
-from pytest_mcp.execution import launch, start
-from pytest_mcp.execution.launch import SpawnError
-from pytest_mcp.execution.start import Started, Waiting
+from pytest_mcp.process import launch, start
+from pytest_mcp.process.launch import SpawnError
+from pytest_mcp.process.start import Started, Waiting
 
 _OWN = Path(sys.prefix)
 
@@ -41,7 +41,7 @@ def _supervisor(config: Config) -> Started | None:
 
 def _waiting(supervisor: Started, config: Config, arguments: Mapping[str, Any]) -> Waiting | None:
     # Loaded while the supervisor starts.
-    from pytest_mcp.environments import interpreter, project_root  # noqa: PLC0415
+    from pytest_mcp.python import interpreter, project_root  # noqa: PLC0415
 
     if project_root.refusal(config.root) is not None:
         return None

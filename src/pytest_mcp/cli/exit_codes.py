@@ -14,10 +14,10 @@ Pure: a report, an answer or an error in, a number out.
 from collections.abc import Mapping
 
 from pytest_mcp.api.errors import INTERNAL_ERROR, INVALID_PARAMS, CallError, ErrorType, ExecutionFailed
-from pytest_mcp.api.investigation import InvestigateResult
 from pytest_mcp.api.results import DiscoverResult, Verdict
-from pytest_mcp.cli.output import USAGE_ERROR
+from pytest_mcp.investigation.result import InvestigateResult
 from pytest_mcp.report.report import Report
+from pytest_mcp.terminal.output import USAGE_ERROR
 
 PASSED = 0
 FAILED = 1

@@ -14,7 +14,7 @@ from pytest_mcp.cli.setup.clients import CLIENTS, Client
 from pytest_mcp.cli.setup.entry_words import is_ours, option_value, program, server_arguments
 from pytest_mcp.cli.setup.plan import Location, Machine
 from pytest_mcp.cli.setup.settings_file import SettingsError
-from pytest_mcp.environments import files
+from pytest_mcp.python import files
 
 # A variable of the client in a value: only the client knows what it is.
 _VARIABLE = "${"

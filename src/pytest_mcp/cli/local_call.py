@@ -23,25 +23,26 @@ from pytest_mcp import engine
 from pytest_mcp.api.errors import CallError, InternalError
 from pytest_mcp.api.requests import Arguments as Asked
 from pytest_mcp.api.results import Shape
-from pytest_mcp.cli import exit_codes, render, terminal
+from pytest_mcp.cli import exit_codes, render
 from pytest_mcp.cli.arguments import tool_flags, typed_advice, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.arguments.typed_advice import Typist
-from pytest_mcp.cli.output import print_message, show, show_on_stderr
 from pytest_mcp.cli.progress.bar import ProgressBar
 from pytest_mcp.cli.progress.log import Log
-from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.model import MAX_REPLY_BYTES, Config
 from pytest_mcp.config.options import typed_flags
-from pytest_mcp.environments import interpreter
-from pytest_mcp.execution import additions, process
-from pytest_mcp.execution.background import alongside
-from pytest_mcp.execution.interruption import Interruption, of_call
-from pytest_mcp.execution.spare import Spare
-from pytest_mcp.execution.start import Waiting
-from pytest_mcp.execution.stop_timeouts import INTERRUPTION_SECONDS
+from pytest_mcp.process import additions, process
+from pytest_mcp.process.background import alongside
+from pytest_mcp.process.interruption import Interruption, of_call
+from pytest_mcp.process.spare import Spare
+from pytest_mcp.process.start import Waiting
+from pytest_mcp.process.stop_timeouts import INTERRUPTION_SECONDS
+from pytest_mcp.python import interpreter
 from pytest_mcp.report import no_result, serialize
-from pytest_mcp.running.project import Project
+from pytest_mcp.run.project import Project
+from pytest_mcp.terminal import capabilities
+from pytest_mcp.terminal.capabilities import Screen
+from pytest_mcp.terminal.output import print_message, show, show_on_stderr
 from pytest_mcp.tools import Tool, dump, named, offered, with_notices
 
 # How many folders a command names that is to be typed.
@@ -125,7 +126,7 @@ def _reply(
         tool = named(name, {tool.name: tool for tool in offered(config)})
     except CallError as error:
         return serialize.of_error(error, config.max_reply_bytes), True
-    bar = ProgressBar(terminal.screen({}), None)
+    bar = ProgressBar(capabilities.screen({}), None)
     outcome = _outcome(LocalCall(tool, arguments, config, child), bar, runner)
     return _as_sent(outcome, config.max_reply_bytes), outcome.problem is not None
 
@@ -139,7 +140,7 @@ def _as_sent(outcome: Outcome, ceiling: int = MAX_REPLY_BYTES) -> Any:
 
 def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runner: asyncio.Runner) -> int:
     arguments = typed_paths.from_root(tool_flags.arguments(options), config.root)
-    screen = terminal.screen(config.environment, colour=arguments.get("color"))
+    screen = capabilities.screen(config.environment, colour=arguments.get("color"))
     if not options.json:
         arguments = command.for_people(arguments, screen)
         config = config._replace(max_reply_bytes=sys.maxsize)

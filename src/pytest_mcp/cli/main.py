@@ -17,12 +17,12 @@ from typing import Any, NoReturn, Protocol, cast
 
 from pytest_mcp import __version__
 from pytest_mcp.cli.loading import loading
-from pytest_mcp.cli.output import MISUSE, USAGE_ERROR, open_closed_streams, print_message
 from pytest_mcp.config.endpoint import Endpoint
 from pytest_mcp.config.model import PREFIX, Config, ConfigError, NoProject, home
 from pytest_mcp.config.options import GONE, SETTINGS, LoadConfig, load
-from pytest_mcp.execution import signals
+from pytest_mcp.process import signals
 from pytest_mcp.server import fast_start
+from pytest_mcp.terminal.output import MISUSE, USAGE_ERROR, open_closed_streams, print_message
 
 COMMANDS = {
     "run": "run tests and print a report for people",
@@ -95,7 +95,7 @@ def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config
     config = _loaded(options, environment)
     if options.command in RUNS_TESTS:
         # Imported here, as below. For a server and `call`, each call checks it.
-        from pytest_mcp.environments import project_root
+        from pytest_mcp.python import project_root
 
         if (refusal := project_root.refusal(config.root)) is not None:
             raise NoProject(refusal)
@@ -105,12 +105,12 @@ def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config
 
 def _in_workspace(config: Config) -> Config:
     """A person who stands in a member of a workspace means the environment that the workspace has above it."""
-    from pytest_mcp.environments import project_root, virtualenv
+    from pytest_mcp.python import project_root, virtualenv
 
     shared = None if config.python is not None else project_root.shared_environment(config.root)
     if shared is None:
         return config
-    from pytest_mcp.environments import interpreter
+    from pytest_mcp.python import interpreter
 
     if any(candidate.problem is None for candidate in interpreter.visible(config, config.root)):
         return config
@@ -122,7 +122,7 @@ def _loaded(options: argparse.Namespace, environment: Mapping[str, str]) -> Conf
     if options.root or options.command not in IN_A_PROJECT:
         return load(options, environment)
     # Imported here: the server does not need it.
-    from pytest_mcp.environments import project_root
+    from pytest_mcp.python import project_root
 
     found = project_root.of_working_directory(home())
     config = load(argparse.Namespace(**{**vars(options), "root": found}), environment)
@@ -241,7 +241,7 @@ def _serve_stdio(config: Config) -> int:
     with fast_start.leaving_with_client(sys.stdin.fileno(), handover):
         import anyio
 
-        from pytest_mcp.execution import process
+        from pytest_mcp.process import process
         from pytest_mcp.server import log_format, telemetry
         from pytest_mcp.server.app import serve_stdio
 
@@ -267,7 +267,7 @@ def _serve_http(config: Config, endpoint: Endpoint) -> int:
         raise ConfigError(f"Cannot serve on {endpoint.host}:{endpoint.port}: {error}.") from error
     import anyio
 
-    from pytest_mcp.execution import process
+    from pytest_mcp.process import process
     from pytest_mcp.server import log_format, telemetry
     from pytest_mcp.server.http import app as http
     from pytest_mcp.server.http.guard import PATH

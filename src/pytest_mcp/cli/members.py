@@ -2,7 +2,7 @@
 
 Without targets, the members stand for a root that has no environment of its own. The time limit and `maxfail` are those
 of all parts together. A part that cannot run does not keep the others from running. Which targets belong together is
-decided in `environments/by_environment.py`; the reports of the parts are merged before anything is cut.
+decided in `python/by_environment.py`; the reports of the parts are merged before anything is cut.
 """
 
 import math
@@ -18,16 +18,16 @@ from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, InvalidPara
 from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.targets import Target
 from pytest_mcp.cli import exit_codes, render
-from pytest_mcp.cli.colours import Painter
 from pytest_mcp.cli.files.junit_file import JUnitFile
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import interpreter, members
-from pytest_mcp.execution import interruption
-from pytest_mcp.execution.background import in_thread
+from pytest_mcp.process import interruption
+from pytest_mcp.process.background import in_thread
+from pytest_mcp.python import interpreter, members
 from pytest_mcp.report.merge import Part, merge
 from pytest_mcp.report.report import Report
 from pytest_mcp.report.verdict import Evidence
-from pytest_mcp.running.project import Project
+from pytest_mcp.run.project import Project
+from pytest_mcp.terminal.colours import Painter
 from pytest_mcp.text import cut_middle, few, in_line, safe
 
 PLAIN = Painter(has_colours=False)

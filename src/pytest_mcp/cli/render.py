@@ -5,9 +5,16 @@ shows (the most important cause last), files that could not be collected, notice
 again, and one line with the verdict and the counts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from pytest_mcp.api.errors import SHOWN_FAULTS, CallError, Fault, InternalError, InvalidParams, RefusedByPytest
+from pytest_mcp.api.errors import (
+    SHOWN_FAULTS,
+    CallError,
+    Fault,
+    InternalError,
+    InvalidParams,
+    RefusedByPytest,
+)
 from pytest_mcp.api.results import (
     CollectionError,
     Coverage,
@@ -18,12 +25,11 @@ from pytest_mcp.api.results import (
     Verdict,
 )
 from pytest_mcp.cli.arguments import typed_advice
-from pytest_mcp.cli.colours import RESET, Colour, Painter
 from pytest_mcp.report import collection_errors
 from pytest_mcp.report.report import Report
+from pytest_mcp.terminal.colours import RESET, Colour, Painter
+from pytest_mcp.terminal.lines import Lines, lines_of_notices, spaced
 from pytest_mcp.text import cut_middle, safe, safe_line, safe_with_colour, span
-
-Lines = list[str]
 
 _VERDICTS: dict[Verdict, tuple[str, Colour]] = {
     "passed": ("passed", "green"),
@@ -48,7 +54,7 @@ def of_run(
         *_failures(result, painter),
         *(of_collection_error(error, painter) for error in result.collection_errors),
         of_coverage(result.coverage, painter) if result.coverage else [],
-        of_notices(result.notices, painter),
+        lines_of_notices(result.notices, painter),
         _left_out(result, painter, by_detail=by_detail),
         [f"To run the failures again: {safe_line(again)}"] if again else [],
         [_closing(report, painter)],
@@ -98,10 +104,6 @@ def of_collection_error(error: CollectionError, painter: Painter) -> Lines:
     ]
 
 
-def of_notices(notices: Sequence[str], painter: Painter) -> Lines:
-    return [f"{painter.paint('note:', 'yellow')} {safe_line(notice)}" for notice in notices]
-
-
 def of_coverage(coverage: Coverage, painter: Painter) -> Lines:
     """The files with the most missed lines last."""
     rest = coverage.omitted
@@ -117,12 +119,6 @@ def _gaps(file: CoverageFile, painter: Painter) -> str:
     parts = {"not run": file.missed, "not taken": file.branches or []}
     told = "; ".join(f"{what} {', '.join(places)}" for what, places in parts.items() if places)
     return f"{painter.paint(safe_line(file.file), 'cyan')}: {told}"
-
-
-def spaced(blocks: Sequence[Lines]) -> Lines:
-    """An empty line between two blocks."""
-    not_empty = [block for block in blocks if block]
-    return [line for index, block in enumerate(not_empty) for line in ([""] if index else []) + block]
 
 
 def _printed(output: str, painter: Painter) -> Lines:

@@ -9,10 +9,9 @@ from itertools import groupby
 
 from pytest_mcp.api.results import DiscoverResult, FileTests
 from pytest_mcp.cli import render
-from pytest_mcp.cli.colours import Painter
+from pytest_mcp.terminal.colours import Painter
+from pytest_mcp.terminal.lines import Lines, lines_of_notices
 from pytest_mcp.text import safe_line
-
-Lines = list[str]
 
 # What follows the name of a test in a list by file: its line, and how many parameter sets it has.
 _LINE_AND_NUMBER = re.compile(r"(?::\d+)?(?: \(\d+\))?$")
@@ -43,7 +42,7 @@ def _names(entry: FileTests) -> Lines:
 def remarks(result: DiscoverResult, painter: Painter) -> Lines:
     """Errors and notices."""
     errors = [line for error in result.collection_errors for line in [*render.of_collection_error(error, painter), ""]]
-    return errors + render.of_notices([*result.notices, *_left_out(result)], painter)
+    return errors + lines_of_notices([*result.notices, *_left_out(result)], painter)
 
 
 def _left_out(result: DiscoverResult) -> Lines:

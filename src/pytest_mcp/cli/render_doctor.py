@@ -1,7 +1,7 @@
 """The report of `pytest-mcp doctor`: an examination in, sections of marked lines out, and those as text.
 
-Pure. Warnings are decided in `report/environment/hints.py` and `report/notices`, readiness in
-`report/environment/readiness.py`.
+Pure. Warnings are decided in `environment/hints.py` and `report/notices`, readiness in
+`environment/readiness.py`.
 """
 
 import textwrap
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pytest_mcp.api.results import ExplainResult, Git, Member, Settings
-from pytest_mcp.cli.colours import Colour, Painter
 from pytest_mcp.cli.found_entries import FoundEntry
 from pytest_mcp.cli.mcp_client import Handshake
-from pytest_mcp.report.environment.readiness import Standing
+from pytest_mcp.environment.readiness import Standing
+from pytest_mcp.terminal.colours import Colour, Painter
 from pytest_mcp.text import safe
 
 Mark = Literal["good", "warning", "bad", "none"]

@@ -18,15 +18,15 @@ from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.files import page_file
 from pytest_mcp.cli.files.junit_file import JUnitFile
 from pytest_mcp.cli.local_call import ToolCommand
-from pytest_mcp.cli.output import show, show_on_stderr
-from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.model import Config
 from pytest_mcp.config.options import typed_flags
-from pytest_mcp.environments import by_environment, git_files
-from pytest_mcp.execution.start import Waiting
+from pytest_mcp.process.start import Waiting
+from pytest_mcp.python import by_environment, git_files
 from pytest_mcp.report import budget, report
 from pytest_mcp.report.report import Report
-from pytest_mcp.running.project import Project
+from pytest_mcp.run.project import Project
+from pytest_mcp.terminal.capabilities import Screen
+from pytest_mcp.terminal.output import show, show_on_stderr
 from pytest_mcp.tools import BY_NAME
 
 TOOL = BY_NAME["execute_tests"]

@@ -1,6 +1,6 @@
 """The operator's settings: `Options` and the environment in, one frozen `Config` out, or a ConfigError.
 
-No call can change them. Which interpreter is used is decided in `environments/interpreter.py`.
+No call can change them. Which interpreter is used is decided in `python/interpreter.py`.
 This module is imported before the client's first answer. So it uses named tuples: importing `dataclasses` takes a
 quarter of such a start.
 """

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from pytest_mcp.environments import project
+from pytest_mcp.python import project
 
 _SEPARATORS = re.compile(r"[-_.]+")
 

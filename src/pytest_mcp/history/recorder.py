@@ -2,7 +2,7 @@
 
 In comes what a finished run is recorded as; it is written in a thread, in one transaction, when its answer has been
 sent. Nothing here raises into a call: what went wrong becomes one sentence for an answer's notices. What is recorded
-of a run is decided in `report/recorded.py`.
+of a run is decided in `history/recorded.py`.
 """
 
 import asyncio
@@ -17,16 +17,16 @@ from pathlib import Path
 
 import anyio
 
-from pytest_mcp.changes.differences import Look
-from pytest_mcp.changes.state import CodeState, CodeWatch
+from pytest_mcp.changed.differences import Look
+from pytest_mcp.changed.state import CodeState, CodeWatch
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import Config, History
-from pytest_mcp.execution import additions
-from pytest_mcp.execution.background import in_thread
 from pytest_mcp.history import project_name, remarks, retention
 from pytest_mcp.history.opening import open_store
 from pytest_mcp.history.rows import Origin, RunRow, TestRow
 from pytest_mcp.history.store import Unavailable
+from pytest_mcp.process import additions
+from pytest_mcp.process.background import in_thread
 
 # The answer of a call is still being sent when the call is over.
 SETTLE_SECONDS = 0.1

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import NamedTuple
 
-from pytest_mcp.api.history import HistoryResult
+from pytest_mcp.history.answer import HistoryResult
 from pytest_mcp.history.store import Store
 
 # The most runs that a question looks at.

@@ -8,14 +8,14 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pytest_mcp.api import investigation as api
 from pytest_mcp.api.errors import RunEnvironment
-from pytest_mcp.api.investigation import InvestigateResult, Kind
 from pytest_mcp.investigation import outcome, rates
+from pytest_mcp.investigation import result as api
 from pytest_mcp.investigation.alone import Alone
 from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Order, Polluter
 from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.result import InvestigateResult, Kind
 from pytest_mcp.investigation.suspects import Suspected
 from pytest_mcp.report import grouping
 from pytest_mcp.report.failures import Failure

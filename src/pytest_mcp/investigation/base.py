@@ -16,18 +16,25 @@ from typing import NamedTuple
 import anyio
 
 from pytest_mcp.api.errors import Fault, InvalidParams
-from pytest_mcp.changes import changed_lines, differences, git_commands, reach, references, relevance
-from pytest_mcp.changes.changed_lines import Lines
-from pytest_mcp.changes.git_commands import CannotTell, Refused, Repository
-from pytest_mcp.changes.references import Base
-from pytest_mcp.changes.tree_copy import copy_of
+from pytest_mcp.changed import (
+    changed_lines,
+    differences,
+    git_commands,
+    reach,
+    references,
+    relevance,
+)
+from pytest_mcp.changed.changed_lines import Lines
+from pytest_mcp.changed.git_commands import CannotTell, Refused, Repository
+from pytest_mcp.changed.references import Base
+from pytest_mcp.changed.tree_copy import copy_of
 from pytest_mcp.config.model import Config
-from pytest_mcp.execution.background import in_thread
 from pytest_mcp.investigation import alone
 from pytest_mcp.investigation.alone import Say, Seeds
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import OutOfTime, Runner
-from pytest_mcp.running.attempt import Deadline
+from pytest_mcp.process.background import in_thread
+from pytest_mcp.run.attempt import Deadline
 
 _NO_TIME = "not tried, the time was over"
 _SHALLOW = "the clone is shallow: git fetch --unshallow gets the others"

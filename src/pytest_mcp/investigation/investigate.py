@@ -12,10 +12,9 @@ from functools import partial
 import anyio
 
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
-from pytest_mcp.api.investigation import InvestigateFailure, OneTest
 from pytest_mcp.config.model import Config
-from pytest_mcp.events.run import Run
-from pytest_mcp.events.steps import Steps
+from pytest_mcp.environment.attempt import Trial
+from pytest_mcp.environment.interpreters import try_interpreters
 from pytest_mcp.investigation import alone, base, order, outcome, suite_places
 from pytest_mcp.investigation.alone import Alone, Say, Seeds
 from pytest_mcp.investigation.answer import Findings
@@ -23,12 +22,13 @@ from pytest_mcp.investigation.base import AtBase, BaseSearch, Found
 from pytest_mcp.investigation.context import Investigation
 from pytest_mcp.investigation.order import Effect, Order, OrderSearch, Suite
 from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.result import InvestigateFailure, OneTest
 from pytest_mcp.investigation.runner import LEAST_SECONDS, OutOfTime, Runner, deadline_of_runs
 from pytest_mcp.investigation.suspects import Suspected, suspects
-from pytest_mcp.report.environment.attempt import Trial
-from pytest_mcp.running.attempt import Call
-from pytest_mcp.running.interpreters import try_interpreters
-from pytest_mcp.running.project import OnProgress, Project
+from pytest_mcp.run.attempt import Call
+from pytest_mcp.run.project import OnProgress, Project
+from pytest_mcp.run.run import Run
+from pytest_mcp.run.steps import Steps
 from pytest_mcp.text import label
 
 # All tests before one that fails alone: how long they may run, and which share of the time. They can only show that it
@@ -75,7 +75,7 @@ def _uncollected(asked: str, runs: int, run: Run[OneTest] | None) -> Findings:
 
 async def _past(config: Config, node_id: str) -> list[str]:
     # Who records no runs does not load it.
-    from pytest_mcp.investigation import past_runs  # noqa: PLC0415
+    from pytest_mcp.history import past_runs  # noqa: PLC0415
 
     return await past_runs.evidence(config, node_id)
 

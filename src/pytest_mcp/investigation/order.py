@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
 
-from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.investigation import alone, outcome
 from pytest_mcp.investigation.alone import Say
 from pytest_mcp.investigation.bisection import Search
 from pytest_mcp.investigation.outcome import Letter, Outcome
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.report.failures import Failure
+from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.text import label
 
 # It passes alone and fails after these tests, or it fails alone and passes after them.

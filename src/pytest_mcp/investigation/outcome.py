@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pytest_mcp.api.requests import Request
-from pytest_mcp.events.outcomes import TestRecord
-from pytest_mcp.events.run import Run
 from pytest_mcp.report import failures, grouping, no_result
 from pytest_mcp.report.failures import Failure
+from pytest_mcp.run.outcomes import TestRecord
+from pytest_mcp.run.run import Run
 from pytest_mcp.text import in_line
 
 # Passed, failed, skipped, passed only when a plugin repeated it; still running, or its file still being imported, when

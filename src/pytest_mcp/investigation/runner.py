@@ -17,14 +17,13 @@ from pydantic import ValidationError
 
 from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTargets, ExecuteTests
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments.interpreter import Candidate
-from pytest_mcp.events.run import Run
-from pytest_mcp.execution.command import Command
-from pytest_mcp.execution.job import Trace
-from pytest_mcp.execution.stop_timeouts import OVERTIME_SECONDS
+from pytest_mcp.process.job import Command, Trace
+from pytest_mcp.process.stop_timeouts import OVERTIME_SECONDS
+from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.report import no_result
-from pytest_mcp.running.attempt import Asked, Attempt, Call, Deadline, command_of
-from pytest_mcp.running.project import Project
+from pytest_mcp.run.attempt import Asked, Attempt, Call, Deadline, command_of
+from pytest_mcp.run.project import Project
+from pytest_mcp.run.run import Run
 
 # A run that would have less time than this is not started.
 LEAST_SECONDS = 1

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from pytest_mcp.api import targets
-from pytest_mcp.environments import virtualenv
-from pytest_mcp.events.model import Portrait
+from pytest_mcp.python import virtualenv
+from pytest_mcp.run.model import Portrait
 
 _WILDCARDS = re.compile(r"[*?\[]")
 

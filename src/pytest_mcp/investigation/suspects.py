@@ -16,18 +16,18 @@ from typing import Protocol
 import anyio
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.changes.changed_lines import Lines
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.run import Run
-from pytest_mcp.events.spectrum import Executed, Line
-from pytest_mcp.execution.background import in_thread
-from pytest_mcp.execution.job import Trace
+from pytest_mcp.changed.changed_lines import Lines
 from pytest_mcp.investigation import outcome, ranking
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.ranking import Clues, Compared, Ranked
 from pytest_mcp.investigation.runner import Runner
+from pytest_mcp.process.background import in_thread
+from pytest_mcp.process.job import Trace
 from pytest_mcp.report import failures, grouping, places
 from pytest_mcp.report.failures import Failure
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.run import Run
+from pytest_mcp.run.spectrum import Executed, Line
 from pytest_mcp.text import in_line
 
 MOST_SUSPECTS = 5

@@ -6,9 +6,9 @@ Pure. Long texts are cut in their middle, with a note of how much is left out.
 from collections.abc import Iterable
 from typing import Any
 
-from pytest_mcp.events.exceptions import Frame, Raised
 from pytest_mcp.report import places
 from pytest_mcp.report.failures import Failure, Part, Section
+from pytest_mcp.run.exceptions import Frame, Raised
 from pytest_mcp.text import cut_middle
 
 Json = dict[str, Any]

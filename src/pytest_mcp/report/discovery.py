@@ -11,12 +11,12 @@ from functools import partial
 from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import DiscoverTests
 from pytest_mcp.api.results import DiscoveredTest, DiscoverResult, FileTests, OmittedTests
-from pytest_mcp.events.run import Run
-from pytest_mcp.execution import additions
+from pytest_mcp.process import additions
 from pytest_mcp.report import collection_errors, failures, truncation
 from pytest_mcp.report.notices import changes
 from pytest_mcp.report.notices import whole_run as notices
 from pytest_mcp.report.tokens import Fits, limit
+from pytest_mcp.run.run import Run
 
 # More tests than this are listed by file, unless every test was asked for.
 MOST_ENTRIES = 40

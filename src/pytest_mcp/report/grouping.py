@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
 
-from pytest_mcp.events.exceptions import Raised
 from pytest_mcp.report import places
 from pytest_mcp.report.failures import ADDRESS, Failure
+from pytest_mcp.run.exceptions import Raised
 from pytest_mcp.text import cut_middle
 
 # The one line that stands for a cause.

@@ -8,10 +8,10 @@ from collections import Counter
 from typing import Any
 
 from pytest_mcp.api.requests import Request
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.model import Phase
-from pytest_mcp.events.outcomes import TestRecord
-from pytest_mcp.events.run import Run
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.model import Phase
+from pytest_mcp.run.outcomes import TestRecord
+from pytest_mcp.run.run import Run
 
 # What is nested deeper cannot be sent; a test may record anything as its property.
 MOST_LEVELS = 100

@@ -13,15 +13,22 @@ from itertools import chain
 
 from pytest_mcp.api import near_matches
 from pytest_mcp.api.advice import Sentence
-from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
+from pytest_mcp.api.errors import (
+    CallError,
+    ErrorType,
+    ExecutionFailed,
+    Fault,
+    RefusedByPytest,
+    RunFacts,
+)
 from pytest_mcp.api.requests import Request
 from pytest_mcp.api.targets import PATTERN, SEE, Target
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.model import UsageFault
-from pytest_mcp.events.run import Asked_co, Run
-from pytest_mcp.execution.start import REPORT_LIMIT
+from pytest_mcp.process.start import REPORT_LIMIT
 from pytest_mcp.report import failures, places, targets_not_run
 from pytest_mcp.report.notices import memory
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.model import UsageFault
+from pytest_mcp.run.run import Asked_co, Run
 from pytest_mcp.text import in_line, label
 
 # pytest's messages for an argument that it cannot find, in all its versions.

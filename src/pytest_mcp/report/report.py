@@ -16,13 +16,26 @@ from pydantic import Field, PlainSerializer, PlainValidator
 from pytest_mcp.api.errors import CallError, ExecutionFailed, RunEnvironment
 from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.api.results import CollectionError, ExecuteResult, Outcome, PartialResult, Summary, Verdict
+from pytest_mcp.api.results import (
+    CollectionError,
+    ExecuteResult,
+    Outcome,
+    PartialResult,
+    Summary,
+    Verdict,
+)
 from pytest_mcp.config.model import Shard
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.outcomes import TestRecord
-from pytest_mcp.events.run import Run
-from pytest_mcp.execution import additions
-from pytest_mcp.report import coverage, failures, grouping, json_report, pytest_output, rerun, shard, targets_not_run
+from pytest_mcp.process import additions
+from pytest_mcp.report import (
+    coverage,
+    failures,
+    grouping,
+    json_report,
+    pytest_output,
+    rerun,
+    shard,
+    targets_not_run,
+)
 from pytest_mcp.report.coverage import Measured
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
@@ -32,6 +45,9 @@ from pytest_mcp.report.notices import whole_run as notices
 from pytest_mcp.report.rerun import Arguments
 from pytest_mcp.report.shard import Count, ShardFacts
 from pytest_mcp.report.verdict import NO_TESTS_COLLECTED, Evidence, of_run, verdict_of
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.outcomes import TestRecord
+from pytest_mcp.run.run import Run
 
 Seconds = Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]
 ExitCode = Annotated[int, Field(ge=0, le=255)]

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.config.model import MOST_SHARDS, Shard
-from pytest_mcp.events.run import Run
 from pytest_mcp.report import rerun
+from pytest_mcp.run.run import Run
 
 Count = Annotated[int, Field(ge=0, le=10**9)]
 # The division of a suite of which nothing was collected, because nothing had changed.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pytest_mcp.api.requests import Request
 from pytest_mcp.api.targets import Target
-from pytest_mcp.events.ledger import Ledger
+from pytest_mcp.run.ledger import Ledger
 
 # The pytest option of each filter of a request. It replaces the project's option of the same name.
 FILTERS = {"markers": "-m ", "keywords": "-k "}

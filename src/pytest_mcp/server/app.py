@@ -24,18 +24,25 @@ from pydantic_core import ErrorDetails
 
 from pytest_mcp import __version__, engine
 from pytest_mcp.api import advice
-from pytest_mcp.api.errors import INVALID_PARAMS, CallError, Fault, InternalError, InvalidParams, NotInitialized
+from pytest_mcp.api.errors import (
+    INVALID_PARAMS,
+    CallError,
+    Fault,
+    InternalError,
+    InvalidParams,
+    NotInitialized,
+)
 from pytest_mcp.api.results import Shape
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import interpreter
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.steps import Steps
-from pytest_mcp.execution import additions
-from pytest_mcp.execution.background import alongside, in_thread
-from pytest_mcp.execution.spare import Spare
+from pytest_mcp.process import additions
+from pytest_mcp.process.background import alongside, in_thread
+from pytest_mcp.process.spare import Spare
+from pytest_mcp.python import interpreter
 from pytest_mcp.report import serialize
 from pytest_mcp.report.report import Report
-from pytest_mcp.running.project import Project
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.project import Project
+from pytest_mcp.run.steps import Steps
 from pytest_mcp.server import incoming, mcp_app, progress, stdio, telemetry
 from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.fast_start import APPS, Handover

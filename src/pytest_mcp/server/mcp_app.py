@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_mcp.api.results import Shape
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import git_files
+from pytest_mcp.python import git_files
 from pytest_mcp.report import serialize
 from pytest_mcp.report.report import Report
 from pytest_mcp.server.fast_start import APPS, extensions_in

@@ -1,8 +1,8 @@
 """The message of a progress notification. When it is sent is decided in `app`. Pure."""
 
 from pytest_mcp import text
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.steps import Steps
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.steps import Steps
 
 
 def words(made: Ledger | Steps) -> str:

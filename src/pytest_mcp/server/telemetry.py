@@ -14,9 +14,9 @@ from opentelemetry import trace
 
 from pytest_mcp import __version__, text
 from pytest_mcp.api.errors import CallError
-from pytest_mcp.api.investigation import InvestigateResult
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, Shape, Summary
-from pytest_mcp.execution import additions
+from pytest_mcp.investigation.result import InvestigateResult
+from pytest_mcp.process import additions
 from pytest_mcp.report.report import Report
 from pytest_mcp.server.log_format import FIELDS
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from pytest_mcp.api.requests import DiscoverTests, ExplainEnvironment, Request, Survey
 from pytest_mcp.config.model import Config
-from pytest_mcp.execution import command
+from pytest_mcp.run import command
 from pytest_mcp.tools import Tool
 from tests.external.endurance.figures import Tally
 

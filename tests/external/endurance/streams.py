@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.events import collection
-from pytest_mcp.events import model as events
-from pytest_mcp.events.decode import parse
-from pytest_mcp.events.exit import Exit
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.model import Event
-from pytest_mcp.events.run import Run
+from pytest_mcp.process.exit import Exit
 from pytest_mcp.report import budget, no_result, report, verdict
+from pytest_mcp.run import collection
+from pytest_mcp.run import model as events
+from pytest_mcp.run.decode import parse
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.model import Event
+from pytest_mcp.run.run import Run
 from pytest_mcp.tools import dump
 from tests.external.endurance.figures import Tally, part
 from tests.support.invented.records import (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.api.investigation import KINDS_IN_WORDS
+from pytest_mcp.investigation.result import KINDS_IN_WORDS
 from pytest_mcp.page.content import Content
 from scripts.environments import PAGE
 from tests.support.page.browser import AXE, Open, Opened

@@ -235,7 +235,7 @@ def test_a_bug_of_ours_is_no_failure_of_a_test(bench: Workbench) -> None:
     bug = """
 import sys
 from pytest_mcp.cli.main import main
-from pytest_mcp.environments import interpreter
+from pytest_mcp.python import interpreter
 interpreter.candidates = lambda *_: 1 / 0
 sys.exit(main())
 """

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client, MCPError
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.environments import interpreter
+from pytest_mcp.python import interpreter
 from pytest_mcp.server import app
 from pytest_mcp.server.app import create
 from pytest_mcp.tools import Tool

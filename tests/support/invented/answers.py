@@ -5,10 +5,10 @@ from typing import Any
 from zlib import crc32
 
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.events.model import Event
 from pytest_mcp.report import tokens
 from pytest_mcp.report.budget import fit_execution
 from pytest_mcp.report.report import Report, of_execution
+from pytest_mcp.run.model import Event
 from pytest_mcp.text import safe
 from pytest_mcp.tools import dump
 from tests.support.invented.records import (

@@ -6,11 +6,11 @@ from typing import Any
 from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests
 from pytest_mcp.config.model import Bounds
-from pytest_mcp.events.collection import CollectionFailed, CollectionSkipped, Item, Items, Selected
-from pytest_mcp.events.exit import Exit
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.model import Event, Finished, Phase, SessionEnded, SessionStarted, Started
-from pytest_mcp.events.run import Run
+from pytest_mcp.process.exit import Exit
+from pytest_mcp.run.collection import CollectionFailed, CollectionSkipped, Item, Items, Selected
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.model import Event, Finished, Phase, SessionEnded, SessionStarted, Started
+from pytest_mcp.run.run import Run
 
 ENVIRONMENT = RunEnvironment(
     root="/project", interpreter=None, candidates=[], python=None, pytest=None, config_file=None

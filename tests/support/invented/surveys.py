@@ -6,11 +6,11 @@ from typing import Any
 
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import Survey
-from pytest_mcp.environments.host import Itself, Surroundings, TemporaryFolder
-from pytest_mcp.environments.interpreter import Candidate
-from pytest_mcp.events.model import Event, Hello, Portrait
-from pytest_mcp.events.run import Run
-from pytest_mcp.report.environment.attempt import Trial
+from pytest_mcp.environment.attempt import Trial
+from pytest_mcp.environment.host import Itself, Surroundings, TemporaryFolder
+from pytest_mcp.python.interpreter import Candidate
+from pytest_mcp.run.model import Event, Hello, Portrait
+from pytest_mcp.run.run import Run
 from tests.support.invented.records import ENVIRONMENT, exited, item, ledger, session
 
 ROOT = Path("/project")

@@ -6,15 +6,16 @@ from html.parser import HTMLParser
 from typing import Any
 
 from pytest_mcp.api.errors import RunEnvironment
-from pytest_mcp.api.investigation import InvestigateResult, Polluter, Suspect
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.events.model import Event
-from pytest_mcp.events.run import Run
-from pytest_mcp.page import document, frame, investigation
+from pytest_mcp.investigation import page
+from pytest_mcp.investigation.page import Investigated
+from pytest_mcp.investigation.result import InvestigateResult, Polluter, Suspect
+from pytest_mcp.page import document, frame
 from pytest_mcp.page.content import Content, Origin, Result
 from pytest_mcp.page.document import Document
-from pytest_mcp.page.investigation import Investigated
 from pytest_mcp.report import report
+from pytest_mcp.run.model import Event
+from pytest_mcp.run.run import Run
 from tests.support.invented.records import execution, green, one_test, phase, raised, session, skipped, uncollected
 
 ORIGIN = Origin("shop", command="pytest-mcp run", again="pytest-mcp run", commit="a" * 40)
@@ -68,7 +69,7 @@ def investigated(text: str = "test_x") -> Investigated:
 
 
 def rendered_investigation(found: Investigated, plain: str = "") -> str:
-    shown = investigation.of(found, ORIGIN, created=CREATED, most=frame.room(plain))
+    shown = page.of(found, ORIGIN, created=CREATED, most=frame.room(plain))
     return frame.file(shown, plain)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pytest_mcp.api.investigation import Kind
+from pytest_mcp.investigation.result import Kind
 from tests.support.workbench import NEWEST
 
 Files = Mapping[str, str]

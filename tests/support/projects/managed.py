@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pytest_mcp.environments import project as manifest
-from pytest_mcp.environments.managers.lookup import environments
-from pytest_mcp.environments.managers.protocol import Answer
+from pytest_mcp.python import project as manifest
+from pytest_mcp.python.managers.lookup import environments
+from pytest_mcp.python.managers.protocol import Answer
 from scripts.environments import ENVIRONMENTS
 
 TOOLS = ("poetry", "pdm", "hatch", "pipenv", "virtualenv", "uv")

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import anyio
 
-from pytest_mcp.execution.folder.run_folder import PREFIX
+from pytest_mcp.process.run_folder import PREFIX
 from tests.support.leftovers import Footprint, children, given, kill, waiting
 from tests.support.projects.project_files import write_files
 from tests.support.protocol.raw_client import OWN_ID, RawClient

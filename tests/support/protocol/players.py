@@ -36,7 +36,7 @@ def told_by_process(config: Config, turns: Sequence[Turn]) -> list[str]:
 
 # Forks with the SDK loaded: that takes nothing from a dialogue but a second of waiting.
 _WARM = multiprocessing.get_context("forkserver")
-_WARM.set_forkserver_preload(["tests.support.protocol.players", "pytest_mcp.execution.process"])
+_WARM.set_forkserver_preload(["tests.support.protocol.players", "pytest_mcp.process.process"])
 
 
 def told_by_warm_process(config: Config, turns: Sequence[Turn]) -> list[str]:

@@ -4,9 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-from pytest_mcp.execution.command import Command
-from pytest_mcp.execution.job import Job
-from pytest_mcp.execution.launch import Launch
+from pytest_mcp.process.job import Command, Job
+from pytest_mcp.process.launch import Launch
 
 # A child that starts processes which do everything to stay alive, tells that it has, and waits.
 STUBBORN = """

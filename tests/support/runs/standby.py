@@ -7,8 +7,8 @@ from pytest_mcp import engine
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.config.model import Config
-from pytest_mcp.execution.spare import Spare
-from pytest_mcp.running.project import Project
+from pytest_mcp.process.spare import Spare
+from pytest_mcp.run.project import Project
 from tests.support.leftovers import children
 from tests.support.workbench import Workbench
 

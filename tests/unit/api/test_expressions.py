@@ -5,7 +5,15 @@ from _pytest.mark.expression import Expression
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_mcp.api.expressions import MAX_DEPTH, MAX_DIGITS, MAX_LENGTH, MAX_TERMS, ExpressionError, check, names
+from pytest_mcp.api.expressions import (
+    MAX_DEPTH,
+    MAX_DIGITS,
+    MAX_LENGTH,
+    MAX_TERMS,
+    ExpressionError,
+    check,
+    names,
+)
 from tests.support.invented.expressions import NAMES, PIECES, VALUES, is_ours_to_refuse, pytest_takes, we_take
 
 soup = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=16).map("".join)

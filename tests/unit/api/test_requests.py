@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pytest_mcp.api.investigation import InvestigateFailure
 from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTests, ExecuteTests, Request
 from pytest_mcp.config.model import Bounds
+from pytest_mcp.investigation.result import InvestigateFailure
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.events.exceptions import Chain, parse_chain
+from pytest_mcp.run.exceptions import Chain, parse_chain
 
 # Modules of the child are not part of the package, so types are not known here.
 describe = import_module("pytest_mcp.child.describe")

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from pytest_mcp.api.errors import ExecutionFailed, InternalError, RunFacts
 from pytest_mcp.api.results import CollectionError, ExecuteResult
 from pytest_mcp.cli import render
-from pytest_mcp.cli.colours import Painter
-from pytest_mcp.events.coverage import Covered, CoveredFile
-from pytest_mcp.events.model import Event, Started
 from pytest_mcp.report import report
 from pytest_mcp.report.budget import MOST_CAUSES, MOST_EXAMPLES, fit_execution
 from pytest_mcp.report.report import Report
+from pytest_mcp.run.coverage import Covered, CoveredFile
+from pytest_mcp.run.model import Event, Started
+from pytest_mcp.terminal.colours import Painter
 from tests.support.invented.records import BOUNDS, execution, one_test, phase, raised, session, skipped, uncollected
 
 PLAIN, PAINTED = Painter(has_colours=False), Painter(has_colours=True)

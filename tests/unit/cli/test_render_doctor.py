@@ -5,7 +5,6 @@ from pathlib import Path
 from pytest_mcp.api.advice import in_shell
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.api.results import ExplainResult
-from pytest_mcp.cli.colours import Painter
 from pytest_mcp.cli.mcp_client import Handshake
 from pytest_mcp.cli.render_doctor import (
     ASCII_MARKS,
@@ -19,12 +18,13 @@ from pytest_mcp.cli.render_doctor import (
     of_stderr,
     rendered,
 )
-from pytest_mcp.environments.git_files import Checkout
-from pytest_mcp.environments.interpreter import Candidate
-from pytest_mcp.environments.members import Member, Members
-from pytest_mcp.events.model import ImportedElsewhere
-from pytest_mcp.report.environment.explain import explained
-from pytest_mcp.report.environment.readiness import Standing
+from pytest_mcp.environment.explain import explained
+from pytest_mcp.environment.readiness import Standing
+from pytest_mcp.python.git_files import Checkout
+from pytest_mcp.python.interpreter import Candidate
+from pytest_mcp.python.members import Member, Members
+from pytest_mcp.run.model import ImportedElsewhere
+from pytest_mcp.terminal.colours import Painter
 from pytest_mcp.tools import dump
 from tests.support.invented.records import item, session, uncollected
 from tests.support.invented.surveys import HELLO, ONE_TEST, SURROUNDINGS, around, portrait, survey, surveyed, trial

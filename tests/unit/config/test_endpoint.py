@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.config import endpoint
-from pytest_mcp.config.endpoint import DEFAULT, LONGEST_TOKEN, LOOPBACK_NAMES, SHORTEST_TOKEN, Endpoint, Token
+from pytest_mcp.config.endpoint import (
+    DEFAULT,
+    LONGEST_TOKEN,
+    LOOPBACK_NAMES,
+    SHORTEST_TOKEN,
+    Endpoint,
+    Token,
+)
 
 SECRET = "0123456789abcdef"
 

@@ -9,14 +9,14 @@ import pytest
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.config.model import Options, configure
-from pytest_mcp.environments.interpreter import Candidate
-from pytest_mcp.events.model import Seeded
-from pytest_mcp.events.run import Run
 from pytest_mcp.investigation import alone, outcome
 from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import OutOfTime, Runner
-from pytest_mcp.running.attempt import Deadline
+from pytest_mcp.python.interpreter import Candidate
+from pytest_mcp.run.attempt import Deadline
+from pytest_mcp.run.model import Seeded
+from pytest_mcp.run.run import Run
 from tests.support.invented.records import execution, one_test, phase, session
 
 pytestmark = pytest.mark.anyio

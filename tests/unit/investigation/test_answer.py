@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_mcp.api.investigation import Kind
 from pytest_mcp.investigation import answer
 from pytest_mcp.investigation.alone import Alone, Reproduction, Seeds
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Effect, Order, Polluter
 from pytest_mcp.investigation.outcome import Letter, Outcome
+from pytest_mcp.investigation.result import Kind
 from pytest_mcp.investigation.suspects import Suspected
 from pytest_mcp.report.tokens import estimate
 from tests.support.page.pages import investigated

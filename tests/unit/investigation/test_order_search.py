@@ -9,11 +9,11 @@ import pytest
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.config.model import Options, configure
-from pytest_mcp.environments.interpreter import Candidate
-from pytest_mcp.events.run import Run
 from pytest_mcp.investigation.order import Effect, Order, OrderSearch, Suite
 from pytest_mcp.investigation.runner import OutOfTime, Runner
-from pytest_mcp.running.attempt import Deadline
+from pytest_mcp.python.interpreter import Candidate
+from pytest_mcp.run.attempt import Deadline
+from pytest_mcp.run.run import Run
 from tests.support.invented.records import execution, one_test, phase, session
 
 pytestmark = pytest.mark.anyio

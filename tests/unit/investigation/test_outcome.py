@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_mcp.events.collection import Refused, Selected
-from pytest_mcp.events.model import Event, ImportedElsewhere, Interrupted, Seeded, Started
 from pytest_mcp.investigation import outcome
 from pytest_mcp.investigation.outcome import Letter, Outcome
+from pytest_mcp.run.collection import Refused, Selected
+from pytest_mcp.run.model import Event, ImportedElsewhere, Interrupted, Seeded, Started
 from tests.support.invented.records import (
     absent,
     execution,

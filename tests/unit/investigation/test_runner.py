@@ -6,9 +6,9 @@ import anyio
 import pytest
 
 from pytest_mcp.config.model import Options, configure
-from pytest_mcp.environments.interpreter import Candidate
-from pytest_mcp.execution.stop_timeouts import OVERTIME_SECONDS
 from pytest_mcp.investigation.runner import OutOfTime, Runner, deadline_of_runs
+from pytest_mcp.process.stop_timeouts import OVERTIME_SECONDS
+from pytest_mcp.python.interpreter import Candidate
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.anyio

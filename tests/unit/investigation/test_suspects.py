@@ -5,13 +5,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pytest_mcp.changes.changed_lines import Lines
+from pytest_mcp.changed.changed_lines import Lines
 from pytest_mcp.config.model import Options, configure
-from pytest_mcp.environments.interpreter import Candidate
-from pytest_mcp.events.spectrum import Executed
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.investigation.suspects import lines_changed, of_run
-from pytest_mcp.running.attempt import Deadline
+from pytest_mcp.python.interpreter import Candidate
+from pytest_mcp.run.attempt import Deadline
+from pytest_mcp.run.spectrum import Executed
 from pytest_mcp.text import LONGEST_NAME
 from tests.support.invented.records import execution, one_test, phase, session
 from tests.support.waiting import PATIENCE

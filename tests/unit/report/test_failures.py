@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.events.model import Phase
 from pytest_mcp.report import failures
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.tracebacks import rendering
+from pytest_mcp.run.model import Phase
 from tests.support.invented.records import frame, ledger, one_test, phase, raised, skipped, uncollected
 
 NODE_ID = "test_a.py::test_one"

@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, ExecuteResult, PartialResult
-from pytest_mcp.events.collection import Collected, Selected
-from pytest_mcp.events.decode import Record, parse
-from pytest_mcp.events.model import Event, Started
 from pytest_mcp.report import discovery as discoveries
 from pytest_mcp.report.budget import fit_execution
 from pytest_mcp.report.report import of_execution
+from pytest_mcp.run.collection import Collected, Selected
+from pytest_mcp.run.decode import Record, parse
+from pytest_mcp.run.model import Event, Started
 from pytest_mcp.tools import dump
 from tests.support.invented.records import (
     absent,

@@ -10,13 +10,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_mcp.api.results import Verdict
-from pytest_mcp.events.collection import CollectionFailed, CollectionSkipped, Selected
-from pytest_mcp.events.decode import Record
-from pytest_mcp.events.exit import Exit
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.model import Event, Finished, Phase, SessionEnded, Started, Unreported
+from pytest_mcp.process.exit import Exit
 from pytest_mcp.report import verdict
 from pytest_mcp.report.verdict import Evidence, verdict_of
+from pytest_mcp.run.collection import CollectionFailed, CollectionSkipped, Selected
+from pytest_mcp.run.decode import Record
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.model import Event, Finished, Phase, SessionEnded, Started, Unreported
 from tests.support.invented.records import (
     absent,
     ended,

@@ -1,10 +1,10 @@
 """How far a run has come, in words."""
 
-from pytest_mcp.cli.colours import Painter
-from pytest_mcp.events.collection import Selected
-from pytest_mcp.events.model import Event, SessionStarted, Started
-from pytest_mcp.events.steps import Steps
+from pytest_mcp.run.collection import Selected
+from pytest_mcp.run.model import Event, SessionStarted, Started
+from pytest_mcp.run.steps import Steps
 from pytest_mcp.server import progress
+from pytest_mcp.terminal.colours import Painter
 from tests.support.invented.records import ledger, one_test, phase
 
 PLAIN = Painter(has_colours=False)

@@ -1,7 +1,7 @@
 """Advice in the words of the command line, as a person follows it in the working directory.
 
 In come sentences for agents and operators, whose commands are run in the root; out come the words that a person types.
-Which advice is given is decided in `environments/advice.py` and `report/environment/readiness.py`.
+Which advice is given is decided in `python/advice.py` and `environment/readiness.py`.
 """
 
 import os
@@ -14,7 +14,8 @@ from pytest_mcp.api.advice import Advice, Sentence
 from pytest_mcp.api.errors import CallError, ExecutionFailed, InvalidParams
 from pytest_mcp.cli.arguments import tool_flags
 from pytest_mcp.cli.arguments.tool_flags import Arguments
-from pytest_mcp.environments import git_files, host
+from pytest_mcp.environment import host
+from pytest_mcp.python import git_files
 
 ELSEWHERE = "cd into the project's folder, or name it with --root."
 # The commands that call the tools.

@@ -10,10 +10,10 @@ from typing import Any
 
 from pytest_mcp.cli import child_ahead
 from pytest_mcp.cli.loading import loading
-from pytest_mcp.cli.output import MISUSE, print_message, show
 from pytest_mcp.config.model import Config
 from pytest_mcp.config.options import LoadConfig
-from pytest_mcp.execution.start import Waiting
+from pytest_mcp.process.start import Waiting
+from pytest_mcp.terminal.output import MISUSE, print_message, show
 
 _TOOLS = "discover_tests, execute_tests, explain_environment, investigate_failure or, with --history, test_history"
 # Tools that start one child for a call.

@@ -22,12 +22,12 @@ from pytest_mcp.cli.arguments import tool_flags, typed_advice, typed_paths
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.members import Parts
-from pytest_mcp.cli.output import show, show_on_stderr
-from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.model import LEAST_REPLY_BYTES, LEAST_TOKENS
 from pytest_mcp.config.options import LoadConfig
-from pytest_mcp.environments import by_environment
-from pytest_mcp.running.project import Project
+from pytest_mcp.python import by_environment
+from pytest_mcp.run.project import Project
+from pytest_mcp.terminal.capabilities import Screen
+from pytest_mcp.terminal.output import show, show_on_stderr
 from pytest_mcp.tools import BY_NAME
 
 

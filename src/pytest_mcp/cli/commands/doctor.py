@@ -23,20 +23,21 @@ import anyio
 from pytest_mcp.api import targets
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.results import ExplainResult
-from pytest_mcp.cli import found_entries, mcp_client, render_doctor, terminal
+from pytest_mcp.cli import found_entries, mcp_client, render_doctor
 from pytest_mcp.cli.arguments import typed_advice, typed_paths
 from pytest_mcp.cli.arguments.typed_advice import Typist
 from pytest_mcp.cli.arguments.typed_url import checked_url
 from pytest_mcp.cli.found_entries import FoundEntry
 from pytest_mcp.cli.mcp_client import Examination, Handshake, Target, server_command
-from pytest_mcp.cli.output import can_show, show
 from pytest_mcp.cli.render_doctor import Style
 from pytest_mcp.cli.setup.plan import this_machine
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, ConfigError
 from pytest_mcp.config.options import LoadConfig, server_flags, typed_flags
-from pytest_mcp.environments import nearby
-from pytest_mcp.environments.interpreter import OPERATORS_CHOICE
-from pytest_mcp.report.environment.readiness import Standing
+from pytest_mcp.environment.readiness import Standing
+from pytest_mcp.python import nearby
+from pytest_mcp.python.interpreter import OPERATORS_CHOICE
+from pytest_mcp.terminal import capabilities
+from pytest_mcp.terminal.output import can_show, show
 from pytest_mcp.text import in_line
 
 TOOL = "explain_environment"
@@ -149,7 +150,7 @@ def _examine(subject: Subject, options: argparse.Namespace, environment: Mapping
 
 def _style(environment: Mapping[str, str]) -> Style:
     marks = render_doctor.MARKS if can_show("".join(render_doctor.MARKS.values())) else render_doctor.ASCII_MARKS
-    return Style(marks, terminal.screen(environment).out)
+    return Style(marks, capabilities.screen(environment).out)
 
 
 def _standing(found: Examination, subject: Subject) -> Standing:

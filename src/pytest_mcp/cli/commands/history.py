@@ -7,16 +7,17 @@ the server does, and a history that exists. `--json` prints the tool's answer un
 import argparse
 import os
 
-from pytest_mcp.api.history import HistoryResult
-from pytest_mcp.cli import exit_codes, local_call, render_history
+from pytest_mcp.cli import exit_codes, local_call
 from pytest_mcp.cli.arguments import tool_flags
 from pytest_mcp.cli.arguments.tool_flags import Arguments
 from pytest_mcp.cli.local_call import ToolCommand
-from pytest_mcp.cli.output import can_show, show
-from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import MAX_TOKENS, ConfigError
 from pytest_mcp.config.options import LoadConfig
+from pytest_mcp.history import terminal
+from pytest_mcp.history.answer import HistoryResult
+from pytest_mcp.terminal.capabilities import Screen
+from pytest_mcp.terminal.output import can_show, show
 from pytest_mcp.text import in_line
 from pytest_mcp.tools import test_history
 
@@ -60,4 +61,4 @@ def _check_file(address: str) -> None:
 
 
 def _print(_known: object, result: HistoryResult, screen: Screen) -> None:
-    show("\n".join(render_history.of(result, screen.out, has_bars=can_show(render_history.BARS))))
+    show("\n".join(terminal.of(result, screen.out, has_bars=can_show(terminal.BARS))))

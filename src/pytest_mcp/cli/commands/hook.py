@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from pytest_mcp.cli.output import show
 from pytest_mcp.config.options import LoadConfig
+from pytest_mcp.terminal.output import show
 
 # A longer call is not looked at. What a person or an agent types to run tests has a hundredth of it.
 LONGEST = 64 * 1024

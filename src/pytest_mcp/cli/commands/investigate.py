@@ -10,15 +10,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from pytest_mcp.api.investigation import InvestigateResult
-from pytest_mcp.cli import exit_codes, local_call, render_investigation
+from pytest_mcp.cli import exit_codes, local_call
 from pytest_mcp.cli.arguments import tool_flags, typed_paths
 from pytest_mcp.cli.files import page_file
 from pytest_mcp.cli.files.page_file import PageFile
 from pytest_mcp.cli.local_call import ToolCommand
-from pytest_mcp.cli.output import show
-from pytest_mcp.cli.terminal import Screen
 from pytest_mcp.config.options import LoadConfig, typed_flags
+from pytest_mcp.investigation import terminal
+from pytest_mcp.investigation.result import InvestigateResult
+from pytest_mcp.terminal.capabilities import Screen
+from pytest_mcp.terminal.output import show
 from pytest_mcp.tools import BY_NAME
 
 TOOL = BY_NAME["investigate_failure"]
@@ -48,4 +49,4 @@ def _with_page(command: ToolCommand, file: PageFile, options: argparse.Namespace
 
 def _print(_known: object, result: InvestigateResult, screen: Screen, *, settings: list[str], root: Path) -> None:
     again = typed_paths.again(result.rerun, settings, root)
-    show("\n".join(render_investigation.of(result, screen.out, again=again)))
+    show("\n".join(terminal.of(result, screen.out, again=again)))

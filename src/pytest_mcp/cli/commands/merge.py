@@ -15,10 +15,9 @@ from typing import BinaryIO
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import exit_codes, render, terminal
+from pytest_mcp.cli import exit_codes, render
 from pytest_mcp.cli.arguments import tool_flags
 from pytest_mcp.cli.files import page_file
-from pytest_mcp.cli.output import USAGE_ERROR, print_message, show
 from pytest_mcp.config.model import MAX_REPLY_BYTES
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.page.content import Origin
@@ -26,6 +25,8 @@ from pytest_mcp.report import all_shards, budget, serialize, shard_file
 from pytest_mcp.report.all_shards import ShardGiven
 from pytest_mcp.report.report import Report
 from pytest_mcp.report.shard_file import NotAReport
+from pytest_mcp.terminal import capabilities
+from pytest_mcp.terminal.output import USAGE_ERROR, print_message, show
 from pytest_mcp.text import in_line
 from pytest_mcp.tools import dump
 
@@ -60,7 +61,7 @@ def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:
     if options.json:
         show(serialize.line(serialize.safe(dump(_answer(merged, ExecuteTests())))))
     else:
-        painter = terminal.screen(os.environ).out
+        painter = capabilities.screen(os.environ).out
         answer = _answer(merged, ExecuteTests().model_copy(update={"max_tokens": MOST_TOKENS}))
         show("\n".join(render.of_run(merged, answer, painter, again=_again(answer), by_detail=False)))
     unwritten = page.write(merged, _origin(options.reports)) if page else None

@@ -12,8 +12,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element, ParseError, SubElement
 
-from pytest_mcp.cli.output import UNWRITTEN, print_message
 from pytest_mcp.report.report import Report
+from pytest_mcp.terminal.output import UNWRITTEN, print_message
 from pytest_mcp.text import in_line
 
 OPTION = "--junitxml="

@@ -20,13 +20,13 @@ from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.cli import render
 from pytest_mcp.cli.arguments import tool_flags
 from pytest_mcp.cli.arguments.tool_flags import Arguments
-from pytest_mcp.cli.colours import Painter
-from pytest_mcp.cli.output import UNWRITTEN, print_message
 from pytest_mcp.config.model import MAX_REPLY_BYTES, Config, ConfigError
 from pytest_mcp.config.options import typed_flags
-from pytest_mcp.environments import git_files
+from pytest_mcp.python import git_files
 from pytest_mcp.report import budget
 from pytest_mcp.report.report import Report, of_no_run
+from pytest_mcp.terminal.colours import Painter
+from pytest_mcp.terminal.output import UNWRITTEN, print_message
 from pytest_mcp.text import in_line
 
 if TYPE_CHECKING:
@@ -126,18 +126,17 @@ def of_investigation(known: "Findings | CallError", origin: "Origin", created: s
     """The page of `investigate --html`."""
     if isinstance(known, CallError):
         return of_report(of_no_run(known), origin, created)
-    from pytest_mcp.cli import render_investigation  # noqa: PLC0415
-    from pytest_mcp.investigation import answer  # noqa: PLC0415
-    from pytest_mcp.page import frame, investigation  # noqa: PLC0415
+    from pytest_mcp.investigation import answer, page, terminal  # noqa: PLC0415
+    from pytest_mcp.page import frame  # noqa: PLC0415
 
     result = answer.of(known)
     outcomes = {"alone": known.alone.outcomes}
     if known.base is not None:
         outcomes[f"at {known.base.name}"] = known.base.outcomes
     runs = {place: [(each.letter, each.seconds) for each in made] for place, made in outcomes.items()}
-    found = investigation.Investigated(known.node_id, result, runs, known.failure, known.environment)
-    plain = "\n".join(render_investigation.of(result, _PLAIN, again=_again(result.rerun, origin)))
-    return frame.file(investigation.of(found, origin, created=created, most=frame.room(plain)), plain)
+    found = page.Investigated(known.node_id, result, runs, known.failure, known.environment)
+    plain = "\n".join(terminal.of(result, _PLAIN, again=_again(result.rerun, origin)))
+    return frame.file(page.of(found, origin, created=created, most=frame.room(plain)), plain)
 
 
 class PageFile:

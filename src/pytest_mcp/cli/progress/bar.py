@@ -11,13 +11,13 @@ from contextlib import suppress
 
 import anyio
 
-from pytest_mcp.cli import terminal
 from pytest_mcp.cli.progress import line
 from pytest_mcp.cli.progress.log import Log
-from pytest_mcp.cli.terminal import Screen
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.steps import Steps
-from pytest_mcp.execution.folder.report_file import POLL_SECONDS
+from pytest_mcp.process.report_file import POLL_SECONDS
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.steps import Steps
+from pytest_mcp.terminal import capabilities
+from pytest_mcp.terminal.capabilities import Screen
 
 # A shorter run shows no progress line.
 REDRAW_SECONDS = 0.2
@@ -86,8 +86,8 @@ class ProgressBar:
         return () if self.log is None else self.log.long_tests(self.seconds)
 
     def _draw(self) -> None:
-        if terminal.is_in_foreground(sys.stderr):
-            width = terminal.width(sys.stderr)
+        if capabilities.is_in_foreground(sys.stderr):
+            width = capabilities.width(sys.stderr)
             long = self.log.longest(self.seconds) if self.log is not None else None
             text = line.line(self.ledger, self.seconds, width=width, painter=self.screen.err, long=long)
             self._write(_ERASE_LINE + text)

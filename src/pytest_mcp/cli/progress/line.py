@@ -1,11 +1,11 @@
 """The progress of a run as one line for a terminal. When it is drawn is decided in `bar`. Pure."""
 
 from pytest_mcp import text
-from pytest_mcp.cli import colours
-from pytest_mcp.cli.colours import Painter
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.steps import Steps
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.steps import Steps
 from pytest_mcp.server import progress
+from pytest_mcp.terminal import colours
+from pytest_mcp.terminal.colours import Painter
 
 BAR_COLUMNS = 20
 # A file's name is not shown in fewer columns.

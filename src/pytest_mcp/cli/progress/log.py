@@ -7,10 +7,10 @@ is decided in `bar`. Pure.
 from collections import Counter
 from collections.abc import Iterator
 
-from pytest_mcp.cli.colours import Painter
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.outcomes import TestRecord
 from pytest_mcp.report import failures
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.outcomes import TestRecord
+from pytest_mcp.terminal.colours import Painter
 from pytest_mcp.text import cut_middle, safe_line, span
 
 # A test that runs longer than this is named, and again each time that this has doubled.

@@ -12,8 +12,8 @@ import anyio
 from pytest_mcp.cli.setup.clients import Client
 from pytest_mcp.cli.setup.plan import Plan
 from pytest_mcp.cli.setup.settings_file import Change, real
-from pytest_mcp.execution import process
-from pytest_mcp.execution.launch import Launch, SpawnError
+from pytest_mcp.process import process
+from pytest_mcp.process.launch import Launch, SpawnError
 from pytest_mcp.text import in_line
 
 # By client and whether to remove. Words in capitals are replaced, ARGS by any number of words.

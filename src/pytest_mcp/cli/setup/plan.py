@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from pytest_mcp.cli.setup.clients import Client, Level
 from pytest_mcp.cli.setup.settings_file import SettingsError, real
 from pytest_mcp.config.model import TOKEN_VARIABLE, ConfigError
-from pytest_mcp.environments import files
+from pytest_mcp.python import files
 
 
 class Machine(NamedTuple):

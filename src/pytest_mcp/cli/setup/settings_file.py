@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pytest_mcp.cli.setup import json_text, toml_text
-from pytest_mcp.environments import git_files
+from pytest_mcp.python import git_files
 from pytest_mcp.text import safe, safe_line
 
 FORMATS = {".json": json_text, ".jsonc": json_text, ".toml": toml_text}

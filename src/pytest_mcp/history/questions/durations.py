@@ -11,7 +11,7 @@ from math import comb, exp, log
 from statistics import median
 from typing import NamedTuple
 
-from pytest_mcp.api.history import ChangedDuration
+from pytest_mcp.history.answer import ChangedDuration
 from pytest_mcp.history.runs import PastRun
 
 # A run with fewer tests does not tell a slow machine from a slow test. Small suites make do with three.

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pytest_mcp.api.history import FailingTests, HistoryResult
 from pytest_mcp.api.results import OmittedTests
+from pytest_mcp.history.answer import FailingTests, HistoryResult
 from pytest_mcp.history.runs import OMITTED, PastRun, Scope, find_names, find_runs, ids_below, recent
 
 # The most failing tests that are looked into, those that failed last first.

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import groupby
 
-from pytest_mcp.api.history import FlakyTest, HistoryResult
+from pytest_mcp.history.answer import FlakyTest, HistoryResult
 from pytest_mcp.history.runs import (
     EVERYTHING,
     PastResult,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import median, quantiles
 
 from pytest_mcp.api.errors import Fault, InvalidParams
-from pytest_mcp.api.history import HistoryResult, OneTest
+from pytest_mcp.history.answer import HistoryResult, OneTest
 from pytest_mcp.history.questions import durations, flaky, slow
 from pytest_mcp.history.runs import (
     EMPTY,

@@ -8,10 +8,19 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from statistics import median
 
-from pytest_mcp.api.history import ChangedDuration, Durations, HistoryResult, SlowTest
+from pytest_mcp.history.answer import ChangedDuration, Durations, HistoryResult, SlowTest
 from pytest_mcp.history.questions import durations
 from pytest_mcp.history.questions.durations import Timings
-from pytest_mcp.history.runs import EVERYTHING, PastRun, Runs, Scope, find_names, ids_below, marks, recent
+from pytest_mcp.history.runs import (
+    EVERYTHING,
+    PastRun,
+    Runs,
+    Scope,
+    find_names,
+    ids_below,
+    marks,
+    recent,
+)
 
 # What is read: the slowest tests in the newest runs. Together they bound the time of a question.
 COMPARED_RUNS = 48

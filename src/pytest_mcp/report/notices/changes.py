@@ -6,8 +6,8 @@ the whole suite.
 
 from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import ExecuteTests, Request
-from pytest_mcp.events.run import Run
 from pytest_mcp.report import targets_not_run
+from pytest_mcp.run.run import Run
 from pytest_mcp.text import few, in_line, label
 
 _BY_WORKERS = "pytest-xdist's workers chose the tests themselves"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pytest_mcp.api.requests import Request
 from pytest_mcp.config import memory
-from pytest_mcp.events.run import Run
+from pytest_mcp.run.run import Run
 
 # How Python, numpy, C++ and the system say that there is no memory left. A thread needs memory for its stack.
 _LACKING = re.compile(r"MemoryError|Cannot allocate memory|can't start new thread|bad_alloc|[Oo]ut of memory")

@@ -9,9 +9,9 @@ from difflib import get_close_matches
 from pytest_mcp.api import expressions
 from pytest_mcp.api.requests import Request
 from pytest_mcp.api.targets import MAX_LENGTH
-from pytest_mcp.events.collection import NothingSelected
-from pytest_mcp.events.run import Run
 from pytest_mcp.report import targets_not_run
+from pytest_mcp.run.collection import NothingSelected
+from pytest_mcp.run.run import Run
 from pytest_mcp.text import few, in_line, label, quoted
 
 # A mark that may have been meant is searched among this many marks of at most this length.

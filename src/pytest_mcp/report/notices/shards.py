@@ -1,8 +1,8 @@
 """The notice on a shard: how much of the suite it is. Pure."""
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.events.run import Run
 from pytest_mcp.report import shard
+from pytest_mcp.run.run import Run
 
 
 def of_run(run: Run[ExecuteTests]) -> list[str]:

@@ -7,9 +7,9 @@ from collections import Counter
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
-from pytest_mcp.events.collection import CollectionSkipped
-from pytest_mcp.events.ledger import Ledger
 from pytest_mcp.report import failures
+from pytest_mcp.run.collection import CollectionSkipped
+from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.text import cut_middle, few, quoted
 
 # How many reasons for skips a notice names, the most frequent first, and how many beside failures.

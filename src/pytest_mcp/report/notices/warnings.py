@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_mcp.api.requests import ExecuteTests, Request
-from pytest_mcp.events.model import Warned
-from pytest_mcp.events.run import Run
 from pytest_mcp.report import grouping, places
+from pytest_mcp.run.model import Warned
+from pytest_mcp.run.run import Run
 from pytest_mcp.text import cut_middle, few, label, safe_line
 
 # How many categories of other warnings have a sentence, the most frequent first; the rest is counted.

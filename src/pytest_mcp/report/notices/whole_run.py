@@ -8,10 +8,10 @@ from itertools import chain
 
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.run import Run
 from pytest_mcp.report import pytest_output
 from pytest_mcp.report.notices import changes, memory, selection, skips, warnings, workers
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.run import Run
 from pytest_mcp.text import few, in_line, label, quoted
 
 # pytest's exit code for an interruption, by which xdist stops at maxfail.

@@ -4,8 +4,8 @@ Pure. In comes the run; out come sentences. A run without workers that asks for 
 """
 
 from pytest_mcp.api.requests import ExecuteTests, Request
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.run import Run
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.run import Run
 from pytest_mcp.text import few, quoted
 
 

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 
 from pytest_mcp.config.endpoint import Endpoint
 from pytest_mcp.config.model import Config
-from pytest_mcp.execution.background import alongside
+from pytest_mcp.process.background import alongside
 from pytest_mcp.server.app import create
 from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.http.connection import IDLE_SECONDS, Connection

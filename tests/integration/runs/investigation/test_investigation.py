@@ -9,17 +9,17 @@ from typing import Any
 import anyio
 import pytest
 
-from pytest_mcp.api.investigation import InvestigateResult
-from pytest_mcp.environments.interpreter import Candidate
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.steps import Steps
 from pytest_mcp.investigation import alone, answer, base, suspects
 from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import BaseSearch
+from pytest_mcp.investigation.result import InvestigateResult
 from pytest_mcp.investigation.runner import Runner
-from pytest_mcp.running.attempt import Deadline
-from pytest_mcp.running.project import Project
+from pytest_mcp.python.interpreter import Candidate
+from pytest_mcp.run.attempt import Deadline
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.project import Project
+from pytest_mcp.run.steps import Steps
 from pytest_mcp.tools import BY_NAME
 from tests.support.git import git
 from tests.support.projects.investigation_corpus import BASE, BROKEN_SHOP, GOOD, HASH, ORDER, UNCOLLECTED, VICTIM, Truth

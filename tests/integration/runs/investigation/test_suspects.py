@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import pytest
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.changes.changed_lines import Lines
-from pytest_mcp.environments import interpreter
-from pytest_mcp.events.run import Run
-from pytest_mcp.execution.job import Trace
+from pytest_mcp.changed.changed_lines import Lines
 from pytest_mcp.investigation import alone
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.investigation.suspects import Suspect, Suspected, of_run, suspects, traced
-from pytest_mcp.running.attempt import Deadline
+from pytest_mcp.process.job import Trace
+from pytest_mcp.python import interpreter
+from pytest_mcp.run.attempt import Deadline
+from pytest_mcp.run.run import Run
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import Workbench
 

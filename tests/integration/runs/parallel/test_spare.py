@@ -14,8 +14,8 @@ import pytest
 
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.config.model import Config
-from pytest_mcp.environments import interpreter
-from pytest_mcp.execution.spare import Spare
+from pytest_mcp.process.spare import Spare
+from pytest_mcp.python import interpreter
 from tests.support.leftovers import children
 from tests.support.runs.standby import execute, waiting_child
 from tests.support.waiting import until

@@ -249,15 +249,13 @@ def pytest_runtest_logreport(report):
 async def test_what_each_worker_was_doing_is_reported_when_the_run_is_interrupted(bench: Workbench) -> None:
     """As at a time limit: the controller gets SIGINT, here from a test as soon as both workers are busy."""
     source = """
-import os, pathlib, signal, time
-def hang(): time.sleep(600)
+import functools, os, pathlib, signal, time
+def hang(begin): begin(); time.sleep(600)
 def test_one():
-    pathlib.Path("one").touch()
-    hang()
+    hang(pathlib.Path("one").touch)
 def test_two():
     while not pathlib.Path("one").exists(): pass
-    os.kill(os.getppid(), signal.SIGINT)
-    hang()
+    hang(functools.partial(os.kill, os.getppid(), signal.SIGINT))
 """
     bench.write({"test_a.py": source})
 
@@ -266,7 +264,7 @@ def test_two():
     assert failure.data["error_type"] == "interrupted"
     assert sorted(failure.data["partial"]["running"]) == ["test_a.py::test_one", "test_a.py::test_two"]
     lines = failure.message.splitlines()
-    for name, line in (("test_one", 5), ("test_two", 9)):
+    for name, line in (("test_one", 4), ("test_two", 7)):
         start = lines.index(f"running: test_a.py::{name}")
         assert lines[start + 1 : start + 3] == [
             f"stack| test_a.py:{line}: in {name}",

@@ -13,9 +13,9 @@ from mcp.client.extension import advertise
 from mcp.server import apps
 
 from pytest_mcp.config.model import History
-from pytest_mcp.execution import additions
 from pytest_mcp.history import recorder, remarks
 from pytest_mcp.page import document
+from pytest_mcp.process import additions
 from pytest_mcp.report import coverage
 from pytest_mcp.report.notices import whole_run
 from pytest_mcp.server import app, mcp_app, progress

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.environments import interpreter
-from pytest_mcp.execution.spare import Spare
+from pytest_mcp.process.spare import Spare
+from pytest_mcp.python import interpreter
 from tests.support.runs.standby import execute
 from tests.support.waiting import until
 from tests.support.workbench import PYTESTS, Workbench

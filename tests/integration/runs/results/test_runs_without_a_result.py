@@ -8,11 +8,10 @@ import pytest
 from pytest_mcp import engine
 from pytest_mcp.api.errors import ExecutionFailed
 from pytest_mcp.config.model import Options, configure
-from pytest_mcp.events.model import Started
-from pytest_mcp.execution import process, start
-from pytest_mcp.execution.folder import report_file
+from pytest_mcp.process import process, report_file, start
 from pytest_mcp.report import no_result
 from pytest_mcp.report.report import of_execution
+from pytest_mcp.run.model import Started
 from tests.support.invented.records import execution, one_test, phase, session
 from tests.support.invented.surveys import HELLO
 from tests.support.waiting import limits_until, processes_in

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from pytest_mcp.api.errors import ExecutionFailed
-from pytest_mcp.environments import interpreter
-from pytest_mcp.execution.folder import report_file
-from pytest_mcp.execution.spare import Spare
+from pytest_mcp.process import report_file
+from pytest_mcp.process.spare import Spare
+from pytest_mcp.python import interpreter
 from tests.support.runs.standby import execute, waiting_child
 from tests.support.waiting import PATIENCE, until
 from tests.support.workbench import Workbench

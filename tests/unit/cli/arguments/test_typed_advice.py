@@ -11,9 +11,9 @@ from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams, RunEnvi
 from pytest_mcp.cli import render
 from pytest_mcp.cli.arguments import typed_advice
 from pytest_mcp.cli.arguments.typed_advice import Typist
-from pytest_mcp.cli.colours import Painter
-from pytest_mcp.environments import advice
-from pytest_mcp.report.environment import readiness
+from pytest_mcp.environment import readiness
+from pytest_mcp.python import advice
+from pytest_mcp.terminal.colours import Painter
 from tests.support.git import git
 
 INSTALL = "python3 -m venv .venv && .venv/bin/python -m pip install pytest"

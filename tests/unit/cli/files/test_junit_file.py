@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pytest_mcp.cli.files.junit_file import JUnitFile
-from pytest_mcp.cli.output import UNWRITTEN
+from pytest_mcp.terminal.output import UNWRITTEN
 
 SUITE = '<testsuites><testsuite name="shop" tests="3"><testcase name="test_é" /></testsuite></testsuites>'
 RUNS = [("a", None), ("b", "was killed"), ("c", None)]

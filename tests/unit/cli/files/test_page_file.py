@@ -8,8 +8,8 @@ import pytest
 
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.cli.files.page_file import PageFile
-from pytest_mcp.cli.output import UNWRITTEN
 from pytest_mcp.report.report import of_no_run
+from pytest_mcp.terminal.output import UNWRITTEN
 from tests.support.page.pages import ORIGIN
 
 ERROR = of_no_run(ExecutionFailed("environment", "no usable Python was found", RunFacts()))

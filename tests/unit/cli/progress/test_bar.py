@@ -3,15 +3,15 @@
 import anyio
 import pytest
 
-from pytest_mcp.cli import terminal
 from pytest_mcp.cli.progress.bar import ProgressBar
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.model import Hello
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.model import Hello
+from pytest_mcp.terminal import capabilities
 
 
 @pytest.mark.anyio
 async def test_what_a_child_said_since_its_report_was_last_read_counts() -> None:
-    bar = ProgressBar(terminal.screen({}), None)
+    bar = ProgressBar(capabilities.screen({}), None)
     learned = []
 
     async def learn() -> None:
@@ -27,4 +27,4 @@ async def test_what_a_child_said_since_its_report_was_last_read_counts() -> None
 
 @pytest.mark.anyio
 async def test_a_run_whose_child_says_nothing_has_not_begun() -> None:
-    assert not await ProgressBar(terminal.screen({}), None).learn_whether_it_has_begun()
+    assert not await ProgressBar(capabilities.screen({}), None).learn_whether_it_has_begun()

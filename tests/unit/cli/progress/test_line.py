@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.cli import colours
-from pytest_mcp.cli.colours import Painter
 from pytest_mcp.cli.progress import line as progress_line
-from pytest_mcp.events.collection import Selected
-from pytest_mcp.events.model import Event, SessionStarted, Started
+from pytest_mcp.run.collection import Selected
+from pytest_mcp.run.model import Event, SessionStarted, Started
+from pytest_mcp.terminal import colours
+from pytest_mcp.terminal.colours import Painter
 from tests.support.invented.records import finished, item, ledger, one_test, phase
 
 PLAIN = Painter(has_colours=False)

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 
-from pytest_mcp.cli.colours import Painter
 from pytest_mcp.cli.progress.log import MOST_FAILURES, Log
-from pytest_mcp.events.collection import Selected
-from pytest_mcp.events.ledger import Ledger
-from pytest_mcp.events.model import Event, SessionStarted, Started
-from pytest_mcp.events.workers import Distributed
+from pytest_mcp.run.collection import Selected
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.model import Event, SessionStarted, Started
+from pytest_mcp.run.workers import Distributed
+from pytest_mcp.terminal.colours import Painter
 from tests.support.invented.records import ended, finished, one_test, phase, raised, uncollected
 
 A, B = "tests/test_a.py", "tests/test_b.py"

@@ -2,7 +2,7 @@
 
 import math
 
-from pytest_mcp.api.history import Durations
+from pytest_mcp.history.answer import Durations
 from pytest_mcp.history.questions import failing, flaky, one_test, slow
 from pytest_mcp.history.remarks import Remark, remarks
 from pytest_mcp.history.rows import TestRow

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from pytest_mcp.api.history import ChangedDuration
+from pytest_mcp.history.answer import ChangedDuration
 from pytest_mcp.history.questions import durations
 from pytest_mcp.history.questions.durations import Timings
 from pytest_mcp.history.runs import PastRun

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from pytest_mcp.api.history import FlakyTest
+from pytest_mcp.history.answer import FlakyTest
 from pytest_mcp.history.questions import flaky
 from pytest_mcp.history.rows import TestRow
 from pytest_mcp.history.runs import recent

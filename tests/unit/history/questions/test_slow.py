@@ -4,7 +4,7 @@ import random
 import pytest
 
 from pytest_mcp.api.errors import InvalidParams
-from pytest_mcp.api.history import Durations
+from pytest_mcp.history.answer import Durations
 from pytest_mcp.history.questions import one_test, slow
 from pytest_mcp.history.rows import TestRow
 from tests.support.history.past_runs import Past

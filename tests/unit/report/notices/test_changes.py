@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from pytest_mcp.api.reach import Reach
-from pytest_mcp.events.collection import Deselected, Unreached
 from pytest_mcp.report.notices import changes, whole_run
+from pytest_mcp.run.collection import Deselected, Unreached
 from tests.support.invented.records import discovery, green, session
 from tests.support.invented.records import execution as executed
 

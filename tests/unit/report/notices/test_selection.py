@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.events.collection import Deselected, Marks, NothingSelected, Selected
-from pytest_mcp.events.model import Event
 from pytest_mcp.report.notices.selection import of_run
+from pytest_mcp.run.collection import Deselected, Marks, NothingSelected, Selected
+from pytest_mcp.run.model import Event
 from tests.support.invented.records import discovery, ended, execution, green, session
 from tests.support.workbench import Workbench
 

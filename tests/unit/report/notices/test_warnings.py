@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.events.ledger import KEPT_WARNINGS
-from pytest_mcp.events.model import Warned
 from pytest_mcp.report.notices.warnings import MOST_CATEGORIES, SHOWN_MESSAGE, of_run
+from pytest_mcp.run.ledger import KEPT_WARNINGS
+from pytest_mcp.run.model import Warned
 from tests.support.invented.records import discovery, execution, green
 from tests.support.runs.shared_runs import Answers, on_each
 from tests.support.workbench import Workbench

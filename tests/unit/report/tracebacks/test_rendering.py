@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.events.model import Phase
 from pytest_mcp.report import failures
 from pytest_mcp.report.tracebacks import rendering
 from pytest_mcp.report.tracebacks.frames import MOST_VARIABLES, VALUES_CHARACTERS, VARIABLE_CHARACTERS
 from pytest_mcp.report.tracebacks.rendering import TEXT_CHARACTERS
 from pytest_mcp.report.tracebacks.style import CAPTURED_LINES, Style, reductions
+from pytest_mcp.run.model import Phase
 from tests.support.invented.records import frame, ledger, phase, raised
 
 TEST = ("tests/test_cart.py:7", "test_total", "assert total(cart) == 3")

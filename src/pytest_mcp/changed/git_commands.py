@@ -1,0 +1,312 @@
+"""The git repository of a project, and the only module that starts git.
+
+A call opens its repository once and hands it on. Which commands git is given is decided here: each is safe in a
+repository whose `.git/config` names programs (fsmonitor, hooks, external diffs, transports), and none of those is
+started. The exception are filters: git compares a file as its attributes say, so their `clean` programs run as in
+`git status`. Nothing of the repository is written: git gets a private copy of the index, since `git diff` rewrites the
+index that it reads. What git writes whenever it reads an index of its own kind remains: the time stamp of a split
+index's shared file, and the trees of a sparse one that it must expand. A ref reaches git on stdin, or as the hash that
+it stands for. What the output means is decided in `listings`.
+"""
+
+import os
+import shlex
+import stat
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from pytest_mcp.config.model import Config
+from pytest_mcp.process import process, run_folder
+from pytest_mcp.process.background import in_thread
+from pytest_mcp.process.exit import Exit
+from pytest_mcp.process.launch import SpawnError
+from pytest_mcp.process.run_folder import FolderError
+from pytest_mcp.python import git_files
+from pytest_mcp.python.managers import query
+from pytest_mcp.python.managers.query import Question, Unanswered
+
+# For one command. A repository can make git hang, by a pipe in place of a file for example.
+GIT_SECONDS = 20
+# A few objects can stand for a tree of millions of files, all of which git would list in memory.
+MOST_MEMORY = 2 * 1024**3
+# One listing: about half a million files.
+MOST_OUTPUT = 64 * 1024 * 1024
+# An index of a million files is half as large.
+LARGEST_INDEX = 256 * 1024 * 1024
+# The default branch is the first of these that exists.
+BRANCHES = (
+    *("refs/remotes/origin/HEAD", "refs/heads/main", "refs/remotes/origin/main"),
+    *("refs/heads/master", "refs/remotes/origin/master"),
+)
+
+_OPTIONS = (
+    "--no-pager",
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "core.untrackedCache=false"),
+    # Else the private index could be written as a split one, whose shared file is in the repository.
+    *("-c", "core.splitIndex=false"),
+    # Else a file that was only touched is a difference.
+    *("-c", "diff.autoRefreshIndex=true"),
+    # The order does not matter, and the file that it is read from can be a pipe.
+    *("-c", "diff.orderFile=/dev/null"),
+    # A folder of the project that looks like a bare repository is not taken for one.
+    *("-c", "safe.bareRepository=explicit"),
+)
+_VARIABLES: Mapping[str, str] = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    # A partial clone fetches what is missing, with programs that its configuration names. Older versions of git know
+    # only the second variable.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "LC_ALL": "C",
+}
+# In one call of `rev-parse`, which ends at the first name that does not exist: a pattern need not match. The branches
+# that exist are listed twice, by hash and by name.
+_PATTERNS = tuple(f"--glob={name[:-1]}[{name[-1]}]" for name in BRANCHES)
+_OPENING = ("rev-parse", "--show-toplevel", "--git-path", "index", "HEAD", *_PATTERNS, "--symbolic")
+_STATUS = ("status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames")
+_DIFF = (
+    *("diff", "--raw", "-z", "--no-abbrev", "--no-renames"),
+    *("--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"),
+)
+# Behind the list of files, the numbers of the lines that differ. A change of line ends alone is none.
+_LINES = ("--patch", "--unified=0", "--inter-hunk-context=0", "--no-prefix", "--ignore-cr-at-eol")
+# A larger file counts as binary there. No person writes so much source into one.
+_LARGEST_TEXT = ("-c", "core.bigFileThreshold=2m")
+# What an index contains that git must not write, even privately: the mode of a submodule, since the git that looks into
+# one would write to the submodule's index; and the marks of a split one, which could name submodules, and of a sparse
+# one, for which git creates objects.
+_UNWRITTEN = ((0o160000).to_bytes(4, "big"), b"link", b"sdir")
+# What git exits with if a name does not exist, and how many lines it has printed by then: the index and HEAD.
+_FATAL = 128
+_LEAST_LINES = 2
+# What git says when another user owns the repository.
+_FOREIGN = "dubious ownership"
+
+
+class Refused(Exception):
+    """Changes cannot be asked for here or with this ref; the message follows the name of the parameter."""
+
+
+class NoRepository(Refused):
+    """There is no git or no repository that it reads."""
+
+
+class UnknownRef(Refused):
+    """The ref that was given names no commit."""
+
+
+class CannotTell(Exception):
+    """What changed cannot be told; the message says why. Every test counts as reached then."""
+
+
+class GitFailed(CannotTell):
+    """git exited with an error; the message repeats it."""
+
+
+class Outputs(NamedTuple):
+    """Of one look at the working tree. `diff` is empty if no commit was compared."""
+
+    status: bytes
+    diff: bytes
+
+
+class Index(NamedTuple):
+    """A private copy. If it `is_written`, git notes there which files it has read and found unchanged."""
+
+    path: Path
+    is_written: bool
+
+
+@dataclass(frozen=True)
+class Git:
+    """The program, for one checkout. No program below `top` is ever started."""
+
+    top: Path
+    program: Path
+    environment: Mapping[str, str]
+
+    async def ask(self, *arguments: str, given: bytes = b"", index: Index | None = None) -> bytes:
+        """What it prints. Raises CannotTell."""
+        ended, output = await self.run(*arguments, given=given, index=index)
+        if ended.code != 0:
+            raise GitFailed(str(query.complaint("git", ended)))
+        return output
+
+    async def run(self, *arguments: str, given: bytes = b"", index: Index | None = None) -> tuple[Exit, bytes]:
+        """The same with any exit code."""
+        launch = query.launch(_question(self.top, self.environment, arguments, index), self.program)
+        limited = replace(launch, max_memory=MOST_MEMORY)
+        try:
+            ended, output = await process.ask_for_bytes(limited, given, time_limit=GIT_SECONDS, most=MOST_OUTPUT)
+        except SpawnError as error:
+            raise CannotTell(f"git could not be started: {error}") from error
+        if ended.timed_out:
+            raise CannotTell(f"git did not answer within {GIT_SECONDS} seconds")
+        if ended.reason == "overflow":
+            raise CannotTell(f"git listed more than {MOST_OUTPUT // 1024**2} MiB of files")
+        if ended.code is None:
+            raise CannotTell(f"git was ended by {ended.signal}")
+        return ended, output
+
+
+@dataclass(frozen=True)
+class Repository:
+    """One checkout, as it was when a call opened it."""
+
+    git: Git
+    config: Config
+    # The file in which git keeps what is staged.
+    index: Path
+    # None before the first commit.
+    head: str | None
+    # The commits of those that exist.
+    branches: Mapping[str, str]
+    # Whether HEAD has a file in the project's folder.
+    has_root: bool
+
+    @property
+    def top(self) -> Path:
+        return self.git.top
+
+    @property
+    def root(self) -> Path:
+        """The project's folder, relative to the top."""
+        return self.config.root.relative_to(self.top)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        return self.git.environment
+
+    async def commits(self, names: Sequence[str]) -> list[str | None]:
+        """The hash of the commit that each name stands for; None if there is none."""
+        asked = "".join(f"{name}^{{commit}}\n" for name in names).encode()
+        told = await self.git.ask("cat-file", "--batch-check=%(objectname) %(objecttype)", given=asked)
+        found = [line.split(" ") for line in told.decode("utf-8", "replace").split("\n")[:-1]]
+        if len(found) != len(names):
+            raise CannotTell("git gave an answer that could not be read")
+        return [words[0] if words[1:] == ["commit"] else None for words in found]
+
+    async def merge_base(self, one: str, other: str) -> str | None:
+        """One common ancestor; None if there is none, which can be so in a shallow clone."""
+        ended, output = await self.git.run("merge-base", one, other)
+        if ended.code not in (0, 1):
+            raise GitFailed(str(query.complaint("git", ended)))
+        return output.decode().strip() or None
+
+    async def is_shallow(self) -> bool:
+        """Whether the clone lacks commits that its oldest ones come after."""
+        return (await self.git.ask("rev-parse", "--is-shallow-repository")).strip() == b"true"
+
+    async def look(self, commit: str | None, *, lines: bool = False) -> Outputs:
+        """What is not committed and, with a commit, all that differs from it."""
+        async with self._private_index() as index:
+            status = await self.git.ask(*_STATUS, index=index)
+            if commit is None:
+                return Outputs(status, b"")
+            diff = (*_LARGEST_TEXT, *_DIFF, *_LINES) if lines else _DIFF
+            return Outputs(status, await self.git.ask(*diff, commit, "--", index=index))
+
+    async def list_tree(self, commit: str) -> bytes:
+        """The commit's tree: records of `mode type hash size TAB path`."""
+        return await self.git.ask("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+
+    async def contents(self, hashes: Sequence[bytes]) -> bytes:
+        """The objects one after the other: each a line of `hash type size`, its content and a newline."""
+        return await self.git.ask("cat-file", "--batch", given=b"".join(name + b"\n" for name in hashes))
+
+    @asynccontextmanager
+    async def _private_index(self) -> AsyncIterator[Index]:
+        try:
+            folder = run_folder.make()
+        except FolderError as error:
+            raise CannotTell(str(error)) from error
+        try:
+            yield await in_thread(partial(_copy, self.index, folder.path / "index"))
+        except OSError as error:
+            raise CannotTell(f"git's index cannot be copied: {error.strerror}") from error
+        finally:
+            folder.remove()
+
+
+async def find(config: Config) -> Repository:
+    """The checkout that the root belongs to. Raises NoRepository if git does not read it."""
+    checkout = git_files.find(config.root)
+    if checkout is None:
+        raise NoRepository(f"needs a git repository, and {config.root} is not in one")
+    top = checkout.top
+    try:
+        program = query.find(_question(top, config.environment))
+    except Unanswered as error:
+        raise NoRepository(f"needs git, and {error}") from error
+    return await _opened(Git(top, program, config.environment), config)
+
+
+async def _opened(git: Git, config: Config) -> Repository:
+    root = config.root.relative_to(git.top)
+    ended, output = await git.run(*_OPENING, *_PATTERNS, *([] if root == Path() else [f"HEAD:{root.as_posix()}"]))
+    if ended.code not in (0, _FATAL) or not output:
+        raise _unreadable(git.top, str(query.complaint("git", ended)))
+    top = os.fsencode(git.top) + b"\n"
+    if not output.startswith(top):
+        # `core.worktree`, or a `.git` that git passes over.
+        seen = os.fsdecode(output.partition(b"\n")[0])
+        raise NoRepository(f"needs a repository of its own: the one of {git.top} is that of {seen} for git")
+    lines = os.fsdecode(output.removeprefix(top)).split("\n")
+    if len(lines) <= _LEAST_LINES:
+        raise CannotTell("git gave an answer that could not be read")
+    index, head, *rest = lines
+    return Repository(
+        git,
+        config,
+        index=git.top / index,
+        head=None if head == "HEAD" else head,
+        branches=dict(zip([line for line in rest if line in BRANCHES], rest, strict=False)),
+        has_root=ended.code == 0,
+    )
+
+
+def _unreadable(top: Path, complaint: str) -> NoRepository:
+    if _FOREIGN in complaint:
+        allow = f"git config --global --add safe.directory {shlex.quote(str(top))}"
+        return NoRepository(
+            f"needs a repository that git reads, and another user owns this one; if you trust it: {allow}"
+        )
+    return NoRepository(f"needs a repository that git reads; {complaint}")
+
+
+def _question(
+    top: Path, environment: Mapping[str, str], arguments: Sequence[str] = (), index: Index | None = None
+) -> Question:
+    settings = {**{name: None for name in environment if name.startswith("GIT_")}, **_VARIABLES}
+    if index is not None:
+        settings |= {"GIT_INDEX_FILE": str(index.path), "GIT_OPTIONAL_LOCKS": str(int(index.is_written))}
+    return Question("git", (*_OPTIONS, *arguments), top, environment, settings=settings, root=top)
+
+
+def _copy(index: Path, copy: Path) -> Index:
+    try:
+        # Opening a pipe would block.
+        opened = os.open(index, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        # Nothing is staged.
+        return Index(copy, is_written=False)
+    with os.fdopen(opened, "rb") as source:
+        found = os.fstat(opened)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_INDEX:
+            raise CannotTell("git's index is not a file that can be read")
+        content = source.read()
+    copy.write_bytes(content)
+    # git reads again what was written to since the index was: a copy that is newer would hide such a change.
+    os.utime(copy, ns=(found.st_atime_ns, found.st_mtime_ns))
+    is_written = not any(part in content for part in _UNWRITTEN)
+    if not is_written:
+        copy.with_name("index.lock").touch()
+    return Index(copy, is_written)

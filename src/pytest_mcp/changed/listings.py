@@ -1,0 +1,167 @@
+"""Parse git's lists of files: what differs, what is not committed, the tree of a commit.
+
+In come bytes as git prints them with `-z`; out come paths, modes, hashes and numbers of lines. Paths stay bytes. A tree
+or an index can contain any name, also one that leads out of the checkout: then nothing is compared.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from pytest_mcp.changed.git_commands import CannotTell
+
+# In one listing.
+MOST_ENTRIES = 300_000
+# No file system has longer paths; nobody has folders this deep.
+LONGEST_PATH = 4096
+DEEPEST_PATH = 100
+SUBMODULE = b"160000"
+LINK = b"120000"
+# Of a SHA-1 and of a SHA-256, in hexadecimal.
+_HASHES = (40, 64)
+_FORBIDDEN = frozenset({b"", b".", b"..", b".git"})
+# How many words stand before the path, by the kind of a record of `status`. A path can have spaces.
+_WORDS = {b"1": 8, b"u": 10, b"?": 1}
+# A submodule without changes inside, that is only staged.
+_SAME_SUBMODULE = b"S..."
+_REGULAR = frozenset({b"100644", b"100755"})
+# Where lines of the old file were, and where those of the new one are: the first line and, unless it is 1, the number.
+_HUNK = re.compile(rb"@@ -\d++(?:,(\d++))? \+(\d++)(?:,(\d++))? @@")
+_NEW_NAME = b"+++ "
+# In a name that git puts into quotes.
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_ESCAPED = dict(zip(b"abtnvfr", b"\a\b\t\n\v\f\r", strict=True))
+
+
+class Entry(NamedTuple):
+    mode: bytes
+    hash: bytes
+
+
+class Status(NamedTuple):
+    """What is not committed."""
+
+    # Tracked files that are not as HEAD has them, or not as they are staged.
+    tracked: set[bytes]
+    # Those of them that differ from every commit: conflicts, and submodules with changes inside.
+    unique: set[bytes]
+    # Not ignored. A repository inside, that is not a submodule, is one path.
+    untracked: set[bytes]
+
+
+class Hunk(NamedTuple):
+    """Lines that are new or replace others: the first, and how many. If there are none, lines behind it are gone."""
+
+    first: int
+    length: int
+
+
+class Difference(NamedTuple):
+    """What differs from a commit, and where: the hunks of regular files. The commit lacks those that are `new`."""
+
+    paths: set[bytes]
+    hunks: dict[bytes, list[Hunk]]
+    new: set[bytes]
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise CannotTell("git gave an answer that could not be read") from error
+
+
+@_reading()
+def parse_status(output: bytes) -> Status:
+    """Records of `1 XY submodule … path`, of `u … path` for a file with conflicts, and of `? path`; and of remarks."""
+    found: dict[bytes, set[bytes]] = {kind: set() for kind in _WORDS}
+    submodules: set[bytes] = set()
+    for record in _records(output):
+        kind = record.partition(b" ")[0]
+        if kind == b"#":
+            continue
+        before = _WORDS.get(kind, -1)
+        *words, path = record.split(b" ", max(before, 0))
+        if len(words) != before:
+            raise ValueError("no record of git status")
+        found[kind].add(_safe(path.removesuffix(b"/")))
+        if kind == b"1" and words[2].startswith(b"S") and words[2] != _SAME_SUBMODULE:
+            submodules.add(path)
+    return Status(found[b"1"] | found[b"u"], found[b"u"] | submodules, found[b"?"])
+
+
+@_reading()
+def parse_diff(output: bytes) -> Difference:
+    """Records of `:mode mode hash hash kind` and of a path, then the patch, if it was asked for."""
+    raw, _, patch = output.partition(b"\0\0")
+    records = list(_records(raw.removesuffix(b"\0") + b"\0")) if raw else []
+    modes = {_safe(path): described.split(b" ") for described, path in zip(records[::2], records[1::2], strict=True)}
+    if any(len(words) != 5 or not words[0].startswith(b":") for words in modes.values()):
+        raise ValueError("no record of git diff")
+    hunks = {path: each for path, each in _hunks(patch) if path in modes and modes[path][1] in _REGULAR}
+    return Difference({*modes}, hunks, {path for path, words in modes.items() if words[4] == b"A"})
+
+
+@_reading()
+def parse_sizes(output: bytes) -> dict[bytes, tuple[Entry, int]]:
+    """Records of `mode type hash size TAB path`; a submodule has no size."""
+    found = {}
+    for record in _records(output):
+        described, _, path = record.partition(b"\t")
+        mode, _, name, size = described.split()
+        found[_safe(path)] = _entry(mode, name), 0 if size == b"-" else int(size)
+    return found
+
+
+def _hunks(patch: bytes) -> Iterator[tuple[bytes, list[Hunk]]]:
+    lines = iter(patch.split(b"\n"))
+    hunks: list[Hunk] = []
+    for line in lines:
+        if line.startswith(_NEW_NAME):
+            hunks = []
+            yield _unquoted(line.removeprefix(_NEW_NAME)), hunks
+        elif match := _HUNK.match(line):
+            deleted, first, count = (1 if each is None else int(each) for each in match.groups())
+            hunks.append(Hunk(first, count))
+            _skip(lines, deleted + count)
+
+
+def _skip(lines: Iterator[bytes], count: int) -> None:
+    """The lines of a hunk, which can look like anything. A remark on a missing line end is none of them."""
+    while count and (line := next(lines, None)) is not None:
+        count -= not line.startswith(b"\\")
+
+
+def _unquoted(name: bytes) -> bytes:
+    """A name with spaces ends in a tab."""
+    if not name.startswith(b'"'):
+        return name.removesuffix(b"\t")
+    return _ESCAPE.sub(lambda match: _character(match[1]), name.removesuffix(b"\t")[1:-1])
+
+
+def _character(escaped: bytes) -> bytes:
+    if len(escaped) > 1:
+        return bytes([int(escaped, 8)])
+    return bytes([_ESCAPED.get(escaped[0], escaped[0])])
+
+
+def _records(output: bytes) -> Iterator[bytes]:
+    records = output.split(b"\0")
+    if len(records) > MOST_ENTRIES:
+        raise CannotTell(f"the repository has more than {MOST_ENTRIES} files")
+    return iter(records[:-1])
+
+
+def _entry(mode: bytes, name: bytes) -> Entry:
+    if len(name) not in _HASHES:
+        raise ValueError("no hash")
+    return Entry(mode, name)
+
+
+def _safe(path: bytes) -> bytes:
+    parts = path.split(b"/")
+    if len(path) > LONGEST_PATH or len(parts) > DEEPEST_PATH or not _FORBIDDEN.isdisjoint(parts):
+        raise CannotTell("the repository contains a path that no checkout can have")
+    return path

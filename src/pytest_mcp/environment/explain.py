@@ -1,0 +1,192 @@
+"""The answer of `explain_environment`: a survey of the project and its surroundings in, an `ExplainResult` out.
+
+Pure. Lists are bounded, and `omitted` counts what was left out. Whether the tests can run is decided in `readiness`,
+which notices are added in `notices` and `hints`.
+"""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from pytest_mcp import text
+from pytest_mcp.api.errors import CallError, ExecutionFailed
+from pytest_mcp.api.requests import Survey
+from pytest_mcp.api.results import (
+    CollectedTests,
+    ExplainResult,
+    ForeignPackage,
+    Git,
+    Interpreter,
+    Member,
+    OmittedEntries,
+    PassedOver,
+    Pytest,
+    Server,
+    Settings,
+    TemporaryFolder,
+)
+from pytest_mcp.environment import hints, readiness
+from pytest_mcp.environment.attempt import Trial
+from pytest_mcp.environment.host import Surroundings
+from pytest_mcp.python.interpreter import Candidate, short
+from pytest_mcp.report.notices import whole_run as notices
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.model import ImportedElsewhere, Portrait
+
+Entry = TypeVar("Entry")
+
+# How many entries of each list are shown.
+SHOWN = {
+    "candidates": 5,
+    "plugins": 20,
+    "testpaths": 10,
+    "markers": 20,
+    "python_files": 10,
+    "uncollected": 3,
+    "imported_elsewhere": 3,
+}
+# Limits for one value, and for one sentence or error, in characters.
+LONGEST_TEXT = 300
+LONGEST_SENTENCE = 1000
+# pytest's own `python_files`.
+_USUAL_FILES = ["test_*.py", "*_test.py"]
+
+
+def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
+    run, error = trial.run, trial.error
+    ledger = Ledger() if run is None else run.ledger
+    if run is not None and error is None:
+        standing, told, tests = readiness.of_survey(run, around), notices.of_discovery(run), _tests(ledger)
+    else:
+        assert error is not None
+        standing, told, tests = readiness.of_failure(error, run, around), notices.above_root(ledger), None
+    return ExplainResult(
+        ready=standing.ready,
+        summary=_cut(standing.summary),
+        next_step=standing.next_step and _cut(standing.next_step, LONGEST_SENTENCE),
+        problem=error and _problem(error),
+        notices=[_cut(notice, LONGEST_SENTENCE) for notice in (*told, *_hints(ledger, around))],
+        root=str(around.root),
+        interpreter=trial.chosen and _interpreter(trial.chosen, ledger),
+        candidates=[_passed_over(other) for other in _first("candidates", trial.rejected)],
+        pytest=_pytest(ledger),
+        config=ledger.portrait and _settings(ledger.portrait, around.root),
+        tests=tests,
+        imported_elsewhere=[_foreign(found) for found in _first("imported_elsewhere", ledger.imported_elsewhere)],
+        git=_git(around),
+        temporary_folder=_temporary_folder(around),
+        server=_server(around),
+        omitted=_omitted(trial, ledger),
+        members=around.members and [Member(**vars(member)) for member in around.members.listed],
+    )
+
+
+def _hints(ledger: Ledger, around: Surroundings) -> list[str]:
+    return hints.of_surroundings(around, ledger.portrait, len(ledger.items))
+
+
+def _problem(error: CallError) -> str:
+    """The first line if there is a fix: other keys contain the rest."""
+    lines = error.message.splitlines()
+    fixed = isinstance(error, ExecutionFailed) and error.fix is not None
+    return text.cut_middle(lines[0] if fixed else "\n".join(lines), LONGEST_SENTENCE)
+
+
+def _interpreter(chosen: Candidate, ledger: Ledger) -> Interpreter:
+    hello, portrait = ledger.hello, ledger.portrait
+    return Interpreter(
+        executable=_cut(hello.executable if hello else str(chosen.python)),
+        source=short(chosen.source),
+        version=hello and _cut(hello.python),
+        prefix=portrait and _cut(portrait.prefix),
+    )
+
+
+def _passed_over(other: Candidate) -> PassedOver:
+    return PassedOver.model_validate(other.described())
+
+
+def _pytest(ledger: Ledger) -> Pytest | None:
+    hello, portrait = ledger.hello, ledger.portrait
+    if hello is None or hello.pytest is None:
+        return None
+    return Pytest(version=_cut(hello.pytest), plugins=portrait and _first_texts("plugins", portrait.plugins))
+
+
+def _settings(portrait: Portrait, root: Path) -> Settings:
+    file = portrait.inifile
+    usual = portrait.python_files == _USUAL_FILES
+    return Settings(
+        # A file outside the root is not the project's: the child was told not to read one.
+        file=_relative(file, root) if file is not None and Path(file).is_relative_to(root) else None,
+        rootdir=_relative(portrait.rootdir, root),
+        testpaths=_first_texts("testpaths", portrait.testpaths),
+        addopts=_cut(shlex.join(portrait.addopts)),
+        markers=_first_texts("markers", portrait.markers),
+        python_files=None if usual else _first_texts("python_files", portrait.python_files),
+    )
+
+
+def _tests(ledger: Ledger) -> CollectedTests:
+    broken = _first("uncollected", ledger.collection_failures)
+    return CollectedTests(
+        count=len(ledger.items),
+        deselected=ledger.deselected,
+        uncollected=[readiness.uncollected_line(event) for event in broken],
+    )
+
+
+def _foreign(found: ImportedElsewhere) -> ForeignPackage:
+    return ForeignPackage(name=_cut(found.name), file=_cut(found.file), own=_cut(found.own))
+
+
+def _git(around: Surroundings) -> Git | None:
+    found = around.checkout
+    if found is None:
+        return None
+    main = None if found.main is None else str(found.main)
+    return Git(top_level=_relative(str(found.top), around.root), main_checkout=main)
+
+
+def _temporary_folder(around: Surroundings) -> TemporaryFolder:
+    folder = around.temporary
+    path = None if folder.path is None else str(folder.path)
+    return TemporaryFolder(path=path, writable=folder.writable, free_bytes=folder.free_bytes)
+
+
+def _server(around: Surroundings) -> Server:
+    server = around.server
+    return Server(version=server.version, python=server.python, executable=server.executable)
+
+
+def _omitted(trial: Trial[Survey], ledger: Ledger) -> OmittedEntries | None:
+    portrait = ledger.portrait
+    lists: dict[str, Sequence[object]] = {
+        "candidates": trial.rejected,
+        "plugins": portrait.plugins if portrait else [],
+        "testpaths": portrait.testpaths if portrait else [],
+        "markers": portrait.markers if portrait else [],
+        "python_files": portrait.python_files if portrait else [],
+        "uncollected": ledger.collection_failures,
+        "imported_elsewhere": ledger.imported_elsewhere,
+    }
+    more = {name: max(0, len(entries) - SHOWN[name]) for name, entries in lists.items()}
+    return OmittedEntries(**more) if any(more.values()) else None
+
+
+def _first(name: str, entries: Sequence[Entry]) -> Sequence[Entry]:
+    return entries[: SHOWN[name]]
+
+
+def _first_texts(name: str, entries: Sequence[str]) -> list[str]:
+    return [_cut(entry) for entry in _first(name, entries)]
+
+
+def _cut(words: str, limit: int = LONGEST_TEXT) -> str:
+    return text.cut_middle(words, limit, separator=" ")
+
+
+def _relative(path: str, root: Path) -> str:
+    """Relative to the root, if it is inside."""
+    return _cut(str(Path(path).relative_to(root) if Path(path).is_relative_to(root) else path))

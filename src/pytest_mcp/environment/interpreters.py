@@ -1,0 +1,134 @@
+"""Run a call in the first interpreter that has pytest.
+
+In comes a call; out comes its run, the error that says why there is no result, or both.
+"""
+
+import math
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from pytest_mcp.api.advice import Sentence
+from pytest_mcp.api.errors import ExecutionFailed, RunFacts
+from pytest_mcp.api.requests import Survey
+from pytest_mcp.config.model import Config
+from pytest_mcp.environment import host, readiness
+from pytest_mcp.environment.attempt import Trial
+from pytest_mcp.process import interruption
+from pytest_mcp.process.background import in_thread
+from pytest_mcp.python import advice, ambiguity, interpreter, project_root, user_dirs
+from pytest_mcp.python.interpreter import Candidate
+from pytest_mcp.report import no_result
+from pytest_mcp.run.attempt import Asked, Attempt, Call, Deadline, command_of, environment_of
+from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.project import Project
+from pytest_mcp.run.run import Run
+
+
+async def run(call: Call[Asked], time_limit: int) -> Trial[Asked]:
+    """Run in the first interpreter that has pytest, and find out what became of targets that did not run."""
+    trial = await try_interpreters(call, time_limit)
+    if trial.error is not None or trial.run is None or trial.chosen is None:
+        return trial
+    if no_result.lost_its_targets(trial.run) or no_result.lost_its_division(trial.run):
+        return await _with_lost_targets(call, trial.run, trial)
+    return trial
+
+
+async def try_interpreters(call: Call[Asked], time_limit: int) -> Trial[Asked]:
+    """Run in the first interpreter that has pytest. Raises if nothing is to be run in this root."""
+    if (refusal := await in_thread(partial(project_root.refusal, call.config.root))) is not None:
+        raise ExecutionFailed("environment", f"pytest execution failed: {refusal}", RunFacts())
+    rejected: list[Candidate] = []
+    folder = interpreter.pointed_at(call.places, call.config.root)
+    deadline = Deadline.after(time_limit)
+    async for candidate in interpreter.candidates(call.config, folder):
+        # One limit for all of them: a repository may bring many that only take time.
+        if candidate.problem is not None or deadline.left <= 0:
+            rejected.append(candidate.rejected(candidate.problem or "was not tried: the time limit had passed"))
+            continue
+        command = command_of(call, candidate, collects_only=call.collects_only)
+        try:
+            run = await Attempt(call, candidate, deadline, command).run(rejected)
+        except ExecutionFailed as error:
+            return Trial(candidate, tuple(rejected), None, error)
+        if problem := _unusable(run):
+            rejected.append(candidate.rejected(problem, lacks_pytest=run.ledger.hello is not None))
+            continue
+        return await in_thread(partial(_judged, call, run, candidate, rejected))
+    if (by := interruption.signal_that_stopped()) is not None:
+        return Trial(None, tuple(rejected), None, no_result.interrupted_before(by))
+    nothing = await in_thread(partial(_no_interpreter, rejected, call.config, folder))
+    return Trial(None, tuple(rejected), None, nothing)
+
+
+def _judged(call: Call[Asked], run: Run[Asked], candidate: Candidate, rejected: list[Candidate]) -> Trial[Asked]:
+    folder = interpreter.pointed_at(call.places, call.config.root)
+    doubts = tuple(ambiguity.of_choice(candidate, rejected, call.places, call.config))
+    doubted = replace(run, doubts=doubts, fix=_fix(run, candidate, call.config, folder))
+    add = partial(_addition, chosen=candidate, config=call.config, folder=folder)
+    if run.ledger.no_coverage is not None:
+        return Trial(candidate, tuple(rejected), doubted, no_result.without_coverage(run, add("coverage")))
+    missing = run.ledger.no_xdist
+    if missing is None or missing.installed:
+        return Trial(candidate, tuple(rejected), doubted, no_result.diagnose(run))
+    return Trial(candidate, tuple(rejected), doubted, no_result.without_xdist(run, add("pytest-xdist")))
+
+
+def _fix(run: Run[Asked], chosen: Candidate, config: Config, folder: Path) -> Sentence | None:
+    """`explain_environment` gives it as its next step."""
+    ledger = run.ledger
+    if isinstance(run.request, Survey) or ((ledger.items or ledger.tests) and not ledger.collection_failures):
+        return None
+    return readiness.help_with(run, host.look(config, chosen.python, folder))
+
+
+def _addition(package: str, chosen: Candidate, config: Config, folder: Path) -> Sentence:
+    return advice.addition(package, chosen, config.root, folder, user_dirs.search_path(config.environment))
+
+
+async def _with_lost_targets(call: Call[Asked], run: Run[Asked], trial: Trial[Asked]) -> Trial[Asked]:
+    """Collect once more in one process: either a target is not there, or it is known what left it out."""
+    assert trial.chosen is not None
+    deadline = Deadline.after(max(1, run.time_limit - math.ceil(run.exit.duration)), named=run.time_limit)
+    quiet = replace(call, project=Project(call.config, call.project.spare))
+    command = command_of(quiet, trial.chosen, collects_only=True)
+    try:
+        again = await Attempt(quiet, trial.chosen, deadline, command).run([])
+    except ExecutionFailed as unable:
+        return replace(trial, error=unable)
+    error = await in_thread(partial(no_result.diagnose, again))
+    found = again.ledger
+    ledger = replace(
+        run.ledger,
+        left_out={**run.ledger.left_out, **found.left_out},
+        compared=found.compared,
+        divided=found.divided,
+    )
+    return replace(trial, run=replace(run, ledger=ledger), error=error)
+
+
+def _unusable(run: Run[Asked]) -> str | None:
+    """Why this interpreter cannot run the project's tests, if it cannot."""
+    hello = run.ledger.hello
+    if (hello is not None and hello.pytest is not None) or run.exit.reason == "interrupted" or run.exit.stopped_by:
+        return None
+    if hello is not None:
+        return f"pytest cannot be imported: {hello.error}"
+    if run.exit.reason != "exited" or run.exit.report != "unwritten":
+        return None
+    said = run.exit.stderr.strip().splitlines()[-1:] or [f"exit code {run.exit.code}, signal {run.exit.signal}"]
+    return f"cannot be started: {said[0]}"
+
+
+def _no_interpreter(rejected: list[Candidate], config: Config, folder: Path) -> ExecutionFailed:
+    tried = [candidate.line for candidate in rejected]
+    if not tried:
+        tried = [f"No environment was found: {folder} has no .venv or venv up to the root, and none is active."]
+    return ExecutionFailed(
+        "environment",
+        f"pytest execution failed: no usable Python with pytest was found for the project in {config.root}",
+        RunFacts(environment=environment_of(config, None, Ledger(), rejected)),
+        details=tried,
+        fix=advice.remedy(config.root, rejected, folder=folder, search_path=user_dirs.search_path(config.environment)),
+    )

@@ -1,0 +1,147 @@
+"""The git checkout that a folder belongs to, read from git's files without running git.
+
+In comes a folder; out come the top of its checkout and, for a linked worktree, the main checkout; or the commit that
+is checked out. A `.git` file counts only if its repository points back at it: it could name any folder. For the
+commit that does not matter: only a hash is taken from there.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_mcp.python import files
+
+_LINK = "gitdir:"
+# A word and a path.
+_LONGEST_LINE = 8192
+# A hundred thousand branches and tags.
+_MOST_REFS = 16 * 1024 * 1024
+# The version of an index with compressed paths.
+_COMPRESSED_PATHS = b"\0\0\0\4"
+_REF = "ref:"
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SHORT_HASH = re.compile(r"[0-9a-f]{7,64}")
+# Behind a name: main~2, HEAD^
+_ANCESTOR = re.compile(r"[~^]")
+# Not every name that git allows, but none that leads out of the folder.
+_REF_NAME = re.compile(r"refs(?:/(?!\.)[^/\0]+)+")
+
+
+@dataclass(frozen=True)
+class Checkout:
+    top: Path
+    # The main checkout, if this one is a linked worktree.
+    main: Path | None
+
+
+def find(folder: Path) -> Checkout | None:
+    for top in (folder, *folder.parents):
+        git = top / ".git"
+        if files.holds(git.is_dir):
+            return Checkout(top, None)
+        if files.holds(git.is_file):
+            return Checkout(top, _main(git))
+    return None
+
+
+def head_commit(folder: Path) -> str | None:
+    """The hash of the commit that is checked out; None without a repository, or if its files do not say."""
+    checkout = find(folder)
+    if checkout is None:
+        return None
+    own = _repository(checkout.top / ".git")
+    head = _line(own / "HEAD") or ""
+    if not head.startswith(_REF):
+        return head if _HASH.fullmatch(head) else None
+    name = head.removeprefix(_REF).strip()
+    common = own / (_line(own / "commondir") or "")
+    return _commit_of(name, (own, common)) if _REF_NAME.fullmatch(name) else None
+
+
+def names_commit(folder: Path, word: str) -> bool:
+    """Whether a word looks like a commit, or is a branch or tag of the repository."""
+    checkout = find(folder)
+    name = _ANCESTOR.split(word, maxsplit=1)[0]
+    if checkout is None or name == "HEAD" or _SHORT_HASH.fullmatch(name):
+        return checkout is not None
+    own = _repository(checkout.top / ".git")
+    common = own / (_line(own / "commondir") or "")
+    names = [f"refs/{kind}/{name}" for kind in ("heads", "tags", "remotes")]
+    return any(_REF_NAME.fullmatch(each) and _commit_of(each, (own, common)) for each in names)
+
+
+def index(top: Path) -> Path:
+    """The file in which git keeps what is staged in this checkout."""
+    return _repository(top / ".git") / "index"
+
+
+def is_tracked(file: Path) -> bool:
+    """Whether git knows this file. False if its index cannot be read, or has compressed paths (version 4)."""
+    checkout = find(file.parent)
+    if checkout is None:
+        return False
+    name = os.fsencode(file.relative_to(checkout.top).as_posix())
+    # Before each path are its length, in twelve bits, and four flags.
+    high, low = divmod(len(name), 256)
+    entry = b"[" + b"".join(b"\\x%02x" % (flags << 4 | high) for flags in range(16)) + b"]"
+    entry += re.escape(bytes([low]) + name + b"\0")
+    try:
+        return re.search(entry, index(checkout.top).read_bytes()) is not None
+    except OSError:
+        return False
+
+
+def may_be_tracked(file: Path) -> bool:
+    """The same, but True if the index cannot tell."""
+    checkout = find(file.parent)
+    if checkout is None:
+        return False
+    try:
+        with index(checkout.top).open("rb") as content:
+            # A signature, then the version. A checkout without an index tracks nothing yet.
+            return content.read(8)[4:] == _COMPRESSED_PATHS or is_tracked(file)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+def _repository(git: Path) -> Path:
+    """The folder with HEAD: `.git` itself, or what it names if it is a file."""
+    said = _line(git) or ""
+    return git.parent / said.removeprefix(_LINK).strip() if said.startswith(_LINK) else git
+
+
+def _commit_of(name: str, folders: tuple[Path, ...]) -> str | None:
+    for folder in folders:
+        if _HASH.fullmatch(found := _line(folder / name) or ""):
+            return found
+    packed = files.text(folders[-1] / "packed-refs", _MOST_REFS)
+    found_in = re.search(rf"^({_HASH.pattern}) {re.escape(name)}$", packed, re.MULTILINE)
+    return found_in.group(1) if found_in else None
+
+
+def _main(link: Path) -> Path | None:
+    """None for a submodule, whose `.git` file looks the same, and for a bare repository."""
+    said = _line(link)
+    if said is None or not said.startswith(_LINK):
+        return None
+    own = _real(link.parent / said.removeprefix(_LINK).strip())
+    confirmed, common = _line(own / "gitdir"), _line(own / "commondir")
+    if confirmed is None or common is None or _real(own / confirmed) != _real(link):
+        return None
+    repository = _real(own / common)
+    return repository.parent if repository.name == ".git" else None
+
+
+def _real(path: Path) -> Path:
+    """Does not raise for symlink loops and bad names, unlike pathlib."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:
+        return path
+
+
+def _line(path: Path) -> str | None:
+    return files.text(path, _LONGEST_LINE).strip() or None

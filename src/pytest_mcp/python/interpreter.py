@@ -1,0 +1,159 @@
+"""Which Python is the project's own.
+
+In come the config and the folder that a call points at; out come candidates in order, each with its source and, if it
+cannot be started, the problem. Whether it has pytest is known only when the launcher runs in it. PATH and a manager's
+`run` are never used: both may pick the pytest of another environment.
+"""
+
+import os
+import re
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_mcp import text
+from pytest_mcp.config.model import Config
+from pytest_mcp.python import files, git_files, virtualenv
+from pytest_mcp.python.managers import lookup
+from pytest_mcp.python.managers.cache import Stamp, stamped
+from pytest_mcp.python.managers.protocol import Manager
+from pytest_mcp.python.managers.registry import MANAGERS
+from pytest_mcp.python.virtualenv import FOLDERS
+
+OPERATORS_CHOICE = "--python"
+# Trying one may cost a process.
+MOST = 10
+# Of a path or a reason, in characters.
+LONGEST_WORDS = 500
+_IS_PYTHON = re.compile("python|pypy|graalpy", re.IGNORECASE)
+# Variables that name an environment which is active in the shell that started the server.
+ACTIVE = {manager.variable: manager for manager in MANAGERS if manager.variable}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    python: Path
+    source: str
+    problem: str | None = None
+    lacks_pytest: bool = False
+
+    def rejected(self, problem: str, *, lacks_pytest: bool = False) -> "Candidate":
+        return replace(self, problem=problem, lacks_pytest=lacks_pytest)
+
+    def described(self) -> dict[str, Any]:
+        """Each value is one short line: it contains names of folders, which a repository chooses."""
+        problem = None if self.problem is None else short(self.problem)
+        return {"python": short(str(self.python)), "source": short(self.source), "problem": problem}
+
+    def shown(self, root: Path) -> str:
+        """Its path as it is seen from the root."""
+        return short(str(self.python.relative_to(root) if self.python.is_relative_to(root) else self.python))
+
+    @property
+    def line(self) -> str:
+        return "tried {python} ({source}): {problem}".format(**self.described())
+
+
+def short(words: str) -> str:
+    return text.safe_line(text.cut_middle(words, LONGEST_WORDS, separator=" "))
+
+
+async def candidates(config: Config, folder: Path) -> AsyncIterator[Candidate]:
+    """Lazily: the later ones may cost running a manager."""
+    # A command looks at the visible ones before it loads the event loop.
+    from pytest_mcp.process.background import in_thread  # noqa: PLC0415
+
+    for candidate in await in_thread(lambda: visible(config, folder)):
+        yield candidate
+    if config.python is None:
+        nearest = await in_thread(lambda: lookup.nearest(folder, config.root))
+        for answer in await lookup.environments(nearest, config.environment, config.root):
+            if answer.python is None:
+                yield Candidate(Path(answer.manager), answer.source, answer.problem)
+            else:
+                yield _inspected(answer.python, answer.source)
+        for candidate in _of_main_checkout(config.root, folder):
+            yield candidate
+
+
+def visible(config: Config, folder: Path) -> list[Candidate]:
+    """Candidates that files and variables show: the operator's choice alone, or all of them."""
+    if config.python is not None:
+        return [_inspected(config.python, OPERATORS_CHOICE)]
+    found: dict[str, Candidate] = {}
+    for candidate in (*_of_folders(config.root, folder), *_active(config, folder), *_kept_in(config.root, folder)):
+        # The same environment may be found twice.
+        found.setdefault(os.path.realpath(candidate.python.parent), candidate)
+    return list(found.values())[:MOST]
+
+
+def pointed_at(places: Sequence[Path], root: Path) -> Path:
+    """The folder that contains all these places inside the root."""
+    if not places:
+        return root
+    common = Path(os.path.commonpath(places))
+    return common if common.is_dir() else common.parent
+
+
+def state(python: Path) -> list[Stamp]:
+    """A fingerprint of this Python's environment, which may change while a process starts."""
+    settings = (python.parent / virtualenv.SETTINGS, virtualenv.of(python) / virtualenv.SETTINGS)
+    return [*stamped((python, *settings, *virtualenv.packages(virtualenv.of(python)))).values()]
+
+
+def _of_folders(root: Path, folder: Path, *, whose: str = "the project root") -> Iterator[Candidate]:
+    """Nearest first: in a repository of several projects each has its own."""
+    for place in files.upward(folder, root):
+        where = whose if place == root else str(place.relative_to(root))
+        for name in FOLDERS:
+            if os.path.lexists(place / name):
+                yield _inspected(virtualenv.python(place / name), f"{name} in {where}")
+
+
+def _active(config: Config, folder: Path) -> Iterator[Candidate]:
+    for variable, manager in ACTIVE.items():
+        if value := config.environment.get(variable):
+            prefix = _home(manager, folder, config.root) / value
+            candidate = _inspected(manager.python(prefix), variable)
+            is_ours = os.path.realpath(prefix) == os.path.realpath(sys.prefix)
+            ours = "is the server's own environment, not the project's" if is_ours else None
+            problem = ours or manager.why_not_active(prefix, config.environment)
+            yield candidate if problem is None else candidate.rejected(problem)
+
+
+def _home(manager: Manager, folder: Path, root: Path) -> Path:
+    """The folder that a relative path in the manager's variable starts from."""
+    shared = manager.shared_home(folder)
+    return shared if shared is not None and shared.is_relative_to(root) else lookup.nearest(folder, root).folder
+
+
+def _kept_in(root: Path, folder: Path) -> Iterator[Candidate]:
+    for place in files.upward(folder, root):
+        for manager in MANAGERS:
+            for name, prefix in manager.environments_in(place):
+                yield _inspected(manager.python(prefix), f"{manager.name}'s environment {name}")
+
+
+def _of_main_checkout(root: Path, folder: Path) -> Iterator[Candidate]:
+    """A linked worktree seldom has an environment of its own, so that of its main checkout is used."""
+    found = git_files.find(root)
+    if found is not None and found.main is not None:
+        mirrored = found.main / root.relative_to(found.top)
+        yield from _of_folders(mirrored, mirrored / folder.relative_to(root), whose="the main checkout")
+
+
+def _inspected(python: Path, source: str) -> Candidate:
+    candidate = Candidate(python, source)
+    if files.holds(python.is_dir):
+        return candidate.rejected("is a folder, not an interpreter")
+    if not files.holds(python.exists):
+        dangling = " (a symlink to a Python that is gone)" if files.holds(python.is_symlink) else ""
+        return candidate.rejected(f"does not exist{dangling}")
+    if not os.access(python, os.X_OK):
+        return candidate.rejected("is not executable")
+    # A repository could name any program here, which would be started.
+    if source != OPERATORS_CHOICE and not _IS_PYTHON.search(Path(os.path.realpath(python)).name):
+        return candidate.rejected(f"is a symlink to {os.path.realpath(python)}, which is not a Python")
+    return candidate

@@ -1,0 +1,127 @@
+"""Run a manager's program to ask it something: find it, limit its environment variables, time and output.
+
+In comes the question; out comes what the program printed, or `Unanswered` with the reason. What is asked and what an
+answer means is decided in the manager's file; the process is run by `process`.
+"""
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pytest_mcp.process.exit import Exit
+from pytest_mcp.process.launch import Launch, SpawnError
+from pytest_mcp.python import user_dirs
+from pytest_mcp.text import cut_middle
+
+# Managers take a second to start, on a busy machine several.
+QUESTION_SECONDS = 10
+# Answers have a few lines. Half of this is kept from the beginning and half from the end of each stream.
+MOST_OUTPUT = 64 * 1024
+# How much of its error message is repeated, in characters.
+MOST_COMPLAINT = 300
+
+# Variables for the project's Python or for ours, and those that name an active environment.
+_WITHHELD_PREFIXES = ("PYTEST", "PYTHON", "__PYVENV", "CONDA_")
+_SETTINGS: Mapping[str, str | None] = {
+    "VIRTUAL_ENV": None,
+    "FORCE_COLOR": None,
+    "CLICOLOR_FORCE": None,
+    "NO_COLOR": "1",
+    # Write nothing where the program is installed.
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONUTF8": "1",
+    # Do not wrap error messages.
+    "COLUMNS": "1000",
+}
+
+
+class Unanswered(Exception):
+    """There is no answer; the message says why."""
+
+
+@dataclass(frozen=True)
+class Question:
+    program: str
+    arguments: tuple[str, ...]
+    # The working directory.
+    folder: Path
+    environment: Mapping[str, str]
+    # Variables to set, or to remove: None.
+    settings: Mapping[str, str | None] = field(default_factory=dict)
+    # The files that the answer depends on.
+    sources: tuple[Path, ...] = ()
+    # A folder in the home where this program may be, besides PATH.
+    programs: str = user_dirs.PROGRAMS
+    # No program inside is started, since a repository must not decide what runs. None: `folder`.
+    root: Path | None = None
+
+    @property
+    def untrusted(self) -> Path:
+        return self.root or self.folder
+
+
+def find(question: Question) -> Path:
+    """The program on PATH, or where it is usually installed for one user."""
+    home = user_dirs.home(question.environment)
+    usual = [str(home / name) for name in (user_dirs.PROGRAMS, question.programs)]
+    found = shutil.which(question.program, path=os.pathsep.join(_trusted(_path(question) + usual, question.untrusted)))
+    if found is None or _lies_in(Path(found), question.untrusted):
+        raise Unanswered(f"{question.program} is not on the PATH of the server")
+    return Path(found)
+
+
+def launch(question: Question, program: Path) -> Launch:
+    return Launch((str(program), *question.arguments), question.folder, _environment(question))
+
+
+async def ask(question: Question, program: Path) -> Exit:
+    """Whatever its exit code. All processes that it started have ended by then."""
+    # A command finds its interpreter before it loads the event loop.
+    from pytest_mcp.process import process  # noqa: PLC0415
+
+    try:
+        ended = await process.ask(launch(question, program), time_limit=QUESTION_SECONDS, kept_output=MOST_OUTPUT // 2)
+    except SpawnError as error:
+        raise Unanswered(f"{question.program} could not be started: {error}") from error
+    if ended.timed_out:
+        raise Unanswered(f"{question.program} did not answer within {QUESTION_SECONDS} seconds")
+    if ended.code is None:
+        raise Unanswered(f"{question.program} was ended by {ended.signal}")
+    if ended.left_out:
+        raise Unanswered(f"{question.program} printed more than {MOST_OUTPUT // 1024} KiB, which is no answer")
+    return ended
+
+
+def complaint(program: str, ended: Exit) -> Unanswered:
+    """The most useful line of an error message."""
+    lines = [line.strip() for line in (ended.stderr.strip() or ended.stdout).splitlines() if line.strip()]
+    if not lines:
+        return Unanswered(f"{program} exited with {ended.code} and said nothing")
+    # The last line of a traceback; a heading together with the line below it.
+    line = lines[-1] if lines[0].startswith("Traceback") else " ".join(lines[: 2 if lines[0].endswith(":") else 1])
+    return Unanswered(f"{program} said: {cut_middle(line, MOST_COMPLAINT, separator=' ')}")
+
+
+def _environment(question: Question) -> dict[str, str]:
+    kept = {name: each for name, each in question.environment.items() if not name.startswith(_WITHHELD_PREFIXES)}
+    path = os.pathsep.join(_trusted(_path(question), question.untrusted))
+    wanted = {**kept, **_SETTINGS, **question.settings, "PATH": path or os.defpath}
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def _path(question: Question) -> list[str]:
+    return question.environment.get("PATH", "").split(os.pathsep)
+
+
+def _trusted(entries: list[str], folder: Path) -> list[str]:
+    """Absolute folders outside the project."""
+    return [entry for entry in entries if Path(entry).is_absolute() and not _lies_in(Path(entry), folder)]
+
+
+def _lies_in(path: Path, folder: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):
+        return True

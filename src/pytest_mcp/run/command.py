@@ -1,0 +1,139 @@
+"""A request becomes a command line.
+
+Pure: request, config and interpreter in; the arguments, the child's environment and its job out. No value of the
+caller begins a token: paths are absolute, options are joined to their values, and the first token is always an
+option of ours (an addopts that ends in `--cov` would take a path as its value).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_mcp.api.reach import ChangedLines, Reach
+from pytest_mcp.api.requests import ExecuteTests, Flag, Request
+from pytest_mcp.api.targets import Target
+from pytest_mcp.config.model import CORES, Config
+from pytest_mcp.process import launch
+from pytest_mcp.process.job import Command, Job
+
+# The longest text of a test (message, traceback, captured stream) before its middle is cut: more than an answer of
+# that many tokens can show, whatever the language.
+CHARACTERS_PER_TOKEN = 5
+LEAST_TEXT = 20_000
+MOST_TEXT = 200_000
+
+# pytest cuts explanations of assertions by these, newer versions before `comparisons` can see them whole.
+_NO_TRUNCATION = ("--override-ini=truncation_limit_lines=0", "--override-ini=truncation_limit_chars=0")
+
+
+def build(request: Request, config: Config, python: Path, *, own_prefix: Path, collect_only: bool) -> Command:
+    asked = list(dict.fromkeys(target for _, target in request.targets))
+    # pytest's versions disagree on what overlapping arguments run, so it gets none that overlap.
+    targets = [target for target in asked if not any(other is not target and other.covers(target) for other in asked)]
+    flags = _flags(request)
+    typed = () if collect_only else config.pytest_options
+    workers = _workers(request, config) if isinstance(request, ExecuteTests) and not collect_only else None
+    return Command(
+        launch=launch.of_child(python, config, own_prefix=own_prefix),
+        job={
+            "collect_only": collect_only,
+            "root": str(config.root),
+            "args": [
+                *_fixed_options(request, collect_only=collect_only),
+                *flags,
+                *typed,
+                *(target.argument for target in targets),
+            ],
+            "part": request.names_part,
+            "filtered": bool(request.markers or request.keywords),
+            "targets": [str(target.path) for target in targets],
+            "covered": [[target.node_id, target.argument] for target in asked if _is_covered(target, targets)],
+            "named": [target.node_id for target in asked],
+            "explicit_files": [str(target.path) for target in targets if target.is_file],
+            "full": request.detail == "full",
+            "by_marks": request.markers is not None,
+            "portrait": request.wants_portrait,
+            "text_limit": _text_limit(request),
+            "shard": None if config.shard is None else [config.shard.number, config.shard.of],
+            "files": None,
+            "unreached": [],
+            "workers": workers,
+            "ids": None,
+            "trace": None,
+            "moved": None,
+            "coverage": None,
+            "limited_memory": config.max_memory is not None,
+        },
+        reproduction=(
+            str(python),
+            "-m",
+            "pytest",
+            *(["--collect-only"] if collect_only else []),
+            *_flags(request, only_set=True),
+            *typed,
+            *([f"--numprocesses={workers}"] if workers and workers > 1 else []),
+            *(target.node_id for target in targets),
+        ),
+    )
+
+
+def measured(command: Command, lines: ChangedLines | None) -> Command:
+    """The same, and the lines that the tests run are measured: all of them, or only those that changed."""
+    job: Job = {**command.job, "coverage": {"changed": None if lines is None else lines.ranges}}
+    return replace(command, job=job)
+
+
+def limited(command: Command, reach: Reach | None) -> Command:
+    """The same, only for what a change can reach."""
+    if reach is None:
+        return command
+    job: Job = {**command.job, "files": list(reach.files), "unreached": list(reach.unreached)}
+    return replace(command, job=job)
+
+
+def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:
+    if isinstance(request, ExecuteTests) and not collect_only:
+        full = request.detail == "full"
+        return [
+            # Only frames of the long style have the values of arguments.
+            f"--tb={'auto' if full else 'long'}",
+            f"--show-capture={'all' if request.captures else 'no'}",
+            # Whole diffs, from pytest 8.0 on; older ones ignore this and `phases` raises their verbosity. Without
+            # detail full, `comparisons` adds what pytest leaves out.
+            f"--override-ini=verbosity_assertions={2 if full else 'auto'}",
+            *([] if full else _NO_TRUNCATION),
+            # pytest writes this colour into the text of a failed comparison itself, where messages would have it.
+            "--code-highlight=no",
+        ]
+    return ["--collect-only", "--verbosity=-2", "--color=no"]
+
+
+def _workers(request: ExecuteTests, config: Config) -> int | None:
+    """At most the operator's limit; `auto` is also at most the number of cores."""
+    if request.workers is None:
+        return None
+    return min(CORES if request.workers == "auto" else request.workers, config.max_workers)
+
+
+def _text_limit(request: Request) -> int:
+    if request.detail == "full":
+        return MOST_TEXT
+    tokens = request.max_tokens or request.default_max_tokens
+    return min(MOST_TEXT, max(LEAST_TEXT, tokens * CHARACTERS_PER_TOKEN))
+
+
+def _flags(request: Request, *, only_set: bool = False) -> list[str]:
+    """The tokens that the fields of a request declare for their values."""
+    tokens = []
+    for name, field in type(request).model_fields.items():
+        value = getattr(request, name)
+        flag = next((mark for mark in field.metadata if isinstance(mark, Flag)), None)
+        if flag is None or value is None or (only_set and value == field.default):
+            continue
+        tokens.append(flag.say(value))
+    return [token for token in tokens if token is not None]
+
+
+def _is_covered(target: Target, targets: Sequence[Target]) -> bool:
+    """A test that is not an argument because another target covers it. The child still checks that it exists."""
+    return target not in targets and target.selector is not None

@@ -1,0 +1,94 @@
+from pytest_mcp.api.results import OmittedTests
+from pytest_mcp.history import terminal
+from pytest_mcp.history.answer import (
+    ChangedDuration,
+    Durations,
+    FailingTests,
+    FlakyTest,
+    OneTest,
+    SlowTest,
+)
+from pytest_mcp.history.runs import EMPTY
+from pytest_mcp.terminal.colours import Painter
+
+PLAIN = Painter(has_colours=False)
+TEST = "tests/test_shop.py::test_price"
+WHEN = {"since": "2026-11-02 10:00", "commit": "abcdef0"}
+
+
+def test_a_sparkline_begins_at_zero_so_that_noise_looks_flat() -> None:
+    assert terminal.sparkline([1.0, 1.02, 0.98, 1.0]) == "████"
+    assert terminal.sparkline([0.0, 1.0]) == "▁█"
+    assert terminal.sparkline([0.0]) == "▁"
+    assert terminal.sparkline([]) == ""
+
+
+def test_one_test_has_its_letters_quartiles_bars_and_trend() -> None:
+    test = OneTest(
+        node_id=TEST,
+        pattern="PPFS",
+        runs=4,
+        failed=1,
+        skipped=1,
+        quartiles=[0.01, 0.05, 1.5],
+        trend="2.0 times slower since 2026-11-02 10:00",
+        daily=[0.05, 0.1],
+        flaky="failed 1 of 3 times",
+        failing_since=None,
+    )
+    result = EMPTY.model_copy(update={"runs": 4, "test": test})
+
+    assert terminal.of(result, PLAIN, has_bars=True) == [
+        TEST,
+        "  PPFS  4 runs, 1 failed, 1 skipped",
+        "  quartiles 10 ms / 50 ms / 1.5 s  ▅█",
+        "  duration: 2.0 times slower since 2026-11-02 10:00",
+        "  flaky: failed 1 of 3 times",
+        "",
+        "4 recorded runs looked at",
+    ]
+    assert not any("▅" in line for line in terminal.of(result, PLAIN, has_bars=False))
+
+
+def test_flaky_failing_and_slow_tests_have_their_lines_the_largest_first() -> None:
+    flaky = FlakyTest(node_id=TEST, failed=4, runs=37, pattern="PF", states=1, also=2, hint="odd", **WHEN)
+    failing = FailingTests(count=5, node_ids=[TEST], runs=1, passed_at="1234567", failed_before=2, hint=None, **WHEN)
+    slower = ChangedDuration(name=TEST, before=0.05, now=0.1, runs=6, **WHEN)
+    faster = ChangedDuration(name="all tests", before=4.0, now=2.0, runs=6, **WHEN)
+    slow = Durations(changed=[slower], suites=[faster], slowest=[SlowTest(node_id=TEST, median=m) for m in (1.25, 0.5)])
+    omitted = OmittedTests(tests=3, hint="")
+    result = EMPTY.model_copy(
+        update={"runs": 1, "flaky": [flaky], "failing": [failing], "slow": slow, "notices": ["so"], "omitted": omitted}
+    )
+
+    assert terminal.of(result, PLAIN, has_bars=True) == [
+        f"{TEST}: failed 4 of 37 times, and 2 more tests in the same runs",
+        "  PF  since 2026-11-02 10:00 (abcdef0)",
+        "  odd",
+        "",
+        "failing since 2026-11-02 10:00 (abcdef0), 1 run; passed at 1234567, failed 2 times before that:",
+        f"  {TEST}",
+        "  and 4 more",
+        "",
+        "Slowest:",
+        f"     1.2 s  {TEST}",
+        f"    500 ms  {TEST}",
+        "",
+        "Changed:",
+        "  2.0 times faster  4.0 s -> 2.0 s  all tests (since 2026-11-02 10:00 (abcdef0), 6 runs)",
+        f"  2.0 times slower  50 ms -> 100 ms  {TEST} (since 2026-11-02 10:00 (abcdef0), 6 runs)",
+        "",
+        "note: so",
+        "",
+        "3 more tests are not shown.",
+        "",
+        "1 recorded run looked at",
+    ]
+
+
+def test_no_name_can_move_the_cursor() -> None:
+    failing = FailingTests(count=1, node_ids=["t\x1b[2J"], runs=1, passed_at=None, failed_before=0, hint=None, **WHEN)
+
+    lines = terminal.of(EMPTY.model_copy(update={"failing": [failing]}), PLAIN, has_bars=True)
+
+    assert not any("\x1b" in line for line in lines)

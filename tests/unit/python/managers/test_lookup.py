@@ -1,0 +1,83 @@
+"""Which managers a project uses, in which order they are asked, and which are not."""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_mcp.python import project as manifest
+from pytest_mcp.python.managers.lookup import nearest, used
+from tests.support.projects.managed import Home, ask, asked
+
+PROJECT = '[project]\nname = "thing"\nversion = "1"\nrequires-python = ">=3.8"\n'
+
+
+SIGNS = {
+    "uv": [("uv.lock", ""), ("pyproject.toml", "[tool.uv]\nmanaged = true\n")],
+    "poetry": [("poetry.lock", ""), ("pyproject.toml", "[tool.poetry]\nname = 'x'\n")],
+    "pdm": [("pdm.lock", ""), (".pdm-python", "/x"), ("pyproject.toml", "[tool.pdm]\ndistribution = true\n")],
+    "hatch": [("hatch.toml", ""), ("pyproject.toml", "[tool.hatch.envs.default]\ndependencies = ['pytest']\n")],
+    "pipenv": [("Pipfile", "")],
+    "pixi": [("pixi.toml", ""), ("pyproject.toml", "[tool.pixi.workspace]\nchannels = []\n")],
+    "conda": [("environment.yml", ""), ("environment.yaml", "")],
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("manager", "file", "content"), [(name, *sign) for name, signs in SIGNS.items() for sign in signs]
+)
+def test_a_manager_is_known_by_each_of_its_signs(tmp_path: Path, manager: str, file: str, content: str) -> None:
+    (tmp_path / file).write_text(content, encoding="utf-8")
+
+    assert [each.name for each in used(manifest.read(tmp_path))] == [manager]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[tool.hatch.version]\npath = 'x'\n", "[tool]\nuv = 3\n", "not = [toml", "\x00", "a = " + "[" * 5000],
+    ids=["empty", "built with hatchling", "no table", "unparsable", "no text", "deep"],
+)
+def test_a_pyproject_that_names_no_manager_is_no_sign(tmp_path: Path, content: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(content, encoding="utf-8")
+
+    assert used(manifest.read(tmp_path)) == []
+
+
+def test_the_nearest_folder_with_a_manager_rules_and_nothing_above_the_root_does(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "services" / "a" / "tests").mkdir(parents=True)
+    (tmp_path / "Pipfile").touch()
+    (root / "services" / "a" / "uv.lock").touch()
+
+    inside = nearest(root / "services" / "a" / "tests", root)
+    beside = nearest(root / "services", root)
+
+    assert (inside.folder, beside.folder) == (root / "services" / "a", root)
+
+
+@pytest.mark.anyio
+async def test_the_answers_come_in_the_order_of_the_managers(home: Home, project: Path) -> None:
+    for name in ("Pipfile", "hatch.toml", "pdm.lock", "poetry.lock", "uv.lock", "pixi.lock", "environment.yml"):
+        (project / name).touch()
+
+    found = await ask(project, home)
+
+    assert [answer.manager for answer in found] == ["poetry", "pdm", "hatch", "pipenv"]
+    assert [answer.python for answer in found] == [None] * 4
+
+
+@pytest.mark.anyio
+async def test_nothing_is_asked_of_a_manager_that_does_not_keep_the_project(home: Home, project: Path) -> None:
+    for name in ("poetry", "pdm", "hatch", "pipenv"):
+        home.program(name, f"echo x >> {home.folder}/asked")
+    (project / "uv.lock").touch()
+
+    assert await ask(project, home) == []
+    assert asked(home) == 0

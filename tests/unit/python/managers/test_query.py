@@ -1,0 +1,221 @@
+"""Asking another program, with small real ones: those that answer, and those that do everything but that."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from pytest_mcp.config.model import PREFIX
+from pytest_mcp.python.managers import query
+from pytest_mcp.python.managers.query import Question, Unanswered
+from tests.support.projects.managed import Home
+from tests.support.waiting import processes_in, until
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "project").mkdir()
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def question(home: Home, folder: Path) -> Question:
+    return Question("oracle", ("a b", "--c"), folder, home.environment)
+
+
+async def ask(question: Question) -> str:
+    return (await query.ask(question, query.find(question))).stdout
+
+
+@pytest.mark.anyio
+async def test_the_program_gets_its_arguments_the_folder_and_no_input(home: Home, question: Question) -> None:
+    home.program("oracle", 'printf "<%s>" "$@"; pwd; cat')
+
+    assert await ask(question) == f"<a b><--c>{question.folder}\n"
+
+
+@pytest.mark.anyio
+async def test_what_a_program_says_comes_back_whatever_it_exits_with(home: Home, question: Question) -> None:
+    program = home.program("oracle", "echo out; echo err >&2; exit 3")
+
+    ended = await query.ask(question, program)
+
+    assert (ended.code, ended.stdout, ended.stderr) == (3, "out\n", "err\n")
+
+
+@pytest.mark.anyio
+async def test_one_that_does_not_answer_is_ended_at_the_limit_with_all_that_it_started(
+    home: Home, question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "QUESTION_SECONDS", 1)
+    home.program("oracle", "trap '' INT TERM; sleep 600 & setsid sleep 600 & wait; sleep 600")
+
+    with pytest.raises(Unanswered, match="oracle did not answer within 1 seconds"):
+        await ask(question)
+
+    assert processes_in(question.folder) == []
+
+
+@pytest.mark.anyio
+async def test_a_child_that_holds_the_pipes_delays_nothing_and_is_ended(home: Home, question: Question) -> None:
+    home.program("oracle", "sleep 600 & echo answer")
+
+    with anyio.fail_after(query.QUESTION_SECONDS):
+        said = await ask(question)
+
+    assert said == "answer\n"
+    assert processes_in(question.folder) == []
+
+
+@pytest.mark.anyio
+async def test_a_flood_is_no_answer(home: Home, question: Question) -> None:
+    home.program("oracle", "head -c 50000000 /dev/zero")
+
+    with pytest.raises(Unanswered, match="more than 64 KiB"):
+        await ask(question)
+
+
+@pytest.mark.anyio
+async def test_one_that_is_killed_has_not_answered(home: Home, question: Question) -> None:
+    home.program("oracle", "echo half; kill -9 $$")
+
+    with pytest.raises(Unanswered, match="SIGKILL"):
+        await ask(question)
+
+
+@pytest.mark.anyio
+async def test_one_that_cannot_be_started_is_told_with_the_reason(home: Home, question: Question) -> None:
+    home.program("oracle", "").write_text("#!/no/such/interpreter\n", encoding="utf-8")
+
+    with pytest.raises(Unanswered, match="could not be started"):
+        await ask(question)
+
+
+@pytest.mark.anyio
+async def test_cancelling_ends_it_with_all_that_it_started(home: Home, question: Question) -> None:
+    home.program("oracle", "setsid sleep 600 & touch $HOME/ready; wait; sleep 600")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask, question)
+        await until((home.folder / "ready").exists)
+        tasks.cancel_scope.cancel()
+
+    assert processes_in(question.folder) == []
+
+
+@pytest.mark.parametrize("path", ["{folder}", "{folder}/bin", "{folder}/../project", "{link}"])
+def test_a_program_of_the_project_is_never_found(home: Home, question: Question, path: str) -> None:
+    for place in (question.folder, question.folder / "bin"):
+        home.program("oracle", "", place)
+    link = home.folder / "link"
+    link.symlink_to(question.folder)
+    mistaken = {"HOME": str(home.folder), "PATH": path.format(folder=question.folder, link=link)}
+
+    with pytest.raises(Unanswered, match="oracle is not on the PATH"):
+        query.find(replace(question, environment=mistaken))
+
+
+@pytest.mark.parametrize("path", ["", ".", ":", "bin", "./bin:project/..", "~/bin"])
+@pytest.mark.parametrize("working_folder", [".", "project"])
+def test_an_entry_of_the_path_that_is_relative_or_empty_leads_nowhere(
+    home: Home, question: Question, monkeypatch: pytest.MonkeyPatch, path: str, working_folder: str
+) -> None:
+    monkeypatch.chdir(question.folder.parent / working_folder)
+    for place in (".", "bin", "~/bin", "project/.."):
+        home.program("oracle", "", Path.cwd() / place)
+
+    with pytest.raises(Unanswered, match="oracle is not on the PATH"):
+        query.find(replace(question, environment={"HOME": str(home.folder), "PATH": path}))
+
+
+def test_a_link_to_a_program_of_the_project_is_not_taken(home: Home, question: Question) -> None:
+    (home.bin / "oracle").symlink_to(home.program("oracle", "", question.folder))
+
+    with pytest.raises(Unanswered):
+        query.find(question)
+
+
+def test_a_home_that_is_the_project_has_no_usual_places(question: Question, home: Home) -> None:
+    home.program("oracle", "", question.folder / ".local" / "bin")
+    mistaken = replace(question, environment={"HOME": str(question.folder), "PATH": "/usr/bin:/bin"})
+
+    with pytest.raises(Unanswered):
+        query.find(mistaken)
+
+
+@pytest.mark.parametrize("place", [".local/bin", ".local/share/oracle/bin"])
+def test_a_program_is_found_where_it_is_installed_for_one_user_even_without_a_path(
+    home: Home, question: Question, place: str
+) -> None:
+    program = home.program("oracle", "", home.folder / place)
+    bare = replace(question, environment={"HOME": str(home.folder)}, programs=".local/share/oracle/bin")
+
+    assert query.find(bare) == program
+
+
+def test_the_path_goes_before_the_usual_places(home: Home, question: Question) -> None:
+    home.program("oracle", "", home.folder / ".local" / "bin")
+    program = home.program("oracle", "")
+
+    assert query.find(question) == program
+
+
+@pytest.mark.anyio
+async def test_a_program_sees_the_environment_less_what_would_mislead_it(home: Home, question: Question) -> None:
+    misleading = {
+        **dict.fromkeys(("VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "WITHHELD"), "x"),
+        **dict.fromkeys(("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTEST_ADDOPTS", f"{PREFIX}ROOT"), "x"),
+        **dict.fromkeys(("FORCE_COLOR", "CLICOLOR_FORCE", "__PYVENV_LAUNCHER__"), "x"),
+    }
+    path = f"{home.bin}::.:bin:{question.folder}/bin:/usr/bin:/bin"
+    program = home.program(
+        "oracle", f"exec {sys.executable} -c 'import os; import json; print(json.dumps(dict(os.environ)))'"
+    )
+    given = {**home.environment, **misleading, "PATH": path, "POETRY_CACHE_DIR": "/kept"}
+
+    said = await ask(replace(question, environment=given, settings={"EXTRA": "1", "WITHHELD": None}))
+
+    seen = dict(json.loads(said))
+    assert program == home.bin / "oracle"
+    assert {name: seen.pop(name) for name in ("HOME", "LANG", "POETRY_CACHE_DIR", "EXTRA")} == {
+        "HOME": str(home.folder),
+        "LANG": "C.UTF-8",
+        "POETRY_CACHE_DIR": "/kept",
+        "EXTRA": "1",
+    }
+    assert seen.pop("PATH") == f"{home.bin}:/usr/bin:/bin"
+    assert seen.pop("PYTHONDONTWRITEBYTECODE") == "1"
+    assert not {*seen} & {*misleading}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("echo; echo '  first reason '; echo more", "oracle said: first reason"),
+        ("printf 'Traceback (most recent call last):\\n  File x\\nKeyError: y\\n\\n'", "oracle said: KeyError: y"),
+        ("echo 'It is invalid:'; echo; echo '  - because'", "oracle said: It is invalid: - because"),
+        ("", "oracle exited with 1 and said nothing"),
+    ],
+    ids=["lines", "traceback", "heading", "silence"],
+)
+async def test_a_complaint_is_the_line_that_a_person_would_read_first(
+    home: Home, question: Question, script: str, words: str
+) -> None:
+    program = home.program("oracle", f"exec >&2\n{script}\nexit 1")
+
+    ended = await query.ask(question, program)
+
+    assert str(query.complaint("oracle", ended)) == words
+
+
+@pytest.mark.anyio
+async def test_a_long_complaint_is_cut(home: Home, question: Question) -> None:
+    program = home.program("oracle", "head -c 30000 /dev/zero | tr '\\0' x >&2; exit 1")
+
+    ended = await query.ask(question, program)
+
+    assert len(str(query.complaint("oracle", ended))) < 2 * query.MOST_COMPLAINT

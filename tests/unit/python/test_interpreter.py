@@ -1,0 +1,176 @@
+"""Which environments are found, in which order, and why not the others: by the files and variables alone."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_mcp.python.interpreter import Candidate, candidates, pointed_at, visible
+from tests.support.projects.disk import configured, make_environment
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "project").mkdir()
+    return (tmp_path / "project").resolve()
+
+
+def only(root: Path, *, python: Path | None = None, environment: dict[str, str] | None = None) -> Candidate:
+    (candidate,) = visible(configured(root, python=python, environment=environment), root)
+    return candidate
+
+
+def test_a_project_without_an_environment_has_no_candidate(root: Path) -> None:
+    assert visible(configured(root), root) == []
+
+
+def test_the_environments_of_the_project_come_before_the_active_ones(root: Path, tmp_path: Path) -> None:
+    places = {
+        ".venv in the project root": root / ".venv",
+        "venv in the project root": root / "venv",
+        "UV_PROJECT_ENVIRONMENT": tmp_path / "of uv",
+        "VIRTUAL_ENV": tmp_path / "active",
+        "CONDA_PREFIX": tmp_path / "conda",
+        "pixi's environment default": root / ".pixi" / "envs" / "default",
+        "pixi's environment beta": root / ".pixi" / "envs" / "beta",
+    }
+    expected = [Candidate(make_environment(place), source) for source, place in places.items()]
+    active = {variable: str(place) for variable, place in places.items() if variable.isupper()}
+
+    found = visible(configured(root, environment=active), root)
+
+    assert found == expected
+
+
+def test_the_nearest_environment_rules_and_none_above_the_root_is_looked_at(root: Path, tmp_path: Path) -> None:
+    make_environment(tmp_path / ".venv")
+    outer = make_environment(root / ".venv")
+    inner = make_environment(root / "services" / "a" / "venv")
+    (root / "services" / "a" / "tests").mkdir()
+
+    found = visible(configured(root), root / "services" / "a" / "tests")
+
+    assert found == [Candidate(inner, "venv in services/a"), Candidate(outer, ".venv in the project root")]
+
+
+def test_the_operators_choice_is_the_only_candidate(root: Path, tmp_path: Path) -> None:
+    make_environment(root / ".venv")
+    chosen = make_environment(tmp_path / "chosen")
+
+    found = visible(configured(root, python=chosen, environment={"VIRTUAL_ENV": str(tmp_path)}), root)
+
+    assert found == [Candidate(chosen, "--python")]
+
+
+def test_an_environment_that_is_found_in_two_ways_is_one(root: Path) -> None:
+    python = make_environment(root / ".venv")
+
+    assert only(root, environment={"VIRTUAL_ENV": str(root / ".venv")}) == Candidate(
+        python, ".venv in the project root"
+    )
+
+
+def test_the_servers_own_environment_is_not_the_projects(root: Path) -> None:
+    problem = only(root, environment={"VIRTUAL_ENV": sys.prefix}).problem
+
+    assert problem == "is the server's own environment, not the project's"
+
+
+@pytest.mark.parametrize("sign", ["named base", "has condabin"])
+def test_the_base_of_conda_is_nobodys_project(root: Path, tmp_path: Path, sign: str) -> None:
+    make_environment(tmp_path / "conda")
+    environment = {"CONDA_PREFIX": str(tmp_path / "conda")}
+    if sign == "named base":
+        environment["CONDA_DEFAULT_ENV"] = "base"
+    else:
+        (tmp_path / "conda" / "condabin").mkdir()
+
+    assert only(root, environment=environment).problem == "is conda's base environment, not the project's"
+
+
+def test_a_relative_environment_of_uvs_is_read_from_its_projects_folder(root: Path) -> None:
+    (root / "service" / "tests").mkdir(parents=True)
+    (root / "service" / "uv.lock").touch()
+    python = make_environment(root / "service" / "made-by-uv")
+
+    found = visible(configured(root, environment={"UV_PROJECT_ENVIRONMENT": "made-by-uv"}), root / "service" / "tests")
+
+    assert found == [Candidate(python, "UV_PROJECT_ENVIRONMENT")]
+
+
+@pytest.mark.parametrize("opened", [".", "member"])
+def test_in_a_workspace_a_relative_environment_of_uvs_is_read_from_the_workspaces_root(root: Path, opened: str) -> None:
+    """A workspace that begins above the root is not asked: then it is read from the root, as if there were none."""
+    (root / "member").mkdir()
+    (root / "pyproject.toml").write_text("[tool.uv.workspace]\nmembers = ['mem*']\n", encoding="utf-8")
+    (root / "member" / "pyproject.toml").write_text("[tool.uv]\npackage = true\n", encoding="utf-8")
+    python = make_environment(root / opened / "made-by-uv")
+
+    found = visible(configured(root / opened, environment={"UV_PROJECT_ENVIRONMENT": "made-by-uv"}), root / "member")
+
+    assert found == [Candidate(python, "UV_PROJECT_ENVIRONMENT")]
+
+
+def test_an_interpreter_that_cannot_be_started_is_kept_with_the_reason(root: Path, tmp_path: Path) -> None:
+    gone = make_environment(tmp_path / "gone")
+    gone.unlink()
+    gone.symlink_to(tmp_path / "nowhere")
+    plain = make_environment(tmp_path / "plain")
+    plain.chmod(0o644)
+
+    reasons = {path: only(root, python=path).problem for path in (root, gone, plain, root / "missing")}
+
+    assert all(reasons.values())
+    assert len(set(reasons.values())) == 4
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "dangling link"])
+def test_an_environment_without_its_python_is_told_rather_than_passed_over(root: Path, kind: str) -> None:
+    place = root / ".venv"
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "file":
+        place.touch()
+    else:
+        place.symlink_to(root / "gone")
+
+    assert only(root).described() == {
+        "python": f"{root}/.venv/bin/python",
+        "source": ".venv in the project root",
+        "problem": "does not exist",
+    }
+
+
+def git(*arguments: str | Path, cwd: Path) -> None:
+    identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.invalid")
+    subprocess.run(["git", *identity, *arguments], cwd=cwd, check=True, capture_output=True)
+
+
+@pytest.mark.anyio
+async def test_a_linked_worktree_borrows_the_environment_of_the_same_place_in_its_main_checkout(tmp_path: Path) -> None:
+    main, linked = (tmp_path / "main").resolve(), (tmp_path / "linked").resolve()
+    (main / "api" / "tests").mkdir(parents=True)
+    (main / "api" / "tests" / "test_it.py").touch()
+    git("init", cwd=main)
+    git("add", ".", cwd=main)
+    git("commit", "-m", "begin", cwd=main)
+    git("worktree", "add", linked, cwd=main)
+    nearest = make_environment(main / "api" / ".venv")
+    outer = make_environment(main / ".venv")
+
+    found = [one async for one in candidates(configured(linked), linked / "api" / "tests")]
+    below = [one async for one in candidates(configured(linked / "api"), linked / "api" / "tests")]
+
+    assert found == [Candidate(nearest, ".venv in api"), Candidate(outer, ".venv in the main checkout")]
+    assert below == [Candidate(nearest, ".venv in the main checkout")]
+
+
+def test_a_call_points_at_the_folder_that_all_its_targets_share(root: Path) -> None:
+    (root / "a" / "b").mkdir(parents=True)
+    (root / "a" / "test_one.py").touch()
+
+    assert pointed_at([], root) == root
+    assert pointed_at([root / "a" / "test_one.py"], root) == root / "a"
+    assert pointed_at([root / "a" / "test_one.py", root / "a" / "b"], root) == root / "a"
+    assert pointed_at([root / "a" / "b"], root) == root / "a" / "b"

@@ -1,0 +1,71 @@
+"""What an environment shows without being started."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_mcp.python import virtualenv
+from tests.support.projects.disk import environment
+from tests.support.projects.managed import Home, Tool
+
+
+def written(folder: Path, name: str, settings: str | bytes) -> Path:
+    (folder / name).mkdir()
+    content = settings if isinstance(settings, bytes) else settings.encode()
+    (folder / name / "pyvenv.cfg").write_bytes(content)
+    return folder / name
+
+
+def test_the_newest_python_comes_first_by_number_and_not_by_spelling(tmp_path: Path) -> None:
+    old = written(tmp_path, "old", "home = /usr/bin\nversion = 3.9.18\n")
+    new = written(tmp_path, "new", "implementation = CPython\nversion_info = 3.10.13\n")
+    newer = written(tmp_path, "newer", "version = 3.10.14\nversion_info = 3.10.14.final.0\n")
+
+    assert virtualenv.newest_first([old, new, newer]) == [newer, new, old]
+
+
+def test_those_that_tell_no_version_come_last_in_the_order_of_their_names(tmp_path: Path) -> None:
+    silent = written(tmp_path, "b", b"\xff\xfe version")
+    absent = tmp_path / "a"
+    known = written(tmp_path, "z", "version = 3.8\n")
+
+    assert virtualenv.newest_first([absent, silent, known]) == [known, absent, silent]
+
+
+@given(st.binary(max_size=60))
+def test_no_settings_are_too_strange_to_be_ordered(tmp_path_factory: pytest.TempPathFactory, settings: bytes) -> None:
+    prefix = written(tmp_path_factory.mktemp("strange"), "x", settings)
+
+    assert virtualenv.newest_first([prefix]) == [prefix]
+
+
+@pytest.mark.parametrize("tool", ["venv", "virtualenv", "uv"])
+def test_what_every_tool_makes_is_an_environment_with_a_python_and_a_version(
+    managed_home: Home, tmp_path: Path, tool: Tool
+) -> None:
+    undated = written(tmp_path, "undated", "")
+
+    python = managed_home.make(tmp_path / "made", tool)
+
+    assert virtualenv.is_environment(tmp_path / "made")
+    assert virtualenv.python(tmp_path / "made") == python
+    assert python.exists()
+    assert virtualenv.newest_first([undated, tmp_path / "made"]) == [tmp_path / "made", undated]
+
+
+def test_what_cannot_be_looked_at_shows_nothing(tmp_path: Path) -> None:
+    """A name that no file can have stands for a folder that may not be entered: both make pathlib raise."""
+    prefix = tmp_path / ("x" * 300)
+
+    assert not virtualenv.is_environment(prefix)
+    assert not virtualenv.starts(prefix)
+    assert not virtualenv.has(prefix, "pytest")
+
+
+def test_a_python_belongs_to_the_folder_of_its_link(tmp_path: Path) -> None:
+    prefix = environment(tmp_path / "env")
+    (tmp_path / ".venv").symlink_to(prefix)
+
+    assert virtualenv.of(virtualenv.python(tmp_path / ".venv")) == tmp_path / ".venv"

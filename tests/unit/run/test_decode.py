@@ -1,0 +1,134 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_mcp.run.decode import KINDS, Record, parse
+from pytest_mcp.run.model import Event
+from tests.support.invented.records import finished
+from tests.support.invented.streams import any_event, fields_of, json_values, line_of
+
+
+def usual(kind: str) -> dict[str, Any]:
+    """One record of this kind, with the plainest values."""
+    plain: dict[Any, Any] = {str: "x", int: 1, float: 0.5, bool: False}
+    plain |= {
+        list[str]: ["x"],
+        list[int]: [1],
+        list[list[str]]: [["t", "x"]],
+        list[list[Any]]: [["x", ["x"], "x", 1]],
+    }
+    told = {
+        name: plain.get(hint, {} if hint == dict[str, Any] else None) for name, hint in fields_of(KINDS[kind]).items()
+    }
+    told |= {"ranges": "3-5,9"} if kind == "covered_file" else {}
+    return told | ({"settings": ["../tox.ini"], "conftests": []} if kind == "above_root" else {})
+
+
+def read(kind: str, **told: Any) -> Event | None:
+    record = parse(json.dumps({"k": kind, "n": 7, **usual(kind), **told}).encode("ascii"))
+    return None if record is None else record.event
+
+
+@given(any_event)
+def test_every_event_comes_back_from_its_line(event: Event) -> None:
+    assert parse(line_of(event)) == Record(1, event)
+
+
+@given(any_event, json_values)
+def test_keys_that_are_not_ours_pass_silently(event: Event, value: Any) -> None:
+    assert parse(line_of(event, of_a_newer_version=value)) == Record(1, event)
+
+
+@given(any_event, st.data())
+def test_a_line_that_was_cut_anywhere_is_no_event(event: Event, data: st.DataObject) -> None:
+    line = line_of(event)
+    length = data.draw(st.integers(min_value=0, max_value=len(line) - 1))
+
+    assert parse(line[:length]) is None
+
+
+@given(st.binary() | json_values.map(lambda value: json.dumps(value).encode("ascii")))
+def test_a_line_that_is_something_else_is_no_event(line: bytes) -> None:
+    assert parse(line) is None
+
+
+def test_a_line_that_nests_without_end_is_no_event() -> None:
+    assert parse(b'{"k":"collector","collector":' + b"[" * 100_000) is None
+
+
+def test_an_unknown_kind_is_no_event() -> None:
+    assert parse(b'{"k":"of_a_newer_version","n":1,"id":"x"}') is None
+
+
+@pytest.mark.parametrize("number", ["null", "true", "1.5", '"1"'])
+def test_a_record_without_its_number_is_no_event(number: str) -> None:
+    assert parse(b'{"k":"started","id":"x"}') is None
+    assert parse(f'{{"k":"started","n":{number},"id":"x"}}'.encode()) is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_plainest_record_of_every_kind_is_an_event(kind: str) -> None:
+    event = read(kind)
+
+    assert type(event) is KINDS[kind]
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, event in KINDS.items() for name in fields_of(event)])
+def test_a_record_with_a_field_missing_or_of_another_type_is_no_event(kind: str, name: str) -> None:
+    record = {"k": kind, "n": 7, **usual(kind)}
+    of_another_type = "text" if "dict" in str(fields_of(KINDS[kind])[name]) else {"not": "this"}
+
+    without = parse(json.dumps({key: value for key, value in record.items() if key != name}).encode("ascii"))
+    wrong = parse(json.dumps(record | {name: of_another_type}).encode("ascii"))
+
+    assert without is None
+    assert wrong is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("refused", {"files": [None]}),
+        ("above_root", {"settings": ["words of a test"]}),
+        ("above_root", {"conftests": ["/conftest.py"]}),
+        ("usage_error", {"messages": [{}]}),
+        ("deselected", {"ids": [["x"]]}),
+        ("items", {"rows": [["test_a.py::test_a", [], "test_a"]]}),
+        ("items", {"rows": [["test_a.py::test_a", [1], "test_a", 1]]}),
+        ("items", {"rows": [["test_a.py::test_a", 1, "test_a", 1]]}),
+        ("items", {"rows": [[None, [], "test_a", 1]]}),
+        ("items", {"rows": [["test_a.py::test_a", [], "test_a", True]]}),
+        ("phase", {"sections": [1]}),
+        ("phase", {"sections": [["a title alone"]]}),
+        ("phase", {"sections": [["title", 1]]}),
+        ("phase", {"location": []}),
+        ("phase", {"location": ["a path alone"]}),
+        ("phase", {"chain": [["no", "exception"]]}),
+        ("phase", {"chain": [[None, None, ["text"], [["a.py", 1]]]]}),
+        ("phase", {"chain": [[None, None, ["text"], [["a.py", True, None, None, [], []]]]]}),
+    ],
+)
+def test_a_list_of_the_wrong_things_is_no_event(kind: str, told: dict[str, Any]) -> None:
+    """What is let through here is unpacked, joined and hashed later on."""
+    assert read(kind, **told) is None
+
+
+@pytest.mark.parametrize("exit_status", [False, True])
+def test_a_truth_value_is_no_exit_status(exit_status: bool) -> None:
+    """Python would take false for the zero of success."""
+    assert read("session_ended", exit_status=exit_status) is None
+
+
+@pytest.mark.parametrize("duration", [b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1e999"])
+def test_a_number_that_json_cannot_say_is_no_event(duration: bytes) -> None:
+    record = b'{"k":"finished","n":1,"id":"x","passed":true,"duration":%b}'
+
+    assert parse(record % b"1.5") is not None
+    assert parse(record % duration) is None
+
+
+def test_a_whole_number_passes_for_a_duration() -> None:
+    assert read("finished", id="x", duration=2, passed=True) == finished("x", 2)
