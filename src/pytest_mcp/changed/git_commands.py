@@ -258,7 +258,7 @@ async def _opened(git: Git, config: Config) -> Repository:
     if not output.startswith(top):
         # `core.worktree`, or a `.git` that git passes over.
         seen = os.fsdecode(output.partition(b"\n")[0])
-        raise NoRepository(f"needs a repository of its own: the one of {git.top} is that of {seen} for git")
+        raise NoRepository(f"needs a repository of its own; for git, {git.top} belongs to the repository {seen}")
     lines = os.fsdecode(output.removeprefix(top)).split("\n")
     if len(lines) <= _LEAST_LINES:
         raise CannotTell("git gave an answer that could not be read")

@@ -33,13 +33,13 @@ async def resolve(repository: Repository, ref: str | None) -> Base:
 
 async def _named(repository: Repository, ref: str) -> Base:
     if not _is_usable(ref):
-        raise UnknownRef("must name one commit, as main, v1.2, HEAD~3, origin/main or a1b2c3d do")
+        raise UnknownRef("must name one commit, for example main, v1.2, HEAD~3, origin/main or a1b2c3d")
     try:
         (commit,) = await repository.commits([ref])
     except GitFailed as error:
         raise UnknownRef(f"names no commit: {error}") from error
     if commit is None:
-        raise UnknownRef("names no commit of this repository; a branch of a remote may have to be fetched first")
+        raise UnknownRef("names no commit of this repository; if it is on a remote, fetch it first")
     return Base(ref, commit)
 
 

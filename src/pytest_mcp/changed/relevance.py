@@ -91,7 +91,7 @@ def _why(path: str, graph: Graph) -> str | None:
     if parts[-1] in _AT_THE_START:
         return "changed"
     if any(map(tree.is_skipped, parts[:-1])):
-        return "changed, which is in a folder that is not looked at"
+        return "changed, which is in a folder that is not searched"
     is_data = is_of_tests(path) and parts[-1] not in _USED_WITHOUT_IMPORT and not is_test(path)
     return "changed, which no file imports: tests may read it" if is_data and not graph.importers.get(path) else None
 

@@ -38,7 +38,7 @@ def _shared_environment(around: Surroundings, portrait: Portrait | None) -> list
 def _members(found: Members | None) -> list[str]:
     if found is None:
         return []
-    more = [f"{found.more} more members are not listed; path tells of one."] if found.more else []
+    more = [f"{found.more} more members are not listed; name one in path."] if found.more else []
     return more if found.is_complete else [*more, "Not every folder was searched for members of this monorepo."]
 
 

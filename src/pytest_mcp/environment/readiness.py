@@ -150,11 +150,11 @@ def _by_importlib(run: Run[Request], around: Surroundings) -> Sentence:
 def _where_tests_are(run: Run[Survey], around: Surroundings) -> str:
     ledger = run.ledger
     if ledger.selected is None:
-        return "Remove from addopts what makes pytest show something else than tests (--fixtures, --cache-show)."
+        return "Remove the option from addopts that makes pytest list something else (--fixtures, --cache-show)."
     if ledger.deselected:
         return f"Change addopts, which deselects all {ledger.deselected} tests, or select tests by markers or keywords."
     if ledger.skipped_modules:
-        return f"Provide what the test modules need, they skip themselves: {_line(ledger.skipped_modules[0].reason)}"
+        return f"Provide what the test modules lack (they skip themselves): {_line(ledger.skipped_modules[0].reason)}"
     if not around.looks_like_a_project:
         return ELSEWHERE
     if (step := for_django.when_empty(run, around)) is not None:

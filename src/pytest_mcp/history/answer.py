@@ -69,16 +69,16 @@ class TestHistory(Arguments):
 
 
 Time = Annotated[str | None, Field(description="UTC.")]
-Code = Annotated[str | None, Field(description="The commit, and +changes if files differed from it.")]
+Code = Annotated[str | None, Field(description="The commit, with +changes if files differed from it.")]
 Letters = Annotated[str, Field(description="P passed, F failed, E error, S skipped; the newest run last.")]
 
 
 class FlakyTest(Shape):
     node_id: str
     failed: int
-    runs: Annotated[int, Field(description="Of which failed is a part, without failures of other causes.")]
+    runs: Annotated[int, Field(description="Runs that passed, or failed with this cause.")]
     pattern: Letters
-    states: Annotated[int, Field(description="On how many states of the code it had both outcomes.")]
+    states: Annotated[int, Field(description="On how many versions of the code it both passed and failed.")]
     since: Time
     commit: Code
     also: Annotated[int, Field(description="How many more tests failed in exactly the same runs.")]
@@ -88,7 +88,7 @@ class FlakyTest(Shape):
 class ChangedDuration(Shape):
     """Seconds on a machine as fast as before: what slowed down all tests alike is subtracted."""
 
-    name: Annotated[str, Field(description="A node id, or the arguments of a suite.")]
+    name: Annotated[str, Field(description="A node id, or the arguments of a whole run.")]
     before: float
     now: float
     since: Time
@@ -108,7 +108,7 @@ class SlowTest(Shape):
 
 class Durations(Shape):
     changed: Annotated[list[ChangedDuration], Field(description="Tests that became slower or faster.")]
-    suites: Annotated[list[ChangedDuration], Field(description="Whole runs that did.")]
+    suites: Annotated[list[ChangedDuration], Field(description="Whole runs that became slower or faster.")]
     slowest: list[SlowTest]
 
 
@@ -120,8 +120,8 @@ class FailingTests(Shape):
     since: Time
     commit: Code
     runs: Annotated[int, Field(description="How many failures in a row.")]
-    passed_at: Annotated[str | None, Field(description="The commit at which it passed last; null: it never did.")]
-    failed_before: Annotated[int, Field(description="How many failures before that.")]
+    passed_at: Annotated[str | None, Field(description="The last commit at which it passed; null: none.")]
+    failed_before: Annotated[int, Field(description="How many failures it had before that.")]
     hint: str | None
 
 
@@ -131,16 +131,19 @@ class OneTest(Shape):
     runs: int
     failed: int
     skipped: int
-    quartiles: Annotated[list[float] | None, Field(description="First, median, third, in seconds.")]
-    trend: Annotated[str, Field(description="Of its duration.")]
+    quartiles: Annotated[list[float] | None, Field(description="Quartiles of its duration, in seconds.")]
+    trend: Annotated[str, Field(description="How its duration changed.")]
     daily: Annotated[list[float], Field(description="The median of each day, the newest last.")]
     flaky: Annotated[str | None, Field(description="Why it counts as flaky.")]
     failing_since: Code
 
 
 class HistoryResult(Shape):
-    runs: Annotated[int, Field(description="How many recorded runs were looked at.")]
-    flaky: Annotated[list[FlakyTest] | None, Field(description="These four: null unless about names it.")]
+    runs: Annotated[int, Field(description="How many recorded runs were read.")]
+    flaky: Annotated[
+        list[FlakyTest] | None,
+        Field(description="flaky, slow, failing and test: only the one that about names, the others null."),
+    ]
     slow: Durations | None
     failing: list[FailingTests] | None
     test: OneTest | None

@@ -118,7 +118,7 @@ class Runs:
 
     def answer(self, *notices: str, **parts: object) -> HistoryResult:
         """Empty notices are left out. Without a run there is nothing else to say."""
-        skipped = f"Only the newest {len(self.runs)} runs were read; {self.skipped} older ones are in these days too."
+        skipped = f"Only the newest {len(self.runs)} runs were read; {self.skipped} older ones of these days were not."
         said = [*([skipped] if self.skipped else []), *filter(None, notices)]
         none = ["No run of this project is recorded in these days."]
         return EMPTY.model_copy(update={"runs": len(self.runs), "notices": said if self.runs else none, **parts})

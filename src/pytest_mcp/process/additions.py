@@ -33,7 +33,7 @@ class LeftOut:
     def notices(self) -> list[str]:
         """At most one."""
         named = ", ".join(f"{name} ({why})" for name, why in self.reasons.items())
-        return [f"Could not be added to this answer: {named}. Everything else in it holds."] if named else []
+        return [f"Could not be added to this answer: {named}. The rest of it is complete."] if named else []
 
 
 _current: ContextVar[LeftOut | None] = ContextVar("left out", default=None)

@@ -62,7 +62,7 @@ def _nearer(folder: Path, places: Sequence[Path], root: Path) -> list[str]:
         if place != folder and place.is_relative_to(folder) and _has_environment(place)
     }
     return (
-        [f"With an environment of its own: {few(map(interpreter.short, sorted(own)))}. Call each alone to use it."]
+        [f"These have their own environments: {few(map(interpreter.short, sorted(own)))}. Call each alone to use it."]
         if own
         else []
     )

@@ -67,7 +67,7 @@ def test_members_that_were_not_looked_at_are_counted() -> None:
     seen = Members((), more=3, is_complete=False)
 
     assert of_surroundings(around(members=seen), portrait(), 1) == [
-        "3 more members are not listed; path tells of one.",
+        "3 more members are not listed; name one in path.",
         "Not every folder was searched for members of this monorepo.",
     ]
     assert of_surroundings(around(members=Members((), 0, is_complete=True)), portrait(), 1) == []

@@ -104,7 +104,7 @@ def test_projects_that_were_called_together_could_have_used_their_own(root: Path
         visible(configured(root), root)[0], (), [root / "a" / "test_it.py", root / "b"], configured(root)
     )
 
-    assert together == ["With an environment of its own: a, b. Call each alone to use it."]
+    assert together == ["These have their own environments: a, b. Call each alone to use it."]
 
 
 def test_the_operators_choice_is_never_doubted(root: Path, tmp_path: Path) -> None:

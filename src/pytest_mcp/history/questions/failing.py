@@ -50,7 +50,7 @@ def ask(scope: Scope, place: str = "") -> HistoryResult:
     gone, more = len(last) - len(now), len(now) - MOST_TESTS
     return runs.answer(
         "" if now else "Nothing fails: each test passed in the last run that had it.",
-        f"Left out, because a later run of everything no longer has them: {gone} tests that failed." if gone else "",
+        f"{gone} failed test(s) are left out: a later run of the whole suite no longer has them." if gone else "",
         failing=_groups(scope, now[:MOST_TESTS]),
         omitted=OmittedTests(tests=more, hint=OMITTED) if more > 0 else None,
     )

@@ -28,7 +28,9 @@ MOST_FAILURES = 50_000
 MOST_SETS = 200
 # Failures on a state without any pass are another fault, if by its rate the test would fail so often by less than this.
 OTHER_FAULT = 0.01
-BY_ORDER = "failed only in runs of everything, passed only in others; investigate_failure can tell if it is the order"
+BY_ORDER = (
+    "failed only in runs of the whole suite, passed only in others; investigate_failure tells whether the order matters"
+)
 
 
 def ask(scope: Scope, place: str = "") -> HistoryResult:

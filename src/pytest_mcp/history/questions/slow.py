@@ -105,7 +105,7 @@ def _overall(slowdowns: Timings, runs: Runs) -> str:
     found = durations.change("", slowdowns, dict.fromkeys(runs.by_id, 0.0), runs.machines, 1)
     if found is None:
         return ""
-    return f"All tests alike are {found.in_words} since {found.since}: the machine, or what they share."
+    return f"All tests became {found.in_words} since {found.since}: look at the machine, or at what they share."
 
 
 def _ranked(tests: Mapping[str, Timings]) -> list[SlowTest]:

@@ -50,4 +50,4 @@ def _unreached_targets(run: Run[Request]) -> list[str]:
     names = [target.node_id for target in targets_not_run.unrun(run.request, run.ledger)]
     left_out = [label(name) for name in names if name not in missed]
     executes = isinstance(run.request, ExecuteTests)
-    return [f"Named, but the change cannot reach it: {few(left_out)}."] if left_out and executes else []
+    return [f"Named in the call, but not reached by the change: {few(left_out)}."] if left_out and executes else []

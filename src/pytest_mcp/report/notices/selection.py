@@ -52,7 +52,7 @@ def _nothing_selected(run: Run[Request]) -> list[str]:
 def _names_meant(run: Run[Request]) -> str:
     known = run.ledger.nothing_selected
     near = known.near if known and run.request.keywords else []
-    return f"; names that are near: {few(map(quoted, dict.fromkeys(near)))}" if near else ""
+    return f"; similar names: {few(map(quoted, dict.fromkeys(near)))}" if near else ""
 
 
 def _missed(run: Run[Request]) -> list[str]:
@@ -62,7 +62,9 @@ def _missed(run: Run[Request]) -> list[str]:
     targets: dict[str, list[str]] = {}
     for each in targets_not_run.missed(run.request, run.ledger):
         targets.setdefault(_why_missed(each), []).append(each.node_id)
-    return [f"Named, but none of its tests ran: {few(map(label, names))}; {why}." for why, names in targets.items()]
+    return [
+        f"Named in the call, but no test of it ran: {few(map(label, names))}; {why}." for why, names in targets.items()
+    ]
 
 
 def _why_missed(target: targets_not_run.Missed) -> str:
@@ -110,7 +112,7 @@ def _unknown_marks(run: Run[Request]) -> list[str]:
         return []
     known = sorted({*marks.registered, *marks.used})
     return [
-        f"No collected test has the mark {quoted(name)} of markers, and it is not registered{_suggestion(name, known)}"
+        f"No collected test has the mark {quoted(name)}, and it is not registered{_suggestion(name, known)}"
         for name in dict.fromkeys(expressions.names(expression))
         if name not in known
     ]
@@ -122,7 +124,7 @@ def _suggestion(name: str, known: list[str]) -> str:
     lower = {each.lower() for each in short}
     near = get_close_matches(name.lower(), sorted(lower)) if len(name) <= LONGEST_MARK else []
     close = [each for found in near for each in short if each.lower() == found]
-    return f"; was {' or '.join(map(repr, close))} meant?" if close else "."
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
 
 
 def _chosen_from_cache(run: Run[Request]) -> list[str]:

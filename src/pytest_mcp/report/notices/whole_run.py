@@ -108,7 +108,7 @@ def _stopped_early(ledger: Ledger) -> list[str]:
         return [f"{ledger.unresolved} test(s) were set up but not called; do the project's addopts say --setup-plan?"]
     if unclear := [record.node_id for record in ledger.tests.values() if record.outcome is None]:
         first = label(unclear[0])
-        return [f"{len(unclear)} test(s) started and have no outcome, first {first}: what happened is not known."]
+        return [f"{len(unclear)} test(s) started but reported no outcome, first {first}."]
     if not ledger.not_run or ledger.ended is None or ledger.collection_failures:
         return []
     why = f" ({in_line(ledger.ended.stopped)})" if ledger.ended.stopped else ""
@@ -144,7 +144,7 @@ def _threshold(run: Run[Request]) -> list[str]:
     may_be_part = request.names_part or request.markers or request.keywords or request.changed or run.shard
     if not (said and may_be_part and run.exit.code == 0):
         return []
-    return [f"pytest-cov says: {quoted(said)}. That is no failure here: this call ran a part of the tests."]
+    return [f"pytest-cov says: {quoted(said)}. This does not fail the call, because it ran only a part of the tests."]
 
 
 def _seed(ledger: Ledger) -> list[str]:

@@ -34,5 +34,5 @@ def _down(ledger: Ledger) -> list[str]:
 def _overrun(ledger: Ledger) -> list[str]:
     if ledger.overrun is None:
         return []
-    why = "the workers were running them, or had already been given them"
-    return [f"{ledger.overrun.count} more test(s) ran after the failure at which the run had to stop: {why}."]
+    why = "the workers had already received them"
+    return [f"{ledger.overrun.count} more test(s) ran after the failure that stopped the run: {why}."]

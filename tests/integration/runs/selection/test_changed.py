@@ -126,7 +126,7 @@ async def test_what_is_named_and_cannot_be_reached_makes_the_run_no_failure(repo
     assert ran(result) == ["test_a_high.py::test_high"]
     assert result["notices"] == [
         "changed since HEAD: 1 of 2 tests can be reached (1 file changed); not a run of the whole suite.",
-        "Named, but the change cannot reach it: test_b_low.py::test_low.",
+        "Named in the call, but not reached by the change: test_b_low.py::test_low.",
     ]
 
 

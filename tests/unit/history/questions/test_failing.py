@@ -47,7 +47,7 @@ def test_a_test_that_was_renamed_no_longer_fails(past: Past) -> None:
     answer = failing.ask(past.scope)
 
     assert [each.node_ids for each in answer.failing or []] == [["t.py::new_name"]]
-    assert answer.notices == ["Left out, because a later run of everything no longer has them: 1 tests that failed."]
+    assert answer.notices == ["1 failed test(s) are left out: a later run of the whole suite no longer has them."]
 
 
 def test_a_test_that_only_was_not_selected_or_not_reached_still_fails(past: Past) -> None:

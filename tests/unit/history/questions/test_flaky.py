@@ -128,6 +128,6 @@ def test_of_more_runs_than_are_read_the_rest_is_counted(past: Past) -> None:
 
     assert [run.id for run in runs.runs] == [8, 9, 10, 11, 12]
     assert runs.answer("other").notices == [
-        "Only the newest 5 runs were read; 7 older ones are in these days too.",
+        "Only the newest 5 runs were read; 7 older ones of these days were not.",
         "other",
     ]

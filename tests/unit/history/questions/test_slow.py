@@ -68,7 +68,7 @@ def test_all_tests_alike_are_a_notice_and_no_change_of_a_test(past: Past) -> Non
 
     assert answer.slow is not None
     assert (answer.slow.changed, answer.slow.suites) == ([], [])
-    assert [notice.partition(" are ")[0] for notice in answer.notices[1:]] == ["All tests alike"]
+    assert [notice.partition(" became ")[0] for notice in answer.notices[1:]] == ["All tests"]
 
 
 def test_nothing_recorded_is_nothing_to_compare(past: Past) -> None:

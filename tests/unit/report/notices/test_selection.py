@@ -101,7 +101,12 @@ def test_a_mark_that_no_test_has_and_that_is_not_registered_is_named(markers: st
 
 @pytest.mark.parametrize(
     ("asked", "meant"),
-    [("slwo", "was 'slow' meant?"), ("SLOW", "was 'slow' meant?"), ("db", "was 'DB' meant?"), ("gpu", "registered.")],
+    [
+        ("slwo", "did you mean 'slow'?"),
+        ("SLOW", "did you mean 'slow'?"),
+        ("db", "did you mean 'DB'?"),
+        ("gpu", "registered."),
+    ],
 )
 def test_marks_that_are_close_in_any_case_are_suggested(asked: str, meant: str) -> None:
     (sentence,) = of_run(execution([Marks(["slow"], ["fast", "DB"]), *green(A)], markers=asked))
@@ -119,7 +124,7 @@ async def test_a_mistyped_mark_is_told_whether_or_not_tests_were_selected(every_
     none = await every_bench.execute(markers="slwo")
     both = await every_bench.discover(markers="slow or not slwo")
 
-    typo = "No collected test has the mark 'slwo' of markers, and it is not registered; was 'slow' meant?"
+    typo = "No collected test has the mark 'slwo', and it is not registered; did you mean 'slow'?"
     assert none["notices"] == [
         "No test was selected: 2 were collected and all were deselected by markers.",
         typo,
@@ -135,7 +140,7 @@ async def test_names_near_a_mistyped_keyword_are_told(bench: Workbench) -> None:
     far = await bench.execute(keywords="gpu")
 
     assert word["notices"] == [
-        "No test was selected: 2 were collected and all were deselected by keywords; names that are near: 'refund'."
+        "No test was selected: 2 were collected and all were deselected by keywords; similar names: 'refund'."
     ]
     assert "near" not in far["notices"][0]
 

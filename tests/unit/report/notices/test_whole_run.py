@@ -106,7 +106,7 @@ def test_what_a_cut_short_run_has_keys_for_is_not_a_notice() -> None:
 
     (sentence,) = of_execution(run)[:1]
 
-    assert sentence.startswith(f"1 test(s) started and have no outcome, first {B}")
+    assert sentence.startswith(f"1 test(s) started but reported no outcome, first {B}")
     assert sentence not in of_execution(run, cut_short=True)
 
 
@@ -124,7 +124,7 @@ def test_tests_that_were_only_set_up_are_counted() -> None:
     (without_outcome,) = notices(session(one_test(A), finished(B, passed=False), selected=2))
 
     assert only_set_up.startswith("1 test(s) were set up but not called")
-    assert without_outcome.startswith(f"1 test(s) started and have no outcome, first {B}")
+    assert without_outcome.startswith(f"1 test(s) started but reported no outcome, first {B}")
 
 
 @pytest.mark.parametrize(
