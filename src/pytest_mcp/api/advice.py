@@ -1,6 +1,6 @@
 """What to do next, as a value: agents read one wording of it, people who typed a command another.
 
-A `Sentence` is a string, the one for agents, that keeps the advice it contains. `cli/arguments/typed_advice.py` words
+A `Sentence` is a string, the one for agents, that keeps the advice it contains. `cli/typed_advice.py` words
 it for people. So no code has to take a sentence apart. Text that was cut or put into another string is plain text.
 """
 

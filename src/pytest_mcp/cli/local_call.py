@@ -23,12 +23,11 @@ from pytest_mcp import engine
 from pytest_mcp.api.errors import CallError, InternalError
 from pytest_mcp.api.requests import Arguments as Asked
 from pytest_mcp.api.results import Shape
-from pytest_mcp.cli import exit_codes, render
-from pytest_mcp.cli.arguments import tool_flags, typed_advice, typed_paths
-from pytest_mcp.cli.arguments.tool_flags import Arguments
-from pytest_mcp.cli.arguments.typed_advice import Typist
-from pytest_mcp.cli.progress.bar import ProgressBar
-from pytest_mcp.cli.progress.log import Log
+from pytest_mcp.cli import exit_codes, render_run, tool_flags, typed_advice, typed_paths
+from pytest_mcp.cli.progress_bar import ProgressBar
+from pytest_mcp.cli.progress_log import Log
+from pytest_mcp.cli.tool_flags import Arguments
+from pytest_mcp.cli.typed_advice import Typist
 from pytest_mcp.config.model import MAX_REPLY_BYTES, Config
 from pytest_mcp.config.options import typed_flags
 from pytest_mcp.process import additions, process
@@ -161,7 +160,7 @@ def _run(command: ToolCommand, options: argparse.Namespace, config: Config, runn
 
 def _for_people(error: CallError, options: argparse.Namespace, config: Config, screen: Screen) -> str:
     error = typed_advice.with_refs(error, tool_flags.arguments(options), config.root)
-    return "\n".join(render.of_error(error, screen.err, typed_advice.message(error, _typist(options, config))))
+    return "\n".join(render_run.of_error(error, screen.err, typed_advice.message(error, _typist(options, config))))
 
 
 def _typist(options: argparse.Namespace, config: Config) -> Typist:

@@ -174,7 +174,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _near(self, message: str) -> str:
         # Only for mistakes.
-        from pytest_mcp.cli.arguments import unknown_flags
+        from pytest_mcp.cli import unknown_flags
 
         unknown = message.removeprefix(_UNKNOWN).partition(" ")[0] if message.startswith(_UNKNOWN) else ""
         like_pytest = self.prog.endswith(LIKE_PYTEST)

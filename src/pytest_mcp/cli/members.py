@@ -17,8 +17,8 @@ from pytest_mcp import engine
 from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, InvalidParams, RefusedByPytest
 from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.targets import Target
-from pytest_mcp.cli import exit_codes, render
-from pytest_mcp.cli.files.junit_file import JUnitFile
+from pytest_mcp.cli import exit_codes, render_run
+from pytest_mcp.cli.junit_file import JUnitFile
 from pytest_mcp.config.model import Config
 from pytest_mcp.process import interruption
 from pytest_mcp.process.background import in_thread
@@ -160,7 +160,7 @@ class Members:
         error = report.problem
         if error is None:
             return _Ended(self._name(part), report)
-        lines = render.of_error(error, PLAIN)
+        lines = render_run.of_error(error, PLAIN)
         gap = _gap(error, lines)
         whole = None if [gap] == [_NOT_RUN + line for line in lines] else "\n".join(lines)
         return _Ended(self._name(part), report, gap, whole, exit_codes.of_error(error))

@@ -8,7 +8,7 @@ import re
 from itertools import groupby
 
 from pytest_mcp.api.results import DiscoverResult, FileTests
-from pytest_mcp.cli import render
+from pytest_mcp.cli import render_run
 from pytest_mcp.terminal.colours import Painter
 from pytest_mcp.terminal.lines import Lines, lines_of_notices
 from pytest_mcp.text import safe_line
@@ -41,7 +41,9 @@ def _names(entry: FileTests) -> Lines:
 
 def remarks(result: DiscoverResult, painter: Painter) -> Lines:
     """Errors and notices."""
-    errors = [line for error in result.collection_errors for line in [*render.of_collection_error(error, painter), ""]]
+    errors = [
+        line for error in result.collection_errors for line in [*render_run.of_collection_error(error, painter), ""]
+    ]
     return errors + lines_of_notices([*result.notices, *_left_out(result)], painter)
 
 

@@ -12,12 +12,20 @@ from pathlib import Path
 from pytest_mcp import engine
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import annotations, exit_codes, local_call, render
-from pytest_mcp.cli.arguments import pytest_flags, tool_flags, typed_advice, typed_paths
-from pytest_mcp.cli.arguments.tool_flags import Arguments
-from pytest_mcp.cli.files import page_file
-from pytest_mcp.cli.files.junit_file import JUnitFile
+from pytest_mcp.cli import (
+    annotations,
+    exit_codes,
+    local_call,
+    page_file,
+    pytest_flags,
+    render_run,
+    tool_flags,
+    typed_advice,
+    typed_paths,
+)
+from pytest_mcp.cli.junit_file import JUnitFile
 from pytest_mcp.cli.local_call import ToolCommand
+from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import Config
 from pytest_mcp.config.options import typed_flags
 from pytest_mcp.process.start import Waiting
@@ -122,14 +130,14 @@ class _Printing:
         again = typed_paths.again(answer.rerun, typed_flags(self.options, os.environ), self.root)
         answer = answer.model_copy(update={"notices": typed_advice.notices(answer.notices, self.root)})
         annotated = annotations.of_run(answer, _prefix(self.root)) if os.environ.get("GITHUB_ACTIONS") else []
-        return [*annotated, *render.of_run(known, self._styled(known, answer), screen.out, again=again)]
+        return [*annotated, *render_run.of_run(known, self._styled(known, answer), screen.out, again=again)]
 
     def _styled(self, known: Report, answer: ExecuteResult) -> ExecuteResult:
         if self.options.quieter > self.options.louder:
-            answer = render.only_failures(answer)
+            answer = render_run.only_failures(answer)
         if pytest_flags.has_no_tracebacks(self.options):
-            return render.without_tracebacks(answer)
-        return render.condensed(known, answer) if pytest_flags.has_own_tracebacks(self.options) else answer
+            return render_run.without_tracebacks(answer)
+        return render_run.condensed(known, answer) if pytest_flags.has_own_tracebacks(self.options) else answer
 
 
 def _prefix(root: Path) -> str:

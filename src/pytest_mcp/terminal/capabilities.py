@@ -1,7 +1,7 @@
 """What stdout and stderr can show: colours, a progress line, how many columns.
 
 In come the streams, the environment and the --color flag; out comes a `Screen`. What is shown on it is decided in
-`render`, `render_discovery` and `progress`.
+`render_run`, `render_discovery` and `progress`.
 """
 
 import os

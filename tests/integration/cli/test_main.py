@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.cli.server_command import command
+from pytest_mcp.cli.setup.server_command import command
 from tests.support.commands.installations import running
 from tests.support.paths import ROOT
 

@@ -17,11 +17,10 @@ from pytest_mcp import engine
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import DiscoverTargets
 from pytest_mcp.api.results import DiscoverResult, OmittedTests
-from pytest_mcp.cli import exit_codes, local_call, members, render_discovery
-from pytest_mcp.cli.arguments import tool_flags, typed_advice, typed_paths
-from pytest_mcp.cli.arguments.tool_flags import Arguments
+from pytest_mcp.cli import exit_codes, local_call, members, render_discovery, tool_flags, typed_advice, typed_paths
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.members import Parts
+from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import LEAST_REPLY_BYTES, LEAST_TOKENS
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.python import by_environment

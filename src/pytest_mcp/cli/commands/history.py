@@ -7,10 +7,9 @@ the server does, and a history that exists. `--json` prints the tool's answer un
 import argparse
 import os
 
-from pytest_mcp.cli import exit_codes, local_call
-from pytest_mcp.cli.arguments import tool_flags
-from pytest_mcp.cli.arguments.tool_flags import Arguments
+from pytest_mcp.cli import exit_codes, local_call, tool_flags
 from pytest_mcp.cli.local_call import ToolCommand
+from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import MAX_TOKENS, ConfigError
 from pytest_mcp.config.options import LoadConfig

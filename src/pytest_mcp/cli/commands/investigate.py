@@ -10,11 +10,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from pytest_mcp.cli import exit_codes, local_call
-from pytest_mcp.cli.arguments import tool_flags, typed_paths
-from pytest_mcp.cli.files import page_file
-from pytest_mcp.cli.files.page_file import PageFile
+from pytest_mcp.cli import exit_codes, local_call, page_file, tool_flags, typed_paths
 from pytest_mcp.cli.local_call import ToolCommand
+from pytest_mcp.cli.page_file import PageFile
 from pytest_mcp.config.options import LoadConfig, typed_flags
 from pytest_mcp.investigation import terminal
 from pytest_mcp.investigation.result import InvestigateResult

@@ -15,9 +15,7 @@ from typing import BinaryIO
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import exit_codes, render
-from pytest_mcp.cli.arguments import tool_flags
-from pytest_mcp.cli.files import page_file
+from pytest_mcp.cli import exit_codes, page_file, render_run, tool_flags
 from pytest_mcp.config.model import MAX_REPLY_BYTES
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.page.content import Origin
@@ -63,7 +61,7 @@ def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:
     else:
         painter = capabilities.screen(os.environ).out
         answer = _answer(merged, ExecuteTests().model_copy(update={"max_tokens": MOST_TOKENS}))
-        show("\n".join(render.of_run(merged, answer, painter, again=_again(answer), by_detail=False)))
+        show("\n".join(render_run.of_run(merged, answer, painter, again=_again(answer), by_detail=False)))
     unwritten = page.write(merged, _origin(options.reports)) if page else None
     return unwritten or exit_codes.of_report(merged)
 

@@ -10,8 +10,7 @@ while the child starts.
 import argparse
 import re
 
-from pytest_mcp.cli import child_ahead
-from pytest_mcp.cli.arguments import pytest_flags, tool_flags, typed_paths
+from pytest_mcp.cli import child_ahead, pytest_flags, tool_flags, typed_paths
 from pytest_mcp.cli.loading import loading
 from pytest_mcp.config.model import MOST_SHARDS, Shard
 from pytest_mcp.config.options import LoadConfig

@@ -7,11 +7,11 @@ from itertools import count
 from pathlib import PurePath
 from typing import Any
 
-from pytest_mcp.cli.server_command import SCRIPTS
 from pytest_mcp.cli.setup import entry_words, settings_file
 from pytest_mcp.cli.setup.clients import SHORTEST_TIMEOUT, Client, Remote
 from pytest_mcp.cli.setup.entry_words import is_ours, option_value, program, server_arguments
 from pytest_mcp.cli.setup.plan import Plan
+from pytest_mcp.cli.setup.server_command import SCRIPTS
 from pytest_mcp.cli.setup.settings_file import FORMATS, Change, SettingsError
 from pytest_mcp.config.model import TOKEN_VARIABLE
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_mcp.cli.server_command import MODULE
+from pytest_mcp.cli.setup.server_command import MODULE
 from pytest_mcp.config.model import TOKEN_VARIABLE
 from pytest_mcp.config.options import SETTINGS
 

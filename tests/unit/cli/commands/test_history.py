@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.cli import main
-from pytest_mcp.cli.arguments import tool_flags
+from pytest_mcp.cli import main, tool_flags
 from pytest_mcp.cli.commands import history
 from pytest_mcp.config.model import Config, ConfigError, Options, configure
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.cli.server_command import command, here, portable, source
+from pytest_mcp.cli.setup.server_command import command, here, portable, source
 from pytest_mcp.config.model import ConfigError
 from tests.support.commands.installations import running
 

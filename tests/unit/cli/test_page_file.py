@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
-from pytest_mcp.cli.files.page_file import PageFile
+from pytest_mcp.cli.page_file import PageFile
 from pytest_mcp.report.report import of_no_run
 from pytest_mcp.terminal.output import UNWRITTEN
 from tests.support.page.pages import ORIGIN

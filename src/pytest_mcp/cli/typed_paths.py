@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from pytest_mcp.cli.arguments import tool_flags
-from pytest_mcp.cli.arguments.tool_flags import Arguments
+from pytest_mcp.cli import tool_flags
+from pytest_mcp.cli.tool_flags import Arguments
 
 # The parameters that name files.
 _PATHS = ("path", "node_id")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from pytest_mcp.api.advice import Advice, Sentence
 from pytest_mcp.api.errors import CallError, ExecutionFailed, InvalidParams
-from pytest_mcp.cli.arguments import tool_flags
-from pytest_mcp.cli.arguments.tool_flags import Arguments
+from pytest_mcp.cli import tool_flags
+from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.environment import host
 from pytest_mcp.python import git_files
 

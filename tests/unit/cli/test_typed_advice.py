@@ -8,9 +8,8 @@ import pytest
 
 from pytest_mcp.api.advice import Advice, Sentence, by_operator, in_shell
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams, RunEnvironment, RunFacts
-from pytest_mcp.cli import render
-from pytest_mcp.cli.arguments import typed_advice
-from pytest_mcp.cli.arguments.typed_advice import Typist
+from pytest_mcp.cli import render_run, typed_advice
+from pytest_mcp.cli.typed_advice import Typist
 from pytest_mcp.environment import readiness
 from pytest_mcp.python import advice
 from pytest_mcp.terminal.colours import Painter
@@ -132,7 +131,7 @@ def test_a_ref_that_was_typed_with_a_space_is_recognised(tmp_path: Path) -> None
     def lines(changed: bool | str) -> list[str]:
         arguments = {"changed": changed, "node_ids": ["topic", "nowhere"]}
         error = typed_advice.with_refs(InvalidParams(faults), arguments, tmp_path)
-        return render.of_error(error, Painter(has_colours=False))
+        return render_run.of_error(error, Painter(has_colours=False))
 
     assert lines(True) == ["topic: is not a path; did you mean --changed=topic?", "sub/1: does not exist"]
     assert lines("main") == ["sub/0: does not exist", "sub/1: does not exist"]

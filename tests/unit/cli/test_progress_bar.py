@@ -1,9 +1,9 @@
-"""`cli/progress/bar.py`: whether a run has begun decides whether Ctrl-C lets its fixtures tear down."""
+"""`cli/progress_bar.py`: whether a run has begun decides whether Ctrl-C lets its fixtures tear down."""
 
 import anyio
 import pytest
 
-from pytest_mcp.cli.progress.bar import ProgressBar
+from pytest_mcp.cli.progress_bar import ProgressBar
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.model import Hello
 from pytest_mcp.terminal import capabilities

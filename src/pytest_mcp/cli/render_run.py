@@ -24,7 +24,7 @@ from pytest_mcp.api.results import (
     TestResult,
     Verdict,
 )
-from pytest_mcp.cli.arguments import typed_advice
+from pytest_mcp.cli import typed_advice
 from pytest_mcp.report import collection_errors
 from pytest_mcp.report.report import Report
 from pytest_mcp.terminal.colours import RESET, Colour, Painter

@@ -11,8 +11,8 @@ from contextlib import suppress
 
 import anyio
 
-from pytest_mcp.cli.progress import line
-from pytest_mcp.cli.progress.log import Log
+from pytest_mcp.cli import progress_line
+from pytest_mcp.cli.progress_log import Log
 from pytest_mcp.process.report_file import POLL_SECONDS
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.steps import Steps
@@ -89,7 +89,7 @@ class ProgressBar:
         if capabilities.is_in_foreground(sys.stderr):
             width = capabilities.width(sys.stderr)
             long = self.log.longest(self.seconds) if self.log is not None else None
-            text = line.line(self.ledger, self.seconds, width=width, painter=self.screen.err, long=long)
+            text = progress_line.line(self.ledger, self.seconds, width=width, painter=self.screen.err, long=long)
             self._write(_ERASE_LINE + text)
             self.is_drawn = True
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.cli.arguments import tool_flags
+from pytest_mcp.cli import tool_flags
 from pytest_mcp.tools import BY_NAME, TOOLS, Tool
 
 EXECUTE = BY_NAME["execute_tests"]

@@ -41,7 +41,7 @@ def add_to(parser: argparse.ArgumentParser, tool: str, parameters: Schema) -> No
 
 
 def add_page_flags(parser: argparse.ArgumentParser) -> None:
-    """What they do is in `cli/files/page_file.py`."""
+    """What they do is in `cli/page_file.py`."""
     parser.add_argument("--html", metavar="FILE", help="write a page about it: one file that needs nothing else")
     parser.add_argument("--open", action="store_true", help="open the page of --html in a browser")
 

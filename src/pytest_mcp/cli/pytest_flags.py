@@ -10,7 +10,7 @@ import sys
 from itertools import islice
 from pathlib import Path
 
-from pytest_mcp.cli.arguments.tool_flags import DEST_PREFIX, Arguments
+from pytest_mcp.cli.tool_flags import DEST_PREFIX, Arguments
 from pytest_mcp.config.model import ConfigError
 
 STDIN = "-"

@@ -1,7 +1,6 @@
 import pytest
 
-from pytest_mcp.cli import main
-from pytest_mcp.cli.arguments import unknown_flags
+from pytest_mcp.cli import main, unknown_flags
 
 FLAGS = main._parser(["run"], {})._subparsers._group_actions[0].choices["run"]._option_string_actions  # type: ignore[union-attr, index]
 

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.cli import render
-from pytest_mcp.cli.arguments import tool_flags
-from pytest_mcp.cli.arguments.tool_flags import Arguments
+from pytest_mcp.cli import render_run, tool_flags
+from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import MAX_REPLY_BYTES, Config, ConfigError
 from pytest_mcp.config.options import typed_flags
 from pytest_mcp.python import git_files
@@ -93,12 +92,12 @@ def _of_content(content: "Content", origin: "Origin", created: str) -> str:
 
 def _printed(report: Report, origin: "Origin") -> list[str]:
     """The report as a terminal shows it."""
-    problem = [] if report.problem is None else render.of_error(report.problem, _PLAIN)
+    problem = [] if report.problem is None else render_run.of_error(report.problem, _PLAIN)
     if problem and not report.has_begun:
         return problem
     request = ExecuteTests().model_copy(update={"max_tokens": PRINTED_TOKENS})
     answer = budget.fit_execution(report, request, ceiling=MAX_REPLY_BYTES)
-    return [*problem, *render.of_run(report, answer, _PLAIN, again=_again(answer.rerun, origin))]
+    return [*problem, *render_run.of_run(report, answer, _PLAIN, again=_again(answer.rerun, origin))]
 
 
 def _again(rerun: Arguments | None, origin: "Origin") -> str | None:

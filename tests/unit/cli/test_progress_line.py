@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.cli.progress import line as progress_line
+from pytest_mcp.cli import progress_line
 from pytest_mcp.run.collection import Selected
 from pytest_mcp.run.model import Event, SessionStarted, Started
 from pytest_mcp.terminal import colours

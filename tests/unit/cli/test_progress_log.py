@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from pytest_mcp.cli.progress.log import MOST_FAILURES, Log
+from pytest_mcp.cli.progress_log import MOST_FAILURES, Log
 from pytest_mcp.run.collection import Selected
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.model import Event, SessionStarted, Started

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_mcp.cli.files.junit_file import JUnitFile
+from pytest_mcp.cli.junit_file import JUnitFile
 from pytest_mcp.terminal.output import UNWRITTEN
 
 SUITE = '<testsuites><testsuite name="shop" tests="3"><testcase name="test_é" /></testsuite></testsuites>'
