@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from pytest_mcp.python.managers import query
+from pytest_mcp.python import query
 from tests.support.projects.managed import Home, empty_home, home_with_managers
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import GENERATIONS, PYTESTS, Workbench

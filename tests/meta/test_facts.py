@@ -15,7 +15,7 @@ from pytest_mcp.cli.setup.entries import entry, server_name
 from pytest_mcp.config import endpoint
 from pytest_mcp.config import model as config
 from pytest_mcp.process import start
-from pytest_mcp.python.managers import query
+from pytest_mcp.python import query
 from pytest_mcp.report import budget
 from pytest_mcp.report.notices import warnings
 from pytest_mcp.report.notices import whole_run as notices

@@ -28,8 +28,9 @@ from pytest_mcp.changed.imports.mentions import Names, Scanner
 from pytest_mcp.cli.commands import hook
 from pytest_mcp.cli.setup import json_text
 from pytest_mcp.config import endpoint
-from pytest_mcp.python import project, requirements
-from pytest_mcp.python.managers import conda, lines
+from pytest_mcp.python import conda, requirements
+from pytest_mcp.python import install_lines as lines
+from pytest_mcp.python.manifest import read_manifest
 from pytest_mcp.report import (
     budget,
     collection_errors,
@@ -238,7 +239,7 @@ def read_settings(said: str) -> object:
 def of_files(said: str, folder: Path) -> object:
     for name in ("pyproject.toml", "requirements.txt", "environment.yml"):
         (folder / name).write_text(said, encoding="utf-8", errors="replace", newline="")
-    found = project.read(folder)
+    found = read_manifest(folder)
     return (
         requirements.standard(found, group="", extra=""),
         lines.of_file(folder / "requirements.txt"),

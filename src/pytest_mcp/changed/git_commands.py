@@ -25,9 +25,8 @@ from pytest_mcp.process.background import in_thread
 from pytest_mcp.process.exit import Exit
 from pytest_mcp.process.launch import SpawnError
 from pytest_mcp.process.run_folder import FolderError
-from pytest_mcp.python import git_files
-from pytest_mcp.python.managers import query
-from pytest_mcp.python.managers.query import Question, Unanswered
+from pytest_mcp.python import git_files, query
+from pytest_mcp.python.query import Question, Unanswered
 
 # For one command. A repository can make git hang, by a pipe in place of a file for example.
 GIT_SECONDS = 20

@@ -15,11 +15,11 @@ from pathlib import Path
 from pytest_mcp import __version__
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.config.model import Config
-from pytest_mcp.python import advice, django, files, git_files, members, project, user_dirs
+from pytest_mcp.python import advice, django, files, git_files, lookup, members, user_dirs
 from pytest_mcp.python.django import Django
 from pytest_mcp.python.git_files import Checkout
 from pytest_mcp.python.interpreter import OPERATORS_CHOICE, Candidate
-from pytest_mcp.python.managers import lookup
+from pytest_mcp.python.manifest import read_manifest
 from pytest_mcp.python.members import Members
 from pytest_mcp.python.project_root import is_package
 
@@ -100,7 +100,7 @@ def _django(config: Config, python: Path, home: Path) -> Django | None:
 
 def is_project(root: Path) -> bool:
     named = any((root / name).exists() for name in _SIGNS)
-    return named or bool(_modules(root)) or bool(lookup.used(project.read(root)))
+    return named or bool(_modules(root)) or bool(lookup.used(read_manifest(root)))
 
 
 def _temporary_folder(config: Config) -> TemporaryFolder:

@@ -2,7 +2,7 @@
 
 In come the root, the folder that a call pointed at and the rejected candidates; out comes the advice. What it says
 deletes nothing, and what it creates is found by `interpreter`. Only files are read for it. The line of each manager
-is in `managers/lines.py`, which environments exist elsewhere in `nearby`.
+is in `install_lines.py`, which environments exist elsewhere in `nearby`.
 """
 
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_mcp.api.advice import Sentence, by_operator, in_shell
-from pytest_mcp.python import nearby, shell, virtualenv
+from pytest_mcp.python import install_lines as lines
+from pytest_mcp.python import lookup, nearby, shell, virtualenv
+from pytest_mcp.python.install_lines import Project
 from pytest_mcp.python.interpreter import OPERATORS_CHOICE, Candidate
-from pytest_mcp.python.managers import lines, lookup
-from pytest_mcp.python.managers.lines import Project
-from pytest_mcp.python.managers.protocol import Manager
-from pytest_mcp.python.managers.registry import MANAGERS, PLAIN
+from pytest_mcp.python.manager import Manager
+from pytest_mcp.python.managers import MANAGERS, PLAIN
 
 _CORRECT = f"correct {OPERATORS_CHOICE}, or omit it to use the project's own environment"
 _NAME_IT = f"start pytest-mcp with {OPERATORS_CHOICE} and the path of the project's Python"

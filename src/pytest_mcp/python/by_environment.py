@@ -10,8 +10,7 @@ from pathlib import Path
 
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import Config
-from pytest_mcp.python import interpreter, virtualenv
-from pytest_mcp.python.managers import lookup
+from pytest_mcp.python import interpreter, lookup, virtualenv
 
 
 def split(targets: Iterable[Target], config: Config) -> list[list[Target]]:

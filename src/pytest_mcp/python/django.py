@@ -1,7 +1,7 @@
 """What pytest needs to run the tests of a Django project: a plugin, and the name of the settings module.
 
 In comes a folder; out comes the settings module that its manage.py names. Only that file is read. What is advised is
-decided in `environment/for_django.py`.
+decided in `environment/django.py`.
 """
 
 import re

@@ -15,11 +15,10 @@ from typing import Any
 
 from pytest_mcp import text
 from pytest_mcp.config.model import Config
-from pytest_mcp.python import files, git_files, virtualenv
-from pytest_mcp.python.managers import lookup
-from pytest_mcp.python.managers.cache import Stamp, stamped
-from pytest_mcp.python.managers.protocol import Manager
-from pytest_mcp.python.managers.registry import MANAGERS
+from pytest_mcp.python import files, git_files, lookup, virtualenv
+from pytest_mcp.python.cache import Stamp, stamped
+from pytest_mcp.python.manager import Manager
+from pytest_mcp.python.managers import MANAGERS
 from pytest_mcp.python.virtualenv import FOLDERS
 
 OPERATORS_CHOICE = "--python"

@@ -18,16 +18,15 @@ from pytest_mcp.python import (
     by_environment,
     files,
     interpreter,
+    lookup,
     nearby,
     own_tests,
-    project,
     project_root,
     virtualenv,
 )
 from pytest_mcp.python.interpreter import Candidate
-from pytest_mcp.python.managers import lookup
-from pytest_mcp.python.managers.registry import MANAGERS
-from pytest_mcp.python.project import Manifest
+from pytest_mcp.python.managers import MANAGERS
+from pytest_mcp.python.manifest import Manifest, read_manifest
 
 # How many are looked at.
 MOST = 20
@@ -123,12 +122,12 @@ def _has_environment(folder: Path) -> bool:
 
 def _members(projects: list[Path], root: Path) -> list[Path]:
     """One project below the root is no monorepo, unless a workspace declares it."""
-    manifest = project.read(root)
+    manifest = read_manifest(root)
     declared = [folder for folder in projects if _is_declared(folder, manifest)]
     likely = [folder for folder in projects if _NOT_MEMBERS.isdisjoint(folder.relative_to(root).parts)]
     own = [folder for folder in projects if _has_environment(folder)]
     beside = (
-        [] if _is_package(manifest) else _outermost(folder for folder in likely if _is_package(project.read(folder)))
+        [] if _is_package(manifest) else _outermost(folder for folder in likely if _is_package(read_manifest(folder)))
     )
     found = list(dict.fromkeys([*declared, *own, *beside]))
     return found if declared or len(found) > 1 else []

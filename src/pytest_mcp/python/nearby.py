@@ -15,9 +15,8 @@ from itertools import islice
 from pathlib import Path
 
 from pytest_mcp.api.advice import Advice, Sentence, in_shell
-from pytest_mcp.python import files, user_dirs, virtualenv
-from pytest_mcp.python.managers import lookup
-from pytest_mcp.python.managers.registry import MANAGERS
+from pytest_mcp.python import files, lookup, user_dirs, virtualenv
+from pytest_mcp.python.managers import MANAGERS
 from pytest_mcp.python.virtualenv import FOLDERS
 
 # They create environments for test runs.

@@ -12,8 +12,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp.python import files, project
-from pytest_mcp.python.managers import lookup
+from pytest_mcp.python import files, lookup, manifest
+from pytest_mcp.python.manifest import read_manifest
 
 # pytest's own `python_files`, and the one of Django.
 _USUAL = ("test_*.py", "*_test.py", "tests.py")
@@ -72,7 +72,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _tables(root: Path) -> Iterator[Mapping[str, Any]]:
-    yield project.table(project.toml(root / "pytest.toml"), "pytest")
+    yield manifest.table(manifest.toml(root / "pytest.toml"), "pytest")
     for name, section in _SECTIONS.items():
         parser = RawConfigParser(strict=False)
         try:
@@ -80,10 +80,10 @@ def _tables(root: Path) -> Iterator[Mapping[str, Any]]:
         except Error:
             continue
         yield dict(parser[section]) if section in parser else {}
-    pyproject = project.read(root)
+    pyproject = read_manifest(root)
     yield pyproject.table("tool", "pytest", "ini_options")
     yield {name: value for name, value in pyproject.table("tool", "pytest").items() if name != "ini_options"}
 
 
 def _words(value: object) -> list[str]:
-    return value.split() if isinstance(value, str) else project.strings(value)
+    return value.split() if isinstance(value, str) else manifest.strings(value)

@@ -10,10 +10,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from pytest_mcp.python import files, project, virtualenv
-from pytest_mcp.python.managers import lookup
-from pytest_mcp.python.managers.registry import MANAGERS
-from pytest_mcp.python.project import Manifest
+from pytest_mcp.python import files, lookup, virtualenv
+from pytest_mcp.python.managers import MANAGERS
+from pytest_mcp.python.manifest import Manifest, read_manifest
 from pytest_mcp.text import in_line
 
 _PACKAGE_FILES = ("setup.py", "setup.cfg")
@@ -66,7 +65,7 @@ def _upward(folder: Path, home: Path | None) -> Iterator[Path]:
 
 def is_package(folder: Path) -> bool:
     """Whether it is a project of its own, or has an environment."""
-    manifest = project.read(folder)
+    manifest = read_manifest(folder)
     return (
         builds(manifest)
         or any(virtualenv.is_environment(folder / name) for name in virtualenv.FOLDERS)
@@ -101,7 +100,7 @@ def refusal(root: Path) -> str | None:
 
 
 def _is_project(folder: Path) -> bool:
-    return _has_any(folder, _FILES) or bool(lookup.used(project.read(folder)))
+    return _has_any(folder, _FILES) or bool(lookup.used(read_manifest(folder)))
 
 
 def _is_separate(folder: Path) -> bool:

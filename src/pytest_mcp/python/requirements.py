@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_mcp.python.project import Manifest, strings
+from pytest_mcp.python.manifest import Manifest, strings
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 # Named like plugins, but they do not depend on pytest.

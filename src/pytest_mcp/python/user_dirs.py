@@ -1,7 +1,7 @@
 """The folders of a user for settings, caches and data, as programs find them.
 
 In come environment variables; out come folders, which need not exist. What is in them is known to the files in
-`managers/`.
+each manager.
 """
 
 import os

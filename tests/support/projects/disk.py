@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from pytest_mcp.config.model import Config, Options, configure
 from pytest_mcp.python import advice
 from pytest_mcp.python.interpreter import Candidate
-from pytest_mcp.python.managers.registry import MANAGERS
+from pytest_mcp.python.managers import MANAGERS
 from tests.support.projects.managed import Home
 from tests.support.projects.project_files import write_files
 from tests.support.workbench import Workbench

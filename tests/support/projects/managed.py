@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pytest_mcp.python import project as manifest
-from pytest_mcp.python.managers.lookup import environments
-from pytest_mcp.python.managers.protocol import Answer
+from pytest_mcp.python.lookup import environments
+from pytest_mcp.python.manager import Answer
+from pytest_mcp.python.manifest import read_manifest
 from scripts.environments import ENVIRONMENTS
 
 TOOLS = ("poetry", "pdm", "hatch", "pipenv", "virtualenv", "uv")
@@ -96,7 +96,7 @@ def home_with_managers(folder: Path) -> Home:
 
 
 async def ask(project: Path, home: Home, **variables: str) -> list[Answer]:
-    return await environments(manifest.read(project), {**home.environment, **variables}, project)
+    return await environments(read_manifest(project), {**home.environment, **variables}, project)
 
 
 async def ask_in_vain(project: Path, home: Home, **variables: str) -> str:

@@ -5,8 +5,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pytest_mcp.python.managers import query
-from pytest_mcp.python.managers.protocol import Answer
+from pytest_mcp.python import query
+from pytest_mcp.python.manager import Answer
 from tests.support.projects.managed import Home, ask, ask_in_vain, asked, touched
 from tests.support.waiting import processes_in, until
 

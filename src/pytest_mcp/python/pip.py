@@ -6,7 +6,7 @@ Environments are found by their usual names and by VIRTUAL_ENV.
 from pathlib import Path
 
 from pytest_mcp.python import virtualenv
-from pytest_mcp.python.managers.protocol import Manager
+from pytest_mcp.python.manager import Manager
 
 
 class Pip(Manager):

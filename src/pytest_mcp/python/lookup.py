@@ -1,15 +1,15 @@
 """Which managers a project uses, and which environments they keep for it.
 
 In come a folder, or its manifest and the server's environment variables; out come managers, or answers in the order
-of `registry`. Which answer is used is decided in `interpreter`.
+of `managers`. Which answer is used is decided in `interpreter`.
 """
 
 from pathlib import Path
 
-from pytest_mcp.python import files, project
-from pytest_mcp.python.managers.protocol import Answer, Manager, Variables
-from pytest_mcp.python.managers.registry import MANAGERS
-from pytest_mcp.python.project import Manifest
+from pytest_mcp.python import files
+from pytest_mcp.python.manager import Answer, Manager, Variables
+from pytest_mcp.python.managers import MANAGERS
+from pytest_mcp.python.manifest import Manifest, read_manifest
 
 
 def used(manifest: Manifest) -> list[Manager]:
@@ -21,8 +21,8 @@ def used(manifest: Manifest) -> list[Manager]:
 
 def nearest(start: Path, root: Path) -> Manifest:
     """The manifest of the first folder upward that uses a manager, otherwise the root's."""
-    manifests = map(project.read, files.upward(start, root))
-    return next(filter(used, manifests), None) or project.read(root)
+    manifests = map(read_manifest, files.upward(start, root))
+    return next(filter(used, manifests), None) or read_manifest(root)
 
 
 def is_environment(folder: Path) -> bool:

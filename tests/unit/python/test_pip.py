@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_mcp.python import install_lines as lines
 from pytest_mcp.python import virtualenv
-from pytest_mcp.python.managers import lines
 from scripts.environments import ENVIRONMENTS
 from tests.support.projects.disk import broken, environment, fix_line, lacking, lay
 

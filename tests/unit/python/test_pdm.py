@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.python.managers.protocol import Answer
+from pytest_mcp.python.manager import Answer
 from tests.support.projects.managed import BASE_PYTHON, Home, ask, ask_in_vain, tree
 
 PDM = "[tool.pdm]\ndistribution = false\n"

@@ -1,7 +1,7 @@
 """What a folder's pyproject.toml contains, read with limits.
 
 In comes a folder; out comes a frozen `Manifest`. A file that cannot be read or parsed counts as empty: the tool that
-owns it will report the error. What the tables mean is known to the files in `managers/`.
+owns it will report the error. What the tables mean is known to each manager.
 """
 
 import re
@@ -30,7 +30,7 @@ class Manifest:
         return table(self.pyproject, *names)
 
 
-def read(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> Manifest:
     return Manifest(folder, toml(folder / "pyproject.toml"))
 
 

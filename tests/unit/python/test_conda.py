@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.python.managers import conda
+from pytest_mcp.python import conda
 from tests.support.projects.disk import environment, fix_line, lacking, lay
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.python.managers import uv
+from pytest_mcp.python import uv
 from tests.support.projects.disk import broken, environment, fix_line, lacking, lay
 
 UV = "[tool.uv]\npackage = false\n"

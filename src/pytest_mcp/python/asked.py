@@ -10,12 +10,11 @@ from functools import partial
 from pathlib import Path
 
 from pytest_mcp.process.exit import Exit
-from pytest_mcp.python import virtualenv
-from pytest_mcp.python.managers import query
-from pytest_mcp.python.managers.cache import Cache, Finding, stamped
-from pytest_mcp.python.managers.protocol import Answers, Manager, Variables
-from pytest_mcp.python.managers.query import Question, Unanswered
-from pytest_mcp.python.project import Manifest
+from pytest_mcp.python import query, virtualenv
+from pytest_mcp.python.cache import Cache, Finding, stamped
+from pytest_mcp.python.manager import Answers, Manager, Variables
+from pytest_mcp.python.manifest import Manifest
+from pytest_mcp.python.query import Question, Unanswered
 
 _cache: Cache[Answers] = Cache()
 

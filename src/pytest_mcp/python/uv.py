@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from pytest_mcp.python import files
-from pytest_mcp.python.managers.protocol import Manager
-from pytest_mcp.python.project import Manifest, read, strings
+from pytest_mcp.python.manager import Manager
+from pytest_mcp.python.manifest import Manifest, read_manifest, strings
 
 
 class Uv(Manager):
@@ -35,7 +35,7 @@ class Uv(Manager):
 def workspace(start: Path) -> Manifest | None:
     """The workspace that the project of this folder belongs to."""
     upward = [folder for folder in (start, *start.parents) if files.holds((folder / "pyproject.toml").is_file)]
-    for manifest in map(read, upward):
+    for manifest in map(read_manifest, upward):
         if found := manifest.table("tool", "uv", "workspace"):
             inside = upward[0].relative_to(manifest.folder)
             is_member = upward[0] == manifest.folder or matches(inside, found.get("members"))

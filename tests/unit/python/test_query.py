@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from pytest_mcp.config.model import PREFIX
-from pytest_mcp.python.managers import query
-from pytest_mcp.python.managers.query import Question, Unanswered
+from pytest_mcp.python import query
+from pytest_mcp.python.query import Question, Unanswered
 from tests.support.projects.managed import Home
 from tests.support.waiting import processes_in, until
 

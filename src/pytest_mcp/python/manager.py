@@ -2,7 +2,7 @@
 
 A manager gets a project and answers two questions: does this project use you, and which environments do you keep for
 it. Nothing here or in the managers' files writes anything. Which environment is used is decided in `interpreter`, with
-which line a manager installs pytest in `lines`.
+which line a manager installs pytest in `install_lines`.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 from pytest_mcp.python import files, virtualenv
-from pytest_mcp.python.project import Manifest
+from pytest_mcp.python.manifest import Manifest
 
 Variables: TypeAlias = Mapping[str, str]
 

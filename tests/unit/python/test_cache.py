@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pytest_mcp.python.managers.cache import Cache, Finding, stamped
+from pytest_mcp.python.cache import Cache, Finding, stamped
 
 
 class Search:

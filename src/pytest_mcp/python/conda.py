@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from pytest_mcp.python import files, requirements, virtualenv
-from pytest_mcp.python.managers.protocol import Manager, Variables
+from pytest_mcp.python.manager import Manager, Variables
 from pytest_mcp.python.requirements import Names
 
 _CHANNEL = re.compile(r"^[\w./-]*::")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.python import project as manifest
-from pytest_mcp.python.managers import hatch
-from pytest_mcp.python.managers.lookup import environments
-from pytest_mcp.python.managers.protocol import Answer
+from pytest_mcp.python import hatch
+from pytest_mcp.python.lookup import environments
+from pytest_mcp.python.manager import Answer
+from pytest_mcp.python.manifest import read_manifest
 from scripts.environments import ENVIRONMENTS
 from tests.support.projects.managed import Home, tree
 
@@ -140,7 +140,7 @@ def test_an_environment_is_looked_for_where_hatch_would_make_it(managed_home: Ho
         managed_home.make(prefix)
 
     found = {
-        project: hatch.kept(manifest.read(project), {**managed_home.environment, **variables(project, layout)})
+        project: hatch.kept(read_manifest(project), {**managed_home.environment, **variables(project, layout)})
         for project, layout in layouts.items()
     }
 
@@ -152,7 +152,7 @@ def test_the_environment_that_hatch_builds_with_is_none_for_tests(managed_home: 
     for name in ("the-thing-build", "test-build", "test.one-build"):
         managed_home.make(project / ".hatch" / name)
 
-    assert hatch.kept(manifest.read(project), {**managed_home.environment, **given}) == []
+    assert hatch.kept(read_manifest(project), {**managed_home.environment, **given}) == []
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_the_environment_that_hatch_builds_with_is_none_for_tests(managed_home: 
 def test_options_that_hatch_would_refuse_name_no_environment(home: Home, project: Path, options: str) -> None:
     (project / "pyproject.toml").write_text(options, encoding="utf-8")
 
-    assert hatch.kept(manifest.read(project), home.environment) == []
+    assert hatch.kept(read_manifest(project), home.environment) == []
 
 
 @pytest.mark.anyio
@@ -186,7 +186,7 @@ async def test_what_hatch_has_made_is_found_and_hatch_is_not_started_for_it(
     (home.folder / ".config" / "hatch" / "config.toml").unlink()
     before = tree(home.folder, project)
 
-    found = await environments(manifest.read(project), {**home.environment, "PATH": ""}, project)
+    found = await environments(read_manifest(project), {**home.environment, "PATH": ""}, project)
 
     (python,) = home.folder.glob(".local/share/hatch/env/virtual/the-thing/*/the-thing/bin/python")
     assert found == [Answer("hatch", python, "hatch's environment default")]
@@ -202,7 +202,7 @@ async def test_what_hatch_has_made_is_found_and_hatch_is_not_started_for_it(
 async def test_what_no_file_system_could_hold_is_told(home: Home, project: Path, options: str) -> None:
     (project / "pyproject.toml").write_text(f"[tool.hatch.envs.default]\n{options}\n", encoding="utf-8")
 
-    (answer,) = await environments(manifest.read(project), home.environment, project)
+    (answer,) = await environments(read_manifest(project), home.environment, project)
 
     assert answer.python is None
 
@@ -212,7 +212,7 @@ def test_a_project_may_be_named_like_an_environment_for_builds(managed_home: Hom
     (project / "pyproject.toml").write_text('[project]\nname = "a-build"\n', encoding="utf-8")
     managed_home.make(project / ".hatch" / "a-build")
 
-    found = hatch.kept(manifest.read(project), {**managed_home.environment, **given})
+    found = hatch.kept(read_manifest(project), {**managed_home.environment, **given})
 
     assert found == [("default", project / ".hatch" / "a-build")]
 
@@ -222,6 +222,6 @@ async def test_a_project_without_an_environment_is_told(home: Home, project: Pat
     written(project, LAYOUTS["usual"])
     (project / "hatch.toml").touch()
 
-    found = await environments(manifest.read(project), home.environment, project)
+    found = await environments(read_manifest(project), home.environment, project)
 
     assert found == [Answer("hatch", None, "hatch's environment", "hatch has made no environment for this project yet")]

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from pytest_mcp.python import files, requirements, shell, virtualenv
-from pytest_mcp.python.managers import conda, uv
-from pytest_mcp.python.managers.protocol import Manager
-from pytest_mcp.python.project import Manifest, read, table, toml
+from pytest_mcp.python import conda, files, requirements, shell, uv, virtualenv
+from pytest_mcp.python.manager import Manager
+from pytest_mcp.python.manifest import Manifest, read_manifest, table, toml
 from pytest_mcp.python.requirements import Declaration, best
 from pytest_mcp.python.shell import Step
 
@@ -129,7 +128,7 @@ def _listed(manager: Manager, project: Project) -> Declaration | None:
 def _declared_for_uv(project: Project) -> Declaration | None:
     """In a workspace, the nearest folder that declares it."""
     shared = _workspace_inside(project)
-    homes = map(read, files.upward(project.folder, shared.folder)) if shared else [project.home]
+    homes = map(read_manifest, files.upward(project.folder, shared.folder)) if shared else [project.home]
     return next(filter(None, map(_in_uv, homes)), None)
 
 
@@ -252,7 +251,7 @@ def _in_folder(folder: Path, root: Path) -> Declaration | None:
         for file in found[:_MOST_FILES]
         if file.name.isprintable()
     ]
-    main, *others = requirements.standard(read(folder), group="--group", extra="-e")
+    main, *others = requirements.standard(read_manifest(folder), group="--group", extra="-e")
     packaged = [replace(main, options=("-e", place))]
     packaged += [replace(each, options=("-e", f"{place}[{each.name}]")) for each in others if each.options[0] == "-e"]
     start = "" if folder == root else f"{place}/pyproject.toml:"
@@ -313,7 +312,7 @@ def _of_project(project: Project, wanted: Declaration | None) -> list[str]:
     """The project itself, if it can be built, and its requirements.txt, unless `wanted` contains them."""
     folder = (wanted and wanted.folder) or project.root
     place, options = _place(folder, project.root), wanted.options if wanted else ()
-    is_built = read(folder).table("build-system") or (folder / "setup.py").is_file()
+    is_built = read_manifest(folder).table("build-system") or (folder / "setup.py").is_file()
     usual = str(Path(place, "requirements.txt"))
     built = ["-e", place] if is_built and "-e" not in options else []
     listed = ["-r", usual] if (folder / "requirements.txt").is_file() and usual not in options else []

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from pytest_mcp.python import files
-from pytest_mcp.python.managers import conda
-from pytest_mcp.python.managers.protocol import Manager
+from pytest_mcp.python import conda, files
+from pytest_mcp.python.manager import Manager
 
 _ENVIRONMENTS = Path(".pixi", "envs")
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_mcp.python import files, virtualenv
-from pytest_mcp.python.managers.protocol import Answers, Manager, Variables
-from pytest_mcp.python.project import Manifest
+from pytest_mcp.python.manager import Answers, Manager, Variables
+from pytest_mcp.python.manifest import Manifest
 
 _CHOICE = ".pdm-python"
 _LONGEST_PATH = 4096

@@ -11,10 +11,10 @@ from typing import Any
 
 from pytest_mcp.process.exit import Exit
 from pytest_mcp.python import files, user_dirs, virtualenv
-from pytest_mcp.python.managers.asked import AskedManager
-from pytest_mcp.python.managers.protocol import Variables
-from pytest_mcp.python.managers.query import Question, Unanswered, complaint
-from pytest_mcp.python.project import Manifest, table, toml
+from pytest_mcp.python.asked import AskedManager
+from pytest_mcp.python.manager import Variables
+from pytest_mcp.python.manifest import Manifest, table, toml
+from pytest_mcp.python.query import Question, Unanswered, complaint
 
 # Lists all environments and marks the one in use. `env info` lists none if PATH has another Python first.
 _ARGUMENTS = ("--no-plugins", "--no-interaction", "--no-ansi", "env", "list", "--full-path")

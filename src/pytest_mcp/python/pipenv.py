@@ -4,9 +4,9 @@ from pathlib import Path
 
 from pytest_mcp.process.exit import Exit
 from pytest_mcp.python import user_dirs
-from pytest_mcp.python.managers.asked import AskedManager
-from pytest_mcp.python.managers.protocol import Variables
-from pytest_mcp.python.managers.query import Question, Unanswered, complaint
+from pytest_mcp.python.asked import AskedManager
+from pytest_mcp.python.manager import Variables
+from pytest_mcp.python.query import Question, Unanswered, complaint
 
 _SOURCES = ("Pipfile", "Pipfile.lock", ".venv")
 _SETTINGS = {
