@@ -11,7 +11,7 @@ import pytest_mcp
 from pytest_mcp.process.job import Job
 from pytest_mcp.process.messages import ENDING
 from pytest_mcp.run.decode import KINDS, Record, parse
-from pytest_mcp.run.model import Ending
+from pytest_mcp.run.events import Ending
 
 PACKAGE = Path(pytest_mcp.__file__).parent
 CHILD = sorted((PACKAGE / "child").rglob("*.py"))

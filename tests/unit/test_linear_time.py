@@ -51,8 +51,17 @@ from pytest_mcp.report.notices import whole_run as notices
 from pytest_mcp.report.tracebacks import rendering
 from pytest_mcp.report.tracebacks.style import Style, reductions
 from pytest_mcp.run import decode
-from pytest_mcp.run.collection import Marks, NothingSelected
-from pytest_mcp.run.model import Event, Finished, Interrupted, Phase, Started, UsageFault, Warned
+from pytest_mcp.run.events import (
+    Event,
+    Finished,
+    Interrupted,
+    Marks,
+    NothingSelected,
+    Phase,
+    Started,
+    UsageFault,
+    Warned,
+)
 from pytest_mcp.run.outcomes import TestRecord
 from pytest_mcp.server import incoming, progress
 from pytest_mcp.terminal import colours

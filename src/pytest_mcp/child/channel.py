@@ -2,8 +2,8 @@
 
 Tests may close every descriptor, fork, and patch the standard library. So a channel keeps the functions it needs from
 before any test code was loaded, checks that its descriptor is still the report file, reopens it by path if not, and
-writes nothing in forked children. The fields of each kind of record are in `run/model.py` and
-`run/collection.py` of the server; a test compares them with what is written here.
+writes nothing in forked children. The fields of each kind of record are in `run/events.py` of the
+server; a test compares them with what is written here.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from pytest_mcp.api.advice import Sentence, in_shell
 from pytest_mcp.api.requests import Request
 from pytest_mcp.environment.host import Surroundings
 from pytest_mcp.python.django import PLUGIN
-from pytest_mcp.run.model import Portrait
+from pytest_mcp.run.events import Portrait
 from pytest_mcp.run.run import Run
 
 # Django's file of tests, and pytest's.

@@ -31,8 +31,8 @@ from pytest_mcp.environment.attempt import Trial
 from pytest_mcp.environment.host import Surroundings
 from pytest_mcp.python.interpreter import Candidate, short
 from pytest_mcp.report.notices import whole_run as notices
+from pytest_mcp.run.events import ImportedElsewhere, Portrait
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.model import ImportedElsewhere, Portrait
 
 Entry = TypeVar("Entry")
 

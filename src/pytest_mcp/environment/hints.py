@@ -6,7 +6,7 @@ Pure: facts in, sentences out. Notices about the run itself are in `notices`.
 from pytest_mcp.environment.host import Surroundings, TemporaryFolder
 from pytest_mcp.python.members import Members
 from pytest_mcp.report.notices import memory
-from pytest_mcp.run.model import Portrait
+from pytest_mcp.run.events import Portrait
 
 # A run keeps its records and its output there.
 LITTLE_SPACE = 100 * 1024 * 1024

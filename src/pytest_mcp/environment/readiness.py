@@ -16,7 +16,7 @@ from pytest_mcp.api.requests import Request, Survey
 from pytest_mcp.environment import django
 from pytest_mcp.environment.host import Surroundings
 from pytest_mcp.report import failures
-from pytest_mcp.run.collection import CollectionFailed
+from pytest_mcp.run.events import CollectionFailed
 from pytest_mcp.run.run import Run
 
 # Of a message in one line, in characters.

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pytest_mcp.run.spectrum import Executed, Line
+from pytest_mcp.run.events import Executed, Line
 
 Function = tuple[str, str]
 

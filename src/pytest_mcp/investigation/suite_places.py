@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_mcp.api import targets
 from pytest_mcp.python import virtualenv
-from pytest_mcp.run.model import Portrait
+from pytest_mcp.run.events import Portrait
 
 _WILDCARDS = re.compile(r"[*?\[]")
 

@@ -12,9 +12,8 @@ from textwrap import dedent
 
 from pytest_mcp.api.results import CollectionError, Outcome
 from pytest_mcp.report import places
-from pytest_mcp.run.collection import CollectionFailed
+from pytest_mcp.run.events import CollectionFailed, Phase
 from pytest_mcp.run.exceptions import Chain, Frame, Raised
-from pytest_mcp.run.model import Phase
 from pytest_mcp.run.outcomes import TestRecord
 from pytest_mcp.text import cut_middle
 

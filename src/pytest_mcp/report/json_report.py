@@ -8,8 +8,8 @@ from collections import Counter
 from typing import Any
 
 from pytest_mcp.api.requests import Request
+from pytest_mcp.run.events import Phase
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.model import Phase
 from pytest_mcp.run.outcomes import TestRecord
 from pytest_mcp.run.run import Run
 

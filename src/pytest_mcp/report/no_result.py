@@ -26,8 +26,8 @@ from pytest_mcp.api.targets import PATTERN, SEE, Target
 from pytest_mcp.process.start import REPORT_LIMIT
 from pytest_mcp.report import failures, places, targets_not_run
 from pytest_mcp.report.notices import memory
+from pytest_mcp.run.events import UsageFault
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.model import UsageFault
 from pytest_mcp.run.run import Asked_co, Run
 from pytest_mcp.text import in_line, label
 

@@ -20,8 +20,7 @@ from pytest_mcp.process.exit import Exit
 from pytest_mcp.process.job import Command
 from pytest_mcp.process.launch import SpawnError
 from pytest_mcp.python.interpreter import Candidate
-from pytest_mcp.run import command, decode
-from pytest_mcp.run import model as events
+from pytest_mcp.run import command, decode, events
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.project import Project
 from pytest_mcp.run.run import Asked_co, Run

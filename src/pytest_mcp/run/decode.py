@@ -1,8 +1,7 @@
-"""One JSON line of a child's report in, one numbered event out.
+"""Parses the lines of a child's report.
 
-Pure. A line that is damaged, of an unknown kind or of the wrong shape gives None and never an
-error: a test can write anything into any file. The kinds are in `model`, `collection`,
-`coverage`, `spectrum` and `workers`.
+A line that is damaged, of an unknown kind or of the wrong shape gives None and never an error: a test can write
+anything into any file.
 """
 
 import json
@@ -10,11 +9,11 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from types import ModuleType, NoneType, UnionType
+from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from pytest_mcp.run import collection, coverage, model, spectrum, workers
-from pytest_mcp.run.model import Event
+from pytest_mcp.run import events
+from pytest_mcp.run.events import Event
 
 # The values of a longer line are counted before it is parsed: no record of ours has so many values, and each would
 # take a hundred bytes of memory.
@@ -56,13 +55,10 @@ def _shape(event: type[Event]) -> dict[str, Check]:
     return {field.name: _checker(hints[field.name]) for field in fields(event)}
 
 
-def _kinds(module: ModuleType) -> list[type[Event]]:
-    classes = [found for found in vars(module).values() if isinstance(found, type) and issubclass(found, Event)]
-    return [found for found in classes if hasattr(found, "kind")]
-
-
 KINDS: Mapping[str, type[Event]] = {
-    event.kind: event for module in (model, collection, coverage, spectrum, workers) for event in _kinds(module)
+    found.kind: found
+    for found in vars(events).values()
+    if isinstance(found, type) and issubclass(found, Event) and hasattr(found, "kind")
 }
 _SHAPES = {kind: (event, _shape(event)) for kind, event in KINDS.items()}
 

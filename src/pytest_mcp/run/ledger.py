@@ -10,10 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_mcp.api.targets import can_be_asked
-from pytest_mcp.run import collection, coverage, spectrum, workers
-from pytest_mcp.run import model as events
+from pytest_mcp.run import events
 from pytest_mcp.run.decode import Record
-from pytest_mcp.run.model import Event, Phase
+from pytest_mcp.run.events import Event, Phase
 from pytest_mcp.run.outcomes import TestRecord
 from pytest_mcp.text import cut_middle
 
@@ -33,25 +32,25 @@ KEPT_WARNINGS = 5_000
 _FIRST_IS_KEPT: Mapping[type[Event], str] = {
     events.Hello: "hello",
     events.Configured: "configured",
-    collection.Refused: "refused",
+    events.Refused: "refused",
     events.UsageFault: "usage_fault",
     events.Escaped: "escaped",
     events.InternalFault: "internal_fault",
     events.Interrupted: "interrupted",
-    collection.FromCache: "from_cache",
+    events.FromCache: "from_cache",
     events.Seeded: "seeded",
-    collection.Marks: "marks",
-    collection.NothingSelected: "nothing_selected",
-    collection.DoctestsLeftOut: "doctests_left_out",
-    collection.Divided: "divided",
-    collection.Unreachable: "unreachable",
-    collection.Unreached: "unreached",
-    workers.NoXdist: "no_xdist",
-    coverage.NoCoverage: "no_coverage",
-    coverage.Measuring: "measuring",
-    coverage.Covered: "covered",
-    workers.Distributed: "distributed",
-    workers.Overrun: "overrun",
+    events.Marks: "marks",
+    events.NothingSelected: "nothing_selected",
+    events.DoctestsLeftOut: "doctests_left_out",
+    events.Divided: "divided",
+    events.Unreachable: "unreachable",
+    events.Unreached: "unreached",
+    events.NoXdist: "no_xdist",
+    events.NoCoverage: "no_coverage",
+    events.Measuring: "measuring",
+    events.Covered: "covered",
+    events.Distributed: "distributed",
+    events.Overrun: "overrun",
     events.SessionEnded: "ended",
     events.Returned: "returned",
 }
@@ -62,10 +61,10 @@ _OF_THE_COURSE = (
     events.Phase,
     events.Finished,
     events.SessionEnded,
-    collection.Items,
-    collection.Selected,
-    collection.CollectionFailed,
-    collection.CollectionSkipped,
+    events.Items,
+    events.Selected,
+    events.CollectionFailed,
+    events.CollectionSkipped,
 )
 
 
@@ -75,49 +74,49 @@ class Ledger:
     above_root: events.AboveRoot | None = None
     configured: events.Configured | None = None
     portrait: events.Portrait | None = None
-    refused: collection.Refused | None = None
+    refused: events.Refused | None = None
     usage_fault: events.UsageFault | None = None
     escaped: events.Escaped | None = None
     internal_fault: events.InternalFault | None = None
     interrupted: events.Interrupted | None = None
     ended: events.SessionEnded | None = None
     returned: events.Returned | None = None
-    from_cache: collection.FromCache | None = None
+    from_cache: events.FromCache | None = None
     seeded: events.Seeded | None = None
-    marks: collection.Marks | None = None
-    nothing_selected: collection.NothingSelected | None = None
-    doctests_left_out: collection.DoctestsLeftOut | None = None
-    unreachable: collection.Unreachable | None = None
-    divided: collection.Divided | None = None
-    unreached: collection.Unreached | None = None
-    no_xdist: workers.NoXdist | None = None
-    no_coverage: coverage.NoCoverage | None = None
-    measuring: coverage.Measuring | None = None
-    covered: coverage.Covered | None = None
-    covered_files: list[coverage.CoveredFile] = field(default_factory=list)
-    distributed: workers.Distributed | None = None
-    overrun: workers.Overrun | None = None
+    marks: events.Marks | None = None
+    nothing_selected: events.NothingSelected | None = None
+    doctests_left_out: events.DoctestsLeftOut | None = None
+    unreachable: events.Unreachable | None = None
+    divided: events.Divided | None = None
+    unreached: events.Unreached | None = None
+    no_xdist: events.NoXdist | None = None
+    no_coverage: events.NoCoverage | None = None
+    measuring: events.Measuring | None = None
+    covered: events.Covered | None = None
+    covered_files: list[events.CoveredFile] = field(default_factory=list)
+    distributed: events.Distributed | None = None
+    overrun: events.Overrun | None = None
     # The worker of each test, by the test's place in the collection.
     ran_on: dict[int, str] = field(default_factory=dict)
-    workers_down: list[workers.WorkerDown] = field(default_factory=list)
-    worker_stacks: list[workers.WorkerStack] = field(default_factory=list)
+    workers_down: list[events.WorkerDown] = field(default_factory=list)
+    worker_stacks: list[events.WorkerStack] = field(default_factory=list)
     session_started: bool = False
     ending: bool = False
     compared: bool = False
-    left_out: dict[str, collection.LeftOut] = field(default_factory=dict)
+    left_out: dict[str, events.LeftOut] = field(default_factory=dict)
     selected: int | None = None
     deselected: int = 0
     tests: dict[str, TestRecord] = field(default_factory=dict)
     running: dict[str, None] = field(default_factory=dict)
     finished: int = 0
-    items: list[collection.Item] = field(default_factory=list)
-    collection_failures: list[collection.CollectionFailed] = field(default_factory=list)
-    skipped_modules: list[collection.CollectionSkipped] = field(default_factory=list)
+    items: list[events.Item] = field(default_factory=list)
+    collection_failures: list[events.CollectionFailed] = field(default_factory=list)
+    skipped_modules: list[events.CollectionSkipped] = field(default_factory=list)
     warnings: list[events.Warned] = field(default_factory=list)
     imported_elsewhere: list[events.ImportedElsewhere] = field(default_factory=list)
-    collectors: list[collection.Collected] = field(default_factory=list)
+    collectors: list[events.Collected] = field(default_factory=list)
     deselected_ids: set[str] = field(default_factory=set)
-    executed: dict[str, spectrum.Executed] = field(default_factory=dict)
+    executed: dict[str, events.Executed] = field(default_factory=dict)
     failed: int = 0
     unreported: int = 0
     last_number: int = 0
@@ -158,7 +157,7 @@ class Ledger:
 
     def _is_too_late(self, event: Event) -> bool:
         """What ran at the time limit was stuck, though it may swallow the signal and go on. Workers get no signal."""
-        if isinstance(event, collection.CollectionFailed) and event.error_type == "KeyboardInterrupt":
+        if isinstance(event, events.CollectionFailed) and event.error_type == "KeyboardInterrupt":
             return False  # in older versions of pytest an interrupted import
         return self.distributed is None and isinstance(event, _OF_THE_COURSE)
 
@@ -171,42 +170,42 @@ class Ledger:
 
     def _keep(self, event: Event) -> None:
         match event:
-            case collection.Items():
+            case events.Items():
                 self.items += event.items
-            case collection.Selected():
+            case events.Selected():
                 self.selected = max(self.selected or 0, event.count)
-            case collection.Deselected():
+            case events.Deselected():
                 self.deselected += event.count
                 self.deselected_ids.update(event.ids or ())
-            case collection.CollectionFailed():
+            case events.CollectionFailed():
                 self.collection_failures.append(event)
-            case collection.CollectionSkipped():
+            case events.CollectionSkipped():
                 self.skipped_modules.append(event)
-            case collection.Collected():
+            case events.Collected():
                 self.collectors.append(event)
             case events.Warned():
                 self.warned += 1
                 self.warnings.append(event)
             case events.ImportedElsewhere():
                 self.imported_elsewhere.append(event)
-            case spectrum.Executed():
+            case events.Executed():
                 self.executed[event.id] = event
-            case coverage.CoveredFile():
+            case events.CoveredFile():
                 self.covered_files.append(event)
             case events.Unreported():
                 self.unreported += 1
-            case collection.LeftOut():
+            case events.LeftOut():
                 self.left_out[event.id] = event
-            case workers.RanOn():
+            case events.RanOn():
                 self.ran_on.update(dict.fromkeys(event.indexes, event.worker))
-            case workers.WorkerDown():
+            case events.WorkerDown():
                 self.workers_down.append(event)
-            case workers.WorkerStack():
+            case events.WorkerStack():
                 self.worker_stacks.append(event)
                 if event.id is not None and event.id not in self.tests:
                     # The controller was interrupted before it knew of the start.
                     self._start(event.id)
-            case collection.Compared():
+            case events.Compared():
                 self.compared = True
             case events.SessionStarted():
                 self.session_started = True

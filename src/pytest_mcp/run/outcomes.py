@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from pytest_mcp.api.results import Outcome
-from pytest_mcp.run.model import Phase
+from pytest_mcp.run.events import Phase
 
 
 @dataclass(slots=True)

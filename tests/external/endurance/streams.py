@@ -9,11 +9,10 @@ from typing import Any
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.process.exit import Exit
 from pytest_mcp.report import budget, no_result, report, verdict
-from pytest_mcp.run import collection
-from pytest_mcp.run import model as events
+from pytest_mcp.run import events
 from pytest_mcp.run.decode import parse
+from pytest_mcp.run.events import Event
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.model import Event
 from pytest_mcp.run.run import Run
 from pytest_mcp.tools import dump
 from tests.external.endurance.figures import Tally, part
@@ -39,16 +38,14 @@ CONFIGURED = events.Configured(inifile=None, from_cache=[])
 EXTRAS: list[Event] = [
     absent(),
     item(NODE_IDS[0]),
-    collection.Deselected(count=1, ids=NODE_IDS[2:]),
+    events.Deselected(count=1, ids=NODE_IDS[2:]),
     events.Warned(message="old", category="UserWarning", when="runtest", filename="a.py", lineno=1, id=None),
-    collection.Marks(registered=["slow"], used=[]),
-    collection.DoctestsLeftOut(count=1, first="scripts/deploy.py"),
-    collection.Unreachable(files=["linked/test_a.py"]),
-    collection.NothingSelected(
-        options=["-m slow"], patterns=["test_*.py"], places=["."], matching=0, others=1, near=[]
-    ),
+    events.Marks(registered=["slow"], used=[]),
+    events.DoctestsLeftOut(count=1, first="scripts/deploy.py"),
+    events.Unreachable(files=["linked/test_a.py"]),
+    events.NothingSelected(options=["-m slow"], patterns=["test_*.py"], places=["."], matching=0, others=1, near=[]),
     events.ImportedElsewhere(name="shop", file="/other/shop.py", own="shop.py"),
-    collection.Collected(collector={"nodeid": "", "outcome": "passed", "result": []}),
+    events.Collected(collector={"nodeid": "", "outcome": "passed", "result": []}),
 ]
 JUNK: list[Any] = [
     *(None, True, False, 0, 1, -1, 2, 10**400, 1.5, -0.0, "", "passed", "failed", "skipped", "call", "\ud800"),
@@ -119,7 +116,7 @@ def any_session(rng: random.Random) -> tuple[list[bytes], Exit]:
     fates = [rng.choice(["pass", "pass", "pass", "fail", "skip", "setup only"]) for _ in node_ids]
     middle = [of_a_test(node_id, fate) for node_id, fate in zip(node_ids, fates, strict=True)]
     extras = [[extra] for extra in rng.sample([*EXTRAS, uncollected()], rng.choice([0, 0, 1, 2]))]
-    failed = "fail" in fates or any(isinstance(extra, collection.CollectionFailed) for [extra] in extras)
+    failed = "fail" in fates or any(isinstance(extra, events.CollectionFailed) for [extra] in extras)
     # A plugin may say that all is well though a test has failed, and may end a session before its last test.
     status = 0 if rng.random() < 0.3 else 1 if failed else 0 if node_ids else 5
     selected = len(node_ids) + rng.choice([0, 0, 0, 1])

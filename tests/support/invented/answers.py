@@ -8,7 +8,7 @@ from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.report import tokens
 from pytest_mcp.report.budget import fit_execution
 from pytest_mcp.report.report import Report, of_execution
-from pytest_mcp.run.model import Event
+from pytest_mcp.run.events import Event
 from pytest_mcp.text import safe
 from pytest_mcp.tools import dump
 from tests.support.invented.records import (

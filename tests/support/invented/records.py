@@ -7,9 +7,20 @@ from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests
 from pytest_mcp.config.model import Bounds
 from pytest_mcp.process.exit import Exit
-from pytest_mcp.run.collection import CollectionFailed, CollectionSkipped, Item, Items, Selected
+from pytest_mcp.run.events import (
+    CollectionFailed,
+    CollectionSkipped,
+    Event,
+    Finished,
+    Item,
+    Items,
+    Phase,
+    Selected,
+    SessionEnded,
+    SessionStarted,
+    Started,
+)
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.model import Event, Finished, Phase, SessionEnded, SessionStarted, Started
 from pytest_mcp.run.run import Run
 
 ENVIRONMENT = RunEnvironment(

@@ -6,9 +6,8 @@ from typing import Any, get_type_hints
 
 from hypothesis import strategies as st
 
-from pytest_mcp.run.collection import Selected
 from pytest_mcp.run.decode import KINDS
-from pytest_mcp.run.model import Event, Phase, Started
+from pytest_mcp.run.events import Event, Phase, Selected, Started
 from tests.support.invented.records import absent, ended, finished, one_test, phase, session, skipped, uncollected
 
 NODE_IDS = ["test_a.py::a", "test_a.py::b", "tests/test_c.py::T::c[1]"]

@@ -9,7 +9,7 @@ from pytest_mcp.api.requests import Survey
 from pytest_mcp.environment.attempt import Trial
 from pytest_mcp.environment.host import Itself, Surroundings, TemporaryFolder
 from pytest_mcp.python.interpreter import Candidate
-from pytest_mcp.run.model import Event, Hello, Portrait
+from pytest_mcp.run.events import Event, Hello, Portrait
 from pytest_mcp.run.run import Run
 from tests.support.invented.records import ENVIRONMENT, exited, item, ledger, session
 

@@ -14,7 +14,7 @@ from pytest_mcp.page import document, frame
 from pytest_mcp.page.content import Content, Origin, Result
 from pytest_mcp.page.document import Document
 from pytest_mcp.report import report
-from pytest_mcp.run.model import Event
+from pytest_mcp.run.events import Event
 from pytest_mcp.run.run import Run
 from tests.support.invented.records import execution, green, one_test, phase, raised, session, skipped, uncollected
 

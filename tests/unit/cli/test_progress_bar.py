@@ -4,8 +4,8 @@ import anyio
 import pytest
 
 from pytest_mcp.cli.progress_bar import ProgressBar
+from pytest_mcp.run.events import Hello
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.model import Hello
 from pytest_mcp.terminal import capabilities
 
 

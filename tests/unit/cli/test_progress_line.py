@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.cli import progress_line
-from pytest_mcp.run.collection import Selected
-from pytest_mcp.run.model import Event, SessionStarted, Started
+from pytest_mcp.run.events import Event, Selected, SessionStarted, Started
 from pytest_mcp.terminal import colours
 from pytest_mcp.terminal.colours import Painter
 from tests.support.invented.records import finished, item, ledger, one_test, phase

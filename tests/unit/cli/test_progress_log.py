@@ -3,10 +3,8 @@
 from dataclasses import dataclass, field
 
 from pytest_mcp.cli.progress_log import MOST_FAILURES, Log
-from pytest_mcp.run.collection import Selected
+from pytest_mcp.run.events import Distributed, Event, Selected, SessionStarted, Started
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.model import Event, SessionStarted, Started
-from pytest_mcp.run.workers import Distributed
 from pytest_mcp.terminal.colours import Painter
 from tests.support.invented.records import ended, finished, one_test, phase, raised, uncollected
 

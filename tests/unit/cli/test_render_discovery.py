@@ -3,7 +3,7 @@
 from pytest_mcp.api.results import DiscoverResult, FileTests, OmittedTests
 from pytest_mcp.cli import render_discovery
 from pytest_mcp.report import discovery as discoveries
-from pytest_mcp.run.model import Event
+from pytest_mcp.run.events import Event
 from pytest_mcp.terminal.colours import Painter
 from tests.support.invented.records import discovery, item, session, uncollected
 

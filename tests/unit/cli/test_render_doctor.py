@@ -23,7 +23,7 @@ from pytest_mcp.environment.readiness import Standing
 from pytest_mcp.python.git_files import Checkout
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.python.members import Member, Members
-from pytest_mcp.run.model import ImportedElsewhere
+from pytest_mcp.run.events import ImportedElsewhere
 from pytest_mcp.terminal.colours import Painter
 from pytest_mcp.tools import dump
 from tests.support.invented.records import item, session, uncollected

@@ -13,8 +13,7 @@ from pytest_mcp.cli import render_run
 from pytest_mcp.report import report
 from pytest_mcp.report.budget import MOST_CAUSES, MOST_EXAMPLES, fit_execution
 from pytest_mcp.report.report import Report
-from pytest_mcp.run.coverage import Covered, CoveredFile
-from pytest_mcp.run.model import Event, Started
+from pytest_mcp.run.events import Covered, CoveredFile, Event, Started
 from pytest_mcp.terminal.colours import Painter
 from tests.support.invented.records import BOUNDS, execution, one_test, phase, raised, session, skipped, uncollected
 

@@ -14,8 +14,7 @@ from pytest_mcp.python.git_files import Checkout
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.report.no_result import diagnose
 from pytest_mcp.report.tokens import estimate
-from pytest_mcp.run.collection import Deselected
-from pytest_mcp.run.model import AboveRoot, Event, ImportedElsewhere
+from pytest_mcp.run.events import AboveRoot, Deselected, Event, ImportedElsewhere
 from pytest_mcp.tools import BY_NAME, dump
 from tests.support.invented.records import item, session, uncollected
 from tests.support.invented.streams import any_event, damaged_sessions

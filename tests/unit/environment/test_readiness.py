@@ -9,8 +9,7 @@ from pytest_mcp.api.advice import Sentence, by_operator, in_shell
 from pytest_mcp.api.errors import ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
 from pytest_mcp.environment.readiness import Standing, of_failure, of_survey, uncollected_line
 from pytest_mcp.python.django import Django
-from pytest_mcp.run.collection import Deselected
-from pytest_mcp.run.model import Event, ImportedElsewhere, UsageFault
+from pytest_mcp.run.events import Deselected, Event, ImportedElsewhere, UsageFault
 from tests.support.invented.records import absent, item, session, uncollected
 from tests.support.invented.surveys import (
     HELLO,

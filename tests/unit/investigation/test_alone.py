@@ -15,7 +15,7 @@ from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run.attempt import Deadline
-from pytest_mcp.run.model import Seeded
+from pytest_mcp.run.events import Seeded
 from pytest_mcp.run.run import Run
 from tests.support.invented.records import execution, one_test, phase, session
 

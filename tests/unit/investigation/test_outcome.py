@@ -6,8 +6,7 @@ import pytest
 
 from pytest_mcp.investigation import outcome
 from pytest_mcp.investigation.outcome import Letter, Outcome
-from pytest_mcp.run.collection import Refused, Selected
-from pytest_mcp.run.model import Event, ImportedElsewhere, Interrupted, Seeded, Started
+from pytest_mcp.run.events import Event, ImportedElsewhere, Interrupted, Refused, Seeded, Selected, Started
 from tests.support.invented.records import (
     absent,
     execution,

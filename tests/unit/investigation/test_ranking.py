@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.investigation import ranking
 from pytest_mcp.investigation.ranking import Clues, Compared, Ranked
-from pytest_mcp.run.spectrum import Executed, Line
+from pytest_mcp.run.events import Executed, Line
 
 # Each test runs some of nine lines: three functions of three lines.
 NUMBERS = range(1, 10)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.investigation import suite_places
-from pytest_mcp.run.model import Portrait
+from pytest_mcp.run.events import Portrait
 
 # (settings file, testpaths, folder of the environment) and what is collected for packages/a/tests/test_it.py.
 CASES = {

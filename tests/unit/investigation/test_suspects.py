@@ -11,7 +11,7 @@ from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.investigation.suspects import lines_changed, of_run
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run.attempt import Deadline
-from pytest_mcp.run.spectrum import Executed
+from pytest_mcp.run.events import Executed
 from pytest_mcp.text import LONGEST_NAME
 from tests.support.invented.records import execution, one_test, phase, session
 from tests.support.waiting import PATIENCE

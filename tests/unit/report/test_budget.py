@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, ExecuteResult
-from pytest_mcp.run.collection import Deselected
-from pytest_mcp.run.model import Configured, Event, ImportedElsewhere, Started, Warned
+from pytest_mcp.run.events import Configured, Deselected, Event, ImportedElsewhere, Started, Warned
 from pytest_mcp.tools import dump
 from tests.support.invented.answers import KEYS, answer, cost, failing, red, report, shown_alone, suite, word
 from tests.support.invented.records import (

@@ -12,10 +12,7 @@ from pytest_mcp.config.model import Shard
 from pytest_mcp.report import coverage
 from pytest_mcp.report.budget import FIRST_FILES, MOST_FILES, fit_execution
 from pytest_mcp.report.report import of_execution
-from pytest_mcp.run.collection import Unreached
-from pytest_mcp.run.coverage import Covered, CoveredFile
-from pytest_mcp.run.model import Event, Started
-from pytest_mcp.run.workers import WorkerDown
+from pytest_mcp.run.events import Covered, CoveredFile, Event, Started, Unreached, WorkerDown
 from pytest_mcp.tools import dump
 from tests.support.invented.records import execution, one_test, session, uncollected
 

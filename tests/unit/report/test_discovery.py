@@ -11,7 +11,7 @@ from pytest_mcp.api.results import DiscoverResult
 from pytest_mcp.report import tokens
 from pytest_mcp.report.discovery import MOST_ENTRIES, fit_discovery
 from pytest_mcp.report.discovery import of_run as discovered
-from pytest_mcp.run.model import Event
+from pytest_mcp.run.events import Event
 from pytest_mcp.tools import dump
 from tests.support.invented.records import discovery, item, uncollected
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pytest_mcp.report import failures
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.tracebacks import rendering
-from pytest_mcp.run.model import Phase
+from pytest_mcp.run.events import Phase
 from tests.support.invented.records import frame, ledger, one_test, phase, raised, skipped, uncollected
 
 NODE_ID = "test_a.py::test_one"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.report import failures, grouping
 from pytest_mcp.report.grouping import CAUSE_CHARACTERS, Group
-from pytest_mcp.run.model import Phase
+from pytest_mcp.run.events import Phase
 from tests.support.invented.records import frame, ledger, phase, raised
 
 SOURCE = "src/shop/cart.py:12"

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.report import budget, report
 from pytest_mcp.report.json_report import TOO_DEEP, build
-from pytest_mcp.run.collection import Collected, Deselected
-from pytest_mcp.run.model import Event, Warned
+from pytest_mcp.run.events import Collected, Deselected, Event, Warned
 from tests.support.invented.records import ended, execution, one_test, phase, session
 
 A = "sub/test_a.py::test_a"

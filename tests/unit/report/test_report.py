@@ -9,9 +9,8 @@ from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, ExecuteResult, Partia
 from pytest_mcp.report import discovery as discoveries
 from pytest_mcp.report.budget import fit_execution
 from pytest_mcp.report.report import of_execution
-from pytest_mcp.run.collection import Collected, Selected
 from pytest_mcp.run.decode import Record, parse
-from pytest_mcp.run.model import Event, Started
+from pytest_mcp.run.events import Collected, Event, Selected, Started
 from pytest_mcp.tools import dump
 from tests.support.invented.records import (
     absent,

@@ -13,10 +13,19 @@ from pytest_mcp.api.results import Verdict
 from pytest_mcp.process.exit import Exit
 from pytest_mcp.report import verdict
 from pytest_mcp.report.verdict import Evidence, verdict_of
-from pytest_mcp.run.collection import CollectionFailed, CollectionSkipped, Selected
 from pytest_mcp.run.decode import Record
+from pytest_mcp.run.events import (
+    CollectionFailed,
+    CollectionSkipped,
+    Event,
+    Finished,
+    Phase,
+    Selected,
+    SessionEnded,
+    Started,
+    Unreported,
+)
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.model import Event, Finished, Phase, SessionEnded, Started, Unreported
 from tests.support.invented.records import (
     absent,
     ended,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.run.decode import KINDS, Record, parse
-from pytest_mcp.run.model import Event
+from pytest_mcp.run.events import Event
 from tests.support.invented.records import finished
 from tests.support.invented.streams import any_event, fields_of, json_values, line_of
 

@@ -6,20 +6,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.run import ledger as ledgers
-from pytest_mcp.run.collection import Collected, Deselected, Selected
-from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.model import (
+from pytest_mcp.run.events import (
+    Collected,
+    Deselected,
+    Distributed,
     Ending,
     Event,
     Finished,
     ImportedElsewhere,
     Phase,
+    Selected,
     SessionStarted,
     Started,
     StartedAt,
     Warned,
+    WorkerStack,
 )
-from pytest_mcp.run.workers import Distributed, WorkerStack
+from pytest_mcp.run.ledger import Ledger
 from tests.support.invented.records import (
     absent,
     ended,

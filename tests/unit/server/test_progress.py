@@ -1,7 +1,6 @@
 """How far a run has come, in words."""
 
-from pytest_mcp.run.collection import Selected
-from pytest_mcp.run.model import Event, SessionStarted, Started
+from pytest_mcp.run.events import Event, Selected, SessionStarted, Started
 from pytest_mcp.run.steps import Steps
 from pytest_mcp.server import progress
 from pytest_mcp.terminal.colours import Painter

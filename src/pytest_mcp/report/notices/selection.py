@@ -10,7 +10,7 @@ from pytest_mcp.api import expressions
 from pytest_mcp.api.requests import Request
 from pytest_mcp.api.targets import MAX_LENGTH
 from pytest_mcp.report import targets_not_run
-from pytest_mcp.run.collection import NothingSelected
+from pytest_mcp.run.events import NothingSelected
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import few, in_line, label, quoted
 

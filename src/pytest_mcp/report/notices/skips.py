@@ -8,7 +8,7 @@ from collections import Counter
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
 from pytest_mcp.report import failures
-from pytest_mcp.run.collection import CollectionSkipped
+from pytest_mcp.run.events import CollectionSkipped
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.text import cut_middle, few, quoted
 

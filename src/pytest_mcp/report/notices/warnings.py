@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.report import grouping, places
-from pytest_mcp.run.model import Warned
+from pytest_mcp.run.events import Warned
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import cut_middle, few, label, safe_line
 

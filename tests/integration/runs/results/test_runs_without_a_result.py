@@ -11,7 +11,7 @@ from pytest_mcp.config.model import Options, configure
 from pytest_mcp.process import process, report_file, start
 from pytest_mcp.report import no_result
 from pytest_mcp.report.report import of_execution
-from pytest_mcp.run.model import Started
+from pytest_mcp.run.events import Started
 from tests.support.invented.records import execution, one_test, phase, session
 from tests.support.invented.surveys import HELLO
 from tests.support.waiting import limits_until, processes_in

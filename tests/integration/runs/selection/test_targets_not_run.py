@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.targets import Target
 from pytest_mcp.report.targets_not_run import Missed, missed, unrun
-from pytest_mcp.run.collection import Compared, LeftOut
-from pytest_mcp.run.model import Event
+from pytest_mcp.run.events import Compared, Event, LeftOut
 from tests.support.invented.records import BOUNDS, absent, green, ledger, session
 from tests.support.workbench import NEWEST, PYTESTS, Workbench
 

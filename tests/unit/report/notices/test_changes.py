@@ -6,7 +6,7 @@ import pytest
 
 from pytest_mcp.api.reach import Reach
 from pytest_mcp.report.notices import changes, whole_run
-from pytest_mcp.run.collection import Deselected, Unreached
+from pytest_mcp.run.events import Deselected, Unreached
 from tests.support.invented.records import discovery, green, session
 from tests.support.invented.records import execution as executed
 

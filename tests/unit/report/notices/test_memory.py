@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_mcp.report.notices import memory
-from pytest_mcp.run.model import InternalFault
+from pytest_mcp.run.events import InternalFault
 from tests.support.invented.records import execution, one_test, phase, session, uncollected
 
 LIMIT = 512 * 1024**2

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_mcp.report.notices.selection import of_run
-from pytest_mcp.run.collection import Deselected, Marks, NothingSelected, Selected
-from pytest_mcp.run.model import Event
+from pytest_mcp.run.events import Deselected, Event, Marks, NothingSelected, Selected
 from tests.support.invented.records import discovery, ended, execution, green, session
 from tests.support.workbench import Workbench
 

@@ -10,8 +10,7 @@ from pytest_mcp.config.model import Shard
 from pytest_mcp.report import report, shard
 from pytest_mcp.report.report import Report
 from pytest_mcp.report.shard import ShardFacts
-from pytest_mcp.run.collection import Deselected, Divided
-from pytest_mcp.run.model import Event
+from pytest_mcp.run.events import Deselected, Divided, Event
 from tests.support.invented.records import execution, green, session
 
 A, B = "test_a.py::a", "test_b.py::b"

@@ -7,8 +7,7 @@ import pytest
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
 from pytest_mcp.report.notices.skips import REASONS_BESIDE_FAILURES, REASONS_SHOWN
 from pytest_mcp.report.notices.whole_run import of_discovery, of_execution
-from pytest_mcp.run.collection import Selected
-from pytest_mcp.run.model import Event
+from pytest_mcp.run.events import Event, Selected
 from tests.support.invented.records import (
     absent,
     discovery,

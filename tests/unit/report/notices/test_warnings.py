@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from pytest_mcp.report.notices.warnings import MOST_CATEGORIES, SHOWN_MESSAGE, of_run
+from pytest_mcp.run.events import Warned
 from pytest_mcp.run.ledger import KEPT_WARNINGS
-from pytest_mcp.run.model import Warned
 from tests.support.invented.records import discovery, execution, green
 from tests.support.runs.shared_runs import Answers, on_each
 from tests.support.workbench import Workbench

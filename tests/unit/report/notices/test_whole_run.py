@@ -8,10 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_mcp.report.notices.whole_run import FEW_TESTS, LONG_RUN, MANY_TESTS, of_discovery, of_execution
-from pytest_mcp.run.collection import Selected
-from pytest_mcp.run.coverage import CoveredFile
 from pytest_mcp.run.decode import KINDS
-from pytest_mcp.run.model import AboveRoot, Event, ImportedElsewhere, Returned, Seeded, Started
+from pytest_mcp.run.events import AboveRoot, CoveredFile, Event, ImportedElsewhere, Returned, Seeded, Selected, Started
 from tests.support.invented.records import (
     absent,
     discovery,

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_mcp.report.notices.workers import of_run
-from pytest_mcp.run.model import Event
-from pytest_mcp.run.workers import Distributed, Overrun, WorkerDown
+from pytest_mcp.run.events import Distributed, Event, Overrun, WorkerDown
 from tests.support.invented.records import execution, green, session
 
 

@@ -9,7 +9,7 @@ from pytest_mcp.report.tracebacks import rendering
 from pytest_mcp.report.tracebacks.frames import MOST_VARIABLES, VALUES_CHARACTERS, VARIABLE_CHARACTERS
 from pytest_mcp.report.tracebacks.rendering import TEXT_CHARACTERS
 from pytest_mcp.report.tracebacks.style import CAPTURED_LINES, Style, reductions
-from pytest_mcp.run.model import Phase
+from pytest_mcp.run.events import Phase
 from tests.support.invented.records import frame, ledger, phase, raised
 
 TEST = ("tests/test_cart.py:7", "test_total", "assert total(cart) == 3")

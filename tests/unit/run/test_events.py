@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.run import decode, spectrum
+from pytest_mcp.run import decode, events
+from pytest_mcp.run.events import Executed, Line
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.spectrum import Executed, Line
 
 
 def parsed(**fields: Any) -> Any:
@@ -38,7 +38,7 @@ def test_ranges_are_the_lines_of_their_functions() -> None:
         {"a.py": [["f", "-3"]]},
         {"a.py": [["f", "3,"]]},
         {"a.py": [["f", "99999999"]]},
-        {"a.py": [["f", f"1-{spectrum.MOST_LINES + 1}"]]},
+        {"a.py": [["f", f"1-{events.MOST_LINES + 1}"]]},
         {"a.py": [["f", "1-9999999"]] * 1000},
     ],
 )
