@@ -15,8 +15,7 @@ from bench.shell import ENVIRONMENT
 from bench.tokens.real.checkouts import Checkout
 from bench.tokens.real.libraries import Library
 from pytest_mcp.config.model import Options, configure
-from pytest_mcp.run.project import Project
-from pytest_mcp.run.steps import Steps
+from pytest_mcp.run.run import Project, Steps
 from pytest_mcp.tools import BY_NAME
 
 # For one investigation, in seconds.

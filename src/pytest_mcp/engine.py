@@ -20,7 +20,7 @@ from pytest_mcp.process.background import in_thread
 from pytest_mcp.report import budget, discovery, report
 from pytest_mcp.report.report import Report
 from pytest_mcp.run.attempt import Call
-from pytest_mcp.run.project import Project
+from pytest_mcp.run.run import Project
 
 if TYPE_CHECKING:
     from pytest_mcp.changed.differences import Look

@@ -18,7 +18,7 @@ from pytest_mcp.api.requests import Arguments, DiscoverTests, ExecuteTests, Expl
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult, Shape
 from pytest_mcp.config.model import Bounds, Config
 from pytest_mcp.investigation.result import InvestigateFailure, InvestigateResult
-from pytest_mcp.run.project import Project
+from pytest_mcp.run.run import Project
 
 if TYPE_CHECKING:
     from pytest_mcp.investigation.answer import Findings

@@ -35,7 +35,7 @@ PROCESS_CALLS = {
 }
 # Whole packages, and modules of others.
 PURE = ["report", "api.expressions", "api.requests", "api.results", "api.errors", "run.command", "process.exit"]
-PURE += ["run.decode", "run.events", "run.exceptions", "run.ledger", "run.outcomes", "run.run", "run.steps"]
+PURE += ["run.decode", "run.events", "run.exceptions", "run.ledger", "run.run"]
 PURE += ["page.content", "page.document", "page.failures", "investigation.page", "page.sections"]
 PURE += ["text", "server.incoming", "server.progress", "terminal.colours", "cli.exit_codes", "cli.progress_line"]
 PURE += ["history.answer", "investigation.result", "cli.annotations", "cli.render_run", "cli.render_discovery"]

@@ -62,7 +62,7 @@ from pytest_mcp.run.events import (
     UsageFault,
     Warned,
 )
-from pytest_mcp.run.outcomes import TestRecord
+from pytest_mcp.run.ledger import TestRecord
 from pytest_mcp.server import incoming, progress
 from pytest_mcp.terminal import colours
 from tests.support.invented.records import absent, discovery, ended, execution, item, ledger, phase, session

@@ -38,7 +38,7 @@ from pytest_mcp.process.start import Waiting
 from pytest_mcp.process.stop_timeouts import INTERRUPTION_SECONDS
 from pytest_mcp.python import interpreter
 from pytest_mcp.report import no_result, serialize
-from pytest_mcp.run.project import Project
+from pytest_mcp.run.run import Project
 from pytest_mcp.terminal import capabilities
 from pytest_mcp.terminal.capabilities import Screen
 from pytest_mcp.terminal.output import print_message, show, show_on_stderr

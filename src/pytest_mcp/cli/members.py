@@ -26,7 +26,7 @@ from pytest_mcp.python import interpreter, members
 from pytest_mcp.report.merge import Part, merge
 from pytest_mcp.report.report import Report
 from pytest_mcp.report.verdict import Evidence
-from pytest_mcp.run.project import Project
+from pytest_mcp.run.run import Project
 from pytest_mcp.terminal.colours import Painter
 from pytest_mcp.text import cut_middle, few, in_line, safe
 

@@ -15,7 +15,7 @@ from pytest_mcp.cli import progress_line
 from pytest_mcp.cli.progress_log import Log
 from pytest_mcp.process.report_file import POLL_SECONDS
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.steps import Steps
+from pytest_mcp.run.run import Steps
 from pytest_mcp.terminal import capabilities
 from pytest_mcp.terminal.capabilities import Screen
 

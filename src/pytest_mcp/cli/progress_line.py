@@ -2,7 +2,7 @@
 
 from pytest_mcp import text
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.steps import Steps
+from pytest_mcp.run.run import Steps
 from pytest_mcp.server import progress
 from pytest_mcp.terminal import colours
 from pytest_mcp.terminal.colours import Painter

@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pytest_mcp.report import failures
-from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.outcomes import TestRecord
+from pytest_mcp.run.ledger import Ledger, TestRecord
 from pytest_mcp.terminal.colours import Painter
 from pytest_mcp.text import cut_middle, safe_line, span
 

@@ -32,7 +32,7 @@ from pytest_mcp.process.start import Waiting
 from pytest_mcp.python import by_environment, git_files
 from pytest_mcp.report import budget, report
 from pytest_mcp.report.report import Report
-from pytest_mcp.run.project import Project
+from pytest_mcp.run.run import Project
 from pytest_mcp.terminal.capabilities import Screen
 from pytest_mcp.terminal.output import show, show_on_stderr
 from pytest_mcp.tools import BY_NAME

@@ -21,8 +21,7 @@ from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.report import no_result
 from pytest_mcp.run.attempt import Asked, Attempt, Call, Deadline, command_of, environment_of
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.project import Project
-from pytest_mcp.run.run import Run
+from pytest_mcp.run.run import Project, Run
 
 
 async def run(call: Call[Asked], time_limit: int) -> Trial[Asked]:

@@ -21,7 +21,7 @@ from pytest_mcp.history.store import Unavailable
 from pytest_mcp.process import additions
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.report import serialize, tokens
-from pytest_mcp.run.project import Project
+from pytest_mcp.run.run import Project
 from pytest_mcp.text import safe
 
 SECONDS_PER_DAY = 86_400

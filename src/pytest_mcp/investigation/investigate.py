@@ -26,9 +26,7 @@ from pytest_mcp.investigation.result import InvestigateFailure, OneTest
 from pytest_mcp.investigation.runner import LEAST_SECONDS, OutOfTime, Runner, deadline_of_runs
 from pytest_mcp.investigation.suspects import Suspected, suspects
 from pytest_mcp.run.attempt import Call
-from pytest_mcp.run.project import OnProgress, Project
-from pytest_mcp.run.run import Run
-from pytest_mcp.run.steps import Steps
+from pytest_mcp.run.run import OnProgress, Project, Run, Steps
 from pytest_mcp.text import label
 
 # All tests before one that fails alone: how long they may run, and which share of the time. They can only show that it

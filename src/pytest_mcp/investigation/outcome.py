@@ -11,7 +11,7 @@ from typing import Literal
 from pytest_mcp.api.requests import Request
 from pytest_mcp.report import failures, grouping, no_result
 from pytest_mcp.report.failures import Failure
-from pytest_mcp.run.outcomes import TestRecord
+from pytest_mcp.run.ledger import TestRecord
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import in_line
 

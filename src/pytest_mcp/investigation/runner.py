@@ -22,8 +22,7 @@ from pytest_mcp.process.stop_timeouts import OVERTIME_SECONDS
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.report import no_result
 from pytest_mcp.run.attempt import Asked, Attempt, Call, Deadline, command_of
-from pytest_mcp.run.project import Project
-from pytest_mcp.run.run import Run
+from pytest_mcp.run.run import Project, Run
 
 # A run that would have less time than this is not started.
 LEAST_SECONDS = 1

@@ -45,8 +45,7 @@ from pytest_mcp.report.notices import whole_run as notices
 from pytest_mcp.report.rerun import Arguments
 from pytest_mcp.report.shard import Count, ShardFacts
 from pytest_mcp.report.verdict import NO_TESTS_COLLECTED, Evidence, of_run, verdict_of
-from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.outcomes import TestRecord
+from pytest_mcp.run.ledger import Ledger, TestRecord
 from pytest_mcp.run.run import Run
 
 Seconds = Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]

@@ -22,8 +22,7 @@ from pytest_mcp.process.launch import SpawnError
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run import command, decode, events
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.project import Project
-from pytest_mcp.run.run import Asked_co, Run
+from pytest_mcp.run.run import Asked_co, Project, Run
 
 Asked = TypeVar("Asked", bound=Request)
 # Why a process has ended that did not exit by itself.

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from dataclasses import Field, dataclass
 from itertools import chain
 from types import NoneType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, dataclass_transform
 
 from pytest_mcp.run.exceptions import Chain, parse_chain
 
-Made = TypeVar("Made")
 # The most lines of one record of a traced test, and the largest number of a line.
 MOST_LINES = 100_000
 LAST_LINE = 10_000_000
@@ -23,12 +22,20 @@ _RANGES = re.compile(r"\d{1,8}(?:-\d{1,8})?(?:,\d{1,8}(?:-\d{1,8})?)*")
 _ABOVE = re.compile(r"(?:\.\./){1,2048}[a-z._-]{1,40}")
 
 
+@dataclass_transform(frozen_default=True)
 class Event:
-    """Equal to another one of its class with equal values."""
+    """Each kind is a frozen dataclass, as the type checker sees it: equal to another one with equal values.
+
+    Generating the six methods of one for each of fifty classes would take 40 ms at every start; this generates one.
+    """
 
     kind: ClassVar[str]
     if TYPE_CHECKING:
         __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init_subclass__(cls, kind: str) -> None:
+        cls.kind = kind
+        dataclass(repr=False, eq=False)(cls)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Event) and type(self) is type(other) and self._values == other._values
@@ -45,31 +52,18 @@ class Event:
         return tuple(getattr(self, name) for name in self.__dataclass_fields__)
 
 
-@dataclass_transform(frozen_default=True)
-def event(kind: type[Made]) -> type[Made]:
-    """A frozen dataclass, as the type checker sees it, with the methods of Event.
-
-    Generating six methods for each of fifty classes would take 40 ms at every start; this generates one.
-    """
-    return dataclass(repr=False, eq=False)(kind)
-
-
-@event
-class Hello(Event):
+class Hello(Event, kind="hello"):
     """The interpreter has started; `pytest` is its version, or None with the reason in `error`."""
 
-    kind = "hello"
     python: str
     executable: str
     pytest: str | None
     error: str | None
 
 
-@event
-class AboveRoot(Event):
+class AboveRoot(Event, kind="above_root"):
     """What pytest would have used if its search did not end at the root: paths as seen from there."""
 
-    kind = "above_root"
     settings: list[str]
     conftests: list[str]
 
@@ -79,18 +73,14 @@ class AboveRoot(Event):
             raise ValueError("not above the root")
 
 
-@event
-class Configured(Event):
-    kind = "configured"
+class Configured(Event, kind="configured"):
     inifile: str | None
     from_cache: list[str]
 
 
-@event
-class Portrait(Event):
+class Portrait(Event, kind="portrait"):
     """What pytest runs with, only where that was asked for."""
 
-    kind = "portrait"
     prefix: str
     rootdir: str
     inifile: str | None
@@ -101,49 +91,38 @@ class Portrait(Event):
     markers: list[str]
 
 
-@event
-class UsageFault(Event):
+class UsageFault(Event, kind="usage_error"):
     """pytest's own UsageError, and the file that configures it, if there is one."""
 
-    kind = "usage_error"
     messages: list[str]
     configuration: str | None
 
 
-@event
-class Escaped(Event):
+class Escaped(Event, kind="escaped"):
     """An exception that left pytest altogether."""
 
-    kind = "escaped"
     error_type: str
     message: str
     traceback: str
 
 
-@event
-class SessionStarted(Event):
-    kind = "session_started"
+class SessionStarted(Event, kind="session_started"):
+    """pytest is configured and begins to collect."""
 
 
-@event
-class Started(Event):
-    kind = "started"
+class Started(Event, kind="started"):
     id: str
 
 
-@event
-class StartedAt(Started):
+class StartedAt(Started, kind="started_at"):
     """With xdist: the test's place in the collection. Its workers run tests in another order."""
 
-    kind = "started_at"
     index: int
 
 
-@event
-class Phase(Event):
+class Phase(Event, kind="phase"):
     """Setup, call or teardown of a test that was not a plain pass, or any of them with detail full."""
 
-    kind = "phase"
     id: str
     when: str
     outcome: str
@@ -170,19 +149,15 @@ class Phase(Event):
         return () if self.chain is None else parse_chain(self.chain)
 
 
-@event
-class Finished(Event):
+class Finished(Event, kind="finished"):
     """A test is over. `passed` is false where it failed, was skipped, or was never called (--setup-plan)."""
 
-    kind = "finished"
     id: str
     duration: float
     passed: bool
 
 
-@event
-class Warned(Event):
-    kind = "warning"
+class Warned(Event, kind="warning"):
     message: str
     category: str
     when: str
@@ -191,56 +166,41 @@ class Warned(Event):
     id: str | None
 
 
-@event
-class ImportedElsewhere(Event):
+class ImportedElsewhere(Event, kind="imported_elsewhere"):
     """A package or module that the project has, and that was imported from another place than its own."""
 
-    kind = "imported_elsewhere"
     name: str
     file: str
     own: str
 
 
-@event
-class Seeded(Event):
+class Seeded(Event, kind="seeded"):
     """The seed that pytest-randomly orders tests by, and seeds random numbers with."""
 
-    kind = "seeded"
     seed: int
 
 
-@event
-class Unreported(Event):
+class Unreported(Event, kind="unreported"):
     """Something happened that the reporter could not describe; whatever it was, the run is no pass."""
 
-    kind = "unreported"
     what: str
 
 
-@event
-class InternalFault(Event):
-    kind = "internal_error"
+class InternalFault(Event, kind="internal_error"):
     text: str
 
 
-@event
-class Interrupted(Event):
-    kind = "interrupted"
+class Interrupted(Event, kind="interrupted"):
     error_type: str
     message: str
     stack: list[str]
 
 
-@event
-class Ending(Event):
+class Ending(Event, kind="ending"):
     """The time is over, or a person interrupts the run. Written by the supervisor, just before it sends SIGINT."""
 
-    kind = "ending"
 
-
-@event
-class SessionEnded(Event):
-    kind = "session_ended"
+class SessionEnded(Event, kind="session_ended"):
     exit_status: int
     duration: float
     created: float
@@ -252,45 +212,35 @@ class SessionEnded(Event):
     clipped_characters: int
 
 
-@event
-class Returned(Event):
+class Returned(Event, kind="returned"):
     """pytest has come back, with all hooks after its session; its process has nothing more to do but exit with this."""
 
-    kind = "returned"
     exit_status: int
 
 
 # --- the collection ------------------------------------------------------------------------------
 
 
-@event
-class Refused(Event):
+class FilesRefused(Event, kind="refused"):
     """Files that were named explicitly and that the project's own collection would not take."""
 
-    kind = "refused"
     files: list[str]
 
 
-@event
-class DoctestsLeftOut(Event):
+class DoctestsLeftOut(Event, kind="doctests_left_out"):
     """Modules that a call reached and the project's own collection does not: how many, None where it is not known."""
 
-    kind = "doctests_left_out"
     count: int | None
     first: str | None
 
 
-@event
-class Unreachable(Event):
+class Unreachable(Event, kind="unreachable"):
     """Files with tests that no call can name: by a link they lie outside the root, or `::` stands in their path."""
 
-    kind = "unreachable"
     files: list[str]
 
 
-@event
-class CollectionFailed(Event):
-    kind = "collection_error"
+class CollectionFailed(Event, kind="collection_error"):
     file: str
     error_type: str | None
     message: str | None
@@ -298,98 +248,75 @@ class CollectionFailed(Event):
     traceback: str
 
 
-@event
-class CollectionSkipped(Event):
+class CollectionSkipped(Event, kind="collection_skipped"):
     """A whole module that asked to be skipped; pytest counts it as one skipped test."""
 
-    kind = "collection_skipped"
     id: str
     reason: str
 
 
-@event
-class Collected(Event):
+class Collected(Event, kind="collector"):
     """One collector in the pytest-json-report plugin's shape; only with detail full."""
 
-    kind = "collector"
     collector: dict[str, Any]
 
 
-@event
-class Deselected(Event):
-    kind = "deselected"
+class Deselected(Event, kind="deselected"):
     count: int
     ids: list[str] | None
 
 
-@event
-class Selected(Event):
-    kind = "selected"
+class Selected(Event, kind="selected"):
     count: int
 
 
-@event
-class Divided(Event):
+class Divided(Event, kind="divided"):
     """The share of this shard: its tests, all tests and their files, and a digest of how many tests each file has."""
 
-    kind = "divided"
     tests: int
     total: int
     files: int
     digest: str
 
 
-@event
-class Unreached(Event):
+class Unreached(Event, kind="unreached"):
     """How many tests were deselected because the change cannot reach them."""
 
-    kind = "unreached"
     count: int
 
 
-@event
-class LeftOut(Event):
+class TargetLeftOut(Event, kind="left_out"):
     """A named target of which no test is left: how many were found, and the options or code that left them out."""
 
-    kind = "left_out"
     id: str
     found: int
     by: list[str]
 
 
-@event
-class Compared(Event):
+class TargetsCompared(Event, kind="compared"):
     """All named targets were compared with the collected tests. Not known of xdist's workers without our plugin."""
 
-    kind = "compared"
 
-
-@event
-class FromCache(Event):
+class FromCache(Event, kind="from_cache"):
     """Options that left tests out for what failed last time. Not `certain` if xdist's workers lack our plugin."""
 
-    kind = "from_cache"
     options: list[str]
     certain: bool
 
 
-@event
-class Marks(Event):
+class Marks(Event, kind="marks"):
     """Which marks are registered, and which the tests have; only where marks were to choose the tests."""
 
-    kind = "marks"
     registered: list[str]
     used: list[str]
 
 
-@event
-class NothingSelected(Event):
+class NothingSelected(Event, kind="nothing_selected"):
     """Options that leave tests out, where pytest looked, for which names, and how many Python files (do not) match.
 
     `near` has names of tests that a word of -k nearly matches.
     """
 
-    kind = "nothing_selected"
     options: list[str]
     patterns: list[str]
     places: list[str]
@@ -407,11 +334,9 @@ class Item(NamedTuple):
     line: int | None
 
 
-@event
-class Items(Event):
+class Items(Event, kind="items"):
     """Some discovered tests, each a row in the order of an item's fields: there may be a hundred thousand."""
 
-    kind = "items"
     rows: list[list[Any]]
 
     def __post_init__(self) -> None:
@@ -428,36 +353,28 @@ class Items(Event):
 # --- workers of pytest-xdist ---------------------------------------------------------------------
 
 
-@event
-class NoXdist(Event):
+class NoXdist(Event, kind="no_xdist"):
     """A call asks for workers, but pytest-xdist is not installed, or the project does not load it."""
 
-    kind = "no_xdist"
     installed: bool
 
 
-@event
-class Distributed(Event):
+class Distributed(Event, kind="distributed"):
     """xdist has started: with how many workers."""
 
-    kind = "distributed"
     workers: int
 
 
-@event
-class RanOn(Event):
+class RanOn(Event, kind="ran_on"):
     """The tests that one worker ran, by their places in the collection."""
 
-    kind = "ran_on"
     worker: str
     indexes: list[int]
 
 
-@event
-class WorkerDown(Event):
+class WorkerDown(Event, kind="worker_down"):
     """A worker process died; xdist may have replaced it."""
 
-    kind = "worker_down"
     worker: str
     error: str
 
@@ -467,47 +384,37 @@ class WorkerDown(Event):
         return (self.error.strip().splitlines() or [""])[-1].strip()
 
 
-@event
-class WorkerStack(Event):
+class WorkerStack(Event, kind="worker_stack"):
     """What a worker was doing when the run was interrupted: the test it ran, and the frames of its main thread."""
 
-    kind = "worker_stack"
     id: str | None
     stack: list[str]
 
 
-@event
-class Overrun(Event):
+class Overrun(Event, kind="overrun"):
     """How many tests finished after the failure at which the run had to stop."""
 
-    kind = "overrun"
     count: int
 
 
 # --- coverage ------------------------------------------------------------------------------------
 
 
-@event
-class NoCoverage(Event):
+class NoCoverage(Event, kind="no_coverage"):
     """A call asks for coverage, but coverage.py cannot be imported."""
 
-    kind = "no_coverage"
     error: str
 
 
-@event
-class Measuring(Event):
+class Measuring(Event, kind="measuring"):
     """pytest has come back; before its process exits with this, what was measured is put together."""
 
-    kind = "measuring"
     exit_status: int
 
 
-@event
-class CoveredFile(Event):
+class CoveredFile(Event, kind="covered_file"):
     """How many lines of a file count, how many of them did not run, and the first of those as ranges (`3-5,9`)."""
 
-    kind = "covered_file"
     file: str
     lines: int
     missed: int
@@ -520,11 +427,9 @@ class CoveredFile(Event):
             raise ValueError("not lines")
 
 
-@event
-class Covered(Event):
+class Covered(Event, kind="covered"):
     """All files together; `error` is why nothing is known. None: not measured, or only some lines were asked for."""
 
-    kind = "covered"
     percent: float | None
     lines: int
     missed: int
@@ -545,11 +450,9 @@ class Line(NamedTuple):
     number: int
 
 
-@event
-class Executed(Event):
+class Executed(Event, kind="executed"):
     """`code` has for each file the functions, as pairs of a qualified name and ranges of lines (`3-5,9`)."""
 
-    kind = "executed"
     id: str
     code: dict[str, Any]
     # Of a failing test the functions that were called, the last one first, as pairs of a file and a name.

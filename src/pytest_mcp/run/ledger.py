@@ -1,19 +1,18 @@
 """What the child has reported so far, kept test by test.
 
-In come events, in any order, some of them missing; out come counts and outcomes that can be read at any moment, so
-that a run that is cut short still has everything it had reported. What the whole means is decided in `result` (a
-result and its verdict) and `no_result` (an error).
+Events come in any order, and some may be missing. Counts and outcomes can be read at any moment, so a run that is cut
+short still has everything it had reported. What the whole means is decided in `report`.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
+from pytest_mcp.api.results import Outcome
 from pytest_mcp.api.targets import can_be_asked
 from pytest_mcp.run import events
 from pytest_mcp.run.decode import Record
 from pytest_mcp.run.events import Event, Phase
-from pytest_mcp.run.outcomes import TestRecord
 from pytest_mcp.text import cut_middle
 
 # The text of all failures together, in characters; beyond it each failure is shortened.
@@ -28,32 +27,6 @@ BYTES_OF_A_TEST = 400
 # How many warnings are kept; later ones are only counted.
 KEPT_WARNINGS = 5_000
 
-# Kinds of which a run has one event: the attribute of the ledger that keeps it. Later ones are ignored.
-_FIRST_IS_KEPT: Mapping[type[Event], str] = {
-    events.Hello: "hello",
-    events.Configured: "configured",
-    events.Refused: "refused",
-    events.UsageFault: "usage_fault",
-    events.Escaped: "escaped",
-    events.InternalFault: "internal_fault",
-    events.Interrupted: "interrupted",
-    events.FromCache: "from_cache",
-    events.Seeded: "seeded",
-    events.Marks: "marks",
-    events.NothingSelected: "nothing_selected",
-    events.DoctestsLeftOut: "doctests_left_out",
-    events.Divided: "divided",
-    events.Unreachable: "unreachable",
-    events.Unreached: "unreached",
-    events.NoXdist: "no_xdist",
-    events.NoCoverage: "no_coverage",
-    events.Measuring: "measuring",
-    events.Covered: "covered",
-    events.Distributed: "distributed",
-    events.Overrun: "overrun",
-    events.SessionEnded: "ended",
-    events.Returned: "returned",
-}
 # What does not count once the run is being ended.
 _OF_THE_COURSE = (
     events.SessionStarted,
@@ -68,13 +41,56 @@ _OF_THE_COURSE = (
 )
 
 
+@dataclass(slots=True)
+class TestRecord:
+    """One test, however many reports it had; each test counts once."""
+
+    __test__ = False  # pytest would collect a class of this name
+
+    node_id: str
+    phases: list[Phase] = field(default_factory=list)
+    duration: float = 0.0
+    finished: bool = False
+    passed: bool = False
+    # Whether any phase failed, and whether it has finished at least once, however often it is repeated.
+    failed: bool = False
+    counted: bool = False
+    # Its place in the collection; only known, and only needed, with xdist.
+    index: int = 0
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """None while the test has not finished.
+
+        A failed call makes it `failed` whatever else went wrong; a failure in setup or teardown alone
+        makes it `error`. An attempt that a plugin repeats has an outcome of its own and does not count.
+        """
+        if not self.phases:
+            return "passed" if self.finished and self.passed else None
+        failed = {phase.when for phase in self.phases if phase.outcome == "failed"}
+        if failed - {"setup", "teardown"}:
+            return "failed"
+        if failed:
+            return "error"
+        if any(phase.outcome == "skipped" and phase.subtest is None for phase in self.phases):
+            return "skipped"
+        return "passed" if self.finished and self.passed else None
+
+    @property
+    def repeated(self) -> bool:
+        return any(phase.outcome in ("rerun", "retried") for phase in self.phases)
+
+
 @dataclass
 class Ledger:
+    kept_text: int = KEPT_TEXT
+    kept_bytes: int = KEPT_BYTES
+    kept_warnings: int = KEPT_WARNINGS
     hello: events.Hello | None = None
     above_root: events.AboveRoot | None = None
     configured: events.Configured | None = None
     portrait: events.Portrait | None = None
-    refused: events.Refused | None = None
+    refused: events.FilesRefused | None = None
     usage_fault: events.UsageFault | None = None
     escaped: events.Escaped | None = None
     internal_fault: events.InternalFault | None = None
@@ -103,7 +119,7 @@ class Ledger:
     session_started: bool = False
     ending: bool = False
     compared: bool = False
-    left_out: dict[str, events.LeftOut] = field(default_factory=dict)
+    left_out: dict[str, events.TargetLeftOut] = field(default_factory=dict)
     selected: int | None = None
     deselected: int = 0
     tests: dict[str, TestRecord] = field(default_factory=dict)
@@ -148,7 +164,7 @@ class Ledger:
                 self._record_phase(event)
             case events.Finished():
                 self._finish(event)
-            case events.Warned() if self.warned >= KEPT_WARNINGS:
+            case events.Warned() if self.warned >= self.kept_warnings:
                 self.warned += 1
             case _ if not self._has_room(weight(vars(event))):
                 self.unreported += 1
@@ -163,7 +179,7 @@ class Ledger:
 
     def _has_room(self, size: int) -> bool:
         """Whether so much more can be kept; if so, it is counted as kept."""
-        if self._held_bytes + size > KEPT_BYTES:
+        if self._held_bytes + size > self.kept_bytes:
             return False
         self._held_bytes += size
         return True
@@ -177,35 +193,23 @@ class Ledger:
             case events.Deselected():
                 self.deselected += event.count
                 self.deselected_ids.update(event.ids or ())
-            case events.CollectionFailed():
-                self.collection_failures.append(event)
-            case events.CollectionSkipped():
-                self.skipped_modules.append(event)
-            case events.Collected():
-                self.collectors.append(event)
             case events.Warned():
                 self.warned += 1
                 self.warnings.append(event)
-            case events.ImportedElsewhere():
-                self.imported_elsewhere.append(event)
             case events.Executed():
                 self.executed[event.id] = event
-            case events.CoveredFile():
-                self.covered_files.append(event)
             case events.Unreported():
                 self.unreported += 1
-            case events.LeftOut():
+            case events.TargetLeftOut():
                 self.left_out[event.id] = event
             case events.RanOn():
                 self.ran_on.update(dict.fromkeys(event.indexes, event.worker))
-            case events.WorkerDown():
-                self.workers_down.append(event)
             case events.WorkerStack():
                 self.worker_stacks.append(event)
                 if event.id is not None and event.id not in self.tests:
                     # The controller was interrupted before it knew of the start.
                     self._start(event.id)
-            case events.Compared():
+            case events.TargetsCompared():
                 self.compared = True
             case events.SessionStarted():
                 self.session_started = True
@@ -215,8 +219,10 @@ class Ledger:
             case events.Portrait():
                 # Reported twice: before the project's own code is loaded, and after.
                 self.portrait = event
-            case _:
-                self._keep_first(event)
+            case _ if type(event) in _ALL_ARE_KEPT:
+                getattr(self, _ALL_ARE_KEPT[type(event)]).append(event)
+            case _ if getattr(self, _FIRST_IS_KEPT[type(event)]) is None:
+                setattr(self, _FIRST_IS_KEPT[type(event)], event)
 
     def _start(self, node_id: str, index: int = 0) -> None:
         # A test that a plugin repeats starts again; it is the same test.
@@ -254,7 +260,7 @@ class Ledger:
         """The phase, with its texts shortened once the text of all failures exceeds its limit."""
         texts = [phase.message or "", phase.traceback or "", *(text for _, text in phase.sections)]
         self._held_text += sum(map(len, texts)) + (weight(phase.chain) if phase.chain else 0)
-        if self._held_text <= KEPT_TEXT:
+        if self._held_text <= self.kept_text:
             return phase
         self.shortened += 1
         return replace(
@@ -277,11 +283,6 @@ class Ledger:
         self.finished += not record.counted
         record.counted = True
         self.running.pop(event.id, None)
-
-    def _keep_first(self, event: Event) -> None:
-        name = _FIRST_IS_KEPT[type(event)]
-        if getattr(self, name) is None:
-            setattr(self, name, event)
 
     @property
     def lost(self) -> int:
@@ -331,6 +332,17 @@ class Ledger:
     def not_run(self) -> int:
         """How many selected tests never started."""
         return max(0, (self.selected or 0) - len(self.tests))
+
+
+def _attributes(of: Any) -> dict[type[Event], str]:
+    """For each kind of event: the attribute of a ledger for one of it (`Kind | None`), or for all (`list[Kind]`)."""
+    hints = [(name, hint) for name, hint in get_type_hints(Ledger).items() if get_origin(hint) is of]
+    kinds = [(get_args(hint)[0], name) for name, hint in hints]
+    return {kind: name for kind, name in kinds if isinstance(kind, type) and issubclass(kind, Event)}
+
+
+_FIRST_IS_KEPT = _attributes(UnionType)
+_ALL_ARE_KEPT = _attributes(list)
 
 
 def weight(value: Any) -> int:

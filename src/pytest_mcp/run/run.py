@@ -1,8 +1,9 @@
-"""One child from its start to its end: what was asked, what it reported, how its process ended.
+"""The values that every call is about: the project, how far its runs are, and a run that is over.
 
-Pure. `run.attempt` makes a `Run`. What it means is decided in `result` and `no_result`.
+`run.attempt` makes a `Run`. What it means is decided in `report`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -10,15 +11,42 @@ from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import Request
-from pytest_mcp.config.model import Shard
+from pytest_mcp.config.model import Config, Shard
 from pytest_mcp.process.exit import Exit
+from pytest_mcp.process.spare import Spare
 from pytest_mcp.run.ledger import Ledger
 
 Asked_co = TypeVar("Asked_co", bound=Request, covariant=True)
 
 
 @dataclass(frozen=True)
+class Steps:
+    """How far a call of several runs is: the number of its steps so far, and the last of them in words."""
+
+    finished: int
+    words: str
+    # Nobody knows how many there will be.
+    selected: None = None
+
+
+OnProgress = Callable[[Ledger | Steps], None]
+
+
+@dataclass(frozen=True)
+class Project:
+    """What calls are about: the operator's settings, the child that waits, and who follows the call."""
+
+    config: Config
+    # A child that was started ahead; None if there is none and none is wanted.
+    spare: Spare | None = None
+    # Told of everything that a run reports, as it comes.
+    on_progress: OnProgress = lambda _progress: None
+
+
+@dataclass(frozen=True)
 class Run(Generic[Asked_co]):
+    """One child from its start to its end: what was asked, what it reported, how its process ended."""
+
     request: Asked_co
     ledger: Ledger
     exit: Exit

@@ -41,8 +41,7 @@ from pytest_mcp.python import interpreter
 from pytest_mcp.report import serialize
 from pytest_mcp.report.report import Report
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.project import Project
-from pytest_mcp.run.steps import Steps
+from pytest_mcp.run.run import Project, Steps
 from pytest_mcp.server import incoming, mcp_app, progress, stdio, telemetry
 from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.fast_start import APPS, Handover

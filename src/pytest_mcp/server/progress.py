@@ -2,7 +2,7 @@
 
 from pytest_mcp import text
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.steps import Steps
+from pytest_mcp.run.run import Steps
 
 
 def words(made: Ledger | Steps) -> str:

@@ -8,7 +8,7 @@ from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.config.model import Config
 from pytest_mcp.process.spare import Spare
-from pytest_mcp.run.project import Project
+from pytest_mcp.run.run import Project
 from tests.support.leftovers import children
 from tests.support.workbench import Workbench
 

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_mcp.investigation import outcome
 from pytest_mcp.investigation.outcome import Letter, Outcome
-from pytest_mcp.run.events import Event, ImportedElsewhere, Interrupted, Refused, Seeded, Selected, Started
+from pytest_mcp.run.events import Event, FilesRefused, ImportedElsewhere, Interrupted, Seeded, Selected, Started
 from tests.support.invented.records import (
     absent,
     execution,
@@ -46,7 +46,7 @@ def test_a_pass_that_a_plugin_repeated_the_test_for_is_told_apart() -> None:
         ([uncollected("test_a.py", error_type="ImportError", message="x")], "C", "cannot be collected: ImportError: x"),
         ([absent("test_a.py", "no net")], "S", "no net"),
         ([], "?", "not there"),
-        ([Refused(files=["/project/test_a.py"])], "?", "pytest does not collect its file (python_files)"),
+        ([FilesRefused(files=["/project/test_a.py"])], "?", "pytest does not collect its file (python_files)"),
     ],
 )
 def test_a_test_that_did_not_run_has_none_but_a_reason(told: list[Event], letter: Letter, words: str) -> None:

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.run import ledger as ledgers
 from pytest_mcp.run.events import (
     Collected,
     Deselected,
@@ -22,7 +21,7 @@ from pytest_mcp.run.events import (
     Warned,
     WorkerStack,
 )
-from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.ledger import Ledger, weight
 from tests.support.invented.records import (
     absent,
     ended,
@@ -238,22 +237,22 @@ FORGED = [
 
 
 @pytest.mark.parametrize("forged", FORGED)
-def test_a_ledger_keeps_so_much_and_counts_the_rest_as_lost(
-    forged: Callable[[int], Event], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ledgers, "KEPT_BYTES", 50_000)
+def test_a_ledger_keeps_so_much_and_counts_the_rest_as_lost(forged: Callable[[int], Event]) -> None:
+    kept = Ledger(kept_bytes=50_000)
 
-    kept = ledger(*map(forged, range(1000)))
+    for number in range(1000):
+        kept.add(forged(number))
 
-    assert ledgers.weight([vars(each) for each in kept.collection_failures + kept.skipped_modules]) <= 60_000
+    assert weight([vars(each) for each in kept.collection_failures + kept.skipped_modules]) <= 60_000
     assert len(kept.tests) + len(kept.items) + len(kept.deselected_ids) + len(kept.collectors) < 900
     assert sum(len(test.phases) for test in kept.tests.values()) < 900
     assert kept.lost > 100
 
 
-def test_a_failure_that_there_is_no_room_for_is_still_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledgers, "KEPT_BYTES", 1000)
+def test_a_failure_that_there_is_no_room_for_is_still_a_failure() -> None:
+    kept = Ledger(kept_bytes=1000)
 
-    kept = ledger(*one_test(A, phase(A, message="no " * 1000)))
+    for event in one_test(A, phase(A, message="no " * 1000)):
+        kept.add(event)
 
     assert (kept.tests[A].outcome, kept.failed, kept.lost) == ("failed", 1, 1)

@@ -1,7 +1,7 @@
 """How far a run has come, in words."""
 
 from pytest_mcp.run.events import Event, Selected, SessionStarted, Started
-from pytest_mcp.run.steps import Steps
+from pytest_mcp.run.run import Steps
 from pytest_mcp.server import progress
 from pytest_mcp.terminal.colours import Painter
 from tests.support.invented.records import ledger, one_test, phase

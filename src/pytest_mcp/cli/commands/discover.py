@@ -24,7 +24,7 @@ from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import LEAST_REPLY_BYTES, LEAST_TOKENS
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.python import by_environment
-from pytest_mcp.run.project import Project
+from pytest_mcp.run.run import Project
 from pytest_mcp.terminal.capabilities import Screen
 from pytest_mcp.terminal.output import show, show_on_stderr
 from pytest_mcp.tools import BY_NAME

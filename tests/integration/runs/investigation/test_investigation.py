@@ -18,8 +18,7 @@ from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run.attempt import Deadline
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.project import Project
-from pytest_mcp.run.steps import Steps
+from pytest_mcp.run.run import Project, Steps
 from pytest_mcp.tools import BY_NAME
 from tests.support.git import git
 from tests.support.projects.investigation_corpus import BASE, BROKEN_SHOP, GOOD, HASH, ORDER, UNCOLLECTED, VICTIM, Truth

@@ -10,7 +10,7 @@ from pytest_mcp.config.model import Shard
 from pytest_mcp.report import shard_file
 from pytest_mcp.report.all_shards import ShardGiven, merged
 from pytest_mcp.report.report import Report
-from pytest_mcp.run.project import Project
+from pytest_mcp.run.run import Project
 from tests.support.workbench import Workbench
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.targets import Target
 from pytest_mcp.report.targets_not_run import Missed, missed, unrun
-from pytest_mcp.run.events import Compared, Event, LeftOut
+from pytest_mcp.run.events import Event, TargetLeftOut, TargetsCompared
 from tests.support.invented.records import BOUNDS, absent, green, ledger, session
 from tests.support.workbench import NEWEST, PYTESTS, Workbench
 
@@ -78,10 +78,10 @@ reasons = st.lists(st.sampled_from(["-m not slow", "-k fast", "--deselect test_a
 def test_a_target_is_missed_exactly_if_none_of_it_ran_and_more_than_the_callers_own_filters_kept_it_out(
     named: list[str], ran: list[str], told: dict[str, list[str]], asked: dict[str, str]
 ) -> None:
-    events: list[Event] = [LeftOut(name, 1, by) for name, by in told.items()]
+    events: list[Event] = [TargetLeftOut(name, 1, by) for name, by in told.items()]
     own = tuple(flag for name, flag in (("markers", "-m "), ("keywords", "-k ")) if name in asked)
 
-    found = missed(asking(*named, **asked), ledger(*events, Compared(), *green(*ran)))
+    found = missed(asking(*named, **asked), ledger(*events, TargetsCompared(), *green(*ran)))
 
     expected = {
         name
@@ -94,7 +94,7 @@ def test_a_target_is_missed_exactly_if_none_of_it_ran_and_more_than_the_callers_
 
 
 def test_of_the_reasons_the_callers_own_are_not_told() -> None:
-    told = ledger(LeftOut("test_a.py", 2, ["-k x", "-m not slow"]), Compared(), *green("test_b.py::b"))
+    told = ledger(TargetLeftOut("test_a.py", 2, ["-k x", "-m not slow"]), TargetsCompared(), *green("test_b.py::b"))
 
     assert missed(asking("test_a.py", keywords="x"), told) == [Missed("test_a.py", 2, ("-m not slow",))]
 
