@@ -24,9 +24,8 @@ from bench.tokens.real.checkouts import Checkout
 from bench.tokens.real.libraries import LIBRARIES
 from bench.tokens.real.runs import probed
 from pytest_mcp.api.reach import Reach
-from pytest_mcp.changed import reach
+from pytest_mcp.changed import import_graph, reach
 from pytest_mcp.changed.differences import Changes
-from pytest_mcp.changed.imports import graph
 
 BROKEN = "raise ImportError('broken by the bench')\n"
 IMPORTS_OF_A_MODULE = 6
@@ -88,7 +87,7 @@ def collected(checkout: Checkout) -> Counter[str]:
 def measured(checkout: Checkout, name: str, file: str, counts: Counter[str]) -> Row:
     shown = probed(checkout, "-q", "--tb=no", "--continue-on-collection-errors", checkout.library.tests)
     started = time.perf_counter()
-    found = reach.of_changes(Changes("main", "", frozenset({file}), frozenset()), checkout.project)
+    found = reach.reach_of(Changes("main", "", frozenset({file}), frozenset()), checkout.project)
     seconds = time.perf_counter() - started
     left_out = set(found.unreached)
     missed = [node_id for node_id in shown.failures if node_id.partition("::")[0] in left_out]
@@ -105,7 +104,7 @@ def scale(number: int) -> str:
     with tempfile.TemporaryDirectory(prefix="pytest-mcp-reach-") as folder:
         files = list(generate(Path(folder), number))
         started = time.process_time()
-        edges = sum(map(len, graph.build(Path(folder), []).importers.values()))
+        edges = sum(map(len, import_graph.build(Path(folder), []).importers.values()))
         scanned = time.process_time() - started
         started = time.process_time()
         for file in files:

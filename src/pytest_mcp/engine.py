@@ -23,7 +23,7 @@ from pytest_mcp.run.attempt import Call
 from pytest_mcp.run.run import Project
 
 if TYPE_CHECKING:
-    from pytest_mcp.changed.differences import Look
+    from pytest_mcp.changed.differences import Comparison
 
 
 async def execute(request: ExecuteTests, project: Project) -> Report:
@@ -40,7 +40,7 @@ async def _execute(request: ExecuteTests, project: Project) -> Report:
         return report.of_no_changes(change.reach, request, config.shard)
     call = Call(request, project, change.reach, change.lines)
     if config.history is not None:
-        return await _executed_and_recorded(call, config.history, change.look)
+        return await _executed_and_recorded(call, config.history, change.comparison)
     return await _executed(call)
 
 
@@ -61,12 +61,12 @@ async def _executed(call: Call[ExecuteTests]) -> Report:
     return report.of_no_run(trial.error, call.config.shard)
 
 
-async def _executed_and_recorded(call: Call[ExecuteTests], history: History, look: "Look | None") -> Report:
+async def _executed_and_recorded(call: Call[ExecuteTests], history: History, comparison: "Comparison | None") -> Report:
     """The same as without a history, but for notices: what is recorded of the failures, or why nothing is."""
     # Who records nothing does not load them.
     from pytest_mcp.history import recorded, recorder  # noqa: PLC0415
 
-    with recorder.of(history).begin(call.config, look) as recording:
+    with recorder.of(history).begin(call.config, comparison) as recording:
         known = await _executed(call)
         if known.problem is not None:
             recording.drop()
@@ -119,7 +119,7 @@ class _Change:
 
     reach: Reach | None = None
     lines: ChangedLines | None = None
-    look: "Look | None" = None
+    comparison: "Comparison | None" = None
 
 
 async def _change(request: Request, config: Config) -> _Change:
@@ -127,13 +127,14 @@ async def _change(request: Request, config: Config) -> _Change:
     if request.changed is None and not by_lines:
         return _Change()
     # No other call needs them, and they take time to load.
-    from pytest_mcp.changed import changed_lines, differences, reach  # noqa: PLC0415
-    from pytest_mcp.changed.git_commands import CannotTell, Refused  # noqa: PLC0415
+    from pytest_mcp.changed import differences  # noqa: PLC0415
+    from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused  # noqa: PLC0415
+    from pytest_mcp.changed.reach import reach_of  # noqa: PLC0415
 
     ref = request.changed if isinstance(request.changed, str) else None
     try:
-        look = await differences.of_ref(config, ref, lines=by_lines)
-    except Refused as error:
+        comparison = await differences.since_ref(config, ref, lines=by_lines)
+    except ChangesRefused as error:
         name, value = ("coverage", "changed") if request.changed is None else ("changed", request.changed)
         raise InvalidParams([Fault(name, str(error), "no_changes", value)]) from error
     except CannotTell as error:
@@ -142,5 +143,5 @@ async def _change(request: Request, config: Config) -> _Change:
         return _Change(unknown, ChangedLines(since, None, why) if by_lines else None)
     reached = None
     if request.changed is not None:
-        reached = await in_thread(partial(reach.of_changes, look.changes, config.root))
-    return _Change(reached, changed_lines.added(look) if by_lines else None, look)
+        reached = await in_thread(partial(reach_of, comparison.changes, config.root))
+    return _Change(reached, comparison.added_lines() if by_lines else None, comparison)

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from pytest_mcp.changed import differences, git_commands
-from pytest_mcp.changed.git_commands import CannotTell, NoRepository
+from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused
 from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
 from tests.support.projects.managed import Home, empty_home
 from tests.support.waiting import PATIENCE, processes_in
@@ -213,7 +213,6 @@ def directly() -> Iterator[None]:
         yield
 
 
-@pytest.mark.anyio
 @pytest.mark.usefixtures("directly")
 @pytest.mark.parametrize(("plant", "trigger"), TRAPS, ids=[plant.__name__ for plant, _ in TRAPS])
 async def test_a_program_that_the_repository_names_is_not_started(
@@ -229,7 +228,7 @@ async def test_a_program_that_the_repository_names_is_not_started(
     files = await trap.checkout.files()
     # The lines of the change are asked for with coverage of changed lines, and need the contents of blobs.
     with suppress(CannotTell):
-        await differences.of_ref(trap.checkout.config(), "HEAD", lines=True)
+        await differences.since_ref(trap.checkout.config(), "HEAD", lines=True)
 
     assert {"a.py", "new.py"} <= files
     assert "b.py" not in files
@@ -240,7 +239,6 @@ async def test_a_program_that_the_repository_names_is_not_started(
         assert trap.canary.exists()
 
 
-@pytest.mark.anyio
 async def test_nothing_is_started_by_a_supervised_git_either(tmp_path: Path) -> None:
     """All traps at once that leave the repository readable, and the real way to git."""
     trap = Trap(tmp_path / "größe")
@@ -257,7 +255,6 @@ async def test_nothing_is_started_by_a_supervised_git_either(tmp_path: Path) -> 
     assert trap.checkout.state() == before
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("way", ["clean", "process"])
 async def test_a_filter_runs_as_in_git_status_and_is_ended_if_it_hangs(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -282,7 +279,6 @@ async def test_a_filter_runs_as_in_git_status_and_is_ended_if_it_hangs(
     assert processes_in(tmp_path) == []
 
 
-@pytest.mark.anyio
 @pytest.mark.usefixtures("directly")
 async def test_variables_of_the_server_do_not_lead_git_elsewhere(tmp_path: Path) -> None:
     trap, other = Trap(tmp_path), new_checkout(tmp_path / "other")
@@ -296,7 +292,6 @@ async def test_variables_of_the_server_do_not_lead_git_elsewhere(tmp_path: Path)
     assert not trap.canary.exists()
 
 
-@pytest.mark.anyio
 @pytest.mark.usefixtures("directly")
 async def test_a_git_inside_the_checkout_is_not_started(tmp_path: Path) -> None:
     """Also not if the root is another folder of the checkout."""
@@ -305,7 +300,7 @@ async def test_a_git_inside_the_checkout_is_not_started(tmp_path: Path) -> None:
     shutil.copy2(trap.program, trap.checkout.top / "git")
 
     await trap.checkout.changed("HEAD", root="inner", PATH=f"{trap.checkout.top}:.:/usr/bin:/bin")
-    with pytest.raises(NoRepository, match="git is not on the PATH"):
+    with pytest.raises(ChangesRefused, match="git is not on the PATH"):
         await trap.checkout.changed("HEAD", root="inner", PATH=str(trap.checkout.top))
 
     assert not trap.canary.exists()
@@ -374,14 +369,13 @@ ODD: list[tuple[Callable[[Trap], None], type[Exception]]] = [
     (piped_index, CannotTell),
     (parent_in_tree, CannotTell),
     (bomb, CannotTell),
-    (worktree_above, NoRepository),
-    (worktree_elsewhere, NoRepository),
-    (link_to_nowhere, NoRepository),
-    (bare_inside, NoRepository),
+    (worktree_above, ChangesRefused),
+    (worktree_elsewhere, ChangesRefused),
+    (link_to_nowhere, ChangesRefused),
+    (bare_inside, ChangesRefused),
 ]
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(("plant", "expected"), ODD, ids=[plant.__name__ for plant, _ in ODD])
 async def test_a_repository_that_cannot_be_compared_is_an_error_in_time(
     plant: Callable[[Trap], None], expected: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -401,7 +395,6 @@ async def test_a_repository_that_cannot_be_compared_is_an_error_in_time(
     assert processes_in(tmp_path) == []
 
 
-@pytest.mark.anyio
 async def test_a_git_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_commands, "GIT_SECONDS", 1)
     home, checkout = empty_home(tmp_path / "home"), new_checkout(tmp_path / "project")
@@ -413,17 +406,15 @@ async def test_a_git_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.Mon
     assert processes_in(tmp_path) == []
 
 
-@pytest.mark.anyio
 @pytest.mark.usefixtures("directly")
 async def test_a_repository_of_another_user_is_refused_with_the_line_that_allows_it(tmp_path: Path, home: Home) -> None:
     checkout = new_checkout(tmp_path / "project")
     home.program("git", 'GIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec /usr/bin/git "$@"')
 
-    with pytest.raises(NoRepository, match=f"--add safe.directory {checkout.top}"):
+    with pytest.raises(ChangesRefused, match=f"--add safe.directory {checkout.top}"):
         await checkout.changed("HEAD", **home.environment)
 
 
-@pytest.mark.anyio
 @pytest.mark.usefixtures("directly")
 async def test_links_pipes_and_loops_in_the_working_tree_are_neither_followed_nor_read(tmp_path: Path) -> None:
     outside, checkout = tmp_path / "outside", new_checkout(tmp_path / "project")

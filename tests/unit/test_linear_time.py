@@ -24,7 +24,7 @@ import pytest_mcp
 from pytest_mcp import text
 from pytest_mcp.api import expressions, near_matches
 from pytest_mcp.api.results import CollectionError
-from pytest_mcp.changed.imports.mentions import Names, Scanner
+from pytest_mcp.changed.mentions import Names, Scanner
 from pytest_mcp.cli.commands import hook
 from pytest_mcp.cli.setup import json_text
 from pytest_mcp.config import endpoint

@@ -1,35 +1,49 @@
-"""What changed: one look at the working tree, by git.
+"""What changed: which commit the working tree is compared with, and one look at the tree by git.
 
 A path is changed if `git diff` against the commit names it, or `git status` as untracked, with conflicts, or as a
 submodule with changes inside. So a renamed file is two paths, and a submodule is one, whatever changed inside. Never
-changed is what pytest-mcp itself has written: histories, and the files that this command writes. Which tests a change
-reaches is decided in `reach`, which commit is compared in `references`.
+changed is what pytest-mcp itself has written: histories, and the files that this command writes. Lines are numbered as
+in the file that git stores: a filter that adds or removes lines shifts them.
 """
 
 import os
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import anyio
 
-from pytest_mcp.changed import git_commands, listings, references
-from pytest_mcp.changed.git_commands import CannotTell, Outputs, Repository
-from pytest_mcp.changed.imports.graph import is_of_tests
+from pytest_mcp.api.reach import ALL_LINES, ChangedLines
+from pytest_mcp.changed import listings
+from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused, GitFailed, Repository, open_repository
 from pytest_mcp.changed.listings import Hunk, Status
-from pytest_mcp.changed.references import Base
-from pytest_mcp.changed.working_tree import WorkingTree
+from pytest_mcp.changed.project_files import WorkingTree, is_of_tests
 from pytest_mcp.config.model import HISTORY_ID, Config
 from pytest_mcp.process.background import in_thread
 
 # For all of it.
 MOST_SECONDS = 60
+LONGEST_REF = 256
+# Characters that no ref has, and syntax for ranges, paths and searches in messages. A search can take any time.
+_UNUSABLE = (" ", ":", "?", "*", "[", "\\", "..", "{/")
+_REMOTE_HEAD = "refs/remotes/origin/HEAD"
 # What SQLite adds to the name of a database, for its own files.
 _OF_SQLITE = ("", "-wal", "-shm", "-journal")
 # The header of an SQLite file begins with these words and has the application's number further on.
 _SQLITE = b"SQLite format 3\0"
 _HISTORY = slice(68, 72)
+
+Lines = Mapping[str, frozenset[int]]
+
+
+@dataclass(frozen=True)
+class Base:
+    # As a person names it.
+    name: str
+    commit: str
 
 
 @dataclass(frozen=True)
@@ -44,7 +58,7 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class Look:
+class Comparison:
     """The working tree at one moment. The lines are known only if they were asked for."""
 
     repository: Repository
@@ -56,35 +70,94 @@ class Look:
     new: frozenset[str]
     untracked: frozenset[str]
 
+    def added_lines(self) -> ChangedLines:
+        """Every line that was added or replaced. A file that only lost lines has none."""
+        root = self.repository.config.root
+        ranges = {file: ",".join(_range(hunk) for hunk in hunks if hunk.length) for file, hunks in self.hunks.items()}
+        ranges |= {file: ALL_LINES for file in self.untracked if _has_lines(root / file)}
+        return ChangedLines(self.changes.since, {file: lines for file, lines in ranges.items() if lines})
 
-async def of_ref(config: Config, ref: str | None, *, lines: bool = False) -> Look:
-    """Raises NoRepository or UnknownRef, which refuse the request, or CannotTell. `references` has the default."""
+    def changed_lines(self) -> Lines:
+        """New and replaced lines, and the line behind one that was deleted, of files that the base has."""
+        known = {file: hunks for file, hunks in self.hunks.items() if file not in self.new}
+        return {file: frozenset(chain.from_iterable(map(_numbers, hunks))) for file, hunks in known.items()}
+
+
+async def since_ref(config: Config, ref: str | None, *, lines: bool = False) -> Comparison:
+    """Raises ChangesRefused or CannotTell."""
     with anyio.move_on_after(MOST_SECONDS):
-        repository = await git_commands.find(config)
-        return await since(repository, await references.resolve(repository, ref), lines=lines)
+        repository = await open_repository(config)
+        return await since(repository, await resolve(repository, ref), lines=lines)
     raise CannotTell(f"the files could not be compared within {MOST_SECONDS} seconds")
 
 
-async def since(repository: Repository, base: Base, *, lines: bool = False) -> Look:
-    outputs = await repository.look(base.commit, lines=lines)
-    return await in_thread(partial(_parsed, repository, base, outputs))
+async def since(repository: Repository, base: Base, *, lines: bool = False) -> Comparison:
+    status, diff = await repository.status_and_diff(base.commit, lines=lines)
+    return await in_thread(partial(_compared, repository, base, status, diff))
 
 
 async def uncommitted(repository: Repository) -> frozenset[bytes]:
     """The paths that git status names, relative to the top."""
-    outputs = await repository.look(None)
-    return await in_thread(lambda: _uncommitted(_status(repository, outputs.status)))
+    status, _ = await repository.status_and_diff(None)
+    return await in_thread(lambda: _uncommitted(_status(repository, status)))
 
 
-def _parsed(repository: Repository, base: Base, outputs: Outputs) -> Look:
-    status = _status(repository, outputs.status)
-    difference = listings.parse_diff(outputs.diff)
+async def resolve(repository: Repository, ref: str | None) -> Base:
+    """A given ref stands for its own tree.
+
+    Without one it is the merge base of HEAD and the default branch: everything that was done on a branch. It is HEAD
+    if HEAD is part of the default branch or there is no such branch: everything that is not committed.
+    """
+    return await (_default(repository) if ref is None else _named(repository, ref))
+
+
+async def ancestors(repository: Repository, base: Base, steps: Sequence[int]) -> list[Base]:
+    """The commits so many steps before it, by first parents; without those that there are not."""
+    commits = await repository.commits([f"{base.commit}~{step}" for step in steps])
+    known = [(step, commit) for step, commit in zip(steps, commits, strict=True) if commit is not None]
+    return [Base(f"HEAD~{step}" if base.name == "HEAD" else commit[:7], commit) for step, commit in known]
+
+
+async def _named(repository: Repository, ref: str) -> Base:
+    is_usable = 0 < len(ref) <= LONGEST_REF and ref.isprintable() and not ref.startswith(("-", "^"))
+    if not is_usable or any(each in ref for each in _UNUSABLE):
+        raise ChangesRefused("must name one commit, for example main, v1.2, HEAD~3, origin/main or a1b2c3d")
+    try:
+        (commit,) = await repository.commits([ref])
+    except GitFailed as error:
+        raise ChangesRefused(f"names no commit: {error}") from error
+    if commit is None:
+        raise ChangesRefused("names no commit of this repository; if it is on a remote, fetch it first")
+    return Base(ref, commit)
+
+
+async def _default(repository: Repository) -> Base:
+    head, branches = repository.head, repository.branches
+    if head is None:
+        raise CannotTell("the repository has no commit yet")
+    branch, tip = next(iter(branches.items()), ("HEAD", head))
+    base = head if tip == head else await repository.merge_base(head, tip)
+    if base is None:
+        raise CannotTell(f"HEAD and {_short(branch)} have no common commit here (a shallow clone may lack it)")
+    if base == head:
+        return Base("HEAD", head)
+    # origin/main rather than origin/HEAD, if that is what it stands for.
+    same = [name for name, other in branches.items() if other == tip and name != _REMOTE_HEAD]
+    return Base(_short(same[0] if branch == _REMOTE_HEAD and same else branch), base)
+
+
+def _short(branch: str) -> str:
+    return branch.removeprefix("refs/heads/").removeprefix("refs/remotes/")
+
+
+def _compared(repository: Repository, base: Base, status_output: bytes, diff_output: bytes) -> Comparison:
+    status, difference = _status(repository, status_output), listings.parse_diff(diff_output)
     changed = (difference.paths - _written_by_us(repository)) | status.unique | status.untracked
     inside, outside = _split(repository, changed)
     if not inside and not repository.has_root:
         # Its files would seem unchanged, however they change.
         raise CannotTell("git tracks no file of the project's folder")
-    return Look(
+    return Comparison(
         repository,
         Changes(base.name, base.commit, frozenset(inside), frozenset(map(os.fsdecode, outside))),
         uncommitted=_uncommitted(status),
@@ -103,10 +176,9 @@ def _split(repository: Repository, paths: Iterable[bytes]) -> tuple[dict[str, by
 
 def _status(repository: Repository, output: bytes) -> Status:
     """Without what we have written."""
-    found = listings.parse_status(output)
-    ours = _written_by_us(repository)
-    untracked = found.untracked - ours
-    return Status(found.tracked - ours, found.unique - ours, untracked - _histories(repository.top, untracked))
+    status, ours = listings.parse_status(output), _written_by_us(repository)
+    untracked = status.untracked - ours
+    return Status(status.tracked - ours, status.unique - ours, untracked - _histories(repository.top, untracked))
 
 
 def _uncommitted(status: Status) -> frozenset[bytes]:
@@ -125,9 +197,25 @@ def _histories(top: Path, untracked: set[bytes]) -> set[bytes]:
     """Untracked histories, also of other servers and earlier commands. Tests may read those among them."""
     files = WorkingTree(top)
     others = [path for path in untracked if not path.endswith(b".py") and not is_of_tests(os.fsdecode(path))]
-    found = [path for path in others if _is_history(files.head(path, _HISTORY.stop))]
-    return {path + ending.encode() for path in found for ending in _OF_SQLITE}
+    histories = [path for path in others if _is_history(files.head(path, _HISTORY.stop))]
+    return {path + ending.encode() for path in histories for ending in _OF_SQLITE}
 
 
 def _is_history(head: bytes) -> bool:
     return head.startswith(_SQLITE) and head[_HISTORY] == HISTORY_ID.to_bytes(4, "big")
+
+
+def _range(hunk: Hunk) -> str:
+    return f"{hunk.first}-{hunk.first + hunk.length - 1}" if hunk.length > 1 else f"{hunk.first}"
+
+
+def _numbers(hunk: Hunk) -> range:
+    return range(hunk.first, hunk.first + hunk.length) if hunk.length else range(hunk.first + 1, hunk.first + 2)
+
+
+def _has_lines(path: Path) -> bool:
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_size > 0

@@ -1,12 +1,10 @@
 """The git repository of a project, and the only module that starts git.
 
-A call opens its repository once and hands it on. Which commands git is given is decided here: each is safe in a
-repository whose `.git/config` names programs (fsmonitor, hooks, external diffs, transports), and none of those is
-started. The exception are filters: git compares a file as its attributes say, so their `clean` programs run as in
-`git status`. Nothing of the repository is written: git gets a private copy of the index, since `git diff` rewrites the
-index that it reads. What git writes whenever it reads an index of its own kind remains: the time stamp of a split
-index's shared file, and the trees of a sparse one that it must expand. A ref reaches git on stdin, or as the hash that
-it stands for. What the output means is decided in `listings`.
+Each command here is safe in a repository whose `.git/config` names programs (fsmonitor, hooks, external diffs,
+transports): git starts none of them but filters, whose `clean` programs run as in `git status`. Nothing of the
+repository is written: git gets a private copy of the index, since `git diff` rewrites the index that it reads. What git
+writes whenever it reads remains: the time stamp of a split index's shared file, and the trees of a sparse index that it
+must expand. A ref reaches git on stdin, or as the hash that it stands for. `listings` parses what git prints.
 """
 
 import os
@@ -17,7 +15,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from pytest_mcp.config.model import Config
 from pytest_mcp.process import process, run_folder
@@ -90,16 +87,8 @@ _LEAST_LINES = 2
 _FOREIGN = "dubious ownership"
 
 
-class Refused(Exception):
-    """Changes cannot be asked for here or with this ref; the message follows the name of the parameter."""
-
-
-class NoRepository(Refused):
-    """There is no git or no repository that it reads."""
-
-
-class UnknownRef(Refused):
-    """The ref that was given names no commit."""
+class ChangesRefused(Exception):
+    """There is no repository that git reads, or no such ref; the message follows the name of the parameter."""
 
 
 class CannotTell(Exception):
@@ -110,38 +99,26 @@ class GitFailed(CannotTell):
     """git exited with an error; the message repeats it."""
 
 
-class Outputs(NamedTuple):
-    """Of one look at the working tree. `diff` is empty if no commit was compared."""
-
-    status: bytes
-    diff: bytes
-
-
-class Index(NamedTuple):
-    """A private copy. If it `is_written`, git notes there which files it has read and found unchanged."""
-
-    path: Path
-    is_written: bool
-
-
 @dataclass(frozen=True)
-class Git:
-    """The program, for one checkout. No program below `top` is ever started."""
+class GitProgram:
+    """For one checkout. No program below `top` is ever started."""
 
     top: Path
     program: Path
     environment: Mapping[str, str]
 
-    async def ask(self, *arguments: str, given: bytes = b"", index: Index | None = None) -> bytes:
+    async def ask(self, *arguments: str, given: bytes = b"", variables: Mapping[str, str] = _VARIABLES) -> bytes:
         """What it prints. Raises CannotTell."""
-        ended, output = await self.run(*arguments, given=given, index=index)
+        ended, output = await self.run(*arguments, given=given, variables=variables)
         if ended.code != 0:
             raise GitFailed(str(query.complaint("git", ended)))
         return output
 
-    async def run(self, *arguments: str, given: bytes = b"", index: Index | None = None) -> tuple[Exit, bytes]:
+    async def run(
+        self, *arguments: str, given: bytes = b"", variables: Mapping[str, str] = _VARIABLES
+    ) -> tuple[Exit, bytes]:
         """The same with any exit code."""
-        launch = query.launch(_question(self.top, self.environment, arguments, index), self.program)
+        launch = query.launch(_question(self.top, self.environment, arguments, variables), self.program)
         limited = replace(launch, max_memory=MOST_MEMORY)
         try:
             ended, output = await process.ask_for_bytes(limited, given, time_limit=GIT_SECONDS, most=MOST_OUTPUT)
@@ -160,7 +137,7 @@ class Git:
 class Repository:
     """One checkout, as it was when a call opened it."""
 
-    git: Git
+    git: GitProgram
     config: Config
     # The file in which git keeps what is staged.
     index: Path
@@ -187,11 +164,11 @@ class Repository:
     async def commits(self, names: Sequence[str]) -> list[str | None]:
         """The hash of the commit that each name stands for; None if there is none."""
         asked = "".join(f"{name}^{{commit}}\n" for name in names).encode()
-        told = await self.git.ask("cat-file", "--batch-check=%(objectname) %(objecttype)", given=asked)
-        found = [line.split(" ") for line in told.decode("utf-8", "replace").split("\n")[:-1]]
-        if len(found) != len(names):
+        output = await self.git.ask("cat-file", "--batch-check=%(objectname) %(objecttype)", given=asked)
+        objects = [line.split(" ") for line in output.decode("utf-8", "replace").split("\n")[:-1]]
+        if len(objects) != len(names):
             raise CannotTell("git gave an answer that could not be read")
-        return [words[0] if words[1:] == ["commit"] else None for words in found]
+        return [words[0] if words[1:] == ["commit"] else None for words in objects]
 
     async def merge_base(self, one: str, other: str) -> str | None:
         """One common ancestor; None if there is none, which can be so in a shallow clone."""
@@ -204,14 +181,14 @@ class Repository:
         """Whether the clone lacks commits that its oldest ones come after."""
         return (await self.git.ask("rev-parse", "--is-shallow-repository")).strip() == b"true"
 
-    async def look(self, commit: str | None, *, lines: bool = False) -> Outputs:
-        """What is not committed and, with a commit, all that differs from it."""
-        async with self._private_index() as index:
-            status = await self.git.ask(*_STATUS, index=index)
+    async def status_and_diff(self, commit: str | None, *, lines: bool = False) -> tuple[bytes, bytes]:
+        """What is not committed, and all that differs from a commit; nothing does without one."""
+        async with self._private_index() as variables:
+            status = await self.git.ask(*_STATUS, variables=variables)
             if commit is None:
-                return Outputs(status, b"")
+                return status, b""
             diff = (*_LARGEST_TEXT, *_DIFF, *_LINES) if lines else _DIFF
-            return Outputs(status, await self.git.ask(*diff, commit, "--", index=index))
+            return status, await self.git.ask(*diff, commit, "--", variables=variables)
 
     async def list_tree(self, commit: str) -> bytes:
         """The commit's tree: records of `mode type hash size TAB path`."""
@@ -222,33 +199,32 @@ class Repository:
         return await self.git.ask("cat-file", "--batch", given=b"".join(name + b"\n" for name in hashes))
 
     @asynccontextmanager
-    async def _private_index(self) -> AsyncIterator[Index]:
+    async def _private_index(self) -> AsyncIterator[dict[str, str]]:
+        """The variables with which git uses a copy of the index, where it notes which files it found unchanged."""
         try:
             folder = run_folder.make()
         except FolderError as error:
             raise CannotTell(str(error)) from error
         try:
-            yield await in_thread(partial(_copy, self.index, folder.path / "index"))
+            copy = folder.path / "index"
+            is_written = await in_thread(partial(_copy_index, self.index, copy))
+            yield {**_VARIABLES, "GIT_INDEX_FILE": str(copy), "GIT_OPTIONAL_LOCKS": str(int(is_written))}
         except OSError as error:
             raise CannotTell(f"git's index cannot be copied: {error.strerror}") from error
         finally:
             folder.remove()
 
 
-async def find(config: Config) -> Repository:
-    """The checkout that the root belongs to. Raises NoRepository if git does not read it."""
+async def open_repository(config: Config) -> Repository:
+    """The checkout that the root belongs to. Raises ChangesRefused if git does not read it."""
     checkout = git_files.find(config.root)
     if checkout is None:
-        raise NoRepository(f"needs a git repository, and {config.root} is not in one")
-    top = checkout.top
+        raise ChangesRefused(f"needs a git repository, and {config.root} is not in one")
     try:
-        program = query.find(_question(top, config.environment))
+        program = query.find(_question(checkout.top, config.environment))
     except Unanswered as error:
-        raise NoRepository(f"needs git, and {error}") from error
-    return await _opened(Git(top, program, config.environment), config)
-
-
-async def _opened(git: Git, config: Config) -> Repository:
+        raise ChangesRefused(f"needs git, and {error}") from error
+    git = GitProgram(checkout.top, program, config.environment)
     root = config.root.relative_to(git.top)
     ended, output = await git.run(*_OPENING, *_PATTERNS, *([] if root == Path() else [f"HEAD:{root.as_posix()}"]))
     if ended.code not in (0, _FATAL) or not output:
@@ -257,7 +233,7 @@ async def _opened(git: Git, config: Config) -> Repository:
     if not output.startswith(top):
         # `core.worktree`, or a `.git` that git passes over.
         seen = os.fsdecode(output.partition(b"\n")[0])
-        raise NoRepository(f"needs a repository of its own; for git, {git.top} belongs to the repository {seen}")
+        raise ChangesRefused(f"needs a repository of its own; for git, {git.top} belongs to the repository {seen}")
     lines = os.fsdecode(output.removeprefix(top)).split("\n")
     if len(lines) <= _LEAST_LINES:
         raise CannotTell("git gave an answer that could not be read")
@@ -272,40 +248,42 @@ async def _opened(git: Git, config: Config) -> Repository:
     )
 
 
-def _unreadable(top: Path, complaint: str) -> NoRepository:
+def _unreadable(top: Path, complaint: str) -> ChangesRefused:
     if _FOREIGN in complaint:
         allow = f"git config --global --add safe.directory {shlex.quote(str(top))}"
-        return NoRepository(
+        return ChangesRefused(
             f"needs a repository that git reads, and another user owns this one; if you trust it: {allow}"
         )
-    return NoRepository(f"needs a repository that git reads; {complaint}")
+    return ChangesRefused(f"needs a repository that git reads; {complaint}")
 
 
 def _question(
-    top: Path, environment: Mapping[str, str], arguments: Sequence[str] = (), index: Index | None = None
+    top: Path,
+    environment: Mapping[str, str],
+    arguments: Sequence[str] = (),
+    variables: Mapping[str, str] = _VARIABLES,
 ) -> Question:
-    settings = {**{name: None for name in environment if name.startswith("GIT_")}, **_VARIABLES}
-    if index is not None:
-        settings |= {"GIT_INDEX_FILE": str(index.path), "GIT_OPTIONAL_LOCKS": str(int(index.is_written))}
+    settings = {**{name: None for name in environment if name.startswith("GIT_")}, **variables}
     return Question("git", (*_OPTIONS, *arguments), top, environment, settings=settings, root=top)
 
 
-def _copy(index: Path, copy: Path) -> Index:
+def _copy_index(index: Path, copy: Path) -> bool:
+    """Whether git may write to the copy."""
     try:
         # Opening a pipe would block.
         opened = os.open(index, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         # Nothing is staged.
-        return Index(copy, is_written=False)
+        return False
     with os.fdopen(opened, "rb") as source:
-        found = os.fstat(opened)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_INDEX:
+        status = os.fstat(opened)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_INDEX:
             raise CannotTell("git's index is not a file that can be read")
         content = source.read()
     copy.write_bytes(content)
     # git reads again what was written to since the index was: a copy that is newer would hide such a change.
-    os.utime(copy, ns=(found.st_atime_ns, found.st_mtime_ns))
+    os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
     is_written = not any(part in content for part in _UNWRITTEN)
     if not is_written:
         copy.with_name("index.lock").touch()
-    return Index(copy, is_written)
+    return is_written

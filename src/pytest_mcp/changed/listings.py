@@ -1,7 +1,7 @@
-"""Parse git's lists of files: what differs, what is not committed, the tree of a commit.
+"""Parse git's lists of files, as it prints them with `-z`: what differs, what is not committed, a commit's tree.
 
-In come bytes as git prints them with `-z`; out come paths, modes, hashes and numbers of lines. Paths stay bytes. A tree
-or an index can contain any name, also one that leads out of the checkout: then nothing is compared.
+Paths stay bytes. A tree or an index can contain any name, also one that leads out of the checkout: then nothing is
+compared.
 """
 
 import re
@@ -34,9 +34,11 @@ _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _ESCAPED = dict(zip(b"abtnvfr", b"\a\b\t\n\v\f\r", strict=True))
 
 
-class Entry(NamedTuple):
+class TreeFile(NamedTuple):
     mode: bytes
     hash: bytes
+    # In bytes; a submodule has none.
+    size: int
 
 
 class Status(NamedTuple):
@@ -76,7 +78,7 @@ def _reading() -> Iterator[None]:
 @_reading()
 def parse_status(output: bytes) -> Status:
     """Records of `1 XY submodule … path`, of `u … path` for a file with conflicts, and of `? path`; and of remarks."""
-    found: dict[bytes, set[bytes]] = {kind: set() for kind in _WORDS}
+    paths: dict[bytes, set[bytes]] = {kind: set() for kind in _WORDS}
     submodules: set[bytes] = set()
     for record in _records(output):
         kind = record.partition(b" ")[0]
@@ -86,10 +88,10 @@ def parse_status(output: bytes) -> Status:
         *words, path = record.split(b" ", max(before, 0))
         if len(words) != before:
             raise ValueError("no record of git status")
-        found[kind].add(_safe(path.removesuffix(b"/")))
+        paths[kind].add(_safe(path.removesuffix(b"/")))
         if kind == b"1" and words[2].startswith(b"S") and words[2] != _SAME_SUBMODULE:
             submodules.add(path)
-    return Status(found[b"1"] | found[b"u"], found[b"u"] | submodules, found[b"?"])
+    return Status(paths[b"1"] | paths[b"u"], paths[b"u"] | submodules, paths[b"?"])
 
 
 @_reading()
@@ -105,14 +107,16 @@ def parse_diff(output: bytes) -> Difference:
 
 
 @_reading()
-def parse_sizes(output: bytes) -> dict[bytes, tuple[Entry, int]]:
-    """Records of `mode type hash size TAB path`; a submodule has no size."""
-    found = {}
+def parse_tree(output: bytes) -> dict[bytes, TreeFile]:
+    """Records of `mode type hash size TAB path`."""
+    files = {}
     for record in _records(output):
         described, _, path = record.partition(b"\t")
         mode, _, name, size = described.split()
-        found[_safe(path)] = _entry(mode, name), 0 if size == b"-" else int(size)
-    return found
+        if len(name) not in _HASHES:
+            raise ValueError("no hash")
+        files[_safe(path)] = TreeFile(mode, name, 0 if size == b"-" else int(size))
+    return files
 
 
 def _hunks(patch: bytes) -> Iterator[tuple[bytes, list[Hunk]]]:
@@ -136,15 +140,13 @@ def _skip(lines: Iterator[bytes], count: int) -> None:
 
 def _unquoted(name: bytes) -> bytes:
     """A name with spaces ends in a tab."""
-    if not name.startswith(b'"'):
-        return name.removesuffix(b"\t")
-    return _ESCAPE.sub(lambda match: _character(match[1]), name.removesuffix(b"\t")[1:-1])
+    name = name.removesuffix(b"\t")
+    return _ESCAPE.sub(_character, name[1:-1]) if name.startswith(b'"') else name
 
 
-def _character(escaped: bytes) -> bytes:
-    if len(escaped) > 1:
-        return bytes([int(escaped, 8)])
-    return bytes([_ESCAPED.get(escaped[0], escaped[0])])
+def _character(match: re.Match[bytes]) -> bytes:
+    escaped = match[1]
+    return bytes([int(escaped, 8) if len(escaped) > 1 else _ESCAPED.get(escaped[0], escaped[0])])
 
 
 def _records(output: bytes) -> Iterator[bytes]:
@@ -152,12 +154,6 @@ def _records(output: bytes) -> Iterator[bytes]:
     if len(records) > MOST_ENTRIES:
         raise CannotTell(f"the repository has more than {MOST_ENTRIES} files")
     return iter(records[:-1])
-
-
-def _entry(mode: bytes, name: bytes) -> Entry:
-    if len(name) not in _HASHES:
-        raise ValueError("no hash")
-    return Entry(mode, name)
 
 
 def _safe(path: bytes) -> bytes:

@@ -1,8 +1,8 @@
 """A copy of a commit's tree in a private folder, written from git's objects.
 
-In come a repository and a commit; out comes a folder that is gone when the block ends. Nothing of the repository is
-written to, and no hook and no filter runs. The folder is that of a supervisor without a child, which removes it also
-if this process is killed. Submodules, large files and links that may lead out of the tree are left out, and told.
+Nothing of the repository is written to, and no hook and no filter runs. The folder is that of a supervisor without a
+child, which removes it also if this process is killed. Submodules, large files and links that may lead out of the tree
+are left out, and named.
 """
 
 import os
@@ -17,7 +17,7 @@ import anyio
 
 from pytest_mcp.changed import listings
 from pytest_mcp.changed.git_commands import CannotTell, Repository
-from pytest_mcp.changed.listings import LINK, SUBMODULE, Entry
+from pytest_mcp.changed.listings import LINK, SUBMODULE, TreeFile
 from pytest_mcp.process import start, supervisor_client
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.process.launch import SpawnError
@@ -29,10 +29,10 @@ BATCH_BYTES = 32 * 1024 * 1024
 BATCH_FILES = 2_000
 _EXECUTABLE = b"100755"
 
-Sized = Mapping[bytes, tuple[Entry, int]]
+Files = Mapping[bytes, TreeFile]
 
 
-class Copy(NamedTuple):
+class TreeCopy(NamedTuple):
     """`left_out` has the paths that are in the commit and not in the copy."""
 
     tree: Path
@@ -40,7 +40,7 @@ class Copy(NamedTuple):
 
 
 @asynccontextmanager
-async def copy_of(repository: Repository, commit: str) -> AsyncIterator[Copy]:
+async def copy_of(repository: Repository, commit: str) -> AsyncIterator[TreeCopy]:
     """Raises CannotTell if the tree cannot be read, is too large or cannot be written."""
     try:
         started = start.supervisor(repository.environment)
@@ -48,38 +48,33 @@ async def copy_of(repository: Repository, commit: str) -> AsyncIterator[Copy]:
         raise CannotTell(f"there is no place for a copy: {error}") from error
     try:
         tree = started.folder.path / "tree"
-        yield Copy(tree, await _write(repository, commit, tree))
+        yield TreeCopy(tree, await _write(repository, commit, tree))
     finally:
         await supervisor_client.end(started)
 
 
 async def _write(repository: Repository, commit: str, tree: Path) -> tuple[str, ...]:
     """What is left out."""
-    found = listings.parse_sizes(await repository.list_tree(commit))
-    if sum(size for _, size in found.values()) > MOST_BYTES:
+    files = listings.parse_tree(await repository.list_tree(commit))
+    if sum(file.size for file in files.values()) > MOST_BYTES:
         raise CannotTell(f"its tree is larger than {MOST_BYTES // 1024**2} MiB")
-    left_out = [path for path in found if not _can_be_read(found[path])]
-    for batch in _batches(found):
-        output = await repository.contents([found[path][0].hash for path in batch])
-        contents = zip(batch, _contents(output), strict=True)
+    readable = {path: file for path, file in files.items() if file.mode != SUBMODULE and file.size <= BATCH_BYTES}
+    left_out = [path for path in files if path not in readable]
+    for batch in _batches(readable):
+        output = await repository.contents([readable[path].hash for path in batch])
+        contents = list(zip(batch, _contents(output), strict=True))
         # Shielded: a thread that still writes would leave files behind when the folder is removed.
         with anyio.CancelScope(shield=True):
-            left_out += await in_thread(partial(_write_files, os.fsencode(tree), found, list(contents)))
+            left_out += await in_thread(partial(_write_files, os.fsencode(tree), readable, contents))
     return tuple(map(os.fsdecode, left_out))
 
 
-def _can_be_read(sized: tuple[Entry, int]) -> bool:
-    return sized[0].mode != SUBMODULE and sized[1] <= BATCH_BYTES
-
-
-def _batches(found: Sized) -> Iterator[list[bytes]]:
+def _batches(files: Files) -> Iterator[list[bytes]]:
     """Files first and links last, so that no file is written through a link."""
     batch: list[bytes] = []
     bytes_in_batch = 0
-    for path in sorted(found, key=lambda each: (found[each][0].mode == LINK, each)):
-        if not _can_be_read(found[path]):
-            continue
-        size = found[path][1]
+    for path in sorted(files, key=lambda each: (files[each].mode == LINK, each)):
+        size = files[path].size
         if bytes_in_batch + size > BATCH_BYTES or len(batch) == BATCH_FILES:
             yield batch
             batch, bytes_in_batch = [], 0
@@ -102,17 +97,17 @@ def _contents(output: bytes) -> Iterator[bytes]:
         start += 1
 
 
-def _write_files(tree: bytes, found: Sized, contents: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
+def _write_files(tree: bytes, files: Files, contents: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
     """The paths of links that are left out."""
     left_out = []
     try:
         for path, content in contents:
-            if found[path][0].mode == LINK and not _stays_inside(path, content):
+            if files[path].mode == LINK and not _stays_inside(path, content):
                 left_out.append(path)
                 continue
             full = tree + b"/" + path
             os.makedirs(os.path.dirname(full), exist_ok=True)  # noqa: PTH103, PTH120 - pathlib knows no bytes
-            _write_file(full, content, found[path][0].mode)
+            _write_file(full, content, files[path].mode)
     except OSError as error:
         raise CannotTell(f"the copy could not be written: {error.strerror}") from error
     return left_out

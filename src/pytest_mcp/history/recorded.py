@@ -9,7 +9,7 @@ import json
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import Outcome
-from pytest_mcp.changed.state import CodeState
+from pytest_mcp.changed.code_state import CodeState
 from pytest_mcp.history.rows import Letter, Origin, RunRow, TestRow
 from pytest_mcp.report import grouping, rerun
 from pytest_mcp.report.grouping import Group

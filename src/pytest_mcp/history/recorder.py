@@ -17,8 +17,8 @@ from pathlib import Path
 
 import anyio
 
-from pytest_mcp.changed.differences import Look
-from pytest_mcp.changed.state import CodeState, CodeWatch
+from pytest_mcp.changed.code_state import CodeState, CodeWatch
+from pytest_mcp.changed.differences import Comparison
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import Config, History
 from pytest_mcp.history import project_name, remarks, retention
@@ -54,12 +54,12 @@ class Recorder:
         self._code: dict[Path, CodeWatch] = {}
 
     @contextmanager
-    def begin(self, config: Config, look: Look | None = None) -> Iterator["Recording"]:
+    def begin(self, config: Config, comparison: Comparison | None = None) -> Iterator["Recording"]:
         """During a run: look at the code and try to open the history. They are stopped if the block raises.
 
-        `look` is the call's own look at the working tree, if it needed one.
+        `comparison` is the call's own look at the working tree, if it needed one.
         """
-        recording = Recording(self, config, look)
+        recording = Recording(self, config, comparison)
         try:
             yield recording
         except BaseException:
@@ -108,11 +108,11 @@ class Recorder:
 class Recording:
     """One run that may be recorded."""
 
-    def __init__(self, recorder: Recorder, config: Config, look: Look | None) -> None:
+    def __init__(self, recorder: Recorder, config: Config, comparison: Comparison | None) -> None:
         address = recorder.history.address
         self._recorder = recorder
         self.started = time.time()
-        self.code = asyncio.create_task(recorder.code_of(config).look(look))
+        self.code = asyncio.create_task(recorder.code_of(config).state(comparison))
         self._opened = asyncio.create_task(in_thread(partial(_problem_of_opening, address)))
         self._is_open = False
         self.root = config.root

@@ -16,17 +16,9 @@ from typing import NamedTuple
 import anyio
 
 from pytest_mcp.api.errors import Fault, InvalidParams
-from pytest_mcp.changed import (
-    changed_lines,
-    differences,
-    git_commands,
-    reach,
-    references,
-    relevance,
-)
-from pytest_mcp.changed.changed_lines import Lines
-from pytest_mcp.changed.git_commands import CannotTell, Refused, Repository
-from pytest_mcp.changed.references import Base
+from pytest_mcp.changed import differences, git_commands, reach
+from pytest_mcp.changed.differences import Base, Lines
+from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused, Repository
 from pytest_mcp.changed.tree_copy import copy_of
 from pytest_mcp.config.model import Config
 from pytest_mcp.investigation import alone
@@ -90,11 +82,11 @@ async def find(config: Config, ref: str | None, deadline: Deadline) -> Found:
     """Raises InvalidParams if a ref was given and cannot be used."""
     try:
         with anyio.fail_after(deadline.left):
-            found = await git_commands.find(config)
-            return Found(await references.resolve(found, ref), found)
+            found = await git_commands.open_repository(config)
+            return Found(await differences.resolve(found, ref), found)
     except TimeoutError:
         return Found(None, None, _NO_TIME)
-    except (Refused, CannotTell) as error:
+    except (ChangesRefused, CannotTell) as error:
         if ref is not None:
             raise InvalidParams([Fault("base", str(error), "value_error", ref)]) from error
         return Found(None, None, f"not tried: {error}")
@@ -122,7 +114,7 @@ class BaseSearch:
             with anyio.fail_after(self.runner.deadline.left):
                 is_same = await _is_same(self.found.repository, self.found.base, self.node_id)
                 earlier = await _earlier(self.found.repository, self.found.base)
-        except (Refused, CannotTell):
+        except (ChangesRefused, CannotTell):
             return await self._look_once(seeds)
         except TimeoutError:
             return AtBase(self.found.name, problem=_NO_TIME)
@@ -202,16 +194,16 @@ def _deciding(tried: Sequence[AtBase]) -> AtBase:
 
 
 async def _earlier(repository: Repository, base: Base) -> Earlier:
-    commits = await references.ancestors(repository, base, STEPS_BACK)
+    commits = await differences.ancestors(repository, base, STEPS_BACK)
     return Earlier(commits, not commits and await repository.is_shallow())
 
 
 async def _is_same(repository: Repository, base: Base, node_id: str) -> bool:
     """Whether the test runs the same code there. At HEAD also if nothing that is not committed can reach it."""
-    changes = relevance.without_caches((await differences.since(repository, base)).changes)
+    changes = reach.without_caches((await differences.since(repository, base)).changes)
     if base.name != "HEAD" or not (changes.files or changes.outside):
         return not (changes.files or changes.outside)
-    reached = await in_thread(partial(reach.of_changes, changes, repository.config.root))
+    reached = await in_thread(partial(reach.reach_of, changes, repository.config.root))
     return node_id.partition("::")[0] in reached.unreached
 
 
@@ -226,7 +218,7 @@ async def lines_changed(found: Found) -> Lines:
     if found.repository is None or found.base is None:
         return {}
     try:
-        return changed_lines.changed(await differences.since(found.repository, found.base, lines=True))
+        return (await differences.since(found.repository, found.base, lines=True)).changed_lines()
     except CannotTell:
         return {}
 

@@ -16,7 +16,7 @@ from typing import Protocol
 import anyio
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.changed.changed_lines import Lines
+from pytest_mcp.changed.differences import Lines
 from pytest_mcp.investigation import outcome, ranking
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.ranking import Clues, Compared, Ranked

@@ -49,7 +49,7 @@ class Checkout:
         return configure(Options(root=str(self.top / root)), self.environment | environment)
 
     async def changed(self, ref: str | None = None, root: str = ".", **environment: str) -> Changes:
-        return (await differences.of_ref(self.config(root, **environment), ref)).changes
+        return (await differences.since_ref(self.config(root, **environment), ref)).changes
 
     async def files(self, ref: str | None = "HEAD") -> set[str]:
         return set((await self.changed(ref)).files)

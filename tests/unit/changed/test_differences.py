@@ -191,7 +191,6 @@ def test_what_changed_is_what_git_says_and_nothing_is_written(steps: list[Step],
         assert {prefix + file for file in found.files} | found.outside == told_by_git(checkout, ref)
 
 
-@pytest.mark.anyio
 async def test_a_change_has_its_ref_its_commit_and_its_files(checkout: Checkout) -> None:
     head = checkout.git("rev-parse", "HEAD").strip()
     checkout.write(a="a = 2\n", new="")
@@ -199,12 +198,10 @@ async def test_a_change_has_its_ref_its_commit_and_its_files(checkout: Checkout)
     assert await checkout.changed("HEAD~0") == Changes("HEAD~0", head, frozenset({"a.py", "new.py"}), frozenset())
 
 
-@pytest.mark.anyio
 async def test_a_clean_checkout_has_no_changes(checkout: Checkout) -> None:
     assert await checkout.files() == set()
 
 
-@pytest.mark.anyio
 async def test_paths_are_relative_to_the_root_and_the_others_to_the_top(checkout: Checkout) -> None:
     checkout.commit(**{"inner/c": "", "inner/d": ""})
     checkout.write(**{"a": "", "inner/c": "c = 1\n", "inner/deep/e": ""})
@@ -215,18 +212,16 @@ async def test_paths_are_relative_to_the_root_and_the_others_to_the_top(checkout
     assert found.outside == {"a.py"}
 
 
-@pytest.mark.anyio
 async def test_the_history_is_no_change_and_a_file_with_a_longer_name_is(checkout: Checkout) -> None:
     names = ["history.db", "history.db-wal", "history.db-shm", "history.db-journal", "history.db.txt"]
     for name in names:
         (checkout.top / name).write_text("", encoding="utf-8")
     config = checkout.config()._replace(history=History(str(checkout.top / "history.db")))
 
-    assert (await differences.of_ref(config, "HEAD")).changes.files == {"history.db.txt"}
+    assert (await differences.since_ref(config, "HEAD")).changes.files == {"history.db.txt"}
     assert (await checkout.changed("HEAD")).files == set(names)
 
 
-@pytest.mark.anyio
 async def test_an_untracked_history_of_another_command_is_no_change(checkout: Checkout) -> None:
     (checkout.top / "deep").mkdir()
     SqliteStore(checkout.top / "deep" / "runs.db").close()
@@ -242,7 +237,6 @@ async def test_an_untracked_history_of_another_command_is_no_change(checkout: Ch
     assert await checkout.files() == {"other.db", "short.db", "link.db", "tests/data.db"}
 
 
-@pytest.mark.anyio
 async def test_a_tracked_history_that_changed_is_a_change(checkout: Checkout) -> None:
     (checkout.top / "runs.db").touch()
     checkout.commit()
@@ -251,13 +245,12 @@ async def test_a_tracked_history_that_changed_is_a_change(checkout: Checkout) ->
     assert await checkout.files() == {"runs.db"}
 
 
-@pytest.mark.anyio
 async def test_what_the_command_itself_writes_is_no_change(checkout: Checkout) -> None:
     for name in ("out.xml", "other.xml"):
         (checkout.top / name).touch()
     config = checkout.config()._replace(outputs=(str(checkout.top / "out.xml"), "/elsewhere/page.html"))
 
-    assert (await differences.of_ref(config, "HEAD")).changes.files == {"other.xml"}
+    assert (await differences.since_ref(config, "HEAD")).changes.files == {"other.xml"}
 
 
 async def test_nothing_can_be_told_of_a_root_that_git_ignores(checkout: Checkout) -> None:
@@ -269,14 +262,12 @@ async def test_nothing_can_be_told_of_a_root_that_git_ignores(checkout: Checkout
         await checkout.changed("HEAD", root="build")
 
 
-@pytest.mark.anyio
 async def test_both_names_of_a_rename_are_changed(checkout: Checkout) -> None:
     checkout.git("mv", "a.py", "z.py")
 
     assert await checkout.files() == {"a.py", "z.py"}
 
 
-@pytest.mark.anyio
 async def test_files_that_a_sparse_checkout_leaves_out_are_not_deleted(checkout: Checkout) -> None:
     checkout.commit(**{"left/c": "", "kept/d": ""})
     checkout.git("sparse-checkout", "set", "kept")
@@ -286,7 +277,6 @@ async def test_files_that_a_sparse_checkout_leaves_out_are_not_deleted(checkout:
     assert await checkout.files("HEAD~1") == {"left/c.py", "kept/d.py"}
 
 
-@pytest.mark.anyio
 async def test_a_file_that_git_is_told_to_overlook_is_unchanged_as_in_git_status(checkout: Checkout) -> None:
     checkout.git("update-index", "--skip-worktree", "a.py")
     checkout.git("update-index", "--assume-unchanged", "b.py")
@@ -295,7 +285,6 @@ async def test_a_file_that_git_is_told_to_overlook_is_unchanged_as_in_git_status
     assert await checkout.files() == set()
 
 
-@pytest.mark.anyio
 async def test_a_clean_checkout_with_a_filter_has_no_changes(checkout: Checkout) -> None:
     """As with git-lfs: what git stores is not what stands in the file."""
     for setting in FILTER:
@@ -312,7 +301,6 @@ async def test_a_clean_checkout_with_a_filter_has_no_changes(checkout: Checkout)
     assert await checkout.files() == {"large.bin"}
 
 
-@pytest.mark.anyio
 async def test_settings_of_git_status_and_git_diff_do_not_matter(checkout: Checkout) -> None:
     checkout.write(a="a = 2\n")
     checkout.git("stash")
@@ -327,7 +315,6 @@ async def test_settings_of_git_status_and_git_diff_do_not_matter(checkout: Check
     assert await checkout.files() == {"new.py"}
 
 
-@pytest.mark.anyio
 async def test_a_change_that_leaves_size_and_times_as_they_were_is_seen(checkout: Checkout) -> None:
     """git reads such a file if the index is not newer. So the copy of the index must not be newer either."""
     file, index = checkout.top / "a.py", checkout.top / ".git" / "index"
@@ -341,7 +328,6 @@ async def test_a_change_that_leaves_size_and_times_as_they_were_is_seen(checkout
     assert await checkout.files() == {"a.py"}
 
 
-@pytest.mark.anyio
 async def test_a_file_with_a_conflict_is_changed(checkout: Checkout) -> None:
     checkout.git("switch", "--quiet", "-c", "other")
     checkout.commit(a="a = 2\n")
@@ -353,7 +339,6 @@ async def test_a_file_with_a_conflict_is_changed(checkout: Checkout) -> None:
     assert await checkout.files() == {"a.py"}
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(("setting", "changed"), [("true", {"a.py"}), ("false", set())])
 async def test_executable_bits_count_if_the_repository_says_so(
     checkout: Checkout, setting: str, changed: set[str]
@@ -367,7 +352,6 @@ async def test_executable_bits_count_if_the_repository_says_so(
     assert await checkout.files() == {"a.py"}
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("conversion", ["none", "setting", "attributes"])
 async def test_line_ends_count_unless_the_repository_converts_them(checkout: Checkout, conversion: str) -> None:
     if conversion == "setting":
@@ -380,7 +364,6 @@ async def test_line_ends_count_unless_the_repository_converts_them(checkout: Che
     assert await checkout.files() == ({"a.py"} if conversion == "none" else set())
 
 
-@pytest.mark.anyio
 async def test_a_repository_of_sha256_is_compared_too(tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     checkout = Checkout((tmp_path / "project").resolve())
@@ -392,7 +375,6 @@ async def test_a_repository_of_sha256_is_compared_too(tmp_path: Path) -> None:
         assert await checkout.files() == {"a.py"}
 
 
-@pytest.mark.anyio
 async def test_a_linked_worktree_is_compared_by_itself(checkout: Checkout, tmp_path: Path) -> None:
     checkout.git("worktree", "add", "--quiet", tmp_path / "linked")
     linked = Checkout((tmp_path / "linked").resolve())
@@ -402,7 +384,6 @@ async def test_a_linked_worktree_is_compared_by_itself(checkout: Checkout, tmp_p
     assert await checkout.files() == set()
 
 
-@pytest.mark.anyio
 async def test_names_that_are_not_text_survive(checkout: Checkout) -> None:
     name = os.fsdecode(b"\xff\r\n.py")
     (checkout.top / name).touch()
@@ -410,7 +391,6 @@ async def test_names_that_are_not_text_survive(checkout: Checkout) -> None:
     assert await checkout.files() == {name}
 
 
-@pytest.mark.anyio
 async def test_a_repository_that_is_no_submodule_is_one_changed_path(checkout: Checkout) -> None:
     new_checkout(checkout.top / "vendored")
 
@@ -426,14 +406,12 @@ class TestSubmodules:
         checkout.commit()
         return Checkout(checkout.top / "inner")
 
-    @pytest.mark.anyio
     async def test_one_that_is_clean_or_not_checked_out_is_unchanged(self, checkout: Checkout, inner: Checkout) -> None:
         assert await checkout.files() == set()
         checkout.git("submodule", "--quiet", "deinit", "inner")
         assert list(inner.top.iterdir()) == []
         assert await checkout.files() == set()
 
-    @pytest.mark.anyio
     async def test_one_with_a_changed_a_new_or_a_committed_file_is_one_changed_path(
         self, checkout: Checkout, inner: Checkout
     ) -> None:
@@ -448,7 +426,6 @@ class TestSubmodules:
         assert await checkout.files() == {"inner"}
         assert before.keys() <= inner.state().keys()
 
-    @pytest.mark.anyio
     async def test_its_folder_without_it_is_changed_and_a_repository_that_cannot_be_read_tells_nothing(
         self, checkout: Checkout, inner: Checkout
     ) -> None:

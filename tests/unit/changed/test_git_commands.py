@@ -5,43 +5,40 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.changed import differences, git_commands
-from pytest_mcp.changed.git_commands import CannotTell, NoRepository
+from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused
 from pytest_mcp.config.model import Options, configure
 from tests.support.projects.checkouts import Checkout, new_checkout
 from tests.support.projects.managed import Home
 
 
-@pytest.mark.anyio
 async def test_a_folder_outside_every_repository_is_refused(tmp_path: Path) -> None:
     config = configure(Options(root=str(tmp_path)), {"PATH": "/usr/bin:/bin"})
 
-    with pytest.raises(NoRepository, match="needs a git repository"):
-        await differences.of_ref(config, None)
+    with pytest.raises(ChangesRefused, match="needs a git repository"):
+        await differences.since_ref(config, None)
 
 
-@pytest.mark.anyio
 async def test_a_machine_without_git_is_refused(checkout: Checkout, tmp_path: Path) -> None:
-    with pytest.raises(NoRepository, match="needs git, and git is not on the PATH of the server"):
+    with pytest.raises(ChangesRefused, match="needs git, and git is not on the PATH of the server"):
         await checkout.changed(PATH=str(tmp_path))
 
 
-@pytest.mark.anyio
 async def test_a_folder_that_is_only_called_like_a_repository_is_refused(tmp_path: Path) -> None:
     (tmp_path / "project" / ".git").mkdir(parents=True)
 
-    with pytest.raises(NoRepository, match="needs a repository that git reads; git said: fatal: not a git repository"):
+    with pytest.raises(
+        ChangesRefused, match="needs a repository that git reads; git said: fatal: not a git repository"
+    ):
         await Checkout((tmp_path / "project").resolve()).changed()
 
 
-@pytest.mark.anyio
 async def test_an_empty_git_folder_below_a_repository_does_not_make_it_that_one(checkout: Checkout) -> None:
     (checkout.top / "inner" / ".git").mkdir(parents=True)
 
-    with pytest.raises(NoRepository, match="needs a repository of its own"):
+    with pytest.raises(ChangesRefused, match="needs a repository of its own"):
         await checkout.changed(root="inner")
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
@@ -61,7 +58,6 @@ async def test_a_git_that_gives_no_answer_tells_nothing(
         await checkout.changed(**home.environment)
 
 
-@pytest.mark.anyio
 async def test_unknown_objects_tell_nothing(checkout: Checkout) -> None:
     tree = checkout.git("rev-parse", "HEAD^{tree}").strip()
     (checkout.top / ".git" / "objects" / tree[:2] / tree[2:]).unlink()

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_mcp.changed import listings
 from pytest_mcp.changed.git_commands import CannotTell
-from pytest_mcp.changed.listings import DEEPEST_PATH, LONGEST_PATH, Difference, Entry, Hunk, Status
+from pytest_mcp.changed.listings import DEEPEST_PATH, LONGEST_PATH, Difference, Hunk, Status, TreeFile
 
 SHA1, SHA256 = b"a" * 40, b"b" * 64
 TRACKED = b"1 .M N... 100644 100644 100644 %b %b " % (SHA1, SHA1)
@@ -18,9 +18,9 @@ def raw(path: bytes, kind: bytes = b"M", modes: bytes = b"100644 100644") -> byt
 def test_a_tree_is_paths_with_modes_hashes_and_sizes() -> None:
     output = b"100644 blob %b      12\ta\tb\n.py\x00160000 commit %b       -\tsub\xff\x00" % (SHA1, SHA256)
 
-    assert listings.parse_sizes(output) == {
-        b"a\tb\n.py": (Entry(b"100644", SHA1), 12),
-        b"sub\xff": (Entry(b"160000", SHA256), 0),
+    assert listings.parse_tree(output) == {
+        b"a\tb\n.py": TreeFile(b"100644", SHA1, 12),
+        b"sub\xff": TreeFile(b"160000", SHA256, 0),
     }
 
 
@@ -90,7 +90,7 @@ def test_lines_of_a_file_that_look_like_a_patch_are_lines_of_the_file() -> None:
 
 
 def test_an_empty_list_is_no_file() -> None:
-    assert listings.parse_sizes(b"") == {}
+    assert listings.parse_tree(b"") == {}
     assert listings.parse_diff(b"") == Difference(set(), {}, set())
     assert listings.parse_status(b"") == Status(set(), set(), set())
 
@@ -104,7 +104,7 @@ def test_an_empty_list_is_no_file() -> None:
 )
 def test_a_path_that_leads_out_of_the_checkout_ends_the_comparison(path: bytes) -> None:
     with pytest.raises(CannotTell):
-        listings.parse_sizes(b"100644 blob %b 1\t%b\x00" % (SHA1, path))
+        listings.parse_tree(b"100644 blob %b 1\t%b\x00" % (SHA1, path))
     with pytest.raises(CannotTell):
         listings.parse_status(TRACKED + path + b"\0")
     with pytest.raises(CannotTell):
@@ -120,6 +120,6 @@ def test_more_entries_than_can_be_compared_end_it_too(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("record", [b"", b"x", b"100644 blob\ta", b"100644 blob abc 1\ta", b"1 .M N... a", b":1 2\0a"])
 def test_what_is_no_record_is_not_guessed(record: bytes) -> None:
-    for parse in (listings.parse_sizes, listings.parse_status, listings.parse_diff):
+    for parse in (listings.parse_tree, listings.parse_status, listings.parse_diff):
         with pytest.raises(CannotTell):
             parse(record + b"\0")

@@ -60,7 +60,7 @@ def _order(folder: Path, module: str, whole: bool) -> list[object]:
 def test_no_failing_test_is_missing_from_the_selection(name: str, folder: Path, failing: Failing) -> None:
     assert failing[name, None] == []
     for module in PROJECTS[name].modules:
-        found = reach.of_changes(changed(module), folder / name)
+        found = reach.reach_of(changed(module), folder / name)
         # A module that breaks nothing would prove nothing.
         assert failing[name, module], module
         assert not set(failing[name, module] or ()) & set(found.unreached), (module, found)
@@ -71,7 +71,7 @@ def test_no_failing_test_is_missing_from_the_selection(name: str, folder: Path, 
     [(name, module, file) for name, project in PROJECTS.items() for module, file in project.spared.items()],
 )
 def test_a_change_does_not_reach_what_does_not_import_it(name: str, module: str, spared: str, folder: Path) -> None:
-    found = reach.of_changes(changed(module), folder / name)
+    found = reach.reach_of(changed(module), folder / name)
 
     assert found.reason is None
     assert spared in found.unreached, found

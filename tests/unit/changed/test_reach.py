@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.api.reach import Reach
-from pytest_mcp.changed import reach, tree
+from pytest_mcp.changed import import_graph, project_files, reach
 from pytest_mcp.changed.differences import Changes
-from pytest_mcp.changed.imports import graph as graphs
 from pytest_mcp.cli.setup.clients import CLIENTS
 from tests.support.projects.project_files import write_files
 
@@ -28,7 +27,7 @@ FILES = {
 
 
 def reached(root: Path, *files: str, outside: tuple[str, ...] = ()) -> Reach:
-    return reach.of_changes(Changes("main", "0" * 40, frozenset(files), frozenset(outside)), root)
+    return reach.reach_of(Changes("main", "0" * 40, frozenset(files), frozenset(outside)), root)
 
 
 @pytest.fixture
@@ -201,7 +200,7 @@ def test_many_files_that_use_a_large_package_have_few_edges(tmp_path: Path) -> N
     tests = {f"test_{number}.py": "import big as b\n" for number in range(300)}
     root = write_files(tmp_path, {"big/__init__.py": "", **package, **tests})
 
-    graph = graphs.build(root, [])
+    graph = import_graph.build(root, [])
 
     assert sum(map(len, graph.importers.values())) < 3000
     assert set(tests) <= set(reached(root, "big/m7.py").files)
@@ -213,7 +212,10 @@ def test_many_files_that_use_a_large_package_have_few_edges(tmp_path: Path) -> N
 def test_environments_and_hidden_folders_are_not_looked_at(project: Path) -> None:
     write_files(project, {"env/pyvenv.cfg": "", "env/lib/a.py": "", ".tox/b.py": "", "node_modules/c.py": ""})
 
-    assert tree.look(project).python == tree.look(write_files(project.parent / "other", FILES)).python
+    assert (
+        project_files.list_files(project).python
+        == project_files.list_files(write_files(project.parent / "other", FILES)).python
+    )
 
 
 def test_a_link_to_another_folder_of_the_project_makes_it_everything(project: Path) -> None:
@@ -245,7 +247,7 @@ def test_files_that_cannot_be_read_are_always_reached(project: Path, monkeypatch
     os.mkfifo(project / "tests/test_pipe.py")
     (project / "tests/test_folder.py").mkdir()
     write_files(project, {"tests/test_huge.py": "#" * 3000})
-    monkeypatch.setattr(tree, "LARGEST_FILE", 2000)
+    monkeypatch.setattr(project_files, "LARGEST_FILE", 2000)
 
     found = reached(project, "src/shop/price.py")
 
@@ -253,9 +255,9 @@ def test_files_that_cannot_be_read_are_always_reached(project: Path, monkeypatch
 
 
 def test_too_many_files_and_too_much_time_make_it_everything(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "MOST_FILES", 3)
+    monkeypatch.setattr(project_files, "MOST_FILES", 3)
     assert "more than 3 Python files" in (reached(project, "src/shop/price.py").reason or "")
-    monkeypatch.setattr(tree, "LONGEST_SCAN", -1.0)
+    monkeypatch.setattr(project_files, "LONGEST_SCAN", -1.0)
     assert "took longer" in (reached(project, "src/shop/price.py").reason or "")
 
 

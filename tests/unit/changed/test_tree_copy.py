@@ -12,8 +12,6 @@ from pytest_mcp.changed.tree_copy import copy_of
 from pytest_mcp.process.run_folder import PREFIX
 from tests.support.projects.checkouts import Checkout
 
-pytestmark = pytest.mark.anyio
-
 
 def files(top: Path) -> dict[str, bytes]:
     return {
@@ -24,7 +22,7 @@ def files(top: Path) -> dict[str, bytes]:
 
 
 async def copied(checkout: Checkout, commit: str) -> dict[str, bytes]:
-    async with copy_of(await git_commands.find(checkout.config()), commit) as copy:
+    async with copy_of(await git_commands.open_repository(checkout.config()), commit) as copy:
         return files(copy.tree)
 
 
@@ -42,7 +40,7 @@ async def test_a_copy_has_every_file_of_the_commit_and_nothing_that_came_later(c
 async def test_a_copy_is_private_and_gone_when_the_block_ends(checkout: Checkout) -> None:
     commit = checkout.commit(a="a = 2\n")
 
-    async with copy_of(await git_commands.find(checkout.config()), commit) as copy:
+    async with copy_of(await git_commands.open_repository(checkout.config()), commit) as copy:
         folder = copy.tree.parent
         assert folder.name.startswith(PREFIX)
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -63,7 +61,7 @@ async def test_modes_and_links_are_kept_but_no_link_leads_out(checkout: Checkout
         (checkout.top / name).symlink_to(target)
     commit = checkout.commit()
 
-    async with copy_of(await git_commands.find(checkout.config()), commit) as copy:
+    async with copy_of(await git_commands.open_repository(checkout.config()), commit) as copy:
         tree = copy.tree
         assert os.access(tree / "run.sh", os.X_OK)
         assert not os.access(tree / "a.py", os.X_OK)
@@ -79,7 +77,9 @@ async def test_what_is_left_out_is_told(checkout: Checkout, monkeypatch: pytest.
     checkout.git("commit", "--quiet", "-m", "submodule")
     monkeypatch.setattr(tree_copy, "BATCH_BYTES", 99)
 
-    async with copy_of(await git_commands.find(checkout.config()), checkout.git("rev-parse", "HEAD").strip()) as copy:
+    async with copy_of(
+        await git_commands.open_repository(checkout.config()), checkout.git("rev-parse", "HEAD").strip()
+    ) as copy:
         assert {*copy.left_out} == {"large", "vendor"}
         assert {*files(copy.tree)} == {*files(checkout.top)} - {"large"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.changed.state import CodeState
+from pytest_mcp.changed.code_state import CodeState
 from pytest_mcp.config.model import Config, History, Options, configure
 from pytest_mcp.history import recorder, sqlite
 from pytest_mcp.history.opening import open_store

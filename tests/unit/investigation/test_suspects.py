@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pytest_mcp.changed.changed_lines import Lines
+from pytest_mcp.changed.differences import Lines
 from pytest_mcp.config.model import Options, configure
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.investigation.suspects import lines_changed, of_run

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.changed.changed_lines import Lines
+from pytest_mcp.changed.differences import Lines
 from pytest_mcp.investigation import alone
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import Runner

@@ -8,8 +8,6 @@ from tests.support.commands.terminals import piped
 from tests.support.git import git
 from tests.support.workbench import Workbench
 
-pytestmark = pytest.mark.anyio
-
 FILES = {
     "low.py": "VALUE = 1\n",
     "high.py": "from low import VALUE\n",

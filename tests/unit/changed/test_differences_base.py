@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.changed.git_commands import CannotTell, UnknownRef
-from pytest_mcp.changed.references import LONGEST_REF
+from pytest_mcp.changed.differences import LONGEST_REF
+from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused
 from tests.support.projects.checkouts import Checkout, without_supervisor
 
 NO_COMMITS = [
@@ -20,7 +20,6 @@ async def base(checkout: Checkout, ref: str | None = None) -> tuple[str, str]:
     return found.since, found.commit
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("ref", ["main", "v1", "HEAD~1", "HEAD^", "refs/tags/v1", "@{-1}", "topic@{1}", "v1^{}", "@~1"])
 async def test_a_ref_is_what_git_takes_it_for(checkout: Checkout, ref: str) -> None:
     first = checkout.git("rev-parse", "HEAD").strip()
@@ -31,7 +30,6 @@ async def test_a_ref_is_what_git_takes_it_for(checkout: Checkout, ref: str) -> N
     assert await base(checkout, ref) == (ref, first)
 
 
-@pytest.mark.anyio
 async def test_a_hash_can_be_short_and_a_name_need_not_be_ascii(checkout: Checkout) -> None:
     first = checkout.git("rev-parse", "HEAD").strip()
     checkout.git("branch", "größe/1")
@@ -41,26 +39,23 @@ async def test_a_hash_can_be_short_and_a_name_need_not_be_ascii(checkout: Checko
     assert await base(checkout, "größe/1") == ("größe/1", first)
 
 
-@pytest.mark.anyio
 async def test_what_names_no_commit_is_refused(checkout: Checkout) -> None:
     before = checkout.state()
 
     for ref in NO_COMMITS:
-        with pytest.raises(UnknownRef) as raised:
+        with pytest.raises(ChangesRefused) as raised:
             await checkout.changed(ref)
 
         assert "\n" not in str(raised.value)
     assert checkout.state() == before
 
 
-@pytest.mark.anyio
 async def test_on_the_default_branch_the_default_is_head(checkout: Checkout) -> None:
     head = checkout.commit(a="")
 
     assert await base(checkout) == ("HEAD", head)
 
 
-@pytest.mark.anyio
 async def test_behind_the_default_branch_it_is_head_too(checkout: Checkout) -> None:
     checkout.commit(a="")
     checkout.git("switch", "--quiet", "--detach", "HEAD~1")
@@ -68,7 +63,6 @@ async def test_behind_the_default_branch_it_is_head_too(checkout: Checkout) -> N
     assert await base(checkout) == ("HEAD", checkout.git("rev-parse", "HEAD").strip())
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("name", ["main", "master"])
 async def test_on_a_branch_it_is_where_the_branch_began(checkout: Checkout, name: str) -> None:
     checkout.git("branch", "--move", name)
@@ -85,7 +79,6 @@ async def test_on_a_branch_it_is_where_the_branch_began(checkout: Checkout, name
     assert found.files == {"a.py"}
 
 
-@pytest.mark.anyio
 async def test_in_a_clone_the_default_branch_is_that_of_its_origin(checkout: Checkout, tmp_path: Path) -> None:
     """Also if it is not called main and a main exists, and on the branch itself for what was not pushed."""
     checkout.git("branch", "--move", "trunk")
@@ -102,14 +95,12 @@ async def test_in_a_clone_the_default_branch_is_that_of_its_origin(checkout: Che
     assert await base(clone) == ("origin/main", first)
 
 
-@pytest.mark.anyio
 async def test_without_a_default_branch_it_is_head(checkout: Checkout) -> None:
     checkout.git("branch", "--move", "trunk")
 
     assert await base(checkout) == ("HEAD", checkout.git("rev-parse", "HEAD").strip())
 
 
-@pytest.mark.anyio
 async def test_without_a_common_commit_nothing_can_be_told(checkout: Checkout) -> None:
     """As in a shallow clone."""
     checkout.git("switch", "--quiet", "--orphan", "topic")
@@ -119,7 +110,6 @@ async def test_without_a_common_commit_nothing_can_be_told(checkout: Checkout) -
         await checkout.changed()
 
 
-@pytest.mark.anyio
 async def test_without_a_commit_nothing_can_be_told_and_no_ref_is_known(tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     checkout = Checkout((tmp_path / "project").resolve())
@@ -127,11 +117,10 @@ async def test_without_a_commit_nothing_can_be_told_and_no_ref_is_known(tmp_path
 
     with without_supervisor(), pytest.raises(CannotTell, match="no commit yet"):
         await checkout.changed()
-    with without_supervisor(), pytest.raises(UnknownRef):
+    with without_supervisor(), pytest.raises(ChangesRefused):
         await checkout.changed("HEAD")
 
 
-@pytest.mark.anyio
 async def test_a_shallow_clone_is_compared_with_what_it_has(checkout: Checkout, tmp_path: Path) -> None:
     checkout.commit(a="")
     clone = Checkout((tmp_path / "clone").resolve())
@@ -139,5 +128,5 @@ async def test_a_shallow_clone_is_compared_with_what_it_has(checkout: Checkout, 
     clone.write(b="")
 
     assert (await clone.changed()).files == {"b.py"}
-    with pytest.raises(UnknownRef):
+    with pytest.raises(ChangesRefused):
         await clone.changed("HEAD~1")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.changed import differences
-from pytest_mcp.changed.state import CodeState, CodeWatch
+from pytest_mcp.changed.code_state import CodeState, CodeWatch
 from pytest_mcp.config.model import Options, configure
 from tests.support.projects.checkouts import Checkout, new_checkout, without_supervisor
 
@@ -13,54 +13,54 @@ from tests.support.projects.checkouts import Checkout, new_checkout, without_sup
 async def test_equal_code_has_an_equal_hash_and_everything_else_another_one(checkout: Checkout) -> None:
     head = checkout.git("rev-parse", "HEAD").strip()
     watch = CodeWatch(checkout.config(), checkout.top / "history.db")
-    clean = await watch.look()
+    clean = await watch.state()
     checkout.write(a="changed = 1")
-    changed = await watch.look()
+    changed = await watch.state()
     checkout.write(new="untracked = 1")
-    added = await watch.look()
+    added = await watch.state()
     (checkout.top / "new.py").chmod(0o755)
-    executable = await watch.look()
+    executable = await watch.state()
     (checkout.top / "new.py").unlink()
     (checkout.top / "b.py").unlink()
-    deleted = await watch.look()
+    deleted = await watch.state()
     checkout.git("checkout", "--", ".")
-    restored = await watch.look()
+    restored = await watch.state()
 
     assert (clean.commit, clean.dirty) == (head, False)
     assert restored == clean
     states = [clean, changed, added, executable, deleted]
     assert len({state.hash for state in states}) == len(states)
     assert [state.dirty for state in states] == [False, True, True, True, True]
-    assert await CodeWatch(checkout.config()).look() == clean
+    assert await CodeWatch(checkout.config()).state() == clean
 
 
 async def test_what_runs_leave_behind_and_the_history_itself_are_no_code(checkout: Checkout) -> None:
     watch = CodeWatch(checkout.config(), checkout.top / "history.db")
-    before = await watch.look()
+    before = await watch.state()
     for name in ("history.db", "history.db-wal", "__pycache__/a.pyc", ".pytest_cache/v/nodeids"):
         (checkout.top / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout.top / name).write_bytes(b"x")
 
-    assert await CodeWatch(checkout.config(), checkout.top / "history.db").look() == before
+    assert await CodeWatch(checkout.config(), checkout.top / "history.db").state() == before
 
 
 async def test_git_is_not_asked_again_while_no_file_changes(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watch = CodeWatch(checkout.config(), checkout.top / "history.db")
-    before = await watch.look()
+    before = await watch.state()
     (checkout.top / "history.db").write_bytes(b"a run")
     monkeypatch.setattr(differences, "uncommitted", None)
 
-    assert await watch.look() == before
+    assert await watch.state() == before
 
 
 async def test_a_new_commit_is_another_state(checkout: Checkout) -> None:
     watch = CodeWatch(checkout.config())
-    before = await watch.look()
+    before = await watch.state()
     head = checkout.commit()
 
-    after = await watch.look()
+    after = await watch.state()
 
     assert (after.commit, after.dirty) == (head, False)
     assert after.hash != before.hash
@@ -70,21 +70,21 @@ async def test_the_look_of_a_call_is_that_of_git_status_whatever_it_is_compared_
     checkout.git("switch", "--quiet", "-c", "topic")
     checkout.commit(b="b = 2\n")
     checkout.write(a="a = 2\n")
-    expected = await CodeWatch(checkout.config()).look()
-    look = await differences.of_ref(checkout.config(), "main")
+    expected = await CodeWatch(checkout.config()).state()
+    look = await differences.since_ref(checkout.config(), "main")
 
     assert look.changes.files == {"a.py", "b.py"}
-    assert await CodeWatch(checkout.config()).look(look) == expected
+    assert await CodeWatch(checkout.config()).state(look) == expected
 
 
 async def test_a_change_in_a_repository_inside_is_another_state(checkout: Checkout) -> None:
     inner = new_checkout(checkout.top / "inner")
     watch = CodeWatch(checkout.config())
-    before = await watch.look()
+    before = await watch.state()
     inner.write(a="a = 3\n")
 
     assert before.hash is not None
-    assert (await watch.look()).hash not in (before.hash, None)
+    assert (await watch.state()).hash not in (before.hash, None)
 
 
 async def test_before_the_first_commit_nothing_is_known(tmp_path: Path) -> None:
@@ -94,14 +94,14 @@ async def test_before_the_first_commit_nothing_is_known(tmp_path: Path) -> None:
     checkout.write(a="")
 
     with without_supervisor():
-        assert await CodeWatch(checkout.config()).look() == CodeState()
+        assert await CodeWatch(checkout.config()).state() == CodeState()
 
 
 async def test_without_a_repository_nothing_is_known(tmp_path: Path) -> None:
-    assert await CodeWatch(configure(Options(root=str(tmp_path)), {})).look() == CodeState()
+    assert await CodeWatch(configure(Options(root=str(tmp_path)), {})).state() == CodeState()
 
 
 async def test_without_git_only_the_commit_is_known(checkout: Checkout) -> None:
     watch = CodeWatch(checkout.config(PATH="/no/such/folder"))
 
-    assert await watch.look() == CodeState(checkout.git("rev-parse", "HEAD").strip())
+    assert await watch.state() == CodeState(checkout.git("rev-parse", "HEAD").strip())

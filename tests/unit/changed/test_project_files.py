@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.changed import working_tree
 from pytest_mcp.changed.git_commands import CannotTell
-from pytest_mcp.changed.working_tree import WorkingTree
+from pytest_mcp.changed.project_files import WorkingTree
 
 
 @pytest.fixture
@@ -57,9 +56,6 @@ def test_pipes_sockets_and_folders_are_not_read(files: WorkingTree, tmp_path: Pa
         assert len({files.digest(name) for name in (b"pipe", b"folder", b"socket", b"nothing")}) == 4
 
 
-def test_reading_ends_at_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working_tree, "READING_SECONDS", -1)
-    files = WorkingTree(tmp_path)
-
-    with pytest.raises(CannotTell):
-        files.digest(b"a")
+def test_reading_ends_at_its_limit(tmp_path: Path) -> None:
+    with pytest.raises(CannotTell, match="could not be read within -1 seconds"):
+        WorkingTree(tmp_path, seconds=-1).digest(b"a")

@@ -1,18 +1,16 @@
 """What the text of one Python file says about other modules.
 
-In come the content of a file and the names that the project has; out come the modules that the file may import. It is
-a scan, not a parser: it finds every import statement wherever it stands (in functions, behind `;`, in strings and
-comments too) and dotted names that are used or quoted. It may find too much and never too little. Imports that no text
-names are in `traits`. Pure. Which files the names belong to is decided in `modules`.
+It is a scan, not a parser: it finds every import statement wherever it stands (in functions, behind `;`, in strings and
+comments too), dotted names that are used or quoted, and words that show imports which no text names. It may find too
+much and never too little. Which files the names belong to is decided in `import_graph`.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
-
-from pytest_mcp.changed.imports import traits
 
 # The bytes of a name: beyond ASCII every byte, whatever the encoding.
 _NAME = rb"\w\x80-\xff"
@@ -44,9 +42,46 @@ _NOT_OF_A_SCRIPT = re.compile(rb"[^%s\-]" % _NAME)
 _EVERY_FOLDER = frozenset({"__init__", "conftest"})
 _COMMENT = re.compile(rb"#[^\r\n]*+")
 _GLUE = bytes.maketrans(b"(\\\r\n\t\f", b"      ")
-
-
 _NONE: frozenset[str] = frozenset()
+# Encodings in which an ASCII character is its byte; a file in another one cannot be scanned.
+_CODING = re.compile(rb"(?:[^\n]{0,500}\n)?[ \t\f]*+#[^\n]{0,500}?coding[:=][ \t]*+([-\w.]++)")
+_ASCII_BASED = ("utf-8", "utf8", "latin", "iso-8859", "iso8859", "cp125", "ascii", "us-ascii", "koi8", "euc", "windows")
+
+# Calls of these with a plain name in quotes are found as that name; every other use can import anything.
+_LITERAL = rb"""(?!\s*+\(\s*+(["'])[A-Za-z_][\w.]*+\1\s*+[,)])"""
+_COMPUTED = re.compile(rb"(?<!import )(?:import_module|__import__)%s|import import_module[ \t]+as" % _LITERAL)
+_IMPORTING = (b"import_module", b"__import__")
+# Packages of the standard library and others that load modules, and the names of theirs that do.
+_LOADERS = frozenset({"importlib", "pkgutil", "runpy", "imp", "pkg_resources", "zipimport", "stevedore", "unittest"})
+_LOADING = (
+    *(b"spec_from_file", b"FileLoader", b"run_path", b"run_module", b"walk_packages", b"iter_modules", b"entry_point"),
+    *(b"exec_module", b"load_module", b"resolve_name", b"load_source", b"import_file", b"import_path", b".discover("),
+    b"loadTestsFrom",
+)
+# Packages that read the source of a project.
+_READERS = frozenset({"mypy", "pylint", "flake8", "pyflakes", "pycodestyle", "black", "isort", "bandit", "vulture"})
+_READERS |= {"grimp", "importlinter", "pytest_archon", "archunitpython", "compileall", "py_compile", "pyright"}
+_LISTING = (b"glob(", b"iterdir", b"listdir", b"scandir", b"walk(", b"copytree")
+# With a listing: it may run the files, or they may be the project's.
+_RUNNING = (b".py", b"exec(", b"executable", b"__file__", b"cwd(", b"rootpath", b"rootdir")
+# `}.py`, `%s.py`, `+ ".py"` and `with_suffix(".py"`. A pattern that begins with plain text is searched for quickly.
+_COMPUTED_FILE = re.compile(
+    rb"""\.py(?:(?<=\}\.py)\b|(?<=%[sr]\.py)\b|(?<=\+["']\.py)|(?<=\+\ ["']\.py)|(?<=with_suffix\(["']\.py))"""
+)
+# Frameworks that import what they find.
+_DISCOVERING = (b"autodiscover", b"INSTALLED_APPS", b"find_modules")
+_LAZY = (b"__getattr__", b"import_module", b"__import__", b"azy", b"exec(", b"eval(", b"globals()")
+_STARTING = (b"subprocess", b"pytester", b"testdir", b"script_runner")
+# `run_process` and `worker_processes`, but not `test_decorated_processors` and `post_process`.
+_OF_PROCESSES = re.compile(rb"_process(?<!pre_process)(?<!post_process)(?<!test_process)(?:es)?(?![a-z])")
+_STARTERS = frozenset({"pexpect", "sh", "plumbum", "invoke", "fabric", "docker"})
+# The packages that matter here.
+_PACKAGES = _LOADERS | _READERS | _STARTERS | {"glob"}
+_OS_STARTING = re.compile(rb"os\.(?:system|popen|exec|spawn|posix_spawn|startfile)")
+_PATHS = (b"sys.path", b"PYTHONPATH", b"syspath", b"meta_path", b"__path__")
+# Hooks for the whole session. pytest calls the others of a conftest only for tests below it.
+_HOOK = re.compile(rb"^def pytest_(?!runtest|generate_tests|fixture|pyfunc|pycollect|assert|make_param)", re.MULTILINE)
+_PLUGINS = re.compile(rb"^[ \t]*+pytest_plugins\b", re.MULTILINE)
 
 
 class Mentions(NamedTuple):
@@ -83,7 +118,7 @@ class Names:
 class Statement(NamedTuple):
     """What one import statement names.
 
-    `packages` are those that `traits` knows; `folders` are those of the project that are no tops.
+    `packages` are those that matter here; `folders` are those of the project that are no tops.
     """
 
     names: tuple[str, ...]
@@ -108,9 +143,9 @@ class Scanner:
     def scan(self, content: bytes, path: str = "") -> Mentions:
         imports, whole, packages, folders = _joined(self._statements_in(content))
         quoted = self._quotable.intersection(content.translate(_QUOTES).split(b'"'))
-        starts = traits.starts_processes(content, packages)
+        starts = _starts_processes(content, packages)
         uses_files = starts or not quoted.isdisjoint(self._quotable_folders)
-        untold = traits.why_untold(content, packages, uses_files=uses_files)
+        untold = _why_untold(content, packages, uses_files=uses_files)
         return Mentions(
             imports=frozenset(imports),
             whole=frozenset(whole.union(map(_text, self._packages & quoted))),
@@ -118,10 +153,10 @@ class Scanner:
             quoted=frozenset(map(_text, self._modules & quoted)),
             scripts=_scripts(content) if b".py" in content else _NONE,
             untold=_TOO_LONG if UNREAD in imports else untold,
-            lazy=path.endswith("__init__.py") and traits.imports_on_demand(content),
+            lazy=path.endswith("__init__.py") and _imports_on_demand(content),
             starts=starts,
-            paths=traits.changes_paths(content, imports),
-            plugin=traits.is_plugin(content, is_conftest=path.endswith("conftest.py")),
+            paths=_changes_paths(content, imports),
+            plugin=_is_plugin(content, is_conftest=path.endswith("conftest.py")),
         )
 
     def _statements_in(self, content: bytes) -> Iterator[Statement]:
@@ -138,7 +173,7 @@ class Scanner:
         whole = frozenset().union(*(each for _, each in found))
         firsts = {name.partition(".")[0] for name in names}
         folders = self._folders.intersection(firsts.union(name.rpartition(".")[2] for name in names))
-        return Statement(tuple(names), whole, traits.PACKAGES & firsts, _encoded(folders) - self._tops)
+        return Statement(tuple(names), whole, _PACKAGES & firsts, _encoded(folders) - self._tops)
 
     def _dotted(self, content: bytes, folders: set[bytes]) -> frozenset[str]:
         """Names that begin with one of these folders, or with a top."""
@@ -232,3 +267,63 @@ def _words(entry: bytes) -> list[bytes]:
 def _text(name: bytes) -> str:
     """As Python compares names."""
     return name.decode() if name.isascii() else unicodedata.normalize("NFKC", name.decode("utf-8", "replace"))
+
+
+def _why_untold(content: bytes, packages: AbstractSet[str], *, uses_files: bool) -> str | None:
+    """Why a file that imports these packages may depend on any file.
+
+    `uses_files`: it starts processes, or names a folder of the project in quotes.
+    """
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content or _has_odd_encoding(content):
+        return "is not encoded as Python files usually are"
+    if b"import_" in content and _has(content, _IMPORTING) and _COMPUTED.search(content):
+        return "imports modules by names that it computes"
+    if not packages.isdisjoint(_LOADERS) and _has(content, _LOADING):
+        return "looks for modules to load"
+    if _has(content, _DISCOVERING):
+        return "lets a framework find modules"
+    if not packages.isdisjoint(_READERS):
+        return "reads the source of the project"
+    return "looks for files" if _looks_for_files(content, packages, uses_files=uses_files) else None
+
+
+def _has(content: bytes, words: tuple[bytes, ...]) -> bool:
+    for word in words:  # noqa: SIM110 - `any` takes longer, and this runs a dozen times for every file
+        if word in content:
+            return True
+    return False
+
+
+def _looks_for_files(content: bytes, packages: AbstractSet[str], *, uses_files: bool) -> bool:
+    if b".py" in content and (b"*.py" in content or _COMPUTED_FILE.search(content)):
+        return True
+    if "glob" not in packages and not _has(content, _LISTING):
+        return False
+    return uses_files or _has(content, _RUNNING)
+
+
+def _has_odd_encoding(content: bytes) -> bool:
+    said = _CODING.match(content) if b"coding" in content[:1000] else None
+    return said is not None and not said.group(1).lower().replace(b"_", b"-").decode().startswith(_ASCII_BASED)
+
+
+def _starts_processes(content: bytes, packages: AbstractSet[str]) -> bool:
+    by_os = b"os." in content and _OS_STARTING.search(content) is not None
+    by_name = b"_process" in content and _OF_PROCESSES.search(content) is not None
+    return by_os or by_name or _has(content, _STARTING) or not packages.isdisjoint(_STARTERS)
+
+
+def _imports_on_demand(content: bytes) -> bool:
+    return _has(content, _LAZY)
+
+
+def _changes_paths(content: bytes, imports: AbstractSet[str]) -> bool:
+    """Whether it changes where modules are looked for."""
+    return "sys.path" in imports or _has(content, _PATHS)
+
+
+def _is_plugin(content: bytes, *, is_conftest: bool) -> bool:
+    """Whether it changes the session of pytest as a whole: by naming plugins or, in a conftest, by hooks."""
+    if b"pytest_plugins" in content and _PLUGINS.search(content) is not None:
+        return True
+    return is_conftest and _HOOK.search(content) is not None

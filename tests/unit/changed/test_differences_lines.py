@@ -2,22 +2,18 @@
 
 from pathlib import Path
 
-import pytest
-
 from pytest_mcp.api.reach import ALL_LINES, ChangedLines
-from pytest_mcp.changed import changed_lines, differences
-from pytest_mcp.changed.differences import Look
+from pytest_mcp.changed import differences
+from pytest_mcp.changed.differences import Comparison
 from tests.support.projects.checkouts import Checkout
 
-pytestmark = pytest.mark.anyio
 
-
-async def look(checkout: Checkout, ref: str = "HEAD", root: str = ".") -> Look:
-    return await differences.of_ref(checkout.config(root), ref, lines=True)
+async def compared(checkout: Checkout, ref: str = "HEAD", root: str = ".") -> Comparison:
+    return await differences.since_ref(checkout.config(root), ref, lines=True)
 
 
 async def added(checkout: Checkout, ref: str = "HEAD") -> dict[str, str] | None:
-    return changed_lines.added(await look(checkout, ref)).ranges
+    return (await compared(checkout, ref)).added_lines().ranges
 
 
 async def test_the_lines_of_a_change_are_those_of_new_and_changed_files(checkout: Checkout) -> None:
@@ -27,7 +23,7 @@ async def test_the_lines_of_a_change_are_those_of_new_and_changed_files(checkout
     (checkout.top / "latin.py").write_bytes(b"# \xe9\nx = 1\ny = 2\n")
     checkout.write(a="a = 1\nb = 3\nc = 3\nd = 4\ne = 5\n", new="x = 1\ny = 2\n", empty="", b="")
 
-    lines = changed_lines.added(await look(checkout, commit))
+    lines = (await compared(checkout, commit)).added_lines()
 
     assert lines == ChangedLines(commit, {"a.py": "2,4-5", "latin.py": "3", "later.py": "1-2", "new.py": ALL_LINES})
 
@@ -54,7 +50,7 @@ async def test_with_deleted_lines_the_line_behind_is_changed(checkout: Checkout)
     checkout.write(a="a\nc\nd\nX\nY\ne\n", b="y\n", new="n\n")
     checkout.git("add", "new.py")
 
-    assert changed_lines.changed(await look(checkout)) == {"a.py": {2, 4, 5}, "b.py": {1}}
+    assert (await compared(checkout)).changed_lines() == {"a.py": {2, 4, 5}, "b.py": {1}}
 
 
 async def test_names_and_settings_of_the_repository_do_not_matter(checkout: Checkout) -> None:
@@ -68,7 +64,7 @@ async def test_names_and_settings_of_the_repository_do_not_matter(checkout: Chec
     checkout.write(a="A\nb\nc\nD\n", **{"inner/c": "c\nd\n"})
 
     assert await added(checkout) == {"a.py": "1,4", "inner/c.py": "2", name: "2"}
-    assert (await look(checkout, root="inner")).hunks.keys() == {"c.py"}
+    assert (await compared(checkout, root="inner")).hunks.keys() == {"c.py"}
 
 
 async def test_links_and_large_or_binary_files_have_no_lines(checkout: Checkout) -> None:

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import pytest_mcp
-from pytest_mcp.changed.imports.mentions import Mentions, Names, Scanner
+from pytest_mcp.changed.mentions import Mentions, Names, Scanner
 
 NAMES = Names(
     folders=frozenset({"shop", "tax", "tests"}),

@@ -1,0 +1,215 @@
+"""The files of a project and of its checkout, read without following links out of them and without waiting for pipes.
+
+Not descended into: hidden folders, environments, installed packages and caches. The number of files, their size and
+the time are limited.
+"""
+
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from pytest_mcp.changed.git_commands import CannotTell
+from pytest_mcp.text import label
+
+MOST_FILES = 100_000
+# More than a person writes into one file; in bytes.
+LARGEST_FILE = 1_000_000
+# For reading all of them, in seconds.
+LONGEST_SCAN = 30.0
+# What is compared of one file of a checkout, in bytes.
+MOST_COMPARED = 128 * 1024 * 1024
+# What shows that a folder is an environment.
+ENVIRONMENT = frozenset({"pyvenv.cfg", "conda-meta"})
+SETTINGS = frozenset(
+    {
+        *("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg"),
+        "setup.py",
+    }
+)
+_SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__", "__pypackages__"})
+_TEST_FOLDERS = frozenset({"test", "tests", "testing"})
+
+FolderEntry = os.DirEntry[str]
+
+
+class Unreadable(Exception):
+    """The imports of the project cannot be known; the message says why, as half of a sentence."""
+
+
+@dataclass
+class ProjectFiles:
+    """Paths relative to the root."""
+
+    root: Path
+    python: list[str] = field(default_factory=list)
+    settings: list[str] = field(default_factory=list)
+    # Links to other files of the project: the path of the link, and where it leads.
+    links: dict[str, str] = field(default_factory=dict)
+    # Links that lead out of the root.
+    foreign: set[str] = field(default_factory=set)
+
+
+def is_skipped(name: str) -> bool:
+    return name.startswith(".") or name in _SKIPPED
+
+
+def is_of_tests(path: str) -> bool:
+    return is_test(path) or PurePosixPath(path).name == "conftest.py" or not _TEST_FOLDERS.isdisjoint(path.split("/"))
+
+
+def is_test(path: str) -> bool:
+    name = PurePosixPath(path).name
+    return name.startswith("test_") or name.endswith("_test.py")
+
+
+def list_files(root: Path) -> ProjectFiles:
+    """Raises Unreadable if there are too many files, or folders that have two names."""
+    files = ProjectFiles(root)
+    todo = [""]
+    deadline = time.monotonic() + LONGEST_SCAN
+    while todo:
+        _check(deadline)
+        prefix = todo.pop()
+        for entry in entries_of(root / prefix):
+            if entry.is_symlink():
+                _follow(files, entry, prefix + entry.name)
+            elif entry.is_dir():
+                todo += [] if is_skipped(entry.name) else [f"{prefix}{entry.name}/"]
+            elif entry.name.endswith(".py"):
+                files.python.append(prefix + entry.name)
+            if entry.name in SETTINGS:
+                files.settings.append(prefix + entry.name)
+        if len(files.python) > MOST_FILES:
+            raise Unreadable(f"the project has more than {MOST_FILES:,} Python files")
+    return files
+
+
+def entries_of(folder: str | Path) -> list[FolderEntry]:
+    """By name; none of an environment, or of a folder that cannot be read."""
+    try:
+        with os.scandir(folder) as scanned:
+            entries = sorted(scanned, key=lambda entry: entry.name)
+    except OSError:
+        return []
+    return entries if ENVIRONMENT.isdisjoint(entry.name for entry in entries) else []
+
+
+def _follow(files: ProjectFiles, link: FolderEntry, name: str) -> None:
+    target = _inside(files.root, link.path)
+    if name.endswith(".py"):
+        files.python.append(name)
+        if target is None:
+            files.foreign.add(name)
+        else:
+            files.links[name] = target
+    elif target is not None and not is_skipped(link.name) and _is_folder(link):
+        raise Unreadable(f"{label(name)} is a link to another folder of the project")
+
+
+def _is_folder(entry: FolderEntry) -> bool:
+    """False for a link in a loop."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _inside(root: Path, link: str) -> str | None:
+    """Where a link leads, relative to the root; None if it leads out of it or nowhere that is looked at."""
+    try:
+        target = os.path.relpath(os.path.realpath(link), os.path.realpath(root)).replace(os.sep, "/")
+    except (OSError, ValueError):
+        return None
+    leads_out = target == ".." or target.startswith("../") or any(map(is_skipped, target.split("/")))
+    return None if leads_out and target != "." else target
+
+
+def contents(files: ProjectFiles, names: list[str]) -> Iterator[tuple[str, bytes | None]]:
+    """Each file with its content; None if it is not a readable regular file in the root, or too large."""
+    deadline = time.monotonic() + LONGEST_SCAN
+    root = str(files.root)
+    for name in names:
+        _check(deadline)
+        yield name, None if name in files.foreign else _content(f"{root}/{name}")
+
+
+def _check(deadline: float) -> None:
+    if time.monotonic() > deadline:
+        raise Unreadable(f"reading the project's files took longer than {LONGEST_SCAN:.0f} seconds")
+
+
+def _content(path: str) -> bytes | None:
+    try:
+        # One byte more shows whether it is too large.
+        content = _read(path, LARGEST_FILE + 1)
+    except (OSError, ValueError):
+        return None
+    return content if content is not None and len(content) <= LARGEST_FILE else None
+
+
+def _read(path: str | bytes, most: int, *, flags: int = 0) -> bytes | None:
+    """The first bytes of a regular file; None if it is none, or is being written."""
+    # Opening a pipe would block.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        # One byte more shows whether it grew. To ask for the most would allocate it for every file.
+        content = os.read(descriptor, min(most, status.st_size + 1))
+        return content if len(content) == min(most, status.st_size) else None
+    finally:
+        os.close(descriptor)
+
+
+class WorkingTree:
+    """Single files of a checkout. No link is followed."""
+
+    def __init__(self, top: Path, seconds: float = LONGEST_SCAN) -> None:
+        self._top = os.fsencode(top)
+        self._seconds = seconds
+        self._deadline = time.monotonic() + seconds
+        self._is_real = cache(self._is_real_folder)
+
+    def digest(self, path: bytes) -> bytes:
+        """Equal for files of equal mode and content, links to the same target, and for everything that is not read."""
+        mode = self._mode(path)
+        kind = b"absent" if mode is None else b"%o" % mode
+        try:
+            if mode is not None and stat.S_ISLNK(mode):
+                kind += os.readlink(self._full(path))  # noqa: PTH115 - pathlib knows no bytes
+            elif mode is not None and stat.S_ISREG(mode):
+                kind += _read(self._full(path), MOST_COMPARED, flags=os.O_NOFOLLOW) or b""
+        except OSError:
+            kind += b"unreadable"
+        return hashlib.sha256(kind).digest()
+
+    def head(self, path: bytes, size: int) -> bytes:
+        """The first bytes of a regular file; empty if it is another kind of file or cannot be read."""
+        if not stat.S_ISREG(self._mode(path) or 0):
+            return b""
+        try:
+            return _read(self._full(path), size, flags=os.O_NOFOLLOW) or b""
+        except OSError:
+            return b""
+
+    def _mode(self, path: bytes) -> int | None:
+        """Of what stands there, which may be a link; None if nothing does or a folder above is a link."""
+        if time.monotonic() > self._deadline:
+            raise CannotTell(f"the files could not be read within {self._seconds:g} seconds")
+        try:
+            return os.lstat(self._full(path)).st_mode if self._is_real(path.rpartition(b"/")[0]) else None
+        except OSError:
+            return None
+
+    def _full(self, path: bytes) -> bytes:
+        return self._top + b"/" + path
+
+    def _is_real_folder(self, folder: bytes) -> bool:
+        """Whether it is a folder of the checkout itself, reached through no link."""
+        return not folder or stat.S_ISDIR(self._mode(folder) or 0)
