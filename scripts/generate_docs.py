@@ -25,7 +25,7 @@ REFERENCE = ROOT / "docs" / "tools.md"
 SNAPSHOT = ROOT / "src" / "pytest_mcp" / "server" / "snapshot.json"
 HISTORY_SNAPSHOT = SNAPSHOT.with_name("snapshot_history.json")
 NONE = "-"
-REQUESTS = {tool.name: tool.request for tool in (*TOOLS, test_history())}
+TOOLS_BY_NAME = {tool.name: tool for tool in (*TOOLS, test_history())}
 
 INTRODUCTION = """\
 # The tools
@@ -148,8 +148,8 @@ def as_json(value: Schema) -> str:
 
 def section(tool: Schema) -> str:
     hints = ", ".join(f"`{name}: {json.dumps(value)}`" for name, value in tool["annotations"].items())
-    parameters = parameter_table(tool["inputSchema"], REQUESTS[tool["name"]])
-    answer = tool["outputSchema"]
+    parameters = parameter_table(tool["inputSchema"], TOOLS_BY_NAME[tool["name"]].request)
+    answer = TOOLS_BY_NAME[tool["name"]].answer_schema
     parts = [f"## {tool['name']}", f"**{tool['title']}.** {tool['description']}", f"Hints: {hints}."]
     parts += ["### Parameters", parameters, "### Answer", result_table(answer)]
     for name, shape in answer.get("$defs", {}).items():

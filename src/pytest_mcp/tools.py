@@ -27,26 +27,25 @@ INSTRUCTIONS = """\
 Runs this project's pytest tests, in the project's own Python, instead of a shell.
 
 discover_tests lists tests with their node ids. It imports the test modules but runs no test.
-execute_tests runs tests. Without arguments it runs the whole suite; choose with node_ids, path,
-markers or keywords, or by what you have changed. Use failfast while fixing one thing.
+execute_tests runs the whole suite, or the tests that you choose with node_ids, path, markers, keywords or
+changed. Use failfast while you fix one thing.
 
-Read verdict first: only "passed" means that everything selected ran and nothing failed. Failing tests
-are a normal result: tests shows one failure of each of the first five causes whole, failure_groups has
-the causes of several failures and those not shown, and rerun has the arguments that run the failures
-again. collection_errors are files that could not be imported. A JSON-RPC error means that the run did
-not happen or did not end; its message says why and what to do. Node ids in answers can be passed back
-as they are.
+Read verdict first: only "passed" means that all selected tests ran and none failed. Failing tests are a
+normal result: tests shows one failure of each of the first five causes, failure_groups counts failures
+with the same cause, and rerun has the arguments that run the failures again. collection_errors are files
+that could not be imported. A JSON-RPC error means that the run did not start or did not finish; its
+message says why and what to do. You can pass node ids from answers back unchanged.
 
-Call explain_environment when no usable Python is found, when tests or modules that should be there are
-missing, or when results look as if they were of other code. Call investigate_failure before you call a
-failure flaky, old or unrelated."""
+Call explain_environment when no usable Python is found, when tests or modules are missing, or when the
+results seem to come from other code. Call investigate_failure before you call a failure flaky, old or
+unrelated."""
 
 # What pydantic says of a parameter, in the words of all other faults.
 _WORDS = {
     "string_type": "must be a string",
     "bool_type": "must be true or false",
     "missing": "is required",
-    "string_pattern_mismatch": "must be a file name, with letters, digits and _*?.-[] only; path takes a folder",
+    "string_pattern_mismatch": "must be a file name with letters, digits and _*?.-[] only; a folder goes into path",
 }
 
 # What is known of a call; what of it is sent, with the settings that limit it.
@@ -83,6 +82,8 @@ class Tool:
     destructive: bool
     idempotent: bool
     open_world: bool
+    # So many levels of objects have their keys in the output schema; below them an object is just an object.
+    spelled_out: int = 2
 
     def accept(self, arguments: dict[str, Any], bounds: Bounds) -> Arguments:
         """The validated request; raises InvalidParams with everything that is wrong with the arguments."""
@@ -126,9 +127,16 @@ class Tool:
         return schema
 
     @property
-    def output_schema(self) -> dict[str, Any]:
+    def answer_schema(self) -> dict[str, Any]:
+        """With every key's description, for docs/tools.md."""
         schema: dict[str, Any] = _plain(self.result.model_json_schema(mode="serialization"), optional=False)
         return schema
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        """What a client checks answers with: types and required keys, in few bytes."""
+        whole = self.answer_schema
+        return _compact(whole, whole.get("$defs", {}), self.spelled_out)
 
 
 TOOLS = (
@@ -163,8 +171,8 @@ TOOLS = (
     Tool(
         name="explain_environment",
         title="Explain the environment",
-        description="Tell whether this project's tests can run, by which Python and pytest and why, and the one"
-        " thing to do if not (next_step). Collects the tests (their modules are imported), runs none.",
+        description="Tell whether this project's tests can run, with which Python and pytest, and if not, what to do"
+        " (next_step). Collects the tests (their modules are imported), runs none.",
         request=ExplainEnvironment,
         result=ExplainResult,
         handler=engine.explain,
@@ -172,13 +180,14 @@ TOOLS = (
         destructive=False,
         idempotent=True,
         open_world=False,
+        spelled_out=1,
     ),
     Tool(
         name="investigate_failure",
         title="Investigate a failure",
-        description="Tell why one test fails: always, sometimes, only after or without other tests, or already at a"
-        " base commit, and which functions to suspect. Runs it alone several times, after other tests and in a copy"
-        " of the base.",
+        description="Find out why one test fails: always, sometimes, only after or without other tests, or already at"
+        " a base commit, and which functions to suspect. Runs it alone several times, after other tests, and in a"
+        " copy of the base.",
         request=InvestigateFailure,
         result=InvestigateResult,
         handler=_investigate,
@@ -249,6 +258,25 @@ def _plain(schema: Any, *, optional: bool) -> Any:
         return plain
     del plain["anyOf"]
     return choices[0] | plain if len(choices) == 1 else {"anyOf": choices} | plain
+
+
+def _compact(schema: dict[str, Any], shapes: dict[str, Any], levels: int) -> dict[str, Any]:
+    """References are replaced by what they refer to. A key that is there only if asked for is not spelled out."""
+    if "$ref" in schema:
+        return _compact(shapes[schema["$ref"].rpartition("/")[2]], shapes, levels)
+    if "anyOf" in schema:
+        value = _compact(schema["anyOf"][0], shapes, levels)
+        return value | {"type": [value["type"], "null"]}
+    if "items" in schema:
+        return {"type": "array", "items": _compact(schema["items"], shapes, levels)}
+    if "properties" not in schema or not levels:
+        return {key: schema[key] for key in ("type", "enum") if key in schema}
+    required = schema["required"]
+    keys = {
+        name: _compact(entry, shapes, levels - 1 if name in required else 0)
+        for name, entry in schema["properties"].items()
+    }
+    return {"type": "object", "properties": keys, "required": required}
 
 
 def with_notices(result: Shape, notices: list[str]) -> Shape:

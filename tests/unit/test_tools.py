@@ -82,7 +82,7 @@ def test_an_unknown_parameter_is_answered_with_the_nearest_and_all_others(
 
 
 BY_NAME_ALONE = "does not exist; to select tests by a name alone, use keywords of discover_tests or execute_tests"
-FILE_NAME = "must be a file name, with letters, digits and _*?.-[] only; path takes a folder"
+FILE_NAME = "must be a file name with letters, digits and _*?.-[] only; a folder goes into path"
 NO_AND = "at column 7: unexpected character '&'; join names with and, or, not"
 
 
@@ -94,7 +94,7 @@ NO_AND = "at column 7: unexpected character '&'; join names with and, or, not"
         ("execute_tests", "coverage", True, "must be 'changed' or 'all'"),
         ("execute_tests", "keywords", ["a"], "must be a string"),
         ("execute_tests", "path", ["tests"], "must be a string"),
-        ("execute_tests", "node_ids", '["test_a.py"]', "is the text of a list; send the list itself"),
+        ("execute_tests", "node_ids", '["test_a.py"]', "is a list written as text; send the list itself"),
         ("execute_tests", "changed", "true", "is a string; send true without quotes, or a git ref"),
         ("execute_tests", "keywords", "login && slow", NO_AND),
         ("execute_tests", "markers", "slow AND fast", "at column 6: expected and, or; got the name AND"),
@@ -159,20 +159,26 @@ def test_the_schemas_hold_no_titles_that_nobody_reads(tool: Tool) -> None:
 
 
 @every_tool
-def test_every_reference_in_a_schema_leads_somewhere(tool: Tool) -> None:
-    for schema in (tool.input_schema, tool.output_schema):
-        references = {node["$ref"] for node in nodes(schema) if "$ref" in node}
-        assert references <= {f"#/$defs/{name}" for name in schema.get("$defs", {})}
+def test_a_schema_stands_alone_because_some_clients_follow_no_references(tool: Tool) -> None:
+    assert not any("$ref" in node for node in nodes([tool.input_schema, tool.output_schema]))
 
 
 @every_tool
 def test_every_key_of_an_answer_is_promised_to_be_there_unless_it_says_when(tool: Tool) -> None:
-    for schema in nodes(tool.output_schema):
+    for schema in nodes(tool.answer_schema):
         optional = [name for name in schema.get("properties", {}) if name not in schema["required"]]
         assert all(schema["properties"][name]["description"].startswith("There only ") for name in optional)
     shown = {"execute_tests": ["coverage"], "explain_environment": ["members"]}
     keys = tool.output_schema["properties"]
+    assert list(keys) == list(tool.answer_schema["properties"])
     assert [name for name in keys if name not in tool.output_schema["required"]] == shown.get(tool.name, [])
+
+
+def test_what_a_client_is_sent_of_all_tools_is_small() -> None:
+    """Hints, titles and the envelope of the list have 1,000 bytes more."""
+    sent = [[tool.description, tool.input_schema, tool.output_schema] for tool in TOOLS]
+
+    assert len(json.dumps(sent, separators=(",", ":")).encode()) < 11_000
 
 
 # Names that say it all.
@@ -187,8 +193,8 @@ PLAIN_KEYS = {
 
 @pytest.mark.parametrize("tool", [*TOOLS, test_history()], ids=lambda tool: tool.name)
 def test_every_key_of_an_answer_explains_itself_or_is_described(tool: Tool) -> None:
-    shapes = [tool.output_schema, *tool.output_schema["$defs"].values()]
-    bare = {name for shape in shapes for name, key in shape["properties"].items() if is_bare(key, tool.output_schema)}
+    shapes = [tool.answer_schema, *tool.answer_schema["$defs"].values()]
+    bare = {name for shape in shapes for name, key in shape["properties"].items() if is_bare(key, tool.answer_schema)}
 
     assert bare <= PLAIN_KEYS
 

@@ -22,7 +22,7 @@ def fitted(reply: dict[str, Any], ceiling: int) -> dict[str, Any]:
     most = ceiling - ENVELOPE_BYTES
     if _size(reply) <= most:
         return reply
-    note = f"Some of data was left out to fit the limit of {ceiling} bytes."
+    note = f"Parts of data were left out to fit the limit of {ceiling} bytes."
     reply = {**reply, "message": f"{text.cut_middle(reply['message'], LEAST_MESSAGE)}\n{note}"}
     for characters, entries in STEPS:
         reply["data"] = _cut(reply["data"], characters, entries, is_data=True)

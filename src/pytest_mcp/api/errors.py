@@ -139,7 +139,7 @@ class NotInitialized(CallError):
     code = INVALID_PARAMS
 
     def __init__(self, method: str) -> None:
-        what_to_do = "came before initialize; send initialize first, then notifications/initialized, then this again"
+        what_to_do = "came before initialize; send initialize, then notifications/initialized, then this again"
         faults = [Fault("method", what_to_do, "not_initialized", method)]
         super().__init__("\n".join(_fault_lines(faults)), {**_faults_data(faults), "error_type": "not_initialized"})
 

@@ -78,7 +78,7 @@ def _check_pattern(pattern: str) -> str:
 def _to_node_ids(given: Any) -> Any:
     """Runs before the ids are checked, so that a list of bad ids is not called empty as well."""
     if isinstance(given, str) and given.lstrip().startswith("["):
-        raise ValueError("is the text of a list; send the list itself")
+        raise ValueError("is a list written as text; send the list itself")
     ids = [given] if isinstance(given, str) else given
     if not isinstance(ids, list):
         raise ValueError("must be a list of node ids")
@@ -136,39 +136,36 @@ class Request(Arguments):
 
     path: Annotated[
         PathTarget | None,
-        Field(description="Only tests in this folder or file, relative to the project root; no :: or wildcards."),
+        Field(description="Only tests in this file or folder of the project; no :: or wildcards."),
     ] = None
     pattern: Annotated[
         Annotated[StrictStr, Field(max_length=200, pattern=_PATTERN_CHARACTERS), AfterValidator(_check_pattern)] | None,
         Flag(lambda glob: f"--override-ini=python_files={glob}"),
         Field(
-            description="Test file names instead of the project's own, e.g. 'check_*.py'."
+            description="Names of test files, instead of python_files, e.g. 'check_*.py'."
             " Must contain test, spec or check."
         ),
     ] = None
     markers: Annotated[
         Annotated[Expression, AfterValidator(_check_expression(arguments=True))] | None,
         Flag(lambda expression: f"-m={expression}"),
-        Field(description="Only tests whose marks match, as pytest -m: 'not slow and integration'."),
+        Field(description="Only tests with these marks, as pytest -m: 'not slow and integration'."),
     ] = None
     keywords: Annotated[
         Annotated[Expression, AfterValidator(_check_expression(arguments=False))] | None,
         Flag(lambda expression: f"-k={expression}"),
-        Field(description="Only tests whose names match, as pytest -k: 'login and not slow'."),
+        Field(description="Only tests with these names, as pytest -k: 'login and not slow'."),
     ] = None
     detail: Annotated[
         Detail,
         Field(
-            description="auto: each cause once, five whole; passing tests counted. tests: every test and failure,"
-            " up to max_tokens. full: pytest's own tracebacks, all it printed, json_report."
+            description="auto: one failure of each cause, passing tests counted. tests: every test, within max_tokens."
+            " full: everything, with pytest's own tracebacks and json_report."
         ),
     ] = "auto"
     max_tokens: Annotated[
         Tokens | None,
-        Field(
-            description="Largest answer in tokens, unless detail is full."
-            " Default: 4000, discovery 8000, or the operator's."
-        ),
+        Field(description="Size limit in tokens, unless detail is full. Usually 4000, discovery 8000."),
     ] = None
 
     changed: Annotated[
@@ -176,8 +173,7 @@ class Request(Arguments):
         BeforeValidator(_check_changed),
         WithJsonSchema(_CHANGED_SCHEMA),
         Field(
-            description="Only tests that changes since this git ref can reach, nearest first."
-            " true: since the default branch."
+            description="Only tests that changes since this git ref can reach, nearest first. true: the default branch."
         ),
     ] = None
 
@@ -216,8 +212,8 @@ class DiscoverTests(Request):
     detail: Annotated[
         Detail,
         Field(
-            description="auto: up to 40 tests one by one, more by file. tests: every test, up to max_tokens."
-            " full: every test, all tracebacks of collection_errors."
+            description="auto: up to 40 tests one by one, more by file. tests: every test, within max_tokens."
+            " full: every test, and whole tracebacks in collection_errors."
         ),
     ] = "auto"
 
@@ -242,7 +238,7 @@ class Chosen(Request):
             Field(json_schema_extra={"minItems": 1, "maxItems": MAX_NODE_IDS}),
         ]
         | None,
-        Field(description="Exactly these tests, e.g. 'tests/test_user.py::test_login'; also files and folders."),
+        Field(description="Only these tests, files or folders, e.g. 'tests/test_user.py::test_login'."),
     ] = None
 
     @property
@@ -264,7 +260,7 @@ class ExecuteTests(Chosen):
         Annotated[int, Whole(-2, 2)],
         Flag(lambda level: f"--verbosity={level}"),
         Field(
-            description="pytest's own, for text_output, of which auto shows only what no other key has."
+            description="How much pytest prints; detail full shows all of it in text_output."
             " Negative: no captured output."
         ),
     ] = 0
@@ -276,19 +272,16 @@ class ExecuteTests(Chosen):
     maxfail: Annotated[
         Annotated[int, Whole(1, 100_000)] | None,
         Flag(lambda count: f"--maxfail={count}"),
-        Field(description="Stop after this many failures. Not together with failfast."),
+        Field(description="Stop after this many failures; not with failfast."),
     ] = None
     show_capture: Annotated[
         StrictBool | None,
-        Field(
-            description="What failing tests printed: true all, false none."
-            " Default: last lines; none if verbosity is negative."
-        ),
+        Field(description="Output of failing tests: true shows all, false none. Default: its last lines."),
     ] = None
     locals: Annotated[
         StrictBool,
         Flag(lambda wanted: "--showlocals" if wanted else None),
-        Field(description="Show the local variables where the project's code failed."),
+        Field(description="Show local variables where the project's code failed."),
     ] = False
     color: Annotated[
         StrictBool,
@@ -298,24 +291,23 @@ class ExecuteTests(Chosen):
     timeout: Annotated[
         Seconds | None,
         Field(
-            description="Seconds until the run is stopped and what had finished is reported."
-            " Default: 240, at most 3600, or the operator's."
+            description="Stop the run after so many seconds and report what had finished. Usually 240, at most 3600."
         ),
     ] = None
 
     workers: Annotated[
         Annotated[int | Literal["auto"], Whole(1, MOST_WORKERS, word="auto")] | None,
         Field(
-            description="Processes that share the tests, by the project's pytest-xdist. auto: one per core."
-            " 1: one process, even if the project uses more. Pays off for slow tests only."
+            description="Number of processes, with the project's pytest-xdist. auto: one per core. 1: only one."
+            " Helps with slow tests only."
         ),
     ] = None
 
     coverage: Annotated[
         Literal["changed", "all"] | None,
         Field(
-            description="Lines that no test ran, by the project's coverage.py:"
-            " all, or those changed since changed's ref."
+            description="Show lines that did not run, with the project's coverage.py:"
+            " all, or those changed since the ref in changed."
         ),
     ] = None
 
@@ -323,7 +315,7 @@ class ExecuteTests(Chosen):
     @classmethod
     def _one_way_to_stop(cls, value: int | None, info: ValidationInfo) -> int | None:
         if value is not None and info.data.get("failfast"):
-            raise ValueError("is mutually exclusive with failfast: true, which means maxfail 1; set one of them")
+            raise ValueError("cannot be set together with failfast: true, which means maxfail 1")
         return value
 
     @property

@@ -28,9 +28,7 @@ class Summary(Shape):
     passed: int
     failed: int
     skipped: int
-    errors: Annotated[
-        int, Field(description="Failed outside their call: in a fixture, or a file that could not be collected.")
-    ]
+    errors: Annotated[int, Field(description="Failures in fixtures, and files that could not be collected.")]
     duration: Annotated[float, Field(description="Seconds.")]
 
 
@@ -40,8 +38,10 @@ class TestResult(Shape):
     node_id: str
     outcome: Outcome
     duration: float
-    message: Annotated[str | None, Field(description="Exception with its type, or the reason of a skip.")]
-    traceback: Annotated[str | None, Field(description="The way to the failure, E lines, captured output.")]
+    message: Annotated[str | None, Field(description="The exception with its type, or the reason for a skip.")]
+    traceback: Annotated[
+        str | None, Field(description="Frames that lead to the failure, the exception's text, captured output.")
+    ]
 
 
 class CollectionError(Shape):
@@ -55,9 +55,9 @@ class CollectionError(Shape):
 
 # Keeps a sentence with advice in it as it is.
 Worded = Annotated[str, WrapValidator(lambda given, check: given if isinstance(given, Sentence) else check(given))]
-Notices = Annotated[list[Worded], Field(description="What to know before trusting the rest.")]
+Notices = Annotated[list[Worded], Field(description="Read these before you trust the rest.")]
 Uncollected = Annotated[
-    list[CollectionError], Field(description="Files that could not be imported, one for each cause.")
+    list[CollectionError], Field(description="Files that could not be imported, one entry for each cause.")
 ]
 
 
@@ -66,9 +66,9 @@ class FailureGroup(Shape):
 
     count: int
     message: str
-    location: Annotated[str | None, Field(description="Where, or the places with counts.")]
-    example: Annotated[int | None, Field(description="Index in tests of the one shown; null: none is.")]
-    node_ids: Annotated[list[str] | None, Field(description="Some of the others, as different as can be.")]
+    location: Annotated[str | None, Field(description="Where it was raised; several places with their counts.")]
+    example: Annotated[int | None, Field(description="Index in tests of a failure of this group; null: none is shown.")]
+    node_ids: Annotated[list[str] | None, Field(description="Up to two more failures of this group.")]
 
 
 class Omitted(Shape):
@@ -76,7 +76,7 @@ class Omitted(Shape):
 
     passed: int
     skipped: int
-    same_cause_failures: Annotated[int, Field(description="Counted in failure_groups, not shown.")]
+    same_cause_failures: Annotated[int, Field(description="Counted in failure_groups only.")]
     text_characters: int
     hint: str
 
@@ -93,8 +93,8 @@ class CoverageFile(Shape):
 
     file: str
     count: int
-    missed: Annotated[list[str], Field(description="Lines, as 3-5.")]
-    branches: Annotated[list[str] | None, Field(description="Not taken, as 3->5; null: not measured.")]
+    missed: Annotated[list[str], Field(description="Lines that did not run, as 3-5.")]
+    branches: Annotated[list[str] | None, Field(description="Branches not taken, as 3->5; null: not measured.")]
 
 
 class OmittedCoverage(Shape):
@@ -106,10 +106,8 @@ class OmittedCoverage(Shape):
 
 class Coverage(Shape):
     summary: str
-    percent: Annotated[
-        float | None, Field(description="Of lines that ran; of changed lines only, if those were asked for.")
-    ]
-    partial: Annotated[str | None, Field(description="Why not everything ran that could have.")]
+    percent: Annotated[float | None, Field(description="Of the lines (the changed ones, if asked for) that ran.")]
+    partial: Annotated[str | None, Field(description="Why other tests did not run; null: all ran.")]
     files: list[CoverageFile]
     not_measured: Annotated[list[str], Field(description="Changed files that coverage.py has not measured.")]
     omitted: OmittedCoverage | None
@@ -121,23 +119,23 @@ def _is_absent(value: object) -> bool:
 
 class ExecuteResult(Shape):
     verdict: Annotated[Verdict, Field(description="passed only if every selected test ran and none failed.")]
-    exit_code: Annotated[int, Field(description="pytest's own.")]
+    exit_code: Annotated[int, Field(description="Of pytest.")]
     summary: Summary
     notices: Notices
     collection_errors: Uncollected
     failure_groups: Annotated[
-        list[FailureGroup], Field(description="Causes of several failures, and those that tests does not show.")
+        list[FailureGroup], Field(description="Causes with several failures, and causes not shown in tests.")
     ]
-    tests: Annotated[list[TestResult], Field(description="Failures shown whole, then others if they are few.")]
+    tests: Annotated[list[TestResult], Field(description="Failures, then passed and skipped tests if they are few.")]
     rerun: Annotated[dict[str, Any] | None, Field(description="Arguments that run the failures again.")]
     text_output: Annotated[
-        str, Field(description="What pytest printed that no other key has; all of it with detail full.")
+        str, Field(description="What pytest printed and no other key has; with detail full everything it printed.")
     ]
-    json_report: Annotated[dict[str, Any] | None, Field(description="As of pytest-json-report, with detail full.")]
+    json_report: Annotated[
+        dict[str, Any] | None, Field(description="The format of pytest-json-report; only with detail full.")
+    ]
     omitted: Omitted | None
-    coverage: Annotated[
-        Coverage | None, Field(description="There only if it was asked for.", exclude_if=_is_absent)
-    ] = None
+    coverage: Annotated[Coverage | None, Field(description="There only if asked for.", exclude_if=_is_absent)] = None
 
 
 class PartialResult(ExecuteResult):
@@ -158,16 +156,18 @@ class DiscoveredTest(Shape):
 
 
 class FileTests(Shape):
-    file: Annotated[str, Field(description="Or a folder, if there are too many.")]
+    file: Annotated[str, Field(description="A file, or a folder if there are too many files.")]
     count: int
-    tests: Annotated[list[str] | None, Field(description="name:line, with (n) for n parameter sets; null: counted.")]
+    tests: Annotated[
+        list[str] | None, Field(description="name:line, with (n) for n sets of parameters; null: only counted.")
+    ]
 
 
 class DiscoverResult(Shape):
-    count: Annotated[int, Field(description="Of tests, listed or not.")]
+    count: Annotated[int, Field(description="All tests, listed or not.")]
     notices: Notices
     collection_errors: Uncollected
-    tests: Annotated[list[DiscoveredTest], Field(description="Empty if files has them.")]
+    tests: Annotated[list[DiscoveredTest], Field(description="Empty if they are listed in files.")]
     files: Annotated[list[FileTests], Field(description="Tests by file, when there are many.")]
     omitted: OmittedTests | None
 
@@ -191,17 +191,17 @@ class Pytest(Shape):
 
 
 class Settings(Shape):
-    file: Annotated[str | None, Field(description="As seen from the root.")]
-    rootdir: Annotated[str, Field(description="pytest's own, as seen from the root.")]
+    file: Annotated[str | None, Field(description="Relative to the root.")]
+    rootdir: Annotated[str, Field(description="pytest's rootdir, relative to the root.")]
     testpaths: list[str]
     addopts: str
-    markers: Annotated[list[str], Field(description="Those that the project registers.")]
-    python_files: Annotated[list[str] | None, Field(description="null: pytest's own.")]
+    markers: Annotated[list[str], Field(description="Marks that the project registers.")]
+    python_files: Annotated[list[str] | None, Field(description="null: pytest's default.")]
 
 
 class CollectedTests(Shape):
     count: int
-    deselected: Annotated[int, Field(description="By the project's own settings.")]
+    deselected: Annotated[int, Field(description="Deselected by the project's own settings.")]
     uncollected: Annotated[list[str], Field(description="Files that cannot be collected, and why.")]
 
 
@@ -209,13 +209,13 @@ class ForeignPackage(Shape):
     """A package of the project that was imported from elsewhere: the tests do not test the code here."""
 
     name: str
-    file: Annotated[str, Field(description="From where it was imported.")]
+    file: Annotated[str, Field(description="The file that was imported.")]
     own: Annotated[str, Field(description="The project's own.")]
 
 
 class Git(Shape):
-    top_level: Annotated[str, Field(description="'.' is the root.")]
-    main_checkout: Annotated[str | None, Field(description="If this is a linked worktree.")]
+    top_level: Annotated[str, Field(description="Relative to the root.")]
+    main_checkout: Annotated[str | None, Field(description="Set if this is a linked worktree.")]
 
 
 class TemporaryFolder(Shape):
@@ -259,7 +259,7 @@ class ExplainResult(Shape):
     notices: Notices
     root: str
     interpreter: Interpreter | None
-    candidates: Annotated[list[PassedOver], Field(description="Pythons that came first and cannot be used.")]
+    candidates: Annotated[list[PassedOver], Field(description="Pythons that were tried first and cannot be used.")]
     pytest: Pytest | None
     config: Settings | None
     tests: CollectedTests | None
@@ -270,5 +270,5 @@ class ExplainResult(Shape):
     omitted: OmittedEntries | None
     members: Annotated[
         list[Member] | None,
-        Field(description="There only at the root of a monorepo, without path.", exclude_if=_is_absent),
+        Field(description="There only at the root of a monorepo, if path is not set.", exclude_if=_is_absent),
     ] = None

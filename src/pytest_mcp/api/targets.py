@@ -147,7 +147,7 @@ def _check_text(given: str) -> None:
     if given[0] in "-@~":
         raise ValueError(f"must not begin with {given[0]}")
     if "::" in given:
-        raise ValueError("must not contain ::, which only node ids have; name the file alone")
+        raise ValueError("must not contain ::, which belongs to node ids; name only the file")
     if "[" in given:
         raise ValueError("must not contain [, which pytest takes for parameters of a test; name the folder above it")
     if _DRIVE.match(given) and os.name != "nt":
@@ -187,7 +187,7 @@ def _unreachable(error: Exception, path: Path, root: Path) -> ValueError:
         return ValueError(f"lies outside the project root {root}")
     if isinstance(error, FileNotFoundError):
         return Missing(path.relative_to(root).as_posix(), root)
-    return ValueError("cannot be resolved (a loop of symlinks, a file used as a folder, or a path that is too long)")
+    return ValueError("cannot be resolved (a loop of symlinks, a file used as a folder, or too long a path)")
 
 
 def _why_missing(relative: str, root: Path) -> str:

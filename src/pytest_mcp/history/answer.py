@@ -58,7 +58,7 @@ class TestHistory(Arguments):
     @classmethod
     def _one_place(cls, value: Target | None, info: ValidationInfo) -> Target | None:
         if value is not None and info.data.get("node_id") is not None:
-            raise ValueError("is mutually exclusive with node_id; set one of them")
+            raise ValueError("cannot be set together with node_id")
         return value
 
     @property

@@ -139,7 +139,7 @@ def judge(findings: Findings) -> Judgement:
 def _of_order(findings: Findings, order: Order) -> str:
     other = "passed" if findings.failed else "failed"
     if order.polluter is None:
-        return f"medium: {findings.alone_words}, {other} after others; which of them was not found"
+        return f"medium: {findings.alone_words}, {other} after others; which of them is not known"
     which = f"{len(order.polluter.node_ids)} others" if len(order.polluter.node_ids) > 1 else "one other"
     return f"{'high' if order.is_complete else 'medium'}: {findings.alone_words}, {other} each time after {which}"
 
@@ -229,7 +229,7 @@ def _of_bases(findings: Findings, base: AtBase) -> list[str]:
     same = (
         []
         if base.same_as is None
-        else [f"nothing that it runs differs from {base.same_as}: earlier commits were tried"]
+        else [f"the code that it runs is the same at {base.same_as}: earlier commits were tried"]
     )
     return [*same, *(f"at {each.name}: {_of_base(findings, each)}" for each in base.tried or (base,))]
 
@@ -264,7 +264,7 @@ def _notices(findings: Findings, polluter: Polluter | None) -> list[str]:
             if is_shuffled
             else "plugins or addopts of the project change the order"
         )
-        found.append(f"execute_tests with polluter.rerun did not show it: {why}.")
+        found.append(f"execute_tests with polluter.rerun does not show the effect: {why}.")
     if findings.alone.reproduction is not None and (seeds := findings.alone.reproduction.seeds) is not None:
         found.append(
             f"execute_tests cannot set a seed; `{in_line(seeds.command(findings.node_id))}` shows the failure."
@@ -274,7 +274,7 @@ def _notices(findings: Findings, polluter: Polluter | None) -> list[str]:
     if any(each.letter == "R" for each in findings.alone.outcomes):
         found.append("A plugin of the project repeats failed tests, so some failures do not show.")
     if findings.is_cut_short:
-        found.append("The time was over before everything was tried; a larger timeout may tell more.")
+        found.append("The time was over before everything was tried; a larger timeout may show more.")
     return found
 
 

@@ -225,5 +225,5 @@ async def lines_changed(found: Found) -> Lines:
 
 def _problem(seen: Outcome) -> str | None:
     if seen.elsewhere is not None:
-        return f"nothing follows: it imported {seen.elsewhere}"
+        return f"says nothing, because it imported {seen.elsewhere}"
     return None if seen.is_known else seen.words

@@ -131,7 +131,7 @@ class OrderSearch:
                 return await self._narrowed(replace(found, is_different=True, failure=seen.failure), arrangement)
             found = replace(found, is_complete=found.is_complete and seen.is_known)
         if suite.unnamed:
-            return found.and_then(f"after tests with names that no call can contain: not tried ({suite.unnamed})")
+            return found.and_then(f"after {suite.unnamed} tests with names that a call cannot contain: not tried")
         return found
 
     async def _after(
@@ -159,13 +159,13 @@ class OrderSearch:
         except (OutOfTime, Unknown) as error:
             return replace(cut_short.and_then(self._ruled_out(arrangement, str(error))), left=self.left)
         if self.unknown:
-            found = cut_short.and_then(f"fewer tests may do: {self.unknown} smaller sets had no outcome")
+            found = cut_short.and_then(f"fewer tests may be enough: {self.unknown} smaller sets had no outcome")
         try:
             return await self._confirmed(found, smallest)
         except (OutOfTime, Unknown) as error:
             polluter = Polluter(smallest, self.effect, can_be_shown=True)
             why = str(error) or "no time"
-            unconfirmed = found.and_then(f"the tests that were found are not confirmed: {why}")
+            unconfirmed = found.and_then(f"the tests are not confirmed: {why}")
             return replace(unconfirmed, polluter=polluter, is_complete=False)
 
     async def _smallest(self, arrangement: Arrangement) -> tuple[str, ...]:
@@ -211,9 +211,9 @@ class OrderSearch:
         total = len(arrangement.before) or len(arrangement.files or ())
         left = self.left
         if len(left) == total:
-            return f"which of them: not found, {why or 'the time was over'}"
+            return f"which of them is not known: {why or 'the time was over'}"
         between = f"{label(left[0])} to {label(left[-1])}"
-        until = f"; more cannot be told ({why})" if why else " when the time was over"
+        until = f" ({why})" if why else " when the time was over"
         return f"{total - len(left)} of {total} ruled out{until}; left: {len(left)}, {between}"
 
     async def _confirmed(self, found: Order, smallest: tuple[str, ...]) -> Order:

@@ -63,7 +63,7 @@ def _check_one_test(target: Target) -> Target:
 
 def _check_ref(ref: str) -> str:
     if not ref.strip() or ref.startswith("-") or not ref.isprintable():
-        raise ValueError("must be a git ref, as main, v1.2, HEAD~3 or a1b2c3d")
+        raise ValueError("must be a git ref, for example main, v1.2, HEAD~3 or a1b2c3d")
     return ref
 
 
@@ -72,7 +72,7 @@ class InvestigateFailure(Arguments):
 
     node_id: Annotated[
         Annotated[NodeTarget, WrapValidator(_explain_name), AfterValidator(_check_one_test)],
-        Field(description="One test."),
+        Field(description="The failing test."),
     ]
     base: Annotated[
         Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_REF), AfterValidator(_check_ref)] | None,
@@ -83,7 +83,7 @@ class InvestigateFailure(Arguments):
         Field(description="How often to run it alone."),
     ] = DEFAULT_RUNS
     timeout: Annotated[
-        Seconds | None, Field(description="Seconds for all of it; what is known by then is the answer.")
+        Seconds | None, Field(description="Seconds for all of it; then it answers with what it knows.")
     ] = None
 
     @field_validator("base", "runs", "timeout", mode="before")
@@ -117,18 +117,20 @@ class Suspect(Shape):
 class Polluter(Shape):
     """The smallest set of tests that changes the outcome."""
 
-    node_ids: Annotated[list[str], Field(description="Files, if importing them is enough.")]
+    node_ids: Annotated[list[str], Field(description="Tests; or files, if importing them is enough.")]
     effect: Annotated[
         Literal["fails_after", "fails_without"], Field(description="The test fails after these, or without them.")
     ]
-    rerun: Annotated[dict[str, Any], Field(description="Arguments of execute_tests that show it.")]
+    rerun: Annotated[dict[str, Any], Field(description="Arguments of execute_tests that show the effect.")]
 
 
 class InvestigateResult(Shape):
     kind: Annotated[Kind, Field(description="pre_existing: it fails at the base too. passes: it does not fail here.")]
     confidence: Annotated[str, Field(description="high, medium or low, and why.")]
-    evidence: Annotated[list[str], Field(description="What was tried and what came out.")]
+    evidence: Annotated[list[str], Field(description="What was tried, and the outcome.")]
     suspects: Annotated[list[Suspect], Field(description="Most suspicious first.")]
-    polluter: Annotated[Polluter | None, Field(description="If it depends on other tests.")]
+    polluter: Annotated[
+        Polluter | None, Field(description="The tests that change its outcome, if kind is order_dependent.")
+    ]
     notices: Notices
     rerun: Annotated[dict[str, Any] | None, Field(description="Arguments that run the failure again.")]

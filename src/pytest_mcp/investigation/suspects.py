@@ -41,7 +41,7 @@ SHARE_OF_TIME = 0.4
 AT_IMPORT = 0.5
 MODULE = "<module>"
 _UNTRACED = "it could not be traced: the test, the project, coverage or a debugger traces by itself"
-_NOTHING_RAN = "it ran no Python code of the project but tests; native code and other processes are not traced"
+_NOTHING_RAN = "it ran no Python code of the project except tests; native code and other processes are not traced"
 
 # A frame of pytest's short style: path, line and function.
 _FRAME = re.compile(r"^(?=\S)(.*?):(\d{1,9}): in (.+)$", re.MULTILINE)

@@ -93,7 +93,7 @@ def test_what_was_cut_to_fit_is_said() -> None:
 
     assert (
         answer["message"].splitlines()[-1]
-        == f"Some of data was left out to fit the limit of {LEAST_REPLY_BYTES} bytes."
+        == f"Parts of data were left out to fit the limit of {LEAST_REPLY_BYTES} bytes."
     )
     assert "characters left out" in answer["data"]["stdout"]
     assert answer["data"]["partial"]["tests"][-1].endswith("entries left out ...]")

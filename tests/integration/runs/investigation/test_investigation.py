@@ -87,7 +87,7 @@ async def test_the_order_is_kept_whatever_addopts_do_to_it_and_a_call_that_canno
     found = await bench.investigate(node_id=VICTIM, runs=2)
 
     assert (found["kind"], found["polluter"]["node_ids"]) == ("order_dependent", ["test_a.py::test_pollutes"])
-    assert "polluter.rerun did not show it" in found["notices"][0]
+    assert "polluter.rerun does not show the effect" in found["notices"][0]
 
 
 def hash_seeds(bench: Workbench) -> dict[bool, int]:
@@ -215,7 +215,7 @@ async def test_where_it_fails_the_same_way_at_head_earlier_commits_are_tried(ben
     assert found.kind == kind
     assert re.sub(r" \([0-9a-f]{7}\)", "", found.evidence[-1]) == evidence
     is_same = uncommitted is not COMMENT
-    assert commits == 1 or found.evidence[2].startswith("nothing that it runs differs from HEAD (") == is_same
+    assert commits == 1 or found.evidence[2].startswith("the code that it runs is the same at HEAD (") == is_same
 
 
 @pytest.mark.parametrize("uncommitted", [{}, COMMENT], ids=["clean", "with a change without effect"])
@@ -248,7 +248,7 @@ async def test_what_the_base_imported_from_the_checkout_is_no_answer(bench: Work
     found = await at_the_base(bench)
 
     assert found.kind == "deterministic"
-    assert "nothing follows: it imported shop from" in found.evidence[-1]
+    assert "says nothing, because it imported shop from" in found.evidence[-1]
 
 
 async def test_a_package_that_the_environment_has_from_the_checkout_is_the_copys_at_the_base(bench: Workbench) -> None:
@@ -332,7 +332,7 @@ async def test_a_hang_is_told_with_its_place_and_running_out_of_time_is_an_answe
     assert found["kind"] == "hangs"
     assert place in found["confidence"]
     assert place in found["evidence"][1]
-    assert found["notices"] == ["The time was over before everything was tried; a larger timeout may tell more."]
+    assert found["notices"] == ["The time was over before everything was tried; a larger timeout may show more."]
 
 
 SWALLOWING = "import time\ndef wait():\n    try: time.sleep(600)\n    except: pass\n"
@@ -364,7 +364,7 @@ async def test_ranking_that_takes_too_long_does_not_delay_the_answer(
     is_answered.set()
 
     assert (found["kind"], found["evidence"][-1]) == ("deterministic", "suspects: not looked for, the time was over")
-    assert found["notices"] == ["The time was over before everything was tried; a larger timeout may tell more."]
+    assert found["notices"] == ["The time was over before everything was tried; a larger timeout may show more."]
 
 
 @pytest.mark.parametrize(
