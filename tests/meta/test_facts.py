@@ -16,10 +16,7 @@ from pytest_mcp.config import endpoint
 from pytest_mcp.config import model as config
 from pytest_mcp.process import start
 from pytest_mcp.python import query
-from pytest_mcp.report import budget
-from pytest_mcp.report.notices import warnings
-from pytest_mcp.report.notices import whole_run as notices
-from pytest_mcp.report.tracebacks import style
+from pytest_mcp.report import budget, example_style, notices, warning_notices
 from pytest_mcp.run import command, ledger
 from pytest_mcp.server import incoming, log_format
 from pytest_mcp.server.http import app as http
@@ -56,7 +53,7 @@ FACTS = [
     ("docs/clients.md", f"time limit of a run, {config.DEFAULT_TIMEOUT} s"),
     ("docs/command-line.md", f"at most {MAX_NODE_IDS:,} ids"),
     ("docs/command-line.md", f"to {budget.TEXT_CHARACTERS:,} characters"),
-    ("docs/command-line.md", f"to its last {word(style.CAPTURED_LINES)} lines"),
+    ("docs/command-line.md", f"to its last {word(example_style.CAPTURED_LINES)} lines"),
     ("docs/command-line.md", f"N up to {config.MOST_SHARDS:,}"),
     ("docs/decisions.md", f"## The time limit is {config.DEFAULT_TIMEOUT} seconds"),
     ("docs/decisions.md", f"for {word(query.QUESTION_SECONDS)} seconds at most"),
@@ -74,7 +71,7 @@ FACTS = [
     ("docs/http.md", f"less than {connection.LEAST_TAKEN // MIB} MiB in {connection.STALLED_SECONDS} s"),
     ("docs/logs.md", f"cut to {log_format.LONGEST_MESSAGE:,} characters"),
     ("docs/outcomes.md", f"the first {word(text.SHOWN_NAMES)} names"),
-    ("docs/outcomes.md", f"the {word(warnings.MOST_CATEGORIES)} most frequent categories"),
+    ("docs/outcomes.md", f"the {word(warning_notices.MOST_CATEGORIES)} most frequent categories"),
     ("docs/outcomes.md", f"more than {notices.LONG_RUN:.0f} s, and at most {word(notices.FEW_TESTS)} of its"),
     ("docs/outcomes.md", f"of its {word(notices.MANY_TESTS)} or more tests"),
     ("docs/reliability.md", f"`--timeout`, {config.DEFAULT_TIMEOUT} s by default"),

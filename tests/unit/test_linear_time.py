@@ -37,19 +37,20 @@ from pytest_mcp.report import (
     failures,
     grouping,
     no_result,
+    notices,
     places,
     pytest_output,
+    rendering,
     report,
     rerun,
+    selection,
     serialize,
     tokens,
+    warning_notices,
 )
 from pytest_mcp.report import discovery as listing
+from pytest_mcp.report.example_style import Style, reductions
 from pytest_mcp.report.failures import Failure
-from pytest_mcp.report.notices import selection, warnings
-from pytest_mcp.report.notices import whole_run as notices
-from pytest_mcp.report.tracebacks import rendering
-from pytest_mcp.report.tracebacks.style import Style, reductions
 from pytest_mcp.run import decode
 from pytest_mcp.run.events import (
     Event,
@@ -262,11 +263,13 @@ def error(said: str) -> CollectionError:
 
 def marked(said: str) -> object:
     run = execution([Marks([said, *said.split()], [said])], markers="slwo")
-    return selection.of_run(run)
+    return selection.selection_notices(run)
 
 
 def unselected(said: str) -> object:
-    return selection.of_run(execution(session(NothingSelected([said], [said], [said], 0, 1, [said]), selected=0)))
+    return selection.selection_notices(
+        execution(session(NothingSelected([said], [said], [said], 0, 1, [said]), selected=0))
+    )
 
 
 ADMITTING = endpoint.parse("127.0.0.1:0", token=None, token_file=None, allowed_hosts=None)
@@ -276,7 +279,7 @@ SCANNER = Scanner(Names(frozenset({"a"}), frozenset({"a.a"}), frozenset({"a"}), 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "causes.masked": lambda said: grouping.masked(said, said),
     "causes.group": lambda said: grouping.group([failed(said), failed(said + "x"), raised(said), raised(said + "x")]),
-    "cautions.of_run": lambda said: warnings.of_run(execution(told(said))),
+    "warning_notices": lambda said: warning_notices.warning_notices(execution(told(said))),
     "endpoint.admits": lambda said: (ADMITTING.admits_host(said), ADMITTING.admits_origin("http://" + said)),
     "expressions.check": checked,
     "failures.of_record": located,
@@ -288,7 +291,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "incoming.admitted": admit,
     "incoming.mended": lambda said: incoming.mended(said.encode("utf-8", "replace")),
     "mentions.scan": lambda said: SCANNER.scan(said.encode("utf-8", "replace"), "__init__.py"),
-    "notices.of_execution": lambda said: notices.of_execution(execution(told(said))),
+    "notices": lambda said: notices.execution_notices(execution(told(said))),
     "places.short": lambda said: (places.short(said), places.package(said), places.is_source(said)),
     "progress.words": lambda said: progress.words(ledger(Started(said))),
     "records.parse": lambda said: decode.parse(said.encode("utf-8", "replace")),
@@ -434,7 +437,7 @@ def test_a_pattern_walks_no_text_twice(name: str, said: str) -> None:
 WRITTEN_IN_PLACE = {
     "entries": "the name of the root, which the operator chose",
     "endpoint": "headers, of 16 KB at most; `endpoint.admits` above",
-    "targets_not_run": "one character, repeated",
+    "selection": "one character, repeated",
     "entry_words": "the path of the root, at the beginning of a word",
     "hatch": "one class of characters, repeated",
     "requirements": "one class of characters, repeated",

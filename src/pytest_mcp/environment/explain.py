@@ -30,7 +30,7 @@ from pytest_mcp.environment import hints, readiness
 from pytest_mcp.environment.attempt import Trial
 from pytest_mcp.environment.host import Surroundings
 from pytest_mcp.python.interpreter import Candidate, short
-from pytest_mcp.report.notices import whole_run as notices
+from pytest_mcp.report import notices
 from pytest_mcp.run.events import ImportedElsewhere, Portrait
 from pytest_mcp.run.ledger import Ledger
 
@@ -57,7 +57,7 @@ def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
     run, error = trial.run, trial.error
     ledger = Ledger() if run is None else run.ledger
     if run is not None and error is None:
-        standing, told, tests = readiness.of_survey(run, around), notices.of_discovery(run), _tests(ledger)
+        standing, told, tests = readiness.of_survey(run, around), notices.discovery_notices(run), _tests(ledger)
     else:
         assert error is not None
         standing, told, tests = readiness.of_failure(error, run, around), notices.above_root(ledger), None

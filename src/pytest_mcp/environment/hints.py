@@ -5,7 +5,7 @@ Pure: facts in, sentences out. Notices about the run itself are in `notices`.
 
 from pytest_mcp.environment.host import Surroundings, TemporaryFolder
 from pytest_mcp.python.members import Members
-from pytest_mcp.report.notices import memory
+from pytest_mcp.report import notices
 from pytest_mcp.run.events import Portrait
 
 # A run keeps its records and its output there.
@@ -18,7 +18,7 @@ def of_surroundings(around: Surroundings, portrait: Portrait | None, tests: int)
         *_shared_environment(around, portrait),
         *_temporary_folder(around.temporary),
         *_members(around.members),
-        *memory.of_setting(around.max_memory),
+        *notices.memory_setting(around.max_memory),
     ]
 
 

@@ -18,13 +18,12 @@ from pytest_mcp.api.results import (
     Omitted,
     TestResult,
 )
-from pytest_mcp.report import collection_errors, coverage, grouping, truncation
+from pytest_mcp.report import captured, collection_errors, coverage, grouping, rendering, truncation
+from pytest_mcp.report.example_style import CAPTURED_LINES, Style, reductions
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.report import RanTest, Report
 from pytest_mcp.report.tokens import Fits, ever_larger, limit
-from pytest_mcp.report.tracebacks import captured, rendering
-from pytest_mcp.report.tracebacks.style import CAPTURED_LINES, Style, reductions
 from pytest_mcp.text import cut_middle
 
 # How many causes have a line of their own, and how many of them an example; the others share one line.

@@ -12,9 +12,7 @@ from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import DiscoverTests
 from pytest_mcp.api.results import DiscoveredTest, DiscoverResult, FileTests, OmittedTests
 from pytest_mcp.process import additions
-from pytest_mcp.report import collection_errors, failures, truncation
-from pytest_mcp.report.notices import changes
-from pytest_mcp.report.notices import whole_run as notices
+from pytest_mcp.report import collection_errors, failures, notices, selection, truncation
 from pytest_mcp.report.tokens import Fits, limit
 from pytest_mcp.run.run import Run
 
@@ -54,7 +52,7 @@ def of_run(run: Run[DiscoverTests]) -> DiscoverResult:
 
 
 def _notices(run: Run[DiscoverTests]) -> list[str]:
-    return additions.made("notices", partial(notices.of_discovery, run), instead=[])
+    return additions.made("notices", partial(notices.discovery_notices, run), instead=[])
 
 
 def _module(node_id: str) -> str:
@@ -82,7 +80,7 @@ def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: in
 def of_no_changes(reach: Reach) -> DiscoverResult:
     """Of a call for the tests that a change can reach, where nothing changed: nothing is collected."""
     return DiscoverResult(
-        count=0, notices=[changes.nothing(reach)], collection_errors=[], tests=[], files=[], omitted=None
+        count=0, notices=[selection.nothing_changed(reach)], collection_errors=[], tests=[], files=[], omitted=None
     )
 
 

@@ -24,8 +24,7 @@ from pytest_mcp.api.errors import (
 from pytest_mcp.api.requests import Request
 from pytest_mcp.api.targets import PATTERN, SEE, Target
 from pytest_mcp.process.start import REPORT_LIMIT
-from pytest_mcp.report import failures, places, targets_not_run
-from pytest_mcp.report.notices import memory
+from pytest_mcp.report import failures, notices, places, selection
 from pytest_mcp.run.events import UsageFault
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.run import Asked_co, Run
@@ -173,7 +172,7 @@ def _stopped_itself(ledger: Ledger) -> bool:
 
 def lost_its_targets(run: Run[Asked_co]) -> bool:
     """Whether named targets did not run for no reported reason, as in xdist's workers without our plugin."""
-    return bool(targets_not_run.unexplained(run.request, run.ledger))
+    return bool(selection.unexplained(run.request, run.ledger))
 
 
 def lost_its_division(run: Run[Asked_co]) -> bool:
@@ -216,7 +215,7 @@ def _failed(run: Run[Asked_co], error_type: ErrorType, headline: str) -> Executi
         facts = replace(facts, stderr=_without_stack(facts.stderr))
     if error_type == "crash":
         facts = replace(facts, stdout=_without_runner(facts.stdout), stderr=_without_runner(facts.stderr))
-    lacking = memory.of_end(run) if error_type in _MAY_LACK_MEMORY else []
+    lacking = notices.lack_of_memory(run) if error_type in _MAY_LACK_MEMORY else []
     return ExecutionFailed(error_type, headline, facts, details=[*lacking, *_progress_lines(run.ledger, stack)])
 
 

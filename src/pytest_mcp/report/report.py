@@ -31,17 +31,15 @@ from pytest_mcp.report import (
     failures,
     grouping,
     json_report,
+    notices,
     pytest_output,
     rerun,
+    selection,
     shard,
-    targets_not_run,
 )
 from pytest_mcp.report.coverage import Measured
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
-from pytest_mcp.report.notices import changes
-from pytest_mcp.report.notices import shards as shard_notices
-from pytest_mcp.report.notices import whole_run as notices
 from pytest_mcp.report.rerun import Arguments
 from pytest_mcp.report.shard import Count, ShardFacts
 from pytest_mcp.report.verdict import NO_TESTS_COLLECTED, Evidence, of_run, verdict_of
@@ -181,7 +179,7 @@ class Report:
 def of_execution(run: Run[ExecuteTests], problem: CallError | None) -> Report:
     ledger, request = run.ledger, run.request
     has_result = problem is None
-    missed = bool(targets_not_run.missed(request, ledger)) or shard.missed(run)
+    missed = bool(selection.missed_targets(request, ledger)) or shard.missed(run)
     failed = [
         failures.of_record(record, run.environment.root)
         for record in ledger.completed
@@ -193,8 +191,8 @@ def of_execution(run: Run[ExecuteTests], problem: CallError | None) -> Report:
         evidence=of_run(ledger, run.exit, missed=missed, has_result=has_result),
         exit_code=run.exit.code if has_result else None,
         duration=ledger.ended.duration if ledger.ended else run.exit.duration,
-        share=shard_notices.of_run(run),
-        notices=additions.made("notices", bind(notices.of_execution, run, cut_short=not has_result), instead=[]),
+        share=shard.shard_notices(run),
+        notices=additions.made("notices", bind(notices.execution_notices, run, cut_short=not has_result), instead=[]),
         collection_errors=[failures.collection_error(event) for event in ledger.collection_failures],
         tests=[_tested(record, ledger) for record in ledger.completed],
         failures=failed,
@@ -225,7 +223,7 @@ def of_no_changes(reach: Reach, request: ExecuteTests, part: Shard | None) -> Re
     return Report(
         Evidence(is_empty=True),
         exit_code=NO_TESTS_COLLECTED,
-        notices=[changes.nothing(reach)],
+        notices=[selection.nothing_changed(reach)],
         coverage=coverage.nothing("nothing ran") if request.coverage else None,
         shard=None if part is None else shard.of_nothing(part, request),
     )

@@ -1,7 +1,4 @@
-"""What is known of one shard, so that a merge can tell whether all of them are there.
-
-Pure: a run or a shard in, facts out. The sentence about it is in `notices/shards.py`.
-"""
+"""What is known of one shard, so that a merge can tell whether all of them are there; and the notice on it."""
 
 import hashlib
 import json
@@ -71,3 +68,19 @@ def missed(run: Run[ExecuteTests]) -> bool:
 def _selection(request: ExecuteTests) -> str:
     chosen = json.dumps(rerun.same_selection(request), sort_keys=True)
     return hashlib.sha256(chosen.encode()).hexdigest()[:16]
+
+
+def shard_notices(run: Run[ExecuteTests]) -> list[str]:
+    """How much of the suite it is."""
+    if run.shard is None:
+        return []
+    name, divided = f"shard {run.shard.number} of {run.shard.of}", run.ledger.divided
+    if divided is None:
+        return [f"{name}: which tests belong to it is not known; not a run of the whole suite."]
+    share = f"{name}: {divided.tests} of {divided.total} tests"
+    if missed(run):
+        wrong = f"but pytest selected {run.ledger.selected} (does a plugin change the selection?)"
+        return [f"{share}, {wrong}; other shards may run the same tests, or some run in none."]
+    if divided.total and not divided.tests:
+        return [f"{share}: this shard is empty, because only {divided.files} files have tests; it is no failure."]
+    return [f"{share}; not a run of the whole suite."]

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.report import failures
+from pytest_mcp.report import failures, rendering
 from pytest_mcp.report.failures import Failure
-from pytest_mcp.report.tracebacks import rendering
 from pytest_mcp.run.events import Phase
 from tests.support.invented.records import frame, ledger, one_test, phase, raised, skipped, uncollected
 

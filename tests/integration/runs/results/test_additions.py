@@ -16,8 +16,7 @@ from pytest_mcp.config.model import History
 from pytest_mcp.history import recorder, remarks
 from pytest_mcp.page import document
 from pytest_mcp.process import additions
-from pytest_mcp.report import coverage
-from pytest_mcp.report.notices import whole_run
+from pytest_mcp.report import coverage, notices
 from pytest_mcp.server import app, mcp_app, progress
 from tests.support.git import git
 from tests.support.workbench import Workbench
@@ -53,7 +52,7 @@ ADDITIONS = {
     "what recorded runs say": Addition(remarks, "look", "recorded runs", {}),
     "page": Addition(document, "of_run", "page", {}),
     "coverage": Addition(coverage, "of_run", "coverage", {"coverage": "all"}),
-    "notices": Addition(whole_run, "of_execution", "notices", {}),
+    "notices": Addition(notices, "execution_notices", "notices", {}),
 }
 
 

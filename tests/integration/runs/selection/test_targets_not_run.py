@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.targets import Target
-from pytest_mcp.report.targets_not_run import Missed, missed, unrun
+from pytest_mcp.report.selection import MissedTarget, missed_targets, unrun
 from pytest_mcp.run.events import Event, TargetLeftOut, TargetsCompared
 from tests.support.invented.records import BOUNDS, absent, green, ledger, session
 from tests.support.workbench import NEWEST, PYTESTS, Workbench
@@ -81,7 +81,7 @@ def test_a_target_is_missed_exactly_if_none_of_it_ran_and_more_than_the_callers_
     events: list[Event] = [TargetLeftOut(name, 1, by) for name, by in told.items()]
     own = tuple(flag for name, flag in (("markers", "-m "), ("keywords", "-k ")) if name in asked)
 
-    found = missed(asking(*named, **asked), ledger(*events, TargetsCompared(), *green(*ran)))
+    found = missed_targets(asking(*named, **asked), ledger(*events, TargetsCompared(), *green(*ran)))
 
     expected = {
         name
@@ -96,14 +96,16 @@ def test_a_target_is_missed_exactly_if_none_of_it_ran_and_more_than_the_callers_
 def test_of_the_reasons_the_callers_own_are_not_told() -> None:
     told = ledger(TargetLeftOut("test_a.py", 2, ["-k x", "-m not slow"]), TargetsCompared(), *green("test_b.py::b"))
 
-    assert missed(asking("test_a.py", keywords="x"), told) == [Missed("test_a.py", 2, ("-m not slow",))]
+    assert missed_targets(asking("test_a.py", keywords="x"), told) == [MissedTarget("test_a.py", 2, ("-m not slow",))]
 
 
 def test_a_target_that_did_not_run_and_that_nobody_compared_is_missed_once_the_session_has_ended() -> None:
     stream = green("test_b.py::b")
 
-    assert missed(asking("test_a.py", "test_b.py"), ledger(*stream)) == [Missed("test_a.py", 0, ("unknown",))]
-    assert missed(asking("test_a.py", "test_b.py"), ledger(*stream[:-1])) == []
+    assert missed_targets(asking("test_a.py", "test_b.py"), ledger(*stream)) == [
+        MissedTarget("test_a.py", 0, ("unknown",))
+    ]
+    assert missed_targets(asking("test_a.py", "test_b.py"), ledger(*stream[:-1])) == []
 
 
 # --- with real projects ------------------------------------------------------------------------

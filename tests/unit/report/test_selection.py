@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.report.notices.selection import of_run
-from pytest_mcp.run.events import Deselected, Event, Marks, NothingSelected, Selected
+from pytest_mcp.api.reach import Reach
+from pytest_mcp.report.notices import execution_notices
+from pytest_mcp.report.selection import change_notices, selection_notices
+from pytest_mcp.run.events import Deselected, Event, Marks, NothingSelected, Selected, Unreached
 from tests.support.invented.records import discovery, ended, execution, green, session
 from tests.support.workbench import Workbench
 
@@ -23,7 +25,7 @@ def test_quick(): pass
 
 
 def sentences(*told: Event, **asked: Any) -> list[str]:
-    return of_run(execution(session(*told, selected=0, exit_status=5), code=5, **asked))
+    return selection_notices(execution(session(*told, selected=0, exit_status=5), code=5, **asked))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,7 @@ def test_tests_that_no_option_deselects_were_deselected_by_the_projects_code() -
 
 def test_that_there_was_nothing_to_select_is_said_in_both_tools() -> None:
     (executing,) = sentences()
-    (discovering,) = of_run(discovery([Selected(0), ended(5)], code=5))
+    (discovering,) = selection_notices(discovery([Selected(0), ended(5)], code=5))
 
     assert executing == discovering
     assert executing.startswith("No test was selected")
@@ -95,7 +97,7 @@ def test_what_there_was_instead_of_tests_is_said(known: NothingSelected, said: l
 def test_a_mark_that_no_test_has_and_that_is_not_registered_is_named(markers: str, unknown: list[str]) -> None:
     run = execution([Marks(registered=["slow"], used=["fast"]), *green(A)], markers=markers)
 
-    assert [sentence.split("'")[1] for sentence in of_run(run)] == unknown
+    assert [sentence.split("'")[1] for sentence in selection_notices(run)] == unknown
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_a_mark_that_no_test_has_and_that_is_not_registered_is_named(markers: st
     ],
 )
 def test_marks_that_are_close_in_any_case_are_suggested(asked: str, meant: str) -> None:
-    (sentence,) = of_run(execution([Marks(["slow"], ["fast", "DB"]), *green(A)], markers=asked))
+    (sentence,) = selection_notices(execution([Marks(["slow"], ["fast", "DB"]), *green(A)], markers=asked))
 
     assert sentence.endswith(meant)
 
@@ -264,7 +266,70 @@ async def test_under_xdist_a_filter_that_left_nothing_is_named_with_its_count_if
 
 
 def test_an_id_that_is_too_long_for_a_call_is_not_blamed_on_its_path() -> None:
-    (notice,) = of_run(execution(green(f"test_a.py::a[{'x' * 5000}]")))
+    (notice,) = selection_notices(execution(green(f"test_a.py::a[{'x' * 5000}]")))
 
     assert "more than 4,096 characters; leave out their parameters" in notice
     assert "symlink" not in notice
+
+
+# --- on `changed`: such an answer never reads like one about the whole suite ---
+
+HUB = "src/click/__init__.py imports every module"
+REACH = Reach("main", 5, ("a.py",), ("b.py",), hub=HUB)
+ONE = green("a.py::test_a")
+
+
+@pytest.mark.parametrize(
+    ("reach", "told", "sentence"),
+    [
+        (
+            REACH,
+            [Unreached(949)],
+            "changed since main: 1 of 950 tests can be reached (5 files changed); not a run of the whole suite.",
+        ),
+        (
+            replace(REACH, changed=1),
+            [Unreached(1)],
+            "changed since main: 1 of 2 tests can be reached (1 file changed); not a run of the whole suite.",
+        ),
+        (
+            replace(REACH, always=("tests/test_tool.py (starts processes)", "b.py (looks for files)")),
+            [Unreached(3)],
+            (
+                "changed since main: 1 of 4 tests can be reached (5 files changed); not a run of the whole suite."
+                " Every change reaches tests/test_tool.py (starts processes), b.py (looks for files)."
+            ),
+        ),
+        (REACH, [Unreached(0)], f"changed since main: everything, because {HUB}."),
+        (
+            replace(REACH, reason="uv.lock changed, and any test may use it"),
+            [Unreached(0)],
+            "changed since main: everything, because uv.lock changed, and any test may use it.",
+        ),
+        (
+            REACH,
+            [],
+            "changed since main: everything, because pytest-xdist's workers chose the tests themselves.",
+        ),
+    ],
+)
+def test_the_share_or_the_reason_is_said(reach: Reach, told: list[Unreached], sentence: str) -> None:
+    assert change_notices(replace(execution([*ONE, *told]), reach=reach)) == [sentence]
+
+
+def test_without_changed_nothing_is_said() -> None:
+    assert change_notices(execution(ONE)) == []
+
+
+def test_a_discovery_is_no_run() -> None:
+    (sentence,) = change_notices(replace(discovery([*ONE, Unreached(3)]), reach=REACH))
+
+    assert sentence.endswith("1 of 4 tests can be reached (5 files changed); not the whole suite.")
+
+
+def test_tests_that_cannot_be_reached_are_not_said_to_be_deselected_by_the_project() -> None:
+    run = execution(session(Deselected(7, None), Unreached(7), selected=0, exit_status=5), code=5, changed=True)
+
+    found = execution_notices(replace(run, reach=REACH))
+
+    assert found == ["changed since main: 0 of 7 tests can be reached (5 files changed); not a run of the whole suite."]

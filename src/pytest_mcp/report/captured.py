@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from pytest_mcp.report import places
+from pytest_mcp.report import frames, places
+from pytest_mcp.report.example_style import Style
 from pytest_mcp.report.failures import Failure, Section
-from pytest_mcp.report.tracebacks import frames
-from pytest_mcp.report.tracebacks.style import Style
 from pytest_mcp.run.exceptions import Frame, Raised
 from pytest_mcp.text import cut_middle
 

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.report import failures
-from pytest_mcp.report.tracebacks import rendering
-from pytest_mcp.report.tracebacks.style import Style
+from pytest_mcp.report import failures, rendering
+from pytest_mcp.report.example_style import Style
 from tests.support.invented.records import ledger, raised
 
 NODE = "tests/test_cart.py::test_total"

@@ -71,7 +71,7 @@ _KINDS = (
 )
 
 
-def of_run(run: Run[Request]) -> list[str]:
+def warning_notices(run: Run[Request]) -> list[str]:
     warnings = run.ledger.warnings_in_order
     told = {kind: [warned for warned in warnings if _is(kind, warned)] for kind in _KINDS} if warnings else {}
     notes = [_sentence(kind, found, run) for kind, found in told.items() if found]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from pytest_mcp.report import places
-from pytest_mcp.report.tracebacks.style import Style
+from pytest_mcp.report.example_style import Style
 from pytest_mcp.run.exceptions import Frame, Raised
 
 # How many of the project's frames have their statement, the innermost.

@@ -8,10 +8,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from pytest_mcp.report import grouping
+from pytest_mcp.report import captured, frames, grouping
+from pytest_mcp.report.example_style import Style
 from pytest_mcp.report.failures import ANNOUNCED, Failure, Part, Section, plain, told_group
-from pytest_mcp.report.tracebacks import captured, frames
-from pytest_mcp.report.tracebacks.style import Style
 from pytest_mcp.run.exceptions import Chain, Raised
 from pytest_mcp.text import cut_middle
 

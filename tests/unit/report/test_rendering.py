@@ -4,11 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.report import failures
-from pytest_mcp.report.tracebacks import rendering
-from pytest_mcp.report.tracebacks.frames import MOST_VARIABLES, VALUES_CHARACTERS, VARIABLE_CHARACTERS
-from pytest_mcp.report.tracebacks.rendering import TEXT_CHARACTERS
-from pytest_mcp.report.tracebacks.style import CAPTURED_LINES, Style, reductions
+from pytest_mcp.report import failures, rendering
+from pytest_mcp.report.example_style import CAPTURED_LINES, Style, reductions
+from pytest_mcp.report.frames import MOST_VARIABLES, VALUES_CHARACTERS, VARIABLE_CHARACTERS
+from pytest_mcp.report.rendering import TEXT_CHARACTERS
 from pytest_mcp.run.events import Phase
 from tests.support.invented.records import frame, ledger, phase, raised
 

@@ -1,8 +1,7 @@
 """How an exception group is shown: the group, then each of its members."""
 
-from pytest_mcp.report import failures
-from pytest_mcp.report.tracebacks import rendering
-from pytest_mcp.report.tracebacks.style import Style
+from pytest_mcp.report import failures, rendering
+from pytest_mcp.report.example_style import Style
 from tests.support.invented.records import frame, ledger, phase
 
 

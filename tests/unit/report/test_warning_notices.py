@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.report.notices.warnings import MOST_CATEGORIES, SHOWN_MESSAGE, of_run
+from pytest_mcp.report.warning_notices import MOST_CATEGORIES, SHOWN_MESSAGE, warning_notices
 from pytest_mcp.run.events import Warned
 from pytest_mcp.run.ledger import KEPT_WARNINGS
 from tests.support.invented.records import discovery, execution, green
@@ -23,7 +23,7 @@ def warned(category: str, message: str = "x", **told: Any) -> Warned:
 
 
 def sentences(*warnings: Warned, **asked: Any) -> list[str]:
-    return of_run(execution([*warnings, *green(A)], **asked))
+    return warning_notices(execution([*warnings, *green(A)], **asked))
 
 
 def test_unknown_marks_are_named_once_each_with_the_first_place() -> None:
@@ -101,7 +101,7 @@ def test_warnings_of_further_categories_and_those_that_were_not_kept_are_counted
 
 def test_detail_full_lists_warnings_itself_but_a_discovery_never_does() -> None:
     assert sentences(OTHER, detail="full") == []
-    assert of_run(discovery([OTHER], detail="full")) == ["1 UserWarning, first at a.py:3: 'old'"]
+    assert warning_notices(discovery([OTHER], detail="full")) == ["1 UserWarning, first at a.py:3: 'old'"]
 
 
 # --- with real projects ------------------------------------------------------------------------
