@@ -32,34 +32,25 @@ def test_a_version_that_fits_may_be_published(checkout: Path) -> None:
     assert list(find_complaints("v1.2.3", "someone", root=checkout)) == []
 
 
-@pytest.mark.parametrize("tag", ["v1.2.4", "1.2.3", "v1.2.3-rc1", ""])
-def test_a_tag_that_is_not_the_version_may_not(checkout: Path, tag: str) -> None:
-    (complaint,) = find_complaints(tag, "someone", root=checkout)
+@pytest.mark.parametrize(
+    ("tag", "owner", "change", "named"),
+    [
+        pytest.param("v1.2.4", "someone", {}, "1.2.3", id="another version"),
+        pytest.param("1.2.3", "someone", {}, "1.2.3", id="no tag of a version"),
+        pytest.param("v1.2.3", "someone", {"CHANGELOG.md": "## 1.2.30\n"}, "CHANGELOG.md", id="change log"),
+        pytest.param("v1.2.3", "some", {}, "io.github.some/", id="the name space of somebody else"),
+        pytest.param("v1.2.3", "someone", {"README.md": "<!-- mcp-name: another -->\n"}, "README.md", id="readme"),
+    ],
+)
+def test_what_does_not_fit_is_named_and_may_not_be_published(
+    checkout: Path, tag: str, owner: str, change: dict[str, str], named: str
+) -> None:
+    for name, content in change.items():
+        (checkout / name).write_text(content, encoding="utf-8")
 
-    assert "1.2.3" in complaint
+    (complaint,) = find_complaints(tag, owner, root=checkout)
 
-
-def test_a_version_that_the_change_log_does_not_know_may_not(checkout: Path) -> None:
-    (checkout / "CHANGELOG.md").write_text("## 1.2.30\n", encoding="utf-8")
-
-    (complaint,) = find_complaints("v1.2.3", "someone", root=checkout)
-
-    assert "CHANGELOG.md" in complaint
-
-
-@pytest.mark.parametrize("owner", ["somebody", "some", "someone.else"])
-def test_a_name_in_the_space_of_somebody_else_may_not(checkout: Path, owner: str) -> None:
-    (complaint,) = find_complaints("v1.2.3", owner, root=checkout)
-
-    assert f"io.github.{owner}/" in complaint
-
-
-def test_a_readme_with_another_name_may_not(checkout: Path) -> None:
-    (checkout / "README.md").write_text("<!-- mcp-name: io.github.someone/pytest-mcp-server2 -->\n", encoding="utf-8")
-
-    (complaint,) = find_complaints("v1.2.3", "someone", root=checkout)
-
-    assert "README.md" in complaint
+    assert named in complaint
 
 
 def test_the_version_that_is_read_is_the_one_of_the_package() -> None:

@@ -1,0 +1,247 @@
+"""The benchmarks measure what they say: statistics, truth checks, mutants, evidence; and their documents are fresh."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from bench import polluters, report, results, suspects, tokens
+from bench.measures import OURS, PYTEST
+from bench.polluters import plant
+from bench.polluters import report as polluters_report
+from bench.polluters import results as polluters_results
+from bench.rounds import Rounds, Spread, race
+from bench.suspects import report as suspects_report
+from bench.suspects import results as suspects_results
+from bench.suspects.truth import function_at
+from bench.tokens import answers, projects, truth
+from bench.tokens import report as tokens_report
+from bench.tokens import results as tokens_results
+from bench.tokens.__main__ import ENVIRONMENT
+from bench.tokens.projects import Project
+from bench.tokens.real import command as real
+from bench.tokens.real import evidence, mutants, mutation, pairs
+from bench.tokens.real.libraries import LIBRARIES, pins
+from bench.tokens.rows import MISSING, ROWS
+from tests.support.paths import ROOT
+
+Change = Callable[[Any], object]
+# A server, its start and four runs take a few seconds; this only ends a benchmark that hangs.
+LONGEST_TRIAL = 120
+# The rows that are asked of something else than execute_tests, or refused.
+UNEXECUTED = ("missing-id", "listed", "counted", "explained", "tools")
+
+
+@pytest.mark.parametrize(
+    ("file", "write"),
+    [
+        (report.FILE, lambda: report.document(results.load())),
+        (tokens_report.FILE, lambda: tokens_report.document(tokens_results.load(), real.document())),
+        (suspects_report.FILE, lambda: suspects_report.document(suspects_results.load())),
+        (polluters_report.FILE, lambda: polluters_report.document(polluters_results.load())),
+    ],
+    ids=[module.__name__ for module in (results, tokens, suspects, polluters)],
+)
+def test_a_document_is_what_its_saved_results_say(file: Path, write: Callable[[], str]) -> None:
+    """After a change of words: `python -m bench --render`, and the same for `bench.tokens`."""
+    assert file.read_text(encoding="utf-8") == write()
+
+
+def test_the_ratio_is_the_median_of_the_ratios_of_each_round_and_not_of_the_medians() -> None:
+    rounds = Rounds({OURS: [1.0, 3.0, 8.0], PYTEST: [2.0, 12.0, 8.0]})
+
+    assert rounds.ratio(OURS, PYTEST) == Spread(median=0.5, low=0.375, high=0.75)
+
+
+def test_variants_take_turns_in_moving_order_and_the_first_round_is_not_counted() -> None:
+    clock: list[str] = []
+
+    def ticking(name: str) -> float:
+        clock.append(name)
+        return len(clock)
+
+    rounds = race({"a": lambda: ticking("a"), "b": lambda: ticking("b")}, rounds=2, before=lambda: clock.append("-"))
+
+    assert "".join(clock) == "-a-b-b-a-a-b"
+    assert rounds == Rounds({"a": [8, 10], "b": [6, 12]})
+
+
+def test_a_row_can_be_measured_with_the_real_server_and_a_trial_keeps_nothing() -> None:
+    before = [path.read_bytes() for path in (results.FILE, report.FILE)]
+
+    done = subprocess.run(
+        [sys.executable, "-m", "bench", "--trial", "one-test"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST_TRIAL,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert [path.read_bytes() for path in (results.FILE, report.FILE)] == before
+
+
+@pytest.mark.parametrize("name", ["one-failing", "missing-id"])
+def test_the_real_server_is_asked_and_what_it_says_is_true(tmp_path: Path, name: str) -> None:
+    subject = ROWS[name].subject()
+
+    answer = answers.ask(subject.question, ENVIRONMENT.python, subject.project.write(tmp_path / "shop"))
+
+    assert subject.truth(answer) == []
+
+
+def executed(project: Project) -> Any:
+    """A right answer, as short as can be: the first failure alone with its cause, the others in one group."""
+    numbers = {name: getattr(project, name) for name in ("passed", "failed", "skipped", "errors")}
+    causes = [f"{cause.words} in {cause.file}" for cause in project.causes]
+    message = "\n".join([*causes, *(f"E     {line}" for line in project.diff)])
+    others = project.failed + project.errors - 1
+    group = {"count": others, "message": message, "location": None, "example": None, "node_ids": []}
+    failure = {"node_id": "", "outcome": "failed", "duration": 0.1, "message": "", "traceback": ""}
+    uncollected = [
+        {"file": it.file, "line": it.line, "error_type": it.error_type, "message": it.cause, "traceback": None}
+        for it in project.uncollected
+    ]
+    return {
+        "verdict": "failed" if project.exit_code else "passed",
+        "exit_code": project.exit_code,
+        "summary": {"total": sum(numbers.values()), **numbers, "duration": 0.1},
+        "notices": [],
+        "collection_errors": [{**error, "also": 0} for error in uncollected],
+        "failure_groups": [group] if causes else [],
+        "tests": [failure] if causes else [],
+        "rerun": None,
+        "text_output": "",
+        "json_report": None,
+        "omitted": {"passed": project.passed, "hint": "raise max_tokens"} if causes else None,
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in ROWS if name not in UNEXECUTED])
+def test_a_right_answer_is_not_complained_of(name: str) -> None:
+    subject = ROWS[name].subject()
+
+    assert subject.truth(executed(subject.project)) == []
+
+
+def without(words: str) -> Change:
+    def leave_out(answer: Any) -> None:
+        answer["failure_groups"][0]["message"] = answer["failure_groups"][0]["message"].replace(words, "")
+
+    return leave_out
+
+
+@pytest.mark.parametrize(
+    ("row", "change"),
+    [
+        pytest.param("passing", lambda it: it.update(verdict="failed"), id="verdict"),
+        pytest.param("passing", lambda it: it.update(exit_code=5), id="exit code"),
+        pytest.param("passing", lambda it: it["summary"].update(passed=199), id="count"),
+        pytest.param("passing", lambda it: it.pop("json_report"), id="key"),
+        pytest.param("mixed", lambda it: it.update(omitted=None), id="silent omission"),
+        pytest.param("mixed", lambda it: it.update(tests=[]), id="failure without a group"),
+        pytest.param("mixed", lambda it: it["failure_groups"][0].update(example=0), id="failure counted twice"),
+        pytest.param("mixed", lambda it: it.update(failure_groups=[]), id="groups"),
+        pytest.param("mixed", without("the warehouse does not answer"), id="fixture's cause"),
+        pytest.param("mixed", without("'discount': 5,"), id="line of the diff"),
+        pytest.param("noisy", without("not what was reserved"), id="one cause of twelve"),
+        pytest.param("deep", without("shop/feeds.py"), id="place of a cause"),
+        pytest.param("uncollected", lambda it: it["collection_errors"].pop(), id="file"),
+        pytest.param("uncollected", lambda it: it["collection_errors"][0].update(line=1), id="line"),
+        pytest.param("uncollected", lambda it: it["collection_errors"][1].update(message="no"), id="cause"),
+        pytest.param("uncollected", lambda it: it.update(verdict="passed"), id="green though not collected"),
+    ],
+)
+def test_a_wrong_answer_is_complained_of(row: str, change: Change) -> None:
+    subject = ROWS[row].subject()
+    answer = executed(subject.project)
+
+    change(answer)
+
+    assert subject.truth(answer) != []
+
+
+def test_a_list_that_is_not_whole_is_wrong_and_so_is_one_of_other_tests() -> None:
+    project = projects.passing(30)
+    keys = ("module", "class", "function", "file", "line")
+    tests = [{"node_id": node_id, **dict.fromkeys(keys)} for node_id in project.node_ids]
+    whole = {"count": 30, "notices": [], "collection_errors": [], "tests": tests, "files": [], "omitted": None}
+    judge = truth.of_listing(project)
+
+    assert judge(whole) == []
+    assert judge({**whole, "tests": tests[1:]}) != []
+    assert judge({**whole, "tests": [{**tests[0], "node_id": MISSING}, *tests[1:]]}) != []
+    assert judge({**whole, "count": 29}) != []
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a < b", {("comparison", "a <= b")}),
+        ("(a) and (b)", {("boolean", "(a) or (b)")}),
+        ("(a) - b", {("arithmetic", "(a) + b")}),
+        ("a[0]", {("constant", "a[1]")}),
+        ("b if a else c", {("condition", "b if (not (a)) else c")}),
+        ("def f(): return g", {("return", "def f(): return None")}),
+        ("f(a, b, c)", {("arguments", "f(b, a, c)")}),
+        ("f(*a, b)", set()),
+    ],
+)
+def test_each_operator_changes_one_line(source: str, expected: set[tuple[str, str]]) -> None:
+    assert {(edit.operator, edit.after) for edit in mutation.edits(source)} == expected
+
+
+def test_every_kept_bug_is_one_of_a_pinned_library() -> None:
+    kept = mutants.load()
+
+    assert {mutant.library for mutant in kept} == set(LIBRARIES)
+    assert all(mutant.version == pins()[mutant.library] for mutant in kept)
+    assert len({mutant.name for mutant in kept}) == len(kept)
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "missing"),
+    [
+        ("assert 1 == 2", "E       assert 1 == 2", []),
+        ("assert 1 == 2", "assert 1 ==\n2", ["assert 1 == 2"]),
+        ("assert {'a': 2, 'b':...} == 3", "assert {'a': 2, 'b': 1, 'c': 4} == 3", []),
+        ("<A at 0x7f12>", "<A at 0x…>", []),
+        ("in /tmp/pytest-of-me/pytest-7/a.sql", "in /tmp/pytest-of-me/pytest-8/a.sql", []),
+        ("+ 1", "a + 1 > 3", ["+ 1"]),
+    ],
+)
+def test_a_line_is_whole_when_one_line_of_a_text_has_it(line: str, text: str, missing: list[str]) -> None:
+    assert evidence.missing([line], text) == missing
+
+
+def test_a_pair_is_merged_when_one_group_has_failures_of_both_bugs() -> None:
+    causes = pairs.known_causes({"one": {"a", "b", "both"}, "two": {"c", "both"}})
+    mixed = {"count": 4, "message": "m", "example": 0, "node_ids": ["c", "both"]}
+    shown = {"node_id": "b", "outcome": "failed", "message": "", "traceback": ""}
+
+    judged = pairs.judged("x", {"tests": [shown], "failure_groups": [mixed], "collection_errors": []}, causes)
+
+    assert (causes, judged.merged) == ({"a": "one", "b": "one", "c": "two"}, ("m",))
+
+
+def test_the_function_with_a_bug_is_the_innermost_around_its_line() -> None:
+    source = "def outer(a=2):\n    def inner():\n        return 3\n    return 4\nclass Shop:\n    price = 5\n"
+
+    found = [function_at(source, line) for line in (1, 3, 4, 6)]
+
+    assert found == ["<module>", "outer.<locals>.inner", "outer", "<module>"]
+
+
+def test_a_test_is_planted_beside_the_others_which_stay() -> None:
+    source = "import pytest\n\ndef test_a(): pass\n\nclass TestShop:\n    def test_b(self): pass\n"
+    leak = plant.container("shop", "PRICES")
+
+    for seed in range(10):
+        planted = plant.planted(source, leak, Random(seed))
+        assert plant.PLANTED in planted
+        assert [line for line in source.splitlines() if line not in planted.splitlines()] == []
