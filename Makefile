@@ -25,7 +25,7 @@ lint: $(INSTALLED)
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/python scripts/generate_docs.py --check
-	@$(BIN)/python scripts/generate_figures.py --check
+	@$(BIN)/python scripts/generate_tables.py --check
 
 types: $(INSTALLED)
 	@echo "== types"
@@ -163,7 +163,7 @@ polluters: $(INSTALLED)
 
 docs: $(INSTALLED)
 	@$(BIN)/python scripts/generate_docs.py
-	@$(BIN)/python scripts/generate_figures.py
+	@$(BIN)/python scripts/generate_tables.py
 
 # Records docs/demo.svg, the film in the README, from calls of a real server.
 recording: $(INSTALLED)

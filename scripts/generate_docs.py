@@ -7,6 +7,7 @@ A changed schema is a changed promise to clients; it shows in the diff of the sn
 import asyncio
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +25,16 @@ ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "tools.md"
 SNAPSHOT = ROOT / "src" / "pytest_mcp" / "server" / "snapshot.json"
 HISTORY_SNAPSHOT = SNAPSHOT.with_name("snapshot_history.json")
-NONE = "-"
 TOOLS_BY_NAME = {tool.name: tool for tool in (*TOOLS, test_history())}
 
 INTRODUCTION = """\
 # The tools
 
-This file is generated from the models in `src/pytest_mcp` by `make docs`.
+Generated from the models in `src/pytest_mcp` by `make docs`.
 
-Every parameter except `node_id` of `investigate_failure` and `about` of `test_history` is optional. `null` means the
-same as leaving it out. A server has `test_history` only if it was started with `--history`.
-Unknown parameters are refused. A number in a string (`"60"`), a number without a fraction (`60.0`) and one string for
-a list are taken as meant, because some clients send them; every other value of a wrong type is refused.
+Only `node_id` of `investigate_failure` and `about` of `test_history` are required; `null` means the same as leaving a
+parameter out. Unknown parameters are refused. A number in a string (`"60"`), a number without a fraction (`60.0`) and
+one string for a list are taken as meant; every other value of a wrong type is refused.
 Every key of an answer is always present, in this order, unless it says when it is there; a missing value is `null`.
 """
 
@@ -121,7 +120,7 @@ def snapshot(eras: Eras) -> Schema:
 def generated(eras: Eras, with_history: Eras) -> dict[Path, str]:
     """Every derived file with its content."""
     newest = next(reversed(with_history["stateless"].values()))
-    reference = "\n".join([INTRODUCTION, *map(section, newest["tools/list"]["tools"])])
+    reference = "\n".join([INTRODUCTION, *sections(newest["tools/list"]["tools"])])
     added = as_json(added_tool(eras, with_history))
     return {REFERENCE: reference, SNAPSHOT: as_json(snapshot(eras)), HISTORY_SNAPSHOT: added}
 
@@ -146,38 +145,53 @@ def as_json(value: Schema) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
-def section(tool: Schema) -> str:
-    hints = ", ".join(f"`{name}: {json.dumps(value)}`" for name, value in tool["annotations"].items())
-    parameters = parameter_table(tool["inputSchema"], TOOLS_BY_NAME[tool["name"]].request)
+def sections(tools: list[Schema]) -> Iterator[str]:
+    """A parameter or a part of an answer that several tools have alike is described where it comes first."""
+    described: dict[str, Schema] = {}
+    for tool in tools:
+        yield section(tool, described)
+
+
+def section(tool: Schema, described: dict[str, Schema]) -> str:
     answer = TOOLS_BY_NAME[tool["name"]].answer_schema
-    parts = [f"## {tool['name']}", f"**{tool['title']}.** {tool['description']}", f"Hints: {hints}."]
-    parts += ["### Parameters", parameters, "### Answer", result_table(answer)]
-    for name, shape in answer.get("$defs", {}).items():
-        words = " ".join(filter(None, [f"`{name}`:", shape.get("description")]))
-        parts += [words, result_table(shape)]
+    shapes = {name: shape for name, shape in answer.get("$defs", {}).items() if described.get(name) != shape}
+    hints = ", ".join(name for name, value in tool["annotations"].items() if value)
+    example = code(json.dumps(tool["inputSchema"]["examples"][0]))
+    parts = [
+        f"## {tool['name']}",
+        tool["description"],
+        f"Hints: {hints}. Example: {example}",
+        parameter_table(tool, described),
+        "The answer:\n\n" + "\n".join(f"- {key(*each)}" for each in answer["properties"].items()),
+        *(shape_line(name, shape) for name, shape in shapes.items()),
+    ]
+    described |= shapes
     return "\n\n".join(parts) + "\n"
 
 
-def parameter_table(schema: Schema, request: type[Arguments]) -> str:
-    rows = [
-        [
-            f"`{name}`",
-            type_of(entry),
-            limits(entry),
-            code(json.dumps(entry["default"])) if "default" in entry else "unset",
-            entry["description"],
-            pytest_option(name, entry, request),
-        ]
-        for name, entry in schema["properties"].items()
-    ]
-    example = json.dumps(schema["examples"][0])
-    head = ["parameter", "type", "limits", "default", "what it means", "pytest option"]
-    return f"Example: {code(example)}\n\n{table(head, rows)}"
+def parameter_table(tool: Schema, described: dict[str, Schema]) -> str:
+    rows, same = [], []
+    for name, entry in tool["inputSchema"]["properties"].items():
+        if described.get(f"parameter {name}") == entry:
+            same.append(code(name))
+            continue
+        described[f"parameter {name}"] = entry
+        default = f"default {code(json.dumps(entry['default']))}" if "default" in entry else ""
+        option = pytest_option(name, entry, TOOLS_BY_NAME[tool["name"]].request)
+        meaning = f"{entry['description']} ({option})" if option else entry["description"]
+        rows.append([code(name), "; ".join(filter(None, [type_of(entry), limits(entry), default])), meaning])
+    above = f"\n\nAs above: {', '.join(same)}." if same else ""
+    return table(["parameter", "type", "meaning"], rows) + above
 
 
-def result_table(schema: Schema) -> str:
-    rows = [[f"`{name}`", type_of(entry), entry.get("description", "")] for name, entry in schema["properties"].items()]
-    return table(["key", "type", "what it is"], rows)
+def shape_line(name: str, shape: Schema) -> str:
+    keys = "; ".join(key(*each).removesuffix(".") for each in shape["properties"].items())
+    return f"{code(name)}: {' '.join(filter(None, [shape.get('description'), keys]))}."
+
+
+def key(name: str, entry: Schema) -> str:
+    description = entry.get("description")
+    return f"{code(name)} ({type_of(entry)})" + (f": {description}" if description else "")
 
 
 def type_of(schema: Schema) -> str:
@@ -201,7 +215,7 @@ def limits(schema: Schema) -> str:
         f"each {between(items, 'minLength', 'maxLength', ' characters')}" if items else "",
         code(schema["pattern"]) if "pattern" in schema else "",
     ]
-    return "; ".join(filter(None, said)) or NONE
+    return "; ".join(filter(None, said))
 
 
 def between(schema: Schema, lowest: str, highest: str, unit: str) -> str:
@@ -215,7 +229,7 @@ def pytest_option(name: str, schema: Schema, request: type[Arguments]) -> str:
     """The pytest option of a field: for each value of a boolean, or with the name in the place of a value."""
     flag = next((mark for mark in request.model_fields[name].metadata if isinstance(mark, Flag)), None)
     if flag is None:
-        return NONE
+        return ""
     if schema["type"] != "boolean":
         return code(flag.say(name.upper()) or "")
     said = {json.dumps(value): flag.say(value) for value in (True, False)}

@@ -1,12 +1,13 @@
-"""`python -m tests.external.programs [NAME ...]`: run them, keep what was seen, and write docs/clients.md."""
+"""`python -m tests.external.programs [NAME ...]`: run them, keep what was seen, and update docs/clients.md."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scripts import generate_tables
 from scripts.npm import NotFetched, prepare
-from tests.external.programs import records, report
+from tests.external.programs import records
 from tests.external.programs.programs import PROGRAMS
 from tests.external.programs.records import Entries, Entry
 from tests.external.programs.survey import surveyed, waited
@@ -18,15 +19,14 @@ def main(given: Sequence[str] | None = None) -> int:
     try:
         if options.patience:
             entries |= with_waits(entries, options.names or list(PROGRAMS), options.patience)
-        elif not options.render:
+        else:
             for name in options.names or PROGRAMS:
                 entries[name] = with_answers(entries.get(name), name)
     except NotFetched as error:
         sys.stderr.write(f"{error}\n")
         return 1
     records.save(entries)
-    report.write(entries)
-    return 0
+    return generate_tables.main([])
 
 
 def with_answers(before: Entry | None, name: str) -> Entry:
@@ -51,7 +51,6 @@ def parsed(given: Sequence[str] | None) -> argparse.Namespace:
         prog="python -m tests.external.programs", description="What programs show a model."
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these; there are {', '.join(PROGRAMS)}")
-    parser.add_argument("--render", action="store_true", help="run nothing; write the document again")
     parser.add_argument(
         "--patience", type=int, metavar="SECONDS", help="see how long each waits for an answer, and nothing else"
     )

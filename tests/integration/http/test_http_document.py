@@ -77,11 +77,3 @@ def test_the_log_has_the_start_the_call_with_its_client_and_the_stop(session: Se
     assert (call["message"], call["tool"], call["client"].partition("/")[0]) == ("call", "execute_tests", "curl")
     assert (stopping["message"], stopping["signal"], stopping["calls"]) == ("stopping", "SIGTERM", 0)
     assert stopped["message"] == "stopped"
-
-
-def test_the_client_entries_of_the_document_name_the_address_of_its_session() -> None:
-    url = f"http://127.0.0.1:{PORT}/mcp"
-    (entry,) = [json.loads(block) for block in re.findall(r"(?ms)^```json\n(.*?)^```", DOCUMENT)]
-
-    assert entry["mcpServers"]["pytest"]["url"] == url
-    assert f'url = "{url}"' in DOCUMENT

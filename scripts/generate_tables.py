@@ -1,13 +1,14 @@
-"""Write the measured figures into the documents: the size of answers, the time of calls, and estimates from them.
+"""Write the tables that stand in documents: what was measured, the operator's settings, the limits, the clients.
 
-Each table is between two comments that name it. `--check` writes nothing and fails if a table differs from the results
-of `make bench` and `make tokens`.
+Each table is between two comments that name it. `--check` writes nothing and fails if a table differs from the code, or
+from the saved results of `make bench`, `make tokens` and `make clients`.
 """
 
+import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from statistics import median
 
 # Python puts only the folder of a script on its path; `scripts` is a package of the folder above.
@@ -17,8 +18,20 @@ from bench import results as measured
 from bench.tokens import results as counted
 from bench.tokens.real import results as bugs
 from bench.tokens.real.evidence import Share
+from pytest_mcp.cli.setup.clients import CLIENTS
+from pytest_mcp.cli.setup.entries import entry, server_name
+from pytest_mcp.cli.setup.plan import Machine, Plan
+from pytest_mcp.config.model import DEFAULT_TIMEOUT, MAX_REPLY_BYTES
+from pytest_mcp.config.options import SETTINGS
+from pytest_mcp.process import start
+from pytest_mcp.report import budget
+from pytest_mcp.run import command, ledger
+from pytest_mcp.server import incoming
+from pytest_mcp.server.http import connection, guard
+from tests.external.programs import records, report
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+ROOT = Path(__file__).resolve().parent.parent
+KIB, MIB = 1024, 1024 * 1024
 
 SPEED = {
     "one-test": "one test, server warm",
@@ -49,20 +62,20 @@ OWN_SECONDS = (0.0, 0.05)
 
 
 def main(arguments: list[str]) -> int:
-    stale = [name for name in PARTS if filled(name) != (DOCS / name).read_text(encoding="utf-8")]
+    stale = [name for name in PARTS if filled(name) != (ROOT / name).read_text(encoding="utf-8")]
     if "--check" in arguments:
         for name in stale:
-            print(f"Out of date: docs/{name}; run `make docs`.", file=sys.stderr)
+            print(f"Out of date: {name}; run `make docs`.", file=sys.stderr)
         return 1 if stale else 0
     for name in stale:
-        (DOCS / name).write_text(filled(name), encoding="utf-8")
-        print(f"wrote docs/{name}")
+        (ROOT / name).write_text(filled(name), encoding="utf-8")
+        print(f"wrote {name}")
     return 0
 
 
 def filled(name: str, text: str | None = None) -> str:
     """The document, or this text of it, with new tables."""
-    text = text or (DOCS / name).read_text(encoding="utf-8")
+    text = text or (ROOT / name).read_text(encoding="utf-8")
     for part, write in PARTS[name].items():
         text = _replaced(text, part, write(), name)
     return text
@@ -73,8 +86,24 @@ def _replaced(text: str, part: str, content: str, name: str) -> str:
     pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
     text, count = pattern.subn(lambda _: f"{begin}{content}{end}", text)
     if count != 1:
-        raise SystemExit(f"docs/{name} must have one part {part!r} between {begin.strip()} and {end.strip()}")
+        raise SystemExit(f"{name} must have one part {part!r} between {begin.strip()} and {end.strip()}")
     return text
+
+
+def headline() -> str:
+    """The three figures of the README, each next to the shell's."""
+    warm = measured.load()["one-test"].measurement.figures
+    own, shell, _ = _pair(warm)
+    fixture = counted.load()["one-fixture"]
+    entries = list(bugs.load().mutants.values())
+    ours = sum(entry.tokens for entry in entries)
+    theirs = sum(entry.others["pytest -q"].tokens for entry in entries)
+    rows = [
+        ("one test, server running", own, shell),
+        (f"{COST['one-fixture']}, in tokens", f"{fixture.answer:,}", f"{fixture.printed['pytest -q']:,}"),
+        (f"{len(entries)} real bugs in libraries, in tokens", f"{ours:,}", f"{theirs:,}"),
+    ]
+    return table(("measured", "pytest-mcp", "`pytest -q` in a shell"), rows)
 
 
 def speed() -> str:
@@ -180,12 +209,100 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
 
 
+def settings() -> str:
+    rows = []
+    for setting in SETTINGS:
+        options = setting.argparse_options
+        value = options.get("metavar") or "|".join(options.get("choices", ()))
+        invocation = f"{setting.flag} {f'[{value}]' if options.get('nargs') == '?' else value}".strip()
+        help_text = setting.help % {"default": setting.default, "const": options.get("const")}
+        rows.append((f"`{invocation}`", help_text))
+    return table(("option", "what it does"), rows)
+
+
+def bounds() -> str:
+    message = f"{incoming.LONGEST // MIB} MiB, {incoming.MOST_VALUES:,} values, {incoming.DEEPEST} levels deep"
+    rows = [
+        ("time of a call", f"the call's `timeout` or `--timeout` ({DEFAULT_TIMEOUT} s); at most `--max-timeout`"),
+        ("runs at once", "`--max-runs`, by default the number of cores; the others wait in a queue"),
+        ("workers of a run", "the call's `workers`; at most `--max-workers`, by default the number of cores"),
+        ("memory of each process of a run", "`--max-memory`, by default none"),
+        ("an answer", f"the call's `max_tokens`, and `--max-reply-bytes` ({MAX_REPLY_BYTES // MIB} MiB) in any case"),
+        ("a message of a client", f"{message}; a larger one is answered with -32600 and never parsed"),
+        ("raw output of a run", f"{start.KEPT_OUTPUT // KIB} KiB from each end of each stream"),
+        ("one text of a failing test", f"{command.LEAST_TEXT:,} to {command.MOST_TEXT:,} characters, by `max_tokens`"),
+        ("all texts of a run's failures", f"{ledger.KEPT_TEXT // 10**6} million characters"),
+        ("`data.partial` of an error", f"{budget.PARTIAL_BYTES // MIB} MiB"),
+        ("the report file", f"{start.REPORT_LIMIT // MIB} MiB; then the run is ended"),
+    ]
+    return table(("what", "limit"), rows)
+
+
+def http_bounds() -> str:
+    body, all_bodies = guard.LARGEST_BODY // MIB, guard.LARGEST_BODIES // MIB
+    stalled = f"{connection.LEAST_TAKEN // MIB} MiB in {connection.STALLED_SECONDS} s"
+    rows = [
+        ("headers of a request", f"{guard.LARGEST_HEADERS // KIB} KiB, there within {connection.HEADER_SECONDS} s"),
+        ("body of a request", f"{body} MiB, there within {guard.BODY_SECONDS} s; {all_bodies} MiB for all at once"),
+        ("connections", f"{connection.MOST_CONNECTIONS}; further ones get 503"),
+        ("an idle connection", f"{connection.IDLE_SECONDS} s"),
+        ("a client that does not read", f"disconnected if it reads less than {stalled}"),
+    ]
+    return table(("what", "limit"), rows)
+
+
+# A user with one project, on Linux.
+HOME = PurePosixPath("/home/you")
+PLAN = Plan(
+    machine=Machine("linux", HOME, {}),
+    root=Path(HOME) / "shop",
+    user=False,
+    remove=False,
+    portable=True,
+    confirmed="yes",
+    command=["pytest-mcp"],
+    flags=(),
+    limit=DEFAULT_TIMEOUT,
+)
+
+
+def client_files() -> str:
+    rows = []
+    for client in CLIENTS:
+        own = str(PLAN.machine.path(client.user[-1])).replace(str(HOME), "~")
+        rows.append((client.title, f"`{client.name}`", _code(client.project[-1:]), f"`{own}`"))
+    return table(("client", "typed as", "file in the project", "your own file, on Linux"), rows)
+
+
+def client_entries() -> str:
+    """Each different entry once, with the clients that get it."""
+    entries: dict[str, list[str]] = {}
+    for client in CLIENTS:
+        written = {server_name(client, PLAN, {}): entry(client, PLAN, {})}
+        entries.setdefault(json.dumps({client.servers: written}), []).append(client.title)
+    return table(("client", "what is written"), [(", ".join(names), f"`{text}`") for text, names in entries.items()])
+
+
+def _code(words: Sequence[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
 # document → the names of its tables, and what writes each
 PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
-    "answers.md": {"cost": cost},
-    "why.md": {"constructed": constructed, "bugs": real_bugs},
-    "speed.md": {"speed": speed},
-    "scale.md": {"parallel": parallel, "estimate": estimate},
+    "README.md": {"headline": headline},
+    "docs/answers.md": {"cost": cost},
+    "docs/why.md": {"constructed": constructed, "bugs": real_bugs},
+    "docs/speed.md": {"speed": speed},
+    "docs/scale.md": {"parallel": parallel, "estimate": estimate},
+    "docs/settings.md": {"settings": settings},
+    "docs/reliability.md": {"bounds": bounds},
+    "docs/http.md": {"bounds": http_bounds},
+    "docs/clients.md": {
+        "files": client_files,
+        "entries": client_entries,
+        "programs": lambda: report.programs(records.load()) + "\n",
+        "libraries": lambda: report.libraries() + "\n",
+    },
 }
 
 
