@@ -38,10 +38,10 @@ PROCESS_CALLS = {
 PURE = ["report", "api.expressions", "api.requests", "api.results", "api.errors", "run.command", "process.exit"]
 PURE += ["run.decode", "run.events", "run.exceptions", "run.ledger", "run.run"]
 PURE += ["page.content", "page.document", "page.failures", "investigation.page", "page.sections"]
-PURE += ["text", "server.incoming", "server.progress", "terminal.colours", "cli.exit_codes", "cli.progress_line"]
-PURE += ["history.answer", "investigation.result", "cli.annotations", "cli.render_run", "cli.render_discovery"]
+PURE += ["text", "server.incoming", "server.progress", "terminal.colours", "cli.exit_codes", "cli.render_run"]
+PURE += ["history.answer", "investigation.result"]
 PURE += ["cli.render_doctor", "history.terminal", "investigation.terminal"]
-PURE += ["cli.progress_log", "cli.setup.clients", "cli.setup.entry_words"]
+PURE += ["cli.setup.clients", "cli.setup.entry_words"]
 PURE += ["cli.setup.json_text", "cli.setup.toml_text"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "cli.loading", "terminal.output", "config", "process.signals", "server.fast_start"]

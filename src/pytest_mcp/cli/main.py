@@ -174,11 +174,11 @@ class _Parser(argparse.ArgumentParser):
 
     def _near(self, message: str) -> str:
         # Only for mistakes.
-        from pytest_mcp.cli import unknown_flags
+        from pytest_mcp.cli import pytest_flags
 
         unknown = message.removeprefix(_UNKNOWN).partition(" ")[0] if message.startswith(_UNKNOWN) else ""
         like_pytest = self.prog.endswith(LIKE_PYTEST)
-        return unknown_flags.advice(unknown, self._option_string_actions, like_pytest=like_pytest)
+        return pytest_flags.advice_on_unknown(unknown, self._option_string_actions, like_pytest=like_pytest)
 
 
 class _CommandParser(_Parser):

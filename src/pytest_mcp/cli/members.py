@@ -75,7 +75,7 @@ class _Ended:
 
 
 @dataclass
-class Members:
+class MemberRuns:
     """The parts of one request, and what is known of those that have ended."""
 
     request: ExecuteTests
@@ -160,7 +160,7 @@ class Members:
         error = report.problem
         if error is None:
             return _Ended(self._name(part), report)
-        lines = render_run.of_error(error, PLAIN)
+        lines = render_run.error_lines(error, PLAIN)
         gap = _gap(error, lines)
         whole = None if [gap] == [_NOT_RUN + line for line in lines] else "\n".join(lines)
         return _Ended(self._name(part), report, gap, whole, exit_codes.of_error(error))

@@ -1,12 +1,13 @@
 """pytest's own flags on `pytest-mcp run`, for the fingers of people who know them.
 
-In comes a parsed command line; out come tool arguments for the flags that have a parameter, and options for pytest
-for those that have none. Such options come from a person's command line only: no tool has a parameter for them. Each
-is one token that begins with an option of ours, and argparse has checked its value.
+Flags that have a parameter become arguments of the tool, others options of pytest. Such options come from a person's
+command line only: no tool has a parameter for them. Each is one token that begins with an option of ours, and argparse
+has checked its value. For flags that are not taken, the error says what to type instead.
 """
 
 import argparse
 import sys
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -17,6 +18,36 @@ STDIN = "-"
 # The dest of flags that become options of pytest.
 _PASSED_ON = "pytest_options"
 _STYLES = ("auto", "long", "short", "line", "native", "no")
+# Flags that are less alike than this have nothing to do with each other: --ignore and --no-spare.
+NEAR = 0.8
+
+_IN_ADDOPTS = "set it in addopts of the project's pytest settings"
+_IN_SETTINGS = "pytest reads the project's own settings file; change it there"
+_NO_DEBUGGER = "tests cannot read input here, so there is no debugger; use `python -m pytest` for that"
+
+# pytest's flags that `run` does not take.
+_INSTEAD: Mapping[tuple[str, ...], str] = {
+    ("--co", "--collect-only"): "`pytest-mcp discover` lists the tests",
+    ("--ignore", "--ignore-glob"): f"name the paths that are to run, or {_IN_ADDOPTS}",
+    ("--deselect",): f"leave tests out with -k 'not NAME', or {_IN_ADDOPTS}",
+    ("--pdb", "--pdbcls", "--trace"): _NO_DEBUGGER,
+    ("-W", "--pythonwarnings"): "set filterwarnings in the project's pytest settings",
+    ("-o", "--override-ini", "-c", "--config-file"): _IN_SETTINGS,
+    ("-r",): "-v lists every test with its outcome",
+    ("--sw", "--stepwise", "--sw-skip", "--stepwise-skip"): "use -x, and then -x --lf",
+    ("--nf", "--new-first"): "use --changed for the tests that changes can reach",
+    ("--rootdir",): "use --root",
+    ("--exitfirst",): "use -x",
+    ("--full-trace",): "use --tb=long",
+    ("--capture",): "only -s is taken",
+    ("--cov",): "did you mean --coverage?",
+    ("--fixtures", "--funcargs", "--setup-plan"): "use `python -m pytest` for that",
+    (
+        *("--basetemp", "--cache-clear", "--confcutdir", "--doctest-modules", "--import-mode", "--log-cli-level"),
+        *("--log-file", "--noconftest", "--pyargs", "--runxfail", "--setup-show", "--strict"),
+        *("--strict-config", "--strict-markers", "--randomly-seed"),
+    ): _IN_ADDOPTS,
+}
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -113,3 +144,15 @@ def _no_plugin(word: str) -> str:
     raise argparse.ArgumentTypeError(
         f"{word} is not taken, because plugins are the project's own choice; set `-p` in addopts of its settings"
     )
+
+
+def advice_on_unknown(word: str, known: Iterable[str], *, like_pytest: bool) -> str:
+    """What an error says of a flag that is not taken. For a command `like_pytest`, people type pytest's flags."""
+    flag = word.partition("=")[0] if word.startswith("--") else word[:2]
+    if like_pytest and (instead := [sentence for flags, sentence in _INSTEAD.items() if flag in flags]):
+        return f"; {instead[0]}"
+    from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
+
+    flags = [each for each in known if each.startswith("--")] if flag.startswith("--") else []
+    near = get_close_matches(flag, flags, n=1, cutoff=NEAR)
+    return f"; did you mean {near[0]}?" if near else ""

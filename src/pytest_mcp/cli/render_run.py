@@ -1,20 +1,14 @@
-"""The report of `pytest-mcp run`, with the most important lines last, where a terminal stops scrolling.
+"""The text of `pytest-mcp run`, with the most important lines last, where a terminal stops scrolling.
 
-Pure. The order: output of pytest that is nowhere else, listed tests without a failure, the failures that the answer
-shows (the most important cause last), files that could not be collected, notices, the command that runs the failures
-again, and one line with the verdict and the counts.
+The order: output of pytest that is nowhere else, listed tests without a failure, the failures that the answer shows
+(the most important cause last), files that could not be collected, notices, the command that runs the failures again,
+and one line with the verdict and the counts. In GitHub Actions, failures are annotations too. Pure.
 """
 
+import re
 from collections.abc import Iterator
 
-from pytest_mcp.api.errors import (
-    SHOWN_FAULTS,
-    CallError,
-    Fault,
-    InternalError,
-    InvalidParams,
-    RefusedByPytest,
-)
+from pytest_mcp.api.errors import SHOWN_FAULTS, CallError, Fault, InternalError, InvalidParams, RefusedByPytest
 from pytest_mcp.api.results import (
     CollectionError,
     Coverage,
@@ -27,8 +21,7 @@ from pytest_mcp.api.results import (
 from pytest_mcp.cli import typed_advice
 from pytest_mcp.report import collection_errors
 from pytest_mcp.report.report import Report
-from pytest_mcp.terminal.colours import RESET, Colour, Painter
-from pytest_mcp.terminal.lines import Lines, lines_of_notices, spaced
+from pytest_mcp.terminal.colours import RESET, Colour, Lines, Painter, lines_of_notices, spaced
 from pytest_mcp.text import cut_middle, safe, safe_line, safe_with_colour, span
 
 _VERDICTS: dict[Verdict, tuple[str, Colour]] = {
@@ -37,11 +30,13 @@ _VERDICTS: dict[Verdict, tuple[str, Colour]] = {
     "incomplete": ("incomplete", "yellow"),
     "no_tests": ("no tests", "yellow"),
 }
+# A place of a traceback, at the beginning of a line.
+_PLACE = re.compile(r"(?m)^([^\s:][^\n:]*+):(\d++)")
 # How a line of a traceback begins, and how it is shown.
 _LINE_COLOURS: dict[str, tuple[Colour, ...]] = {"E": ("red",), ">": ("bold",)}
 
 
-def of_run(
+def report_lines(
     report: Report, result: ExecuteResult, painter: Painter, *, again: str | None, by_detail: bool = True
 ) -> Lines:
     """`result` is what is shown of the report, `again` the command that runs the failures again.
@@ -52,8 +47,8 @@ def of_run(
         _printed(result.text_output, painter),
         [_not_failed(test) for test in result.tests if not _is_failed(test)],
         *_failures(result, painter),
-        *(of_collection_error(error, painter) for error in result.collection_errors),
-        of_coverage(result.coverage, painter) if result.coverage else [],
+        *(collection_error_lines(error, painter) for error in result.collection_errors),
+        _coverage(result.coverage, painter) if result.coverage else [],
         lines_of_notices(result.notices, painter),
         _left_out(result, painter, by_detail=by_detail),
         [f"To run the failures again: {safe_line(again)}"] if again else [],
@@ -76,7 +71,7 @@ def only_failures(result: ExecuteResult) -> ExecuteResult:
     return result.model_copy(update={"tests": [test for test in result.tests if _is_failed(test)]})
 
 
-def of_error(error: CallError, painter: Painter, message: str | None = None) -> Lines:
+def error_lines(error: CallError, painter: Painter, message: str | None = None) -> Lines:
     """`message` replaces that of the error."""
     if isinstance(error, InvalidParams | RefusedByPytest):
         return [painter.paint(safe_line(_fault(fault)), "bold", "red") for fault in error.faults[:SHOWN_FAULTS]]
@@ -93,7 +88,7 @@ def _fault(fault: Fault) -> str:
     return f"--{name.replace('_', '-')}: {typed_advice.in_flags(fault.details)}"
 
 
-def of_collection_error(error: CollectionError, painter: Painter) -> Lines:
+def collection_error_lines(error: CollectionError, painter: Painter) -> Lines:
     place = error.file if error.line is None else f"{error.file}:{error.line}"
     more = f" and {error.also} more" if error.also else ""
     traceback = collection_errors.without_machinery(error).traceback or ""
@@ -104,7 +99,7 @@ def of_collection_error(error: CollectionError, painter: Painter) -> Lines:
     ]
 
 
-def of_coverage(coverage: Coverage, painter: Painter) -> Lines:
+def _coverage(coverage: Coverage, painter: Painter) -> Lines:
     """The files with the most missed lines last."""
     rest = coverage.omitted
     more = [f"and {rest.lines} lines in {rest.files} more files; --detail tests lists more."] if rest else []
@@ -220,3 +215,34 @@ def _counts(report: Report) -> dict[str, int]:
 
 def _is_failed(test: TestResult) -> bool:
     return test.outcome in ("failed", "error")
+
+
+def annotations(result: ExecuteResult, prefix: str) -> list[str]:
+    """The shown failures as workflow commands of GitHub Actions, which shows them beside the lines of a pull request.
+
+    `prefix` leads from the top of the repository to the project's root: empty, or a folder with its slash.
+    https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+    """
+    made = []
+    for test in filter(_is_failed, result.tests):
+        file = test.node_id.partition("::")[0]
+        lines = [int(line) for place, line in _PLACE.findall(test.traceback or "") if place == file]
+        last = lines[-1] if lines else None
+        made.append(_annotation(prefix + file, last, test.node_id, test.message or test.outcome))
+    for error in result.collection_errors:
+        message = f"{error.error_type}: {error.message}"
+        made.append(_annotation(prefix + error.file, error.line, "not collected", message))
+    return made
+
+
+def _annotation(file: str, line: int | None, title: str, message: str) -> str:
+    place = [f"file={_property(file)}", *([f"line={line}"] if line else []), f"title={_property(title)}"]
+    return f"::error {','.join(place)}::{_data(safe(message))}"
+
+
+def _data(words: str) -> str:
+    return words.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(words: str) -> str:
+    return _data(safe_line(words)).replace(":", "%3A").replace(",", "%2C")

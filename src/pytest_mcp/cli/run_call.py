@@ -5,29 +5,19 @@ Every import here is loaded while the child starts. Targets with different envir
 
 import argparse
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from pytest_mcp import engine
+from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
-from pytest_mcp.cli import (
-    annotations,
-    exit_codes,
-    local_call,
-    page_file,
-    pytest_flags,
-    render_run,
-    tool_flags,
-    typed_advice,
-    typed_paths,
-)
+from pytest_mcp.cli import exit_codes, local_call, page_file, pytest_flags, render_run, tool_flags, typed_advice
 from pytest_mcp.cli.junit_file import JUnitFile
-from pytest_mcp.cli.local_call import ToolCommand
+from pytest_mcp.cli.local_call import CallOutcome, ToolCommand
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import Config
-from pytest_mcp.config.options import typed_flags
 from pytest_mcp.process.start import Waiting
 from pytest_mcp.python import by_environment, git_files
 from pytest_mcp.report import budget, report
@@ -37,8 +27,6 @@ from pytest_mcp.terminal.capabilities import Screen
 from pytest_mcp.terminal.output import show, show_on_stderr
 from pytest_mcp.tools import BY_NAME
 
-TOOL = BY_NAME["execute_tests"]
-
 
 def main(options: argparse.Namespace, config: Config, child: Waiting | None) -> int:
     config = config._replace(pytest_options=pytest_flags.for_pytest(options), outputs=_outputs(options))
@@ -47,42 +35,17 @@ def main(options: argparse.Namespace, config: Config, child: Waiting | None) -> 
         config = config._replace(default_timeout=config.max_timeout)
     if options.shard is not None:
         config = config._replace(shard=options.shard._replace(commit=git_files.head_commit(config.root)))
-    printing = _Printing(options, config.root)
     page = page_file.wanted(options)
     with JUnitFile.of(config.pytest_options) as junit:
-
-        def write_files(known: Report) -> int | None:
-            unwritten = junit.write()
-            if page is None:
-                return unwritten
-            origin = page_file.origin("run", tool_flags.arguments(options), options, config.root)
-            return page.write(known, origin, partial(page_file.of_run, config=config)) or unwritten
-
-        command = ToolCommand(
-            replace(TOOL, handler=partial(_execute, junit=junit)),
-            partial(_for_people, most_tokens=config.most_tokens),
-            printing.result,
-            exit_code=lambda known, _answer: exit_codes.of_report(known),
-            print_problem=printing.problem,
-            of_error=partial(report.of_no_run, part=config.shard),
-            as_json=_shard_line if config.shard is not None else None,
-            after=write_files,
-            runs_tests=True,
-            child=child,
-        )
-        return local_call.run(command, options, config)
+        tool = replace(BY_NAME["execute_tests"], handler=partial(_execute, junit=junit))
+        command = RunCommand(tool, options, config, child)
+        command.junit, command.page = junit, page
+        return local_call.run(command)
 
 
 def _outputs(options: argparse.Namespace) -> tuple[str, ...]:
     junit = Path(options.junitxml).expanduser() if options.junitxml is not None else None
     return tuple(str(Path.cwd() / path) for path in (junit, options.html) if path is not None)
-
-
-def _shard_line(known: Report) -> str:
-    # Few commands need it.
-    from pytest_mcp.report import shard_file  # noqa: PLC0415
-
-    return shard_file.to_json(known)
 
 
 async def _execute(request: ExecuteTests, project: Project, *, junit: JUnitFile) -> Report:
@@ -99,38 +62,58 @@ async def _execute(request: ExecuteTests, project: Project, *, junit: JUnitFile)
         parts = await members.instead_of_root(known.problem, request, project.config)
         if not parts:
             return known
-    return await members.Members(request, project, parts, junit, stand_for_root=known is not None).execute()
+    return await members.MemberRuns(request, project, parts, junit, stand_for_root=known is not None).execute()
 
 
-def _for_people(typed: Arguments, screen: Screen, *, most_tokens: int) -> Arguments:
-    return {"max_tokens": most_tokens, "color": screen.out.has_colours, **typed}
+class RunCommand(ToolCommand):
+    runs_tests = True
+    junit: JUnitFile
+    page: page_file.PageFile | None
 
+    def for_people(self, typed: Arguments, screen: Screen) -> Arguments:
+        return {"max_tokens": self.config.most_tokens, "color": screen.out.has_colours, **typed}
 
-@dataclass(frozen=True)
-class _Printing:
-    options: argparse.Namespace
-    root: Path
-
-    def result(self, known: Report, answer: ExecuteResult, screen: Screen) -> None:
+    def print_answer(self, known: Report, answer: ExecuteResult, screen: Screen) -> None:
         show("\n".join(self._lines(known, answer, screen)))
 
-    def problem(self, known: Report, request: ExecuteTests | None, screen: Screen, error: str) -> None:
+    def exit_code(self, known: Report, _answer: ExecuteResult) -> int:
+        return exit_codes.of_report(known)
+
+    def known_of(self, problem: CallError) -> Report:
+        return report.of_no_run(problem, part=self.config.shard)
+
+    def print_problem(self, known: Report, request: ExecuteTests | None, screen: Screen, text: str) -> None:
         """The error stands above the verdict, which is last as in every report."""
         if request is None or not known.has_begun:
-            show_on_stderr(error)
+            show_on_stderr(text)
             return
         partial_answer = budget.fit_execution(known, request, ceiling=budget.PARTIAL_BYTES)
         *lines, verdict = self._lines(known, partial_answer, screen)
         if lines:
             show("\n".join(lines))
-        show_on_stderr(error)
+        show_on_stderr(text)
         show(verdict)
 
+    def as_json(self, known: Report, outcome: CallOutcome) -> str:
+        if self.config.shard is None:
+            return super().as_json(known, outcome)
+        from pytest_mcp.report import shard_file  # noqa: PLC0415 - few commands need it
+
+        return shard_file.to_json(known)
+
+    def write_files(self, known: Report) -> int | None:
+        unwritten = self.junit.write()
+        if self.page is None:
+            return unwritten
+        origin = page_file.origin("run", tool_flags.arguments(self.options), self.settings, self.config.root)
+        return self.page.write(partial(page_file.run_page, known, origin, self.config)) or unwritten
+
     def _lines(self, known: Report, answer: ExecuteResult, screen: Screen) -> list[str]:
-        again = typed_paths.again(answer.rerun, typed_flags(self.options, os.environ), self.root)
-        answer = answer.model_copy(update={"notices": typed_advice.notices(answer.notices, self.root)})
-        annotated = annotations.of_run(answer, _prefix(self.root)) if os.environ.get("GITHUB_ACTIONS") else []
-        return [*annotated, *render_run.of_run(known, self._styled(known, answer), screen.out, again=again)]
+        root = self.config.root
+        answer = answer.model_copy(update={"notices": typed_advice.notices(answer.notices, root)})
+        annotated = render_run.annotations(answer, _prefix(root)) if os.environ.get("GITHUB_ACTIONS") else []
+        again = self.rerun_command(answer.rerun)
+        return [*annotated, *render_run.report_lines(known, self._styled(known, answer), screen.out, again=again)]
 
     def _styled(self, known: Report, answer: ExecuteResult) -> ExecuteResult:
         if self.options.quieter > self.options.louder:

@@ -1,13 +1,15 @@
-"""A tool's parameters as command-line flags, derived from the tool's schema.
+"""A tool's parameters as command-line flags, derived from its schema, and arguments as a person types them.
 
-In come a schema and a parsed command line; out come the arguments of a call, as an agent sends them. They are not
-checked here: they are validated like an agent's arguments, with the same messages. Standard library only: commands
-parse what is typed before they load anything else.
+Nothing is checked here: what is typed is validated like an agent's arguments, with the same messages. People type paths
+from the working directory, tools take them from the project's root. An id that does not exist in the working directory
+is one of the root, as in our reports. Standard library only: commands parse what is typed before they load the rest.
 """
 
 import argparse
+import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 Arguments = dict[str, Any]
@@ -28,15 +30,16 @@ def add_to(parser: argparse.ArgumentParser, tool: str, parameters: Schema) -> No
     """A flag for each parameter of this tool, and `--json`."""
     required = parameters.get("required", ())
     for name, schema in parameters["properties"].items():
-        dest = DEST_PREFIX + name
-        common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": _help(name, schema)}
+        dest, text = DEST_PREFIX + name, _help(name, schema)
         if schema.get("type") == "array":
-            parser.add_argument(dest, nargs="*", metavar=name.upper().removesuffix("S"), **common)
+            metavar = name.upper().removesuffix("S")
+            parser.add_argument(dest, nargs="*", metavar=metavar, default=argparse.SUPPRESS, help=text)
         elif name in required:
-            parser.add_argument(dest, metavar=name.upper(), help=common["help"])
+            parser.add_argument(dest, metavar=name.upper(), help=text)
         else:
             flags = [SHORT_FLAGS[name]] if name in SHORT_FLAGS else []
-            parser.add_argument(*flags, _flag(name), dest=dest, **common, **_kind(name, schema))
+            kind = _kind(name, schema)
+            parser.add_argument(*flags, _flag(name), dest=dest, default=argparse.SUPPRESS, help=text, **kind)
     parser.add_argument("--json", action="store_true", help=f"print the answer of {tool} as one line of JSON")
 
 
@@ -48,10 +51,8 @@ def add_page_flags(parser: argparse.ArgumentParser) -> None:
 
 def arguments(options: argparse.Namespace) -> Arguments:
     """Only what was typed: the model has the defaults."""
-    typed = {
-        name.removeprefix(DEST_PREFIX): value for name, value in vars(options).items() if name.startswith(DEST_PREFIX)
-    }
-    return {name: value for name, value in typed.items() if value != []}
+    typed = {name: value for name, value in vars(options).items() if name.startswith(DEST_PREFIX)}
+    return {name.removeprefix(DEST_PREFIX): value for name, value in typed.items() if value != []}
 
 
 def add_typed(options: argparse.Namespace, given: Arguments) -> None:
@@ -62,15 +63,14 @@ def add_typed(options: argparse.Namespace, given: Arguments) -> None:
 
 
 def as_typed(given: Arguments) -> list[str]:
-    """Arguments as they would be typed."""
+    """Arguments as they would be typed: lists without a flag, and first."""
     words = [word for value in given.values() if isinstance(value, list) for word in value]
-    return words + [_typed_flag(name, value) for name, value in given.items() if not isinstance(value, list)]
-
-
-def _typed_flag(name: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return _flag(name) if value else _flag(f"no_{name}")
-    return f"{_flag(name)}={value}"
+    for name, value in given.items():
+        if isinstance(value, bool):
+            words.append(_flag(name if value else f"no_{name}"))
+        elif not isinstance(value, list):
+            words.append(f"{_flag(name)}={value}")
+    return words
 
 
 def command(name: str, given: Arguments, settings: Sequence[str]) -> str:
@@ -78,13 +78,51 @@ def command(name: str, given: Arguments, settings: Sequence[str]) -> str:
     return shlex.join(["pytest-mcp", *settings, name, *as_typed(given)])
 
 
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
 def shortest(name: str) -> str:
     """How this parameter is typed."""
     return SHORT_FLAGS.get(name) or _flag(name)
+
+
+def from_root(given: Arguments, root: Path) -> Arguments:
+    """The same with paths that count from the root. Whether they may be used is decided in `api/targets.py`."""
+    return _with_paths(given, lambda word: _from_root(word, root))
+
+
+def rerun_command(rerun: Arguments | None, settings: Sequence[str], root: Path) -> str | None:
+    """The command that runs these paths of the root, as it has to be typed in the working directory."""
+    if rerun is None:
+        return None
+    return command("run", _with_paths(rerun, lambda word: typed_path(word, root)), settings)
+
+
+def typed_path(node_id: str, root: Path) -> str:
+    """The id itself, unless something else in the working directory has that name."""
+    if _from_root(node_id, root) == node_id:
+        return node_id
+    path, separator, selector = node_id.partition("::")
+    return f"{os.path.relpath(root / path)}{separator}{selector}"
+
+
+def _with_paths(given: Arguments, change: Callable[[str], str]) -> Arguments:
+    changed = dict(given)
+    for name in given.keys() & {"path", "node_id"}:
+        changed[name] = change(given[name])
+    if "node_ids" in given:
+        changed["node_ids"] = [change(word) for word in given["node_ids"]]
+    return changed
+
+
+def _from_root(word: str, root: Path) -> str:
+    path, separator, selector = word.partition("::")
+    here = Path(os.path.abspath(path))  # noqa: PTH100 - symlinks keep their own names, as in ids
+    if not path or not here.is_relative_to(root):
+        return word
+    counts_from_root = not os.path.lexists(here) and os.path.lexists(root / path)
+    return word if counts_from_root else f"{here.relative_to(root).as_posix()}{separator}{selector}"
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def _help(name: str, schema: Schema) -> str:
@@ -103,6 +141,12 @@ def _kind(name: str, schema: Schema) -> dict[str, Any]:
     return {"action": Once, "metavar": "|".join(_metavar(name, choice) for choice in choices)}
 
 
+def _metavar(name: str, schema: Schema) -> str:
+    if "enum" in schema:
+        return "{" + ",".join(schema["enum"]) + "}" if len(schema["enum"]) > 1 else str(schema["enum"][0])
+    return "N" if schema["type"] == "integer" else name.upper()
+
+
 class Once(argparse.Action):
     """Refuses a flag that was given before: to take the last one would leave out what the first one selects."""
 
@@ -113,9 +157,3 @@ class Once(argparse.Action):
             advice = "; write several paths without it" if self.dest == f"{DEST_PREFIX}path" else ""
             parser.error(f"{option} was given twice{advice}")
         setattr(namespace, self.dest, values)
-
-
-def _metavar(name: str, schema: Schema) -> str:
-    if "enum" in schema:
-        return "{" + ",".join(schema["enum"]) + "}" if len(schema["enum"]) > 1 else str(schema["enum"][0])
-    return "N" if schema["type"] == "integer" else name.upper()

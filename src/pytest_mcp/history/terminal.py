@@ -13,8 +13,7 @@ from pytest_mcp.history.answer import (
     HistoryResult,
     OneTest,
 )
-from pytest_mcp.terminal.colours import Colour, Painter
-from pytest_mcp.terminal.lines import Lines, lines_of_notices, spaced
+from pytest_mcp.terminal.colours import Colour, Lines, Painter, lines_of_notices, spaced
 from pytest_mcp.text import safe_line, span
 
 BARS = "▁▂▃▄▅▆▇█"

@@ -5,8 +5,7 @@ command that runs the failure again, and one line with the kind of failure and o
 """
 
 from pytest_mcp.investigation.result import KINDS_IN_WORDS, InvestigateResult, Kind, Polluter, Suspect
-from pytest_mcp.terminal.colours import Colour, Painter
-from pytest_mcp.terminal.lines import Lines, lines_of_notices, spaced
+from pytest_mcp.terminal.colours import Colour, Lines, Painter, lines_of_notices, spaced
 from pytest_mcp.text import safe_line
 
 _COLOURS: dict[Kind, Colour] = {"passes": "green", "inconclusive": "yellow"}

@@ -1,8 +1,4 @@
-"""What stdout and stderr can show: colours, a progress line, how many columns.
-
-In come the streams, the environment and the --color flag; out comes a `Screen`. What is shown on it is decided in
-`render_run`, `render_discovery` and `progress`.
-"""
+"""What stdout and stderr can show, by the streams, the environment and the --color flag."""
 
 import os
 import sys

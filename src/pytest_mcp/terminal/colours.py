@@ -1,12 +1,15 @@
-"""Colour text for a terminal, and count the columns that a text takes.
+"""Colour text for a terminal, count the columns that it takes, and lay out the lines of a report.
 
-Pure. Whether colours are used is decided in `terminal`. Text must be made safe before it is painted.
+Pure. Whether colours are used is decided in `capabilities`. Text must be made safe before it is painted.
 """
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from pytest_mcp.text import safe_line
+
+Lines = list[str]
 Colour = Literal["bold", "dim", "red", "green", "yellow", "cyan"]
 _CODES: dict[Colour, int] = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33, "cyan": 36}
 RESET = "\x1b[0m"
@@ -51,3 +54,13 @@ def _width(character: str) -> int:
     if unicodedata.category(character) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def lines_of_notices(notices: Sequence[str], painter: Painter) -> Lines:
+    return [f"{painter.paint('note:', 'yellow')} {safe_line(notice)}" for notice in notices]
+
+
+def spaced(blocks: Sequence[Lines]) -> Lines:
+    """An empty line between two blocks."""
+    not_empty = [block for block in blocks if block]
+    return [line for index, block in enumerate(not_empty) for line in ([""] if index else []) + block]

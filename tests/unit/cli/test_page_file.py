@@ -2,12 +2,13 @@
 
 import os
 import webbrowser
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
-from pytest_mcp.cli.page_file import PageFile
+from pytest_mcp.cli.page_file import PageFile, report_page
 from pytest_mcp.report.report import of_no_run
 from pytest_mcp.terminal.output import UNWRITTEN
 from tests.support.page.pages import ORIGIN
@@ -21,7 +22,7 @@ def test_a_page_replaces_the_file_that_a_link_leads_to(tmp_path: Path) -> None:
     real.chmod(0o600)
     link.symlink_to(real)
 
-    assert PageFile(link, opens=False).write(ERROR, ORIGIN) is None
+    assert PageFile(link, opens=False).write(partial(report_page, ERROR, ORIGIN)) is None
 
     assert link.is_symlink()
     assert real.read_text(encoding="utf-8").startswith("<!doctype html>")
@@ -32,7 +33,7 @@ def test_a_page_replaces_the_file_that_a_link_leads_to(tmp_path: Path) -> None:
 def test_a_device_is_written_to_and_not_replaced() -> None:
     before = Path(os.devnull).stat().st_mode
 
-    assert PageFile(Path(os.devnull), opens=False).write(ERROR, ORIGIN) is None
+    assert PageFile(Path(os.devnull), opens=False).write(partial(report_page, ERROR, ORIGIN)) is None
 
     assert Path(os.devnull).stat().st_mode == before
 
@@ -40,7 +41,7 @@ def test_a_device_is_written_to_and_not_replaced() -> None:
 def test_a_folder_that_has_gone_is_an_exit_code_and_a_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert PageFile(tmp_path / "gone" / "a.html", opens=False).write(ERROR, ORIGIN) == UNWRITTEN
+    assert PageFile(tmp_path / "gone" / "a.html", opens=False).write(partial(report_page, ERROR, ORIGIN)) == UNWRITTEN
     assert "could not be written" in capsys.readouterr().err
 
 
@@ -48,7 +49,7 @@ def test_a_page_that_cannot_be_drawn_costs_itself_alone(tmp_path: Path, capsys: 
     def draw(*_: object) -> str:
         raise ValueError
 
-    assert PageFile(tmp_path / "a.html", opens=False).write(ERROR, ORIGIN, draw) == UNWRITTEN
+    assert PageFile(tmp_path / "a.html", opens=False).write(draw) == UNWRITTEN
     assert "could not be written" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
@@ -64,7 +65,7 @@ def test_open_opens_the_file_and_says_if_there_is_no_browser(
 
     monkeypatch.setattr(webbrowser, "open", open_nothing)
 
-    assert PageFile(tmp_path / "a b.html", opens=True).write(ERROR, ORIGIN) is None
+    assert PageFile(tmp_path / "a b.html", opens=True).write(partial(report_page, ERROR, ORIGIN)) is None
 
     assert asked == [(tmp_path / "a b.html").as_uri()]
     assert "no browser was found" in capsys.readouterr().err

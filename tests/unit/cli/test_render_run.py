@@ -38,7 +38,7 @@ def result(events: list[Event], **told: Any) -> ExecuteResult:
 
 def lines(*events: Event | list[Event], selected: int, again: str | None = None, **more: Any) -> list[str]:
     told = session(*events, selected=selected, exit_status=more.get("code", 1))
-    return render_run.of_run(*both(told, **more), PLAIN, again=again)
+    return render_run.report_lines(*both(told, **more), PLAIN, again=again)
 
 
 def test_a_green_run_is_told_in_one_line_when_there_is_nothing_else() -> None:
@@ -132,7 +132,7 @@ def test_a_file_that_could_not_be_collected_has_its_line_and_its_exception() -> 
         also=2,
     )
 
-    assert render_run.of_collection_error(error, PLAIN) == [
+    assert render_run.collection_error_lines(error, PLAIN) == [
         "NOT COLLECTED test_b.py:3 and 2 more",
         "ModuleNotFoundError: No module named 'x'",
         "",
@@ -184,7 +184,7 @@ def test_text_that_was_left_out_is_counted() -> None:
     ],
 )
 def test_the_last_line_has_the_verdict_and_the_counts(events: list[Event], code: int, closing: str) -> None:
-    assert render_run.of_run(*both(events, code=code), PLAIN, again=None)[-1] == closing
+    assert render_run.report_lines(*both(events, code=code), PLAIN, again=None)[-1] == closing
 
 
 def test_of_a_run_that_was_cut_short_the_last_line_tells_what_is_missing() -> None:
@@ -195,7 +195,7 @@ def test_of_a_run_that_was_cut_short_the_last_line_tells_what_is_missing() -> No
     partial = fit_execution(known, run.request, ceiling=CEILING)
 
     assert (
-        render_run.of_run(known, partial, PLAIN, again=None)[-1]
+        render_run.report_lines(known, partial, PLAIN, again=None)[-1]
         == "incomplete: 1 passed, 1 cut off, 2 not run in 0.70 s"
     )
 
@@ -204,7 +204,7 @@ def test_on_a_terminal_what_matters_is_painted() -> None:
     text = "    def test_one():\n>       run()\nE       ValueError: no\n\ntest_a.py:3: ValueError"
     events = session(failed("test_a.py::test_one", "ValueError: no", 3, traceback=text), selected=1)
 
-    said = render_run.of_run(*both(events, detail="full"), PAINTED, again=None)
+    said = render_run.report_lines(*both(events, detail="full"), PAINTED, again=None)
 
     assert "\x1b[1;31mFAILED test_a.py::test_one\x1b[0m" in said
     assert "\x1b[31mE       ValueError: no\x1b[0m" in said
@@ -217,7 +217,7 @@ def test_colours_of_pytest_stay_where_there_are_colours_and_end_with_its_text() 
     events = session(one_test("a.py::b"), selected=1)
 
     painted, plain = (
-        render_run.of_run(*both(events, code=0, stdout=printed, color=True), ink, again=None)[0]
+        render_run.report_lines(*both(events, code=0, stdout=printed, color=True), ink, again=None)[0]
         for ink in (PAINTED, PLAIN)
     )
 
@@ -228,12 +228,12 @@ def test_colours_of_pytest_stay_where_there_are_colours_and_end_with_its_text() 
 def test_an_error_is_told_in_the_words_of_its_message() -> None:
     error = ExecutionFailed("timeout", "too\x1b slow", RunFacts(stderr="stuck\n"), details=["running: a.py::b"])
 
-    assert render_run.of_error(error, PLAIN) == ["too\\x1b slow", "running: a.py::b", "stderr| stuck"]
-    assert render_run.of_error(error, PAINTED)[0] == "\x1b[1;31mtoo\\x1b slow\x1b[0m"
+    assert render_run.error_lines(error, PLAIN) == ["too\\x1b slow", "running: a.py::b", "stderr| stuck"]
+    assert render_run.error_lines(error, PAINTED)[0] == "\x1b[1;31mtoo\\x1b slow\x1b[0m"
 
 
 def test_a_bug_of_ours_is_told_with_its_traceback() -> None:
-    said = render_run.of_error(InternalError(ValueError("our own")), PLAIN)
+    said = render_run.error_lines(InternalError(ValueError("our own")), PLAIN)
 
     assert said[0] == "Internal server error: ValueError: our own"
     assert said[-1] == "ValueError: our own"

@@ -131,7 +131,7 @@ def test_a_ref_that_was_typed_with_a_space_is_recognised(tmp_path: Path) -> None
     def lines(changed: bool | str) -> list[str]:
         arguments = {"changed": changed, "node_ids": ["topic", "nowhere"]}
         error = typed_advice.with_refs(InvalidParams(faults), arguments, tmp_path)
-        return render_run.of_error(error, Painter(has_colours=False))
+        return render_run.error_lines(error, Painter(has_colours=False))
 
     assert lines(True) == ["topic: is not a path; did you mean --changed=topic?", "sub/1: does not exist"]
     assert lines("main") == ["sub/0: does not exist", "sub/1: does not exist"]

@@ -1,23 +1,22 @@
 """`pytest-mcp discover`: call discover_tests from the command line.
 
-In come the tool's parameters as flags, and paths or node ids; out come the tests and an exit code. A terminal gets the
-tests under their files. A pipe gets one node id per line; everything else goes to stderr. `--json` prints the tool's
-answer unchanged. Otherwise every test is listed (detail full), unless `--detail` is typed or they exceed a typed
-`--max-tokens`. Paths with different environments are collected one after the other, and the answers become one; if one
-of them cannot be collected, its error is the answer.
+A terminal gets the tests under their files. A pipe gets one node id per line; everything else goes to stderr. Every
+test is listed (detail full), unless `--detail` is typed or they exceed a typed `--max-tokens`. Paths with different
+environments are collected one after the other, and the answers become one; if one of them cannot be collected, its
+error is the answer.
 """
 
 import argparse
+import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
+from itertools import groupby
 
 from pytest_mcp import engine
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import DiscoverTargets
-from pytest_mcp.api.results import DiscoverResult, OmittedTests
-from pytest_mcp.cli import exit_codes, local_call, members, render_discovery, tool_flags, typed_advice, typed_paths
+from pytest_mcp.api.results import DiscoverResult, FileTests, OmittedTests
+from pytest_mcp.cli import exit_codes, local_call, members, render_run, tool_flags, typed_advice
 from pytest_mcp.cli.local_call import ToolCommand
 from pytest_mcp.cli.members import Parts
 from pytest_mcp.cli.tool_flags import Arguments
@@ -26,8 +25,41 @@ from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.python import by_environment
 from pytest_mcp.run.run import Project
 from pytest_mcp.terminal.capabilities import Screen
+from pytest_mcp.terminal.colours import Lines, Painter, lines_of_notices
 from pytest_mcp.terminal.output import show, show_on_stderr
+from pytest_mcp.text import safe_line
 from pytest_mcp.tools import BY_NAME
+
+# What follows the name of a test in a list by file: its line, and how many parameter sets it has.
+_LINE_AND_NUMBER = re.compile(r"(?::\d+)?(?: \(\d+\))?$")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Lists every test, unless --json, --detail or --max-tokens is given."
+    tool_flags.add_to(parser, TOOL.name, TOOL.input_schema)
+
+
+def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
+    return local_call.run(DiscoverCommand(TOOL, options, load_config()))
+
+
+class DiscoverCommand(ToolCommand):
+    def for_people(self, typed: Arguments, _screen: Screen) -> Arguments:
+        return {"detail": "tests" if "max_tokens" in typed else "full", **typed}
+
+    def print_answer(self, _known: object, answer: DiscoverResult, screen: Screen) -> None:
+        root = self.config.root
+        answer = answer.model_copy(update={"notices": typed_advice.notices(answer.notices, root)})
+        if screen.is_terminal:
+            show("\n".join(for_people(answer, screen.out)))
+            return
+        if listed := for_programs(answer):
+            show("\n".join(tool_flags.typed_path(name, root) for name in listed))
+        if remarks := _remarks(answer, screen.err):
+            show_on_stderr("\n".join(remarks))
+
+    def exit_code(self, _known: object, answer: DiscoverResult) -> int:
+        return exit_codes.of_discovery(answer)
 
 
 async def _discover(request: DiscoverTargets, project: Project) -> DiscoverResult:
@@ -42,9 +74,9 @@ async def _discover(request: DiscoverTargets, project: Project) -> DiscoverResul
         if not (parts := await members.instead_of_root(error, request, config)):
             raise
     able = [part for part in parts if not members.is_root(part)]
-    found = await _discover_each(request, project, able)
+    result = await _discover_each(request, project, able)
     missed = [f"The project root is not listed: {members.NO_ENVIRONMENT}."] if able != parts else []
-    return found.model_copy(update={"notices": [*found.notices, members.instead_notice(able), *missed]})
+    return result.model_copy(update={"notices": [*result.notices, members.instead_notice(able), *missed]})
 
 
 async def _discover_each(request: DiscoverTargets, project: Project, parts: Parts) -> DiscoverResult:
@@ -73,28 +105,56 @@ def _merged(results: Sequence[DiscoverResult]) -> DiscoverResult:
 TOOL = replace(BY_NAME["discover_tests"], request=DiscoverTargets, handler=_discover)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Lists every test, unless --json, --detail or --max-tokens is given."
-    tool_flags.add_to(parser, TOOL.name, TOOL.input_schema)
+def for_people(result: DiscoverResult, painter: Painter) -> Lines:
+    """The tests under their files, with counts, then errors, notices and the total."""
+    files = []
+    for file, tests in groupby(result.tests, key=lambda test: test.file):
+        names = [test.node_id.removeprefix(f"{file}::") for test in tests]
+        files.append(FileTests(file=file, count=len(names), tests=names))
+    lines: Lines = []
+    for entry in [*files, *result.files]:
+        lines.append(f"{painter.paint(safe_line(entry.file), 'bold')} ({entry.count})")
+        lines += [f"  {safe_line(name)}" for name in entry.tests or ()]
+    return [*lines, *([""] if lines else []), *_remarks(result, painter), painter.paint(_closing(result), "bold")]
 
 
-def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
-    config = load_config()
-    exit_code = lambda _known, answer: exit_codes.of_discovery(answer)  # noqa: E731 - one line in a table
-    command = ToolCommand(TOOL, _for_people, partial(_print, root=config.root), exit_code)
-    return local_call.run(command, options, config)
+def for_programs(result: DiscoverResult) -> Lines:
+    """If the tests do not fit, what contains them and can be run instead: functions, files or folders. None twice."""
+    names = {name: None for entry in result.files for name in _names(entry)}
+    folders = tuple(name.removeprefix("./") for name in names if name.endswith("/"))
+    alone = [
+        test.node_id
+        for test in result.tests
+        if names.keys().isdisjoint((test.file, test.node_id.partition("[")[0])) and not test.file.startswith(folders)
+    ]
+    return [safe_line(name) for name in [*alone, *names]]
 
 
-def _for_people(typed: Arguments, _screen: Screen) -> Arguments:
-    return {"detail": "tests" if "max_tokens" in typed else "full", **typed}
+def _names(entry: FileTests) -> Lines:
+    if entry.tests is None:
+        return [entry.file]
+    return list(dict.fromkeys(f"{entry.file}::{_LINE_AND_NUMBER.sub('', name, count=1)}" for name in entry.tests))
 
 
-def _print(_known: object, result: DiscoverResult, screen: Screen, *, root: Path) -> None:
-    result = result.model_copy(update={"notices": typed_advice.notices(result.notices, root)})
-    if screen.is_terminal:
-        show("\n".join(render_discovery.for_people(result, screen.out)))
-        return
-    if listed := render_discovery.for_programs(result):
-        show("\n".join(typed_paths.typed(name, root) for name in listed))
-    if remarks := render_discovery.remarks(result, screen.err):
-        show_on_stderr("\n".join(remarks))
+def _remarks(result: DiscoverResult, painter: Painter) -> Lines:
+    """Errors and notices."""
+    errors: Lines = []
+    for error in result.collection_errors:
+        errors += [*render_run.collection_error_lines(error, painter), ""]
+    left_out = []
+    if result.omitted is not None:
+        number = result.omitted.tests
+        what = f"{number} tests are not listed one by one" if number else "not everything fits"
+        left_out = [f"{what}: {result.omitted.hint}."]
+    return errors + lines_of_notices([*result.notices, *left_out], painter)
+
+
+def _closing(result: DiscoverResult) -> str:
+    if not result.count:
+        return "no tests"
+    tests = "1 test" if result.count == 1 else f"{result.count} tests"
+    files = {*(test.file for test in result.tests), *(entry.file for entry in result.files)}
+    # Of folders nobody has counted the files.
+    if not files or any(file.endswith("/") for file in files):
+        return tests
+    return f"{tests} in {'1 file' if len(files) == 1 else f'{len(files)} files'}"

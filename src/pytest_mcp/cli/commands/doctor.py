@@ -23,13 +23,12 @@ import anyio
 from pytest_mcp.api import targets
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.results import ExplainResult
-from pytest_mcp.cli import found_entries, mcp_client, render_doctor, typed_advice, typed_paths
+from pytest_mcp.cli import found_entries, mcp_client, render_doctor, tool_flags, typed_advice
 from pytest_mcp.cli.found_entries import FoundEntry
 from pytest_mcp.cli.mcp_client import Examination, Handshake, Target, server_command
 from pytest_mcp.cli.render_doctor import Style
-from pytest_mcp.cli.setup.plan import this_machine
+from pytest_mcp.cli.setup.plan import checked_url, this_machine
 from pytest_mcp.cli.typed_advice import Typist
-from pytest_mcp.cli.typed_url import checked_url
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, ConfigError
 from pytest_mcp.config.options import LoadConfig, server_flags, typed_flags
 from pytest_mcp.environment.readiness import Standing
@@ -86,7 +85,7 @@ def _with_folder(folders: Sequence[str]) -> str:
 
 def _from_root(typed: str, root: Path) -> str:
     """The path as the tool takes it; raises ConfigError if it does not."""
-    path = typed_paths.from_root({"path": typed}, root)["path"]
+    path = tool_flags.from_root({"path": typed}, root)["path"]
     try:
         return targets.parse_path(path, root).relative
     except ValueError as error:

@@ -1,8 +1,4 @@
-"""`pytest-mcp history`: call test_history from the command line.
-
-In come the question and the tool's parameters as flags; out come a report and exit code 0. It needs `--history`, as
-the server does, and a history that exists. `--json` prints the tool's answer unchanged.
-"""
+"""`pytest-mcp history`: call test_history from the command line. It needs `--history`, and a history that exists."""
 
 import argparse
 import os
@@ -42,12 +38,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     if typed["about"] == "test" and "node_id" not in typed and not options.json:
         raise ConfigError("Name the test: pytest-mcp history test tests/test_user.py::test_login")
     _check_file(config.history.address)
-    limit = min(MAX_TOKENS, config.most_tokens)
-
-    def for_people(typed: Arguments, _screen: Screen) -> Arguments:
-        return {"max_tokens": limit, **typed}
-
-    return local_call.run(ToolCommand(TOOL, for_people, _print, lambda *_: exit_codes.PASSED), options, config)
+    return local_call.run(HistoryCommand(TOOL, options, config))
 
 
 def _check_file(address: str) -> None:
@@ -59,5 +50,12 @@ def _check_file(address: str) -> None:
         )
 
 
-def _print(_known: object, result: HistoryResult, screen: Screen) -> None:
-    show("\n".join(terminal.of(result, screen.out, has_bars=can_show(terminal.BARS))))
+class HistoryCommand(ToolCommand):
+    def for_people(self, typed: Arguments, _screen: Screen) -> Arguments:
+        return {"max_tokens": min(MAX_TOKENS, self.config.most_tokens), **typed}
+
+    def print_answer(self, _known: object, answer: HistoryResult, screen: Screen) -> None:
+        show("\n".join(terminal.of(answer, screen.out, has_bars=can_show(terminal.BARS))))
+
+    def exit_code(self, _known: object, _answer: HistoryResult) -> int:
+        return exit_codes.PASSED

@@ -10,6 +10,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -61,8 +62,8 @@ def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:
     else:
         painter = capabilities.screen(os.environ).out
         answer = _answer(merged, ExecuteTests().model_copy(update={"max_tokens": MOST_TOKENS}))
-        show("\n".join(render_run.of_run(merged, answer, painter, again=_again(answer), by_detail=False)))
-    unwritten = page.write(merged, _origin(options.reports)) if page else None
+        show("\n".join(render_run.report_lines(merged, answer, painter, again=_again(answer), by_detail=False)))
+    unwritten = page.write(partial(page_file.report_page, merged, _origin(options.reports))) if page else None
     return unwritten or exit_codes.of_report(merged)
 
 

@@ -10,7 +10,7 @@ while the child starts.
 import argparse
 import re
 
-from pytest_mcp.cli import child_ahead, pytest_flags, tool_flags, typed_paths
+from pytest_mcp.cli import child_ahead, pytest_flags, tool_flags
 from pytest_mcp.cli.loading import loading
 from pytest_mcp.config.model import MOST_SHARDS, Shard
 from pytest_mcp.config.options import LoadConfig
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     config = load_config()
-    arguments = typed_paths.from_root(tool_flags.arguments(options), config.root)
+    arguments = tool_flags.from_root(tool_flags.arguments(options), config.root)
     with child_ahead.started(config, arguments) as child:
         with loading():
             from pytest_mcp.cli import run_call  # noqa: PLC0415 - takes as long to load as pytest

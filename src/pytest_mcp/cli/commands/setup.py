@@ -13,9 +13,8 @@ from typing import Literal
 from pytest_mcp.api import near_matches
 from pytest_mcp.cli.setup import beside, client_command, entries, server_command, settings_file
 from pytest_mcp.cli.setup.clients import CLIENTS, OTHER, Client
-from pytest_mcp.cli.setup.plan import Plan, this_machine
+from pytest_mcp.cli.setup.plan import Plan, checked_url, this_machine
 from pytest_mcp.cli.setup.settings_file import Change, SettingsError, real
-from pytest_mcp.cli.typed_url import checked_url
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, NoProject
 from pytest_mcp.config.options import LoadConfig, changed_flags
 from pytest_mcp.python import git_files

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from pytest_mcp.cli.setup.clients import Client, Level
 from pytest_mcp.cli.setup.settings_file import SettingsError, real
@@ -48,6 +49,20 @@ def this_machine() -> Machine:
         return Machine(sys.platform, Path.home(), os.environ)
     except RuntimeError as error:
         raise ConfigError("You have no home folder, so there are no client settings.") from error
+
+
+def checked_url(text: str) -> str:
+    """The same text; raises ConfigError if it is no address, or contains a password."""
+    try:
+        parts = urlsplit(text)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or any(character.isspace() for character in text):
+        raise ConfigError("--url needs an address, for example http://127.0.0.1:8000/mcp.")
+    if parts.username is not None:
+        raise ConfigError(f"--url must not contain a password; set the server's token in {TOKEN_VARIABLE}.")
+    return text
 
 
 @dataclass(frozen=True)

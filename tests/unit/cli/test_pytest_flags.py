@@ -1,12 +1,12 @@
 import pytest
 
-from pytest_mcp.cli import main, unknown_flags
+from pytest_mcp.cli import main, pytest_flags
 
 FLAGS = main._parser(["run"], {})._subparsers._group_actions[0].choices["run"]._option_string_actions  # type: ignore[union-attr, index]
 
 
 def said(word: str) -> str:
-    return unknown_flags.advice(word, FLAGS, like_pytest=True)
+    return pytest_flags.advice_on_unknown(word, FLAGS, like_pytest=True)
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,8 @@ def test_a_flag_of_pytest_is_answered_with_what_to_type_instead_and_others_with_
 
 
 def test_no_flag_that_run_takes_is_called_unknown() -> None:
-    assert [flag for flags in unknown_flags._INSTEAD for flag in flags if flag in FLAGS] == []
+    assert [flag for flags in pytest_flags._INSTEAD for flag in flags if flag in FLAGS] == []
 
 
 def test_pytests_flags_mean_nothing_to_other_commands() -> None:
-    assert unknown_flags.advice("--co", FLAGS, like_pytest=False) == ""
+    assert pytest_flags.advice_on_unknown("--co", FLAGS, like_pytest=False) == ""

@@ -1,7 +1,7 @@
 """The output of `pytest-mcp discover`, for people and for programs."""
 
 from pytest_mcp.api.results import DiscoverResult, FileTests, OmittedTests
-from pytest_mcp.cli import render_discovery
+from pytest_mcp.cli.commands import discover
 from pytest_mcp.report import discovery as discoveries
 from pytest_mcp.run.events import Event
 from pytest_mcp.terminal.colours import Painter
@@ -20,7 +20,7 @@ def found(*events: Event) -> DiscoverResult:
 
 
 def test_for_a_person_tests_stand_below_their_files_with_counts() -> None:
-    assert render_discovery.for_people(found(*TESTS), PLAIN) == [
+    assert discover.for_people(found(*TESTS), PLAIN) == [
         "b/test_b.py (1)",
         "  test_one",
         "a.py (2)",
@@ -33,7 +33,7 @@ def test_for_a_person_tests_stand_below_their_files_with_counts() -> None:
 
 
 def test_for_a_program_there_is_one_node_id_in_each_line() -> None:
-    assert render_discovery.for_programs(found(*TESTS)) == [
+    assert discover.for_programs(found(*TESTS)) == [
         "b/test_b.py::test_one",
         "a.py::T::test_x[\\t1]",
         "a.py::test_y",
@@ -43,7 +43,7 @@ def test_for_a_program_there_is_one_node_id_in_each_line() -> None:
 def test_what_went_wrong_stands_between_the_tests_and_the_count() -> None:
     broken = uncollected("c.py", error_type="NameError", message="x", line=2)
 
-    said = render_discovery.for_people(found(*TESTS[:1], broken), PLAIN)
+    said = discover.for_people(found(*TESTS[:1], broken), PLAIN)
 
     assert said[2:] == [
         "",
@@ -72,16 +72,16 @@ def test_a_test_that_a_function_a_file_or_a_folder_stands_for_is_not_named_again
     result = found(*tests).model_copy(update={"files": files})
     of_root = result.model_copy(update={"files": [FileTests(file="./", count=9, tests=None)]})
 
-    assert render_discovery.for_programs(result) == ["a.pyx::test_y", "e.py::f", "a.py", "b/", "d.py::test_n"]
-    assert render_discovery.for_programs(of_root) == ["./"]
+    assert discover.for_programs(result) == ["a.pyx::test_y", "e.py::f", "a.py", "b/", "d.py::test_n"]
+    assert discover.for_programs(of_root) == ["./"]
 
 
 def test_where_tests_were_left_out_files_and_folders_stand_for_them() -> None:
     files = [FileTests(file="a.py", count=300, tests=None), FileTests(file="b/", count=20, tests=None)]
     result = counted(*files, omitted=OmittedTests(tests=320, hint="narrow by path"))
 
-    assert render_discovery.for_programs(result) == ["a.py", "b/"]
-    assert render_discovery.for_people(result, PLAIN) == [
+    assert discover.for_programs(result) == ["a.py", "b/"]
+    assert discover.for_people(result, PLAIN) == [
         "a.py (300)",
         "b/ (20)",
         "",
@@ -96,8 +96,8 @@ def test_many_tests_stand_below_their_files_and_a_program_gets_their_functions()
         FileTests(file="a.py", count=5, tests=tests), FileTests(file="b.py", count=2, tests=["test_z:1 (2)"])
     )
 
-    assert render_discovery.for_programs(result) == ["a.py::T::test_x", "a.py::test_y", "a.py::doc", "b.py::test_z"]
-    assert render_discovery.for_people(result, PLAIN) == [
+    assert discover.for_programs(result) == ["a.py::T::test_x", "a.py::test_y", "a.py::doc", "b.py::test_z"]
+    assert discover.for_people(result, PLAIN) == [
         "a.py (5)",
         "  T::test_x:3 (2)",
         "  test_y:17",
@@ -111,9 +111,9 @@ def test_many_tests_stand_below_their_files_and_a_program_gets_their_functions()
 
 
 def test_nothing_is_said_to_be_nothing() -> None:
-    assert render_discovery.for_programs(found()) == []
-    assert render_discovery.for_people(found(), PLAIN)[-1] == "no tests"
+    assert discover.for_programs(found()) == []
+    assert discover.for_people(found(), PLAIN)[-1] == "no tests"
 
 
 def test_files_are_painted_for_a_person() -> None:
-    assert render_discovery.for_people(found(*TESTS), Painter(has_colours=True))[0] == "\x1b[1mb/test_b.py\x1b[0m (1)"
+    assert discover.for_people(found(*TESTS), Painter(has_colours=True))[0] == "\x1b[1mb/test_b.py\x1b[0m (1)"
