@@ -11,9 +11,7 @@ from pytest_mcp.cli.setup.entries import entry, server_name
 from pytest_mcp.cli.setup.plan import Machine
 from pytest_mcp.cli.setup.settings_file import FORMATS
 from tests.support.commands.plans import MACHINE, plan
-from tests.support.paths import ROOT
 
-DOCS = ROOT / "docs" / "clients"
 NAMED = {client.name: client for client in CLIENTS}
 LINUX = Machine("linux", PurePosixPath("/home/ann"), {})
 MAC = Machine("darwin", PurePosixPath("/Users/ann"), {})
@@ -226,13 +224,3 @@ def test_a_server_of_somebody_else_for_the_same_project_keeps_its_name() -> None
     other = {"command": "my-pytest-mcp-wrapper", "args": ["--root", str(SHOP)]}
 
     assert server_name(NAMED["windsurf"], plan(SHOP), {"pytest-shop": other}) == "pytest-shop-2"
-
-
-@every_client
-def test_every_client_has_its_page_with_its_files_and_its_command(client: Client) -> None:
-    page = (DOCS / f"{client.name}.md").read_text(encoding="utf-8")
-
-    assert USER_FILES[client.name][0].replace("/home/ann", "~") in page
-    assert PROJECT_FILES.get(client.name, "") in page
-    assert f"pytest-mcp setup {client.name}" in page
-    assert f"[{client.title}]({client.name}.md)" in (DOCS / "README.md").read_text(encoding="utf-8")
