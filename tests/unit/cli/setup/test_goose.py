@@ -9,6 +9,13 @@ from pytest_mcp.cli.setup.entries import goose_sample
 from tests.support.commands.plans import MACHINE, plan
 
 
+def test_the_entry_is_of_the_kind_that_goose_starts() -> None:
+    (entry,) = yaml.safe_load(goose_sample(plan(Path("/home/you/shop"))))["extensions"].values()
+
+    assert (entry["type"], entry["name"], entry["enabled"]) == ("stdio", "pytest-shop", True)
+    assert entry["cmd"] == "/home/you/.local/bin/pytest-mcp"
+
+
 @pytest.mark.parametrize("name", ["a b", "it's", 'quo"te', "naïve: #1", "tab\there", "back\\slash", "💥"])
 def test_a_folder_of_any_name_is_yaml(name: str) -> None:
     (entry,) = yaml.safe_load(goose_sample(plan(Path("/home/you") / name)))["extensions"].values()
