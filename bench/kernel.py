@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from pytest_mcp.process.linux import descendants
+from pytest_mcp.process.process_tree import descendants
 
 PROC = Path("/proc")
 # The resident set now, and its peak.

@@ -9,7 +9,7 @@ from pathlib import Path
 from bench import kernel
 from bench.projects import Suite
 from bench.shell import ENVIRONMENT, Wrong
-from pytest_mcp.process.linux import descendants
+from pytest_mcp.process.process_tree import descendants
 from tests.support.protocol.raw_client import INITIALIZE, Message, RawClient
 
 # The command that clients use.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.process import linux, process_tree
+from pytest_mcp.process import process_tree
 from tests.support.protocol.hostile_server import GONE_SECONDS, HostileServer, within
 from tests.support.protocol.hostile_server import SLACK as LATE
 from tests.support.waiting import limits_until
@@ -38,7 +38,7 @@ ENDS = {
 @pytest.fixture(scope="module")
 def portable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileServer]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(linux.SWITCH, "1")
+        patch.setenv(process_tree.SWITCH, "1")
         server = HostileServer(tmp_path_factory.mktemp("portable")).greeted()
     yield server
     server.close()
@@ -103,7 +103,7 @@ def test_without_linux_a_cancelled_call_leaves_nothing(portable: HostileServer) 
 
 
 def test_without_linux_a_killed_server_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(linux.SWITCH, "1")
+    monkeypatch.setenv(process_tree.SWITCH, "1")
     server = HostileServer(tmp_path, "--no-spare").greeted()
     server.project({"test_a.py": f"{STARTS}def test_starts(): start(); time.sleep(600)\n"})
     server.begin()
@@ -121,7 +121,7 @@ def test_the_switch_reaches_the_supervisor_and_no_test(portable: HostileServer) 
     source = f"""
         import os
         def test_sees():
-            assert {linux.SWITCH!r} not in os.environ
+            assert {process_tree.SWITCH!r} not in os.environ
             assert os.getsid(os.getppid()) == os.getppid(), "a worker below a watcher would be no session's leader"
     """
     portable.project({"test_a.py": source})

@@ -35,8 +35,8 @@ PROCESS_CALLS = {
     *(f"{name}{ending}" for name in ("exec", "spawn") for ending in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
 }
 # Whole packages, and modules of others.
-PURE = ["report", "api.expressions", "api.requests", "api.results", "api.errors", "run.command", "process.exit"]
-PURE += ["run.decode", "run.events", "run.exceptions", "run.ledger", "run.run"]
+PURE = ["report", "api.expressions", "api.requests", "api.results", "api.errors", "run.command"]
+PURE += ["process.supervisor_protocol", "run.decode", "run.events", "run.exceptions", "run.ledger", "run.run"]
 PURE += ["page.content", "page.document", "page.failures", "investigation.page", "page.sections"]
 PURE += ["text", "server.incoming", "server.progress", "terminal.colours", "cli.exit_codes", "cli.render_run"]
 PURE += ["history.answer", "investigation.result"]
@@ -45,17 +45,7 @@ PURE += ["cli.setup.clients", "cli.setup.entry_words"]
 PURE += ["cli.setup.json_text", "cli.setup.toml_text"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "cli.loading", "terminal.output", "config", "process.signals", "server.fast_start"]
-SUPERVISOR = [
-    "supervisor",
-    "supervisor_input",
-    "messages",
-    "watcher",
-    "process_tree",
-    "linux",
-    "stop_timeouts",
-    "signals",
-    "removal",
-]
+SUPERVISOR = ["supervisor", "supervisor_input", "supervisor_protocol", "process_tree", "signals", "removal"]
 
 
 @cache
@@ -148,7 +138,7 @@ def test_processes_are_started_in_one_module_and_in_the_supervisor_and_one_asks_
         if packages(path) & {"subprocess", "multiprocessing"} or called(path) & PROCESS_CALLS
     }
 
-    assert starting == {f"process.{name}" for name in ("start", "process_tree", "linux", "supervisor")}
+    assert starting == {f"process.{name}" for name in ("start", "process_tree", "supervisor")}
 
 
 def test_git_is_asked_in_one_module() -> None:
@@ -235,7 +225,7 @@ LINUX_ONLY = re.compile(
     r"|\bselect\.epoll\b|\bsignal\.(?:sigtimedwait|sigwaitinfo|pidfd_\w+|SIGPWR|SIGSTKFLT)\b|_prctl\b|['\"]/proc\b"
 )
 # The last one asks first whether the system has it, and have another way if not.
-SEAM = {"process.linux", "config.model"}
+SEAM = {"process.process_tree", "config.model"}
 
 
 def test_what_only_linux_has_is_used_behind_one_seam() -> None:

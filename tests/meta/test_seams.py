@@ -9,7 +9,7 @@ import pytest
 
 import pytest_mcp
 from pytest_mcp.process.job import Job
-from pytest_mcp.process.messages import ENDING
+from pytest_mcp.process.supervisor_protocol import ENDING
 from pytest_mcp.run.decode import KINDS, Record, parse
 from pytest_mcp.run.events import Ending
 

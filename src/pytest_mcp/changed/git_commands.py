@@ -19,8 +19,7 @@ from pathlib import Path
 from pytest_mcp.config.model import Config
 from pytest_mcp.process import process, run_folder
 from pytest_mcp.process.background import in_thread
-from pytest_mcp.process.exit import Exit
-from pytest_mcp.process.launch import SpawnError
+from pytest_mcp.process.job import Exit, SpawnError
 from pytest_mcp.process.run_folder import FolderError
 from pytest_mcp.python import git_files, query
 from pytest_mcp.python.query import Question, Unanswered

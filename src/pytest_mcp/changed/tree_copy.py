@@ -18,9 +18,9 @@ import anyio
 from pytest_mcp.changed import listings
 from pytest_mcp.changed.git_commands import CannotTell, Repository
 from pytest_mcp.changed.listings import LINK, SUBMODULE, TreeFile
-from pytest_mcp.process import start, supervisor_client
+from pytest_mcp.process import process, start
 from pytest_mcp.process.background import in_thread
-from pytest_mcp.process.launch import SpawnError
+from pytest_mcp.process.job import SpawnError
 
 # A larger tree is not copied.
 MOST_BYTES = 512 * 1024 * 1024
@@ -50,7 +50,7 @@ async def copy_of(repository: Repository, commit: str) -> AsyncIterator[TreeCopy
         tree = started.folder.path / "tree"
         yield TreeCopy(tree, await _write(repository, commit, tree))
     finally:
-        await supervisor_client.end(started)
+        await process.end(started)
 
 
 async def _write(repository: Repository, commit: str, tree: Path) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_mcp.config.model import Config
-from pytest_mcp.process import launch, start
-from pytest_mcp.process.launch import SpawnError
+from pytest_mcp.process import start
+from pytest_mcp.process.job import SpawnError, child_launch, child_variables
 from pytest_mcp.process.start import Started, Waiting
 
 _OWN = Path(sys.prefix)
@@ -33,7 +33,7 @@ def started(config: Config, arguments: Mapping[str, Any]) -> Iterator[Waiting | 
 
 def _supervisor(config: Config) -> Started | None:
     try:
-        return start.supervisor(launch.variables(config, own_prefix=_OWN))
+        return start.supervisor(child_variables(config, own_prefix=_OWN))
     except SpawnError:
         # The run tries again, and reports why.
         return None
@@ -52,7 +52,7 @@ def _waiting(supervisor: Started, config: Config, arguments: Mapping[str, Any]) 
     usable = (each.python for each in interpreter.visible(config, folder) if each.problem is None)
     if (python := next(usable, None)) is None:
         return None
-    return start.ahead(supervisor, launch.of_child(python, config, own_prefix=_OWN), interpreter.state(python))
+    return start.ahead(supervisor, child_launch(python, config, own_prefix=_OWN), interpreter.state(python))
 
 
 def _words(arguments: Mapping[str, Any]) -> list[str]:

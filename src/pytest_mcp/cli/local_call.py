@@ -31,7 +31,7 @@ from pytest_mcp.process.background import alongside
 from pytest_mcp.process.interruption import Interruption, of_call
 from pytest_mcp.process.spare import Spare
 from pytest_mcp.process.start import Waiting
-from pytest_mcp.process.stop_timeouts import INTERRUPTION_SECONDS
+from pytest_mcp.process.supervisor_protocol import INTERRUPTION_SECONDS
 from pytest_mcp.python import interpreter
 from pytest_mcp.report import no_result, serialize
 from pytest_mcp.run.run import Project

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTargets, ExecuteTests
 from pytest_mcp.config.model import Config
 from pytest_mcp.process.job import Command, Trace
-from pytest_mcp.process.stop_timeouts import OVERTIME_SECONDS
+from pytest_mcp.process.supervisor_protocol import OVERTIME_SECONDS
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.report import no_result
 from pytest_mcp.run.attempt import Asked, Attempt, Call, Deadline, command_of

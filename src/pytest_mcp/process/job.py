@@ -1,13 +1,74 @@
-"""The job of a child: what the launcher reads from job.json in the run's folder.
+"""What a child is: the program that is started, the job that it reads, and how it ended.
 
-`command` builds it, `report_file` writes it. The child has its own copy of this class in `child/launcher.py`, because
-it imports nothing of ours; a test compares the two.
+The launcher reads the job from job.json in the run's folder. The child has its own copy of that class in
+`child/launcher.py`, because it imports nothing of ours; a test compares the two. Standard library only.
 """
 
+import errno
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypedDict
+from pathlib import Path
+from typing import Literal, TypedDict
 
-from pytest_mcp.process.launch import Launch
+from pytest_mcp.config.model import PREFIX, Config
+from pytest_mcp.process.supervisor_protocol import Reason
+
+# The script that the project's Python runs.
+LAUNCHER = Path(__file__).parents[1] / "child" / "launcher.py"
+
+# Variables that would change what pytest does or prints, or that belong to the server.
+_WITHHELD = {
+    *("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DEBUG", "PYTEST_CURRENT_TEST", "PYTEST_VERSION"),
+    *("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"),
+    *("PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONVERBOSE", "PYTHONOPTIMIZE", "PYTHONBREAKPOINT"),
+    *("PY_COLORS", "FORCE_COLOR", "CLICOLOR_FORCE", "__PYVENV_LAUNCHER__"),
+}
+# The program itself is at fault, not the machine.
+_UNUSABLE = (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.EISDIR, errno.EPERM)
+
+
+class SpawnError(Exception):
+    """It could not be started. `unusable` means that the program is the cause, not the machine."""
+
+    def __init__(self, why: str, number: int | None = None) -> None:
+        super().__init__(why)
+        self.unusable = number in _UNUSABLE
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What is known of a child before its job: calls with an equal launch can use the same spare."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str]
+    # In bytes, for each process; None: no limit.
+    max_memory: int | None = None
+
+
+def child_launch(python: Path, config: Config, *, own_prefix: Path) -> Launch:
+    """`own_prefix` is the server's environment: that it is active says nothing about the project."""
+    env = _activated(python, child_variables(config, own_prefix=own_prefix))
+    return Launch((str(python), str(LAUNCHER)), config.root, env, config.max_memory)
+
+
+def child_variables(config: Config, *, own_prefix: Path) -> dict[str, str]:
+    inherited = config.environment
+    env = {name: value for name, value in inherited.items() if name not in _WITHHELD and not name.startswith(PREFIX)}
+    if env.get("VIRTUAL_ENV") == str(own_prefix):
+        del env["VIRTUAL_ENV"]
+    return env
+
+
+def _activated(python: Path, env: dict[str, str]) -> dict[str, str]:
+    """As in a shell in which the environment of this Python is active: tests start its programs by their names."""
+    folder, prefix = python.parent, python.parent.parent
+    is_virtual = (prefix / "pyvenv.cfg").exists()
+    if not (is_virtual or (prefix / "conda-meta").exists()):
+        return env
+    search = [str(folder), *filter(None, [env.get("PATH", os.defpath)])]
+    return env | {"PATH": os.pathsep.join(search)} | ({"VIRTUAL_ENV": str(prefix)} if is_virtual else {})
 
 
 class Trace(TypedDict):
@@ -72,3 +133,33 @@ class Command:
     launch: Launch
     job: Job
     reproduction: tuple[str, ...]
+
+
+# The report file at the end: nothing was ever written, it is complete, something has truncated it, or it has so many
+# records that not all of them were read.
+ReportState = Literal["unwritten", "kept", "truncated", "unread"]
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How the child's process ended. The child cannot report this itself."""
+
+    code: int | None
+    signal: str | None
+    reason: Reason
+    duration: float
+    stdout: str
+    stderr: str
+    # Processes that it started, left behind, and that were killed.
+    strays: int = 0
+    # How many of them were still there when the time for that had passed.
+    left: int = 0
+    # Bytes that are missing from the middle of what it printed.
+    left_out: int = 0
+    report: ReportState = "kept"
+    # The signal by which whoever had asked for the run ended it at once.
+    stopped_by: str | None = None
+
+    @property
+    def timed_out(self) -> bool:
+        return self.reason == "timeout"

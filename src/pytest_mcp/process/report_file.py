@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from pytest_mcp.process.exit import ReportState
-from pytest_mcp.process.job import Job
+from pytest_mcp.process.job import Job, ReportState
 from pytest_mcp.process.run_folder import Folder, FolderError
 from pytest_mcp.process.start import REPORT_LIMIT
 

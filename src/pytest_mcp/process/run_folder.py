@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_mcp.process import removal
-from pytest_mcp.process.launch import SpawnError
+from pytest_mcp.process.job import SpawnError
 
 PREFIX = "pytest-mcp-run-"
 # Nobody names a folder like this by accident.

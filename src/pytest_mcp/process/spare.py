@@ -11,9 +11,9 @@ from pathlib import Path
 
 import anyio
 
-from pytest_mcp.process import process, supervisor_client
+from pytest_mcp.process import process
 from pytest_mcp.process.background import alongside
-from pytest_mcp.process.launch import Launch, SpawnError
+from pytest_mcp.process.job import Launch, SpawnError
 from pytest_mcp.process.start import Waiting
 
 # The answer of a call is still being sent when the call is over; the spare starts after it.
@@ -97,4 +97,4 @@ class Spare:
     async def _drop(self) -> None:
         dropped, self.started = self.started, None
         if dropped is not None:
-            await supervisor_client.end(dropped)
+            await process.end(dropped)

@@ -1,7 +1,7 @@
 """Start one supervisor, and stop it: one way for the server, for a command and for the spare.
 
 Standard library only: `run` and `call` start a child before they load the event loop. What passes between a supervisor
-and the event loop is in `supervisor_client`.
+and the event loop is in `process`.
 """
 
 import signal
@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from pytest_mcp.process import linux, run_folder
-from pytest_mcp.process.launch import Launch, SpawnError
-from pytest_mcp.process.messages import Start, encode
+from pytest_mcp.process import process_tree, run_folder
+from pytest_mcp.process.job import Launch, SpawnError
 from pytest_mcp.process.run_folder import Folder
-from pytest_mcp.process.stop_timeouts import STOP_SECONDS
+from pytest_mcp.process.supervisor_protocol import STOP_SECONDS, Start, encode
 
 # How much of each output stream is kept from its beginning, and as much from its end.
 KEPT_OUTPUT = 256 * 1024
@@ -112,7 +111,7 @@ def _process(folder: Folder, variables: Mapping[str, str]) -> "subprocess.Popen[
         [sys.executable, "-I", "-S", str(_SUPERVISOR), str(folder.path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**variables, **linux.HANDED_ON},
+        env={**variables, **process_tree.HANDED_ON},
         start_new_session=True,
         # The folder's lock: held as long as the supervisor lives.
         pass_fds=(folder.descriptor,),

@@ -23,28 +23,21 @@ import signal
 import subprocess
 import sys
 import time
+from types import FrameType
 from typing import IO, TypeAlias
 
 # Only the standard library is on the path; our own package comes last.
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from pytest_mcp.process import linux, process_tree, removal, signals, watcher
-from pytest_mcp.process.messages import ENDING, Answer, Ended, Reason, Start, encode
-from pytest_mcp.process.stop_timeouts import (
-    ABORT_SECONDS,
-    DRAIN_SECONDS,
-    GRACE_SECONDS,
-    HELPER_SECONDS,
-    INTERRUPT_SECONDS,
-    SWEEP_SECONDS,
-    end_of_killing,
-)
+from pytest_mcp.process import process_tree, removal, signals
+from pytest_mcp.process import supervisor_protocol as protocol
 from pytest_mcp.process.supervisor_input import Control, Input
+from pytest_mcp.process.supervisor_protocol import Answer, Ended, Reason, Start
 
 # How often a growing report is measured against its limit.
 MEASURE_SECONDS = 0.2
 # A process in uninterruptible sleep dies late; the pause between two attempts to kill it.
-SWEEP_PAUSE_SECONDS = 0.005
+PAUSE_SECONDS = 0.005
 # By how much a child may raise its memory limit, to report a test that has used up its memory. Describing one failure
 # takes a part of it, with the longest texts.
 MEMORY_TO_REPORT = 16 * 1024**2
@@ -65,7 +58,7 @@ class Supervisor:
         self.has_records = not order["redirected"]
         self.status: int | None = None
         self.reason: Reason = "exited"
-        self.tree = process_tree.tree(child.pid, adopts=adopts)
+        self.tree: process_tree.Tree = (process_tree.Adopted if adopts else process_tree.Listed)(child.pid)
         self.adopts = adopts
         self.killed: set[int] = set()
         # How many of them were still there when the time for killing had passed.
@@ -78,7 +71,7 @@ class Supervisor:
         while (order := self.control.order()) is None:
             if self.status is not None or not self.look(None):
                 self.reason = "stopped"
-                self.sweep(time.monotonic() + SWEEP_SECONDS)
+                self.sweep(time.monotonic() + protocol.SWEEP_SECONDS)
                 return None
         assert order["kind"] == "go"
         return order["time_limit"]
@@ -87,11 +80,14 @@ class Supervisor:
         started = time.monotonic()
         self.wait_for_the_end(started + time_limit)
         ended = time.monotonic()
-        self.sweep(end_of_killing(ended, started + time_limit) if self.reason == "exited" else ended + SWEEP_SECONDS)
-        self.input.drain(DRAIN_SECONDS)
+        is_unhurried = self.reason == "exited"
+        self.sweep(protocol.end_of_killing(ended, started + time_limit if is_unhurried else ended))
+        self.input.drain(protocol.DRAIN_SECONDS)
+        number = -self.status if self.status is not None and self.status < 0 else None
         return {
             "kind": "ended",
-            "status": self.status,
+            "code": self.status if number is None else None,
+            "signal": None if number is None else signal_name(number),
             "reason": self.reason,
             "duration": ended - started,
             "stdout": self.input.stdout.text(),
@@ -105,12 +101,12 @@ class Supervisor:
         """Until the child has ended or must be ended; after the deadline each step is harder than the one before."""
         self.reap()
         cause: Reason = "timeout"
-        steps = steps_of_ending(deadline, GRACE_SECONDS)
+        steps = steps_of_ending(deadline, protocol.GRACE_SECONDS)
         while self.status is None:
             if self.control.order() is not None and self.reason == "exited":
                 # The only order that comes now is to interrupt. The time limit still holds.
                 cause, now = "interrupted", time.monotonic()
-                steps = steps_of_ending(now, min(INTERRUPT_SECONDS, deadline + GRACE_SECONDS - now))
+                steps = steps_of_ending(now, min(protocol.INTERRUPT_SECONDS, deadline + protocol.GRACE_SECONDS - now))
             moment, number = steps[0]
             if time.monotonic() < moment:
                 if not self.look(min(moment - time.monotonic(), MEASURE_SECONDS)):
@@ -135,7 +131,7 @@ class Supervisor:
             # A test may have put anything in the place of the report.
             report = os.open(self.report, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
-                os.write(report, ENDING)
+                os.write(report, protocol.ENDING)
             finally:
                 os.close(report)
 
@@ -181,7 +177,7 @@ class Supervisor:
             process_tree.end_all(found, known=self.killed)
             self.killed |= fresh
             if not fresh:
-                self.input.pause(SWEEP_PAUSE_SECONDS)
+                self.input.pause(PAUSE_SECONDS)
 
     def remainder(self) -> set[int] | None:
         """The live descendants, None if nothing is left; the set may be empty while something waits to be reaped."""
@@ -192,14 +188,21 @@ class Supervisor:
 
     def let_helpers_finish(self) -> None:
         """A child that exited by itself may have helpers that clean up after it, as multiprocessing has."""
-        end = time.monotonic() + (HELPER_SECONDS if self.reason in ("exited", "interrupted") else 0)
+        end = time.monotonic() + (protocol.HELPER_SECONDS if self.reason in ("exited", "interrupted") else 0)
         while time.monotonic() < end and (self.reap() if self.adopts else self.remainder()):
-            self.input.pause(SWEEP_PAUSE_SECONDS)
+            self.input.pause(PAUSE_SECONDS)
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"
 
 
 def steps_of_ending(moment: float, grace: float) -> Steps:
     abort = moment + grace
-    return [(moment, signal.SIGINT), (abort, signal.SIGABRT), (abort + ABORT_SECONDS, None)]
+    return [(moment, signal.SIGINT), (abort, signal.SIGABRT), (abort + protocol.ABORT_SECONDS, None)]
 
 
 def start(order: Start, go: int | None, folder: str) -> Child:
@@ -224,7 +227,7 @@ def start(order: Start, go: int | None, folder: str) -> Child:
 
 def between_fork_and_exec(max_memory: int | None) -> None:
     """In the child alone: it dies with the supervisor, and everything that it starts inherits its limit."""
-    linux.ask_for_a_signal_at_the_parents_end(signal.SIGKILL)
+    process_tree.ask_for_a_signal_at_the_parents_end(signal.SIGKILL)
     if max_memory is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         most = max_memory + MEMORY_TO_REPORT
@@ -259,8 +262,8 @@ def first_order(control: Control) -> Start | None:
 
 def supervise(folder: str) -> int:
     """The exit code: 1 if the watcher must end what is left."""
-    linux.ask_for_a_signal_at_the_parents_end(signal.SIGCONT)
-    adopts = linux.become_subreaper()
+    process_tree.ask_for_a_signal_at_the_parents_end(signal.SIGCONT)
+    adopts = process_tree.become_subreaper()
     control = Control()
     answer, is_clean = None, True
     try:
@@ -271,16 +274,49 @@ def supervise(folder: str) -> int:
         removal.remove(folder)
     with contextlib.suppress(BrokenPipeError), open(1, "wb") as server:
         if answer is not None:
-            server.write(encode(answer))
+            server.write(protocol.encode(answer))
     return 0 if is_clean else 1
+
+
+def watch(worker: int, folder: str) -> int:
+    """Wait for the second process, and end what it leaves; the exit code is 1 if it did not end by itself."""
+
+    def wake(_number: int, _frame: FrameType | None) -> None:
+        os.kill(worker, signal.SIGCONT)
+
+    process_tree.ask_for_a_signal_at_the_parents_end(signal.SIGCONT)
+    signal.signal(signal.SIGCONT, wake)
+    # So that the server's pipe ends with the worker.
+    os.close(1)
+    # First only wait, so that its pid stays valid for the handler; reap it after that.
+    process_tree.wait_without_reaping(worker)
+    signal.signal(signal.SIGCONT, signal.SIG_DFL)
+    if os.waitpid(worker, 0)[1] == 0:
+        return 0
+    end_everything_since(worker)
+    removal.remove(folder)
+    return 1
+
+
+def end_everything_since(worker: int) -> None:
+    tree = process_tree.Adopted(worker)
+    end = time.monotonic() + protocol.SWEEP_SECONDS
+    while time.monotonic() < end:
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        process_tree.end_all(tree.alive())
+        time.sleep(PAUSE_SECONDS)
 
 
 def main(folder: str) -> int:
     signals.restore(signal.valid_signals())
-    if not linux.become_subreaper():
+    if not process_tree.become_subreaper():
         return supervise(folder)
     worker = os.fork()
-    return supervise(folder) if worker == 0 else watcher.over(worker, folder)
+    return supervise(folder) if worker == 0 else watch(worker, folder)
 
 
 if __name__ == "__main__":

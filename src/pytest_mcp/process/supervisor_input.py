@@ -1,7 +1,6 @@
 """What a supervisor reads: the server's orders, what the child prints, and the wake-up of a SIGCHLD.
 
-In come the child's pipes and how much of each is kept; out come orders, and the head and tail of each stream. What is
-done about an order or an ended child is decided in `supervisor`. Standard library only.
+What is done about an order or an ended child is decided in `supervisor`. Standard library only.
 """
 
 import os
@@ -10,7 +9,7 @@ import signal
 import time
 from typing import IO
 
-from pytest_mcp.process.messages import Order, decode_order
+from pytest_mcp.process.supervisor_protocol import Order, decode_order
 
 # A child that prints one character at a time is not read one at a time: each read costs it its core.
 OUTPUT_PAUSE_SECONDS = 0.02
@@ -19,7 +18,7 @@ CHUNK = 65536
 STDIN = 0
 
 
-class Output:
+class OutputStream:
     """The head and the tail of a stream, and how much there was."""
 
     def __init__(self, kept: int) -> None:
@@ -40,8 +39,9 @@ class Output:
         return self.total - len(self.head) - len(self.tail)
 
     def text(self) -> str:
-        head, tail = (bytes(part).decode("utf-8", "backslashreplace") for part in (self.head, self.tail))
-        return head + (f"\n[... {self.left_out} bytes left out ...]\n" if self.left_out else "") + tail
+        head, tail = (part.decode("utf-8", "backslashreplace") for part in (self.head, self.tail))
+        note = f"\n[... {self.left_out} bytes left out ...]\n" if self.left_out else ""
+        return f"{head}{note}{tail}".replace("\r\n", "\n")
 
 
 class Control:
@@ -70,7 +70,7 @@ class Input:
 
     def __init__(self, control: Control, stdout: IO[bytes] | None, stderr: IO[bytes] | None, kept_output: int) -> None:
         self.control = control
-        self.stdout, self.stderr = Output(kept_output), Output(kept_output)
+        self.stdout, self.stderr = OutputStream(kept_output), OutputStream(kept_output)
         self.selector = selectors.DefaultSelector()
         # What cannot wait: the server's orders and the end of a child.
         self.urgent = selectors.DefaultSelector()

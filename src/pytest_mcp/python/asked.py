@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from pytest_mcp.process.exit import Exit
+from pytest_mcp.process.job import Exit
 from pytest_mcp.python import query, virtualenv
 from pytest_mcp.python.cache import Cache, Finding, stamped
 from pytest_mcp.python.manager import Answers, Manager, Variables

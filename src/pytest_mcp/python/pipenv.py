@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pytest_mcp.process.exit import Exit
+from pytest_mcp.process.job import Exit
 from pytest_mcp.python import user_dirs
 from pytest_mcp.python.asked import AskedManager
 from pytest_mcp.python.manager import Variables

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp.process.exit import Exit
+from pytest_mcp.process.job import Exit
 from pytest_mcp.python import files, user_dirs, virtualenv
 from pytest_mcp.python.asked import AskedManager
 from pytest_mcp.python.manager import Variables

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_mcp.process.exit import Exit
-from pytest_mcp.process.launch import Launch, SpawnError
+from pytest_mcp.process.job import Exit, Launch, SpawnError
 from pytest_mcp.python import user_dirs
 from pytest_mcp.text import cut_middle
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_mcp.api.results import Verdict
-from pytest_mcp.process.exit import Exit
+from pytest_mcp.process.job import Exit
 from pytest_mcp.run.ledger import Ledger
 
 # pytest's own exit code for it; it uses it too when every module has skipped itself.

@@ -16,9 +16,7 @@ from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.config.model import Config
 from pytest_mcp.process import process
-from pytest_mcp.process.exit import Exit
-from pytest_mcp.process.job import Command
-from pytest_mcp.process.launch import SpawnError
+from pytest_mcp.process.job import Command, Exit, SpawnError
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run import command, decode, events
 from pytest_mcp.run.ledger import Ledger

@@ -13,8 +13,7 @@ from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import ExecuteTests, Flag, Request
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import CORES, Config
-from pytest_mcp.process import launch
-from pytest_mcp.process.job import Command, Job
+from pytest_mcp.process.job import Command, Job, child_launch
 
 # The longest text of a test (message, traceback, captured stream) before its middle is cut: more than an answer of
 # that many tokens can show, whatever the language.
@@ -34,7 +33,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
     typed = () if collect_only else config.pytest_options
     workers = _workers(request, config) if isinstance(request, ExecuteTests) and not collect_only else None
     return Command(
-        launch=launch.of_child(python, config, own_prefix=own_prefix),
+        launch=child_launch(python, config, own_prefix=own_prefix),
         job={
             "collect_only": collect_only,
             "root": str(config.root),

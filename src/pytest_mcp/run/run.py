@@ -12,7 +12,7 @@ from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import Request
 from pytest_mcp.config.model import Config, Shard
-from pytest_mcp.process.exit import Exit
+from pytest_mcp.process.job import Exit
 from pytest_mcp.process.spare import Spare
 from pytest_mcp.run.ledger import Ledger
 

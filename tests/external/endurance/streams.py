@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.process.exit import Exit
+from pytest_mcp.process.job import Exit
 from pytest_mcp.report import budget, no_result, report, verdict
 from pytest_mcp.run import events
 from pytest_mcp.run.decode import parse

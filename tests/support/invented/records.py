@@ -6,7 +6,7 @@ from typing import Any
 from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests
 from pytest_mcp.config.model import Bounds
-from pytest_mcp.process.exit import Exit
+from pytest_mcp.process.job import Exit
 from pytest_mcp.run.events import (
     CollectionFailed,
     CollectionSkipped,

@@ -12,8 +12,7 @@ from pytest_mcp.changed import differences
 from pytest_mcp.changed.differences import Changes
 from pytest_mcp.config.model import Config, Options, configure
 from pytest_mcp.process import process
-from pytest_mcp.process.exit import Exit
-from pytest_mcp.process.launch import Launch
+from pytest_mcp.process.job import Exit, Launch
 from tests.support.git import IDENTITY
 from tests.support.projects.project_files import write_files
 from tests.support.waiting import PATIENCE

@@ -4,8 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from pytest_mcp.process.job import Command, Job
-from pytest_mcp.process.launch import Launch
+from pytest_mcp.process.job import Command, Job, Launch
 
 # A child that starts processes which do everything to stay alive, tells that it has, and waits.
 STUBBORN = """

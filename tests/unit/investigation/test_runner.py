@@ -7,7 +7,7 @@ import pytest
 
 from pytest_mcp.config.model import Options, configure
 from pytest_mcp.investigation.runner import OutOfTime, Runner, deadline_of_runs
-from pytest_mcp.process.stop_timeouts import OVERTIME_SECONDS
+from pytest_mcp.process.supervisor_protocol import OVERTIME_SECONDS
 from pytest_mcp.python.interpreter import Candidate
 from tests.support.waiting import PATIENCE
 

@@ -17,10 +17,8 @@ import anyio
 import pytest
 
 from pytest_mcp.process import process, start
-from pytest_mcp.process.exit import Exit
 from pytest_mcp.process.interruption import Interruption, of_call
-from pytest_mcp.process.job import Command
-from pytest_mcp.process.launch import Launch, SpawnError
+from pytest_mcp.process.job import Command, Exit, Launch, SpawnError
 from tests.support.leftovers import children
 from tests.support.runs.children import JOB, STUBBORN, command, remains
 from tests.support.waiting import PATIENCE, processes_in, until
@@ -237,9 +235,8 @@ SERVER = """
 import anyio, json, os, sys
 sys.path[:0] = json.loads(sys.argv[2])
 from pathlib import Path
-from pytest_mcp.process import process, supervisor_client
-from pytest_mcp.process.job import Command
-from pytest_mcp.process.launch import Launch
+from pytest_mcp.process import process
+from pytest_mcp.process.job import Command, Launch
 launch = Launch(argv=(sys.executable, "-c", sys.argv[1]), cwd=Path.cwd(), env=dict(os.environ))
 child = Command(launch=launch, job={}, reproduction=())
 anyio.run(lambda: process.run(child, time_limit=600, on_line=lambda _: None))

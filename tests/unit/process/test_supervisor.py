@@ -5,9 +5,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pytest_mcp.process import linux, process, start, supervisor_client
-from pytest_mcp.process.exit import Exit
+from pytest_mcp.process import process, process_tree, start
 from pytest_mcp.process.interruption import Interruption, of_call
+from pytest_mcp.process.job import Exit
 from tests.support.runs.children import STUBBORN, command, remains
 from tests.support.waiting import PATIENCE, processes_in, until
 
@@ -15,13 +15,13 @@ from tests.support.waiting import PATIENCE, processes_in, until
 WRAPPER = """
 import runpy, sys
 sys.path.append({package!r})
-from pytest_mcp.process import linux, process_tree
+from pytest_mcp.process import process_tree
 {change}
 runpy.run_path({script!r}, run_name="__main__")
 """
 # No subreaper, no parent death signal; `ps` is there. It says when it has seen the child and both of its own.
 ELSEWHERE = """
-linux.IS_USED = False
+process_tree.HAS_LINUX = False
 process_tree.SNAPSHOT_SECONDS = 0
 def note(self, note=process_tree.Listed.note):
     note(self)
@@ -29,10 +29,10 @@ def note(self, note=process_tree.Listed.note):
         open({seen!r}, "w").close()
 process_tree.Listed.note = note
 """
-WITHOUT_PS = "linux.IS_USED = False\nprocess_tree._listed = dict"
+WITHOUT_PS = "process_tree.HAS_LINUX = False\nprocess_tree._listed = dict"
 STOPPED = "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"
-SHORT_GRACE = "from pytest_mcp.process import stop_timeouts; stop_timeouts.INTERRUPT_SECONDS = 0.1"
-HIDDEN_PROC = "linux.PROC = '/nowhere'"
+SHORT_GRACE = "from pytest_mcp.process import supervisor_protocol; supervisor_protocol.INTERRUPT_SECONDS = 0.1"
+HIDDEN_PROC = "process_tree.PROC = '/nowhere'"
 SLEEPER = "[sys.executable, '-c', 'import time; time.sleep(600)']"
 # One in its own group and one in another session, and an end when both have been seen.
 SEEN = f"""
@@ -46,7 +46,7 @@ while not os.path.exists("seen"): time.sleep(0.01)
 @pytest.fixture(autouse=True)
 def _no_subreaper() -> None:
     """If another test has made this process a subreaper, what is killed here would stay as its zombie."""
-    linux._prctl(linux.PR_SET_CHILD_SUBREAPER, 0)
+    process_tree._prctl(process_tree.PR_SET_CHILD_SUBREAPER, 0)
 
 
 async def run_with(change: str, source: str, folder: Path, monkeypatch: pytest.MonkeyPatch, limit: float = 60) -> Exit:
@@ -116,7 +116,7 @@ async def test_one_that_ends_before_it_has_read_its_order_is_a_run_that_was_lost
     ended = await run_with("sys.exit(0)", "pass", folder, monkeypatch)
     ahead = await process.start_ahead(command(folder, "pass").launch, None)
     await until(lambda: not ahead.is_alive)
-    await supervisor_client.end(ahead)
+    await process.end(ahead)
 
     assert ended.reason == "lost"
     assert remains(folder) == []

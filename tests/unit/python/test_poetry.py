@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.process.exit import Exit
+from pytest_mcp.process.job import Exit
 from pytest_mcp.python.lookup import environments
 from pytest_mcp.python.manager import Answer
 from pytest_mcp.python.manifest import read_manifest

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_mcp.api.results import Verdict
-from pytest_mcp.process.exit import Exit
+from pytest_mcp.process.job import Exit
 from pytest_mcp.report import verdict
 from pytest_mcp.report.verdict import Evidence, verdict_of
 from pytest_mcp.run.decode import Record

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from pytest_mcp import text
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.config.model import CORES, Config, Options, configure
-from pytest_mcp.process import launch
-from pytest_mcp.process.job import Command
+from pytest_mcp.process.job import Command, child_launch
 from pytest_mcp.run.command import build
 
 FILES = [
@@ -259,7 +258,7 @@ def test_an_environment_is_active_for_its_child_and_a_python_of_the_system_chang
         (tmp_path / sign).touch()
     given = config._replace(environment={"PATH": "/bin", "VIRTUAL_ENV": "/another"})
 
-    child = launch.of_child(tmp_path / "bin" / "python", given, own_prefix=OWN_PREFIX)
+    child = child_launch(tmp_path / "bin" / "python", given, own_prefix=OWN_PREFIX)
 
     assert dict(child.env) == {name: value.format(prefix=tmp_path) for name, value in changed.items()}
 
@@ -267,7 +266,7 @@ def test_an_environment_is_active_for_its_child_and_a_python_of_the_system_chang
 def test_an_environment_is_active_without_any_search_path(config: Config, tmp_path: Path) -> None:
     (tmp_path / "pyvenv.cfg").touch()
 
-    child = launch.of_child(tmp_path / "bin" / "python", config._replace(environment={}), own_prefix=OWN_PREFIX)
+    child = child_launch(tmp_path / "bin" / "python", config._replace(environment={}), own_prefix=OWN_PREFIX)
 
     assert child.env["PATH"] == f"{tmp_path}/bin:{os.defpath}"
 

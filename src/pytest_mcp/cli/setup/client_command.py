@@ -13,7 +13,7 @@ from pytest_mcp.cli.setup.clients import Client
 from pytest_mcp.cli.setup.plan import Plan
 from pytest_mcp.cli.setup.settings_file import Change, real
 from pytest_mcp.process import process
-from pytest_mcp.process.launch import Launch, SpawnError
+from pytest_mcp.process.job import Launch, SpawnError
 from pytest_mcp.text import in_line
 
 # By client and whether to remove. Words in capitals are replaced, ARGS by any number of words.

@@ -1,0 +1,43 @@
+"""What server and supervisor write to each other, and the seconds that ending a run may take."""
+
+import pytest
+
+from pytest_mcp.process import supervisor_protocol as protocol
+from pytest_mcp.process.supervisor_protocol import Answer, Order
+
+ORDERS: list[Order] = [{"kind": "go", "time_limit": 1.5}, {"kind": "interrupt"}]
+NOT_STARTED: Answer = {"kind": "not_started", "message": "no such file", "errno": 2}
+
+
+def test_a_message_is_one_line_and_comes_back_as_it_was() -> None:
+    assert [protocol.encode(order).count(b"\n") for order in ORDERS] == [1, 1]
+    assert [protocol.decode_order(protocol.encode(order)) for order in ORDERS] == ORDERS
+    assert protocol.decode_answer(protocol.encode(NOT_STARTED)) == NOT_STARTED
+
+
+@pytest.mark.parametrize("said", [b"", b"[]", b"{}", b"1", b'{"kind": "go", "time_limit": 1}', b"{}{}"])
+def test_what_is_no_answer_is_refused(said: bytes) -> None:
+    with pytest.raises(ValueError, match=r"not a message|Expecting value|Extra data"):
+        protocol.decode_answer(said)
+
+
+def test_the_server_waits_for_every_step_that_the_supervisor_may_take_and_answers_within_five_seconds() -> None:
+    steps = protocol.GRACE_SECONDS + protocol.ABORT_SECONDS + protocol.SWEEP_SECONDS + protocol.DRAIN_SECONDS
+
+    assert steps < protocol.OVERTIME_SECONDS < 5
+    assert steps - protocol.GRACE_SECONDS < protocol.INTERRUPTION_SECONDS - protocol.INTERRUPT_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("before_the_deadline", "seconds"),
+    [
+        (240.0, protocol.UNHURRIED_SWEEP_SECONDS),
+        (5.0, 5.0),
+        (0.1, protocol.SWEEP_SECONDS),
+        (0.0, protocol.SWEEP_SECONDS),
+    ],
+)
+def test_processes_may_die_late_only_while_the_time_limit_has_not_come(
+    before_the_deadline: float, seconds: float
+) -> None:
+    assert protocol.end_of_killing(100.0, 100.0 + before_the_deadline) == 100.0 + seconds
