@@ -26,8 +26,8 @@ from pytest_mcp.config.options import SETTINGS
 from pytest_mcp.process import start
 from pytest_mcp.report import budget
 from pytest_mcp.run import command, ledger
-from pytest_mcp.server import incoming
-from pytest_mcp.server.http import connection, guard
+from pytest_mcp.server import http_guard as guard
+from pytest_mcp.server import http_server, incoming
 from tests.external.programs import records, report
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -240,12 +240,12 @@ def bounds() -> str:
 
 def http_bounds() -> str:
     body, all_bodies = guard.LARGEST_BODY // MIB, guard.LARGEST_BODIES // MIB
-    stalled = f"{connection.LEAST_TAKEN // MIB} MiB in {connection.STALLED_SECONDS} s"
+    stalled = f"{http_server.LEAST_TAKEN // MIB} MiB in {http_server.STALLED_SECONDS} s"
     rows = [
-        ("headers of a request", f"{guard.LARGEST_HEADERS // KIB} KiB, there within {connection.HEADER_SECONDS} s"),
+        ("headers of a request", f"{guard.LARGEST_HEADERS // KIB} KiB, there within {http_server.HEADER_SECONDS} s"),
         ("body of a request", f"{body} MiB, there within {guard.BODY_SECONDS} s; {all_bodies} MiB for all at once"),
-        ("connections", f"{connection.MOST_CONNECTIONS}; further ones get 503"),
-        ("an idle connection", f"{connection.IDLE_SECONDS} s"),
+        ("connections", f"{http_server.MOST_CONNECTIONS}; further ones get 503"),
+        ("an idle connection", f"{http_server.IDLE_SECONDS} s"),
         ("a client that does not read", f"disconnected if it reads less than {stalled}"),
     ]
     return table(("what", "limit"), rows)

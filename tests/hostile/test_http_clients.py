@@ -36,14 +36,13 @@ from tests.support.waiting import PATIENCE
 HASTY = """
 import pathlib, socket, sys
 from pytest_mcp.cli.main import main
-from pytest_mcp.server import incoming
-from pytest_mcp.server.http import app, connection, guard, listener
-connection.HEADER_SECONDS = connection.STALLED_SECONDS = guard.BODY_SECONDS = app.IDLE_SECONDS = 2
-connection.MOST_CONNECTIONS = 8
-connection.LEAST_TAKEN = 10_000
+from pytest_mcp.server import http_guard as guard, http_listener, http_server, incoming
+http_server.HEADER_SECONDS = http_server.STALLED_SECONDS = guard.BODY_SECONDS = http_server.IDLE_SECONDS = 2
+http_server.MOST_CONNECTIONS = 8
+http_server.LEAST_TAKEN = 10_000
 guard.LARGEST_BODIES = 2**20
 
-def listen(endpoint, real=listener.listen):
+def listen(endpoint, real=http_listener.listen):
     bound = real(endpoint)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     return bound
@@ -53,7 +52,7 @@ def admitted(body, real=incoming.admitted):
         raise RuntimeError("our own bug")
     return real(body)
 
-listener.listen, incoming.admitted = listen, admitted
+http_listener.listen, incoming.admitted = listen, admitted
 sys.exit(main())
 """
 

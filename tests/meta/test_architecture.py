@@ -38,7 +38,7 @@ PROCESS_CALLS = {
 PURE = ["report", "api.expressions", "api.requests", "api.results", "api.errors", "run.command"]
 PURE += ["process.supervisor_protocol", "run.decode", "run.events", "run.exceptions", "run.ledger", "run.run"]
 PURE += ["page.content", "page.document", "page.failures", "investigation.page", "page.sections"]
-PURE += ["text", "server.incoming", "server.progress", "terminal.colours", "cli.exit_codes", "cli.render_run"]
+PURE += ["text", "server.incoming", "terminal.colours", "cli.exit_codes", "cli.render_run"]
 PURE += ["history.answer", "investigation.result"]
 PURE += ["cli.render_doctor", "history.terminal", "investigation.terminal"]
 PURE += ["cli.setup.clients", "cli.setup.entry_words"]
@@ -112,8 +112,8 @@ def test_only_the_server_and_the_client_know_mcp() -> None:
     """And the server on HTTP, by the name of one setting: what it says is made in `server.app` too."""
     knowing = {name for name, path in MODULES.items() if packages(path) & {"mcp", "mcp_types"}}
 
-    assert knowing == {"server.app", "cli.mcp_client", "server.http.app"}
-    assert {name for name in imported(MODULES["server.http.app"]) if name.startswith("mcp")} == {
+    assert knowing == {"server.app", "cli.mcp_client", "server.http_server"}
+    assert {name for name in imported(MODULES["server.http_server"]) if name.startswith("mcp")} == {
         "mcp.server.transport_security.TransportSecuritySettings"
     }
 
@@ -121,14 +121,14 @@ def test_only_the_server_and_the_client_know_mcp() -> None:
 def test_only_what_serves_on_http_knows_uvicorn_and_starlette() -> None:
     knowing = {name for name, path in MODULES.items() if packages(path) & {"uvicorn", "starlette"}}
 
-    assert knowing == {f"server.http.{name}" for name in ("app", "guard", "connection", "metrics")}
+    assert knowing == {"server.http_server", "server.http_guard", "server.metrics"}
 
 
 def test_the_token_is_read_in_one_place_and_compared_in_a_time_that_tells_nothing() -> None:
     reading = {name for name, path in MODULES.items() if ".secret" in path.read_text(encoding="utf-8")}
 
-    assert reading == {"config.endpoint", "server.http.guard"}
-    assert "compare_digest" in called(MODULES["server.http.guard"])
+    assert reading == {"config.endpoint", "server.http_guard"}
+    assert "compare_digest" in called(MODULES["server.http_guard"])
 
 
 def test_processes_are_started_in_one_module_and_in_the_supervisor_and_one_asks_ps() -> None:

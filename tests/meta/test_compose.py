@@ -6,8 +6,8 @@ import yaml
 
 from pytest_mcp.config import endpoint
 from pytest_mcp.config.options import SETTINGS
-from pytest_mcp.server.http.app import LAST_SECONDS
-from pytest_mcp.server.http.guard import HEALTH
+from pytest_mcp.server.http_guard import HEALTH
+from pytest_mcp.server.http_server import LAST_SECONDS
 from tests.support.paths import ROOT
 
 COMPOSED: Any = yaml.safe_load((ROOT / "examples" / "compose.yaml").read_text(encoding="utf-8"))

@@ -10,8 +10,8 @@ import yaml
 
 from pytest_mcp.config import endpoint
 from pytest_mcp.config.options import SETTINGS
-from pytest_mcp.server.http.app import LAST_SECONDS
-from pytest_mcp.server.http.guard import HEALTH, METHODS
+from pytest_mcp.server.http_guard import HEALTH, METHODS
+from pytest_mcp.server.http_server import LAST_SECONDS
 from tests.support.paths import ROOT
 
 EXAMPLES = ROOT / "examples" / "scale"

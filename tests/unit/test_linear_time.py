@@ -235,7 +235,7 @@ def checked(said: str) -> None:
 
 
 def admit(said: str) -> None:
-    with suppress(incoming.Refused):
+    with suppress(incoming.BadMessage):
         incoming.admitted(said.encode("utf-8", "replace"))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from pytest_mcp.config.model import Config
 from pytest_mcp.process import start
 from pytest_mcp.process.job import SpawnError, child_launch, child_variables
-from pytest_mcp.process.start import Started, Waiting
+from pytest_mcp.process.start import Supervision, Waiting
 
 _OWN = Path(sys.prefix)
 
@@ -31,7 +31,7 @@ def started(config: Config, arguments: Mapping[str, Any]) -> Iterator[Waiting | 
         supervisor.end_unless_ended()
 
 
-def _supervisor(config: Config) -> Started | None:
+def _supervisor(config: Config) -> Supervision | None:
     try:
         return start.supervisor(child_variables(config, own_prefix=_OWN))
     except SpawnError:
@@ -39,7 +39,7 @@ def _supervisor(config: Config) -> Started | None:
         return None
 
 
-def _waiting(supervisor: Started, config: Config, arguments: Mapping[str, Any]) -> Waiting | None:
+def _waiting(supervisor: Supervision, config: Config, arguments: Mapping[str, Any]) -> Waiting | None:
     # Loaded while the supervisor starts.
     from pytest_mcp.python import interpreter, project_root  # noqa: PLC0415
 

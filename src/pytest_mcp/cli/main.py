@@ -242,10 +242,10 @@ def _serve_stdio(config: Config) -> int:
         import anyio
 
         from pytest_mcp.process import process
-        from pytest_mcp.server import log_format, telemetry
+        from pytest_mcp.server import logs, telemetry
         from pytest_mcp.server.app import serve_stdio
 
-    log_format.set_up(config.log_level)
+    logs.set_up(config.log_level)
     process.prepare()
     with telemetry.lifetime(transport="stdio", root=str(config.root)):
         try:
@@ -257,25 +257,24 @@ def _serve_stdio(config: Config) -> int:
 
 def _serve_http(config: Config, endpoint: Endpoint) -> int:
     if endpoint.metrics:
-        _extra("--metrics", "metrics", "pytest_mcp.server.http.metrics")
+        _extra("--metrics", "metrics", "pytest_mcp.server.metrics")
     _start_tracing(config)
-    from pytest_mcp.server.http import listener
+    from pytest_mcp.server import http_listener
 
     try:
-        bound = listener.listen(endpoint)
-    except listener.Unavailable as error:
+        bound = http_listener.listen(endpoint)
+    except http_listener.AddressUnavailable as error:
         raise ConfigError(f"Cannot serve on {endpoint.host}:{endpoint.port}: {error}.") from error
     import anyio
 
     from pytest_mcp.process import process
-    from pytest_mcp.server import log_format, telemetry
-    from pytest_mcp.server.http import app as http
-    from pytest_mcp.server.http.guard import PATH
+    from pytest_mcp.server import http_server, logs, telemetry
+    from pytest_mcp.server.http_guard import PATH
 
-    url = f"http://{listener.authority(bound)}{PATH}"
+    url = f"http://{http_listener.authority(bound)}{PATH}"
     print_message(f"serving {config.root} on {url}")
-    log_format.set_up(config.log_level)
+    logs.set_up(config.log_level)
     process.prepare()
     with telemetry.lifetime(transport="http", root=str(config.root), url=url):
-        anyio.run(http.serve, config, endpoint, bound)
+        anyio.run(http_server.serve, config, endpoint, bound)
     return 0

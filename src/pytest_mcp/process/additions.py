@@ -23,7 +23,7 @@ Made = TypeVar("Made")
 Given = TypeVar("Given")
 
 
-class LeftOut:
+class LostAdditions:
     """The additions that one call has lost, each with the reason."""
 
     def __init__(self) -> None:
@@ -36,13 +36,13 @@ class LeftOut:
         return [f"Could not be added to this answer: {named}. The rest of it is complete."] if named else []
 
 
-_current: ContextVar[LeftOut | None] = ContextVar("left out", default=None)
+_current: ContextVar[LostAdditions | None] = ContextVar("left out", default=None)
 
 
 @contextmanager
-def collected() -> Iterator[LeftOut]:
+def collected() -> Iterator[LostAdditions]:
     """During a call: what is left out in this block, and in the tasks and threads that it starts."""
-    left_out = LeftOut()
+    left_out = LostAdditions()
     token = _current.set(left_out)
     try:
         yield left_out

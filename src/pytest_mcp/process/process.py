@@ -20,7 +20,7 @@ from pytest_mcp.process.background import alongside, in_thread
 from pytest_mcp.process.job import Command, Exit, Launch, ReportState, SpawnError
 from pytest_mcp.process.report_file import OnLine, output_of, report_of
 from pytest_mcp.process.run_folder import FolderError
-from pytest_mcp.process.start import Started, Waiting
+from pytest_mcp.process.start import Supervision, Waiting
 from pytest_mcp.process.supervisor_protocol import (
     OVERTIME_SECONDS,
     Go,
@@ -106,7 +106,7 @@ async def ask_for_bytes(launch: Launch, given: bytes, *, time_limit: float, most
         await end(started)
 
 
-async def end(started: Started) -> None:
+async def end(started: Supervision) -> None:
     """End the supervisor and every process of its run, and remove the folder; also if the call is cancelled."""
     with anyio.CancelScope(shield=True):
         # Before anything else: a run that starts processes without end may leave no room for a thread.
@@ -118,7 +118,7 @@ async def end(started: Started) -> None:
 
 
 async def _carry_out(
-    started: Started, command: Command, time_limit: float, on_line: OnLine, finished: anyio.Event
+    started: Supervision, command: Command, time_limit: float, on_line: OnLine, finished: anyio.Event
 ) -> Exit | None:
     """How the child ended, or None for a spare that ended before it began."""
     order: Start | Go = {"kind": "go", "time_limit": time_limit}
@@ -157,13 +157,13 @@ def _began(answer: Exit | NotStarted) -> Exit:
     raise SpawnError(answer["message"], answer["errno"])
 
 
-async def _stop_when_overdue(started: Started, finished: anyio.Event) -> None:
+async def _stop_when_overdue(started: Supervision, finished: anyio.Event) -> None:
     await finished.wait()
     await anyio.sleep(LINGER_SECONDS)
     started.tell_to_stop()
 
 
-async def _answer(started: Started, order: Start | Go, time_limit: float) -> Exit | NotStarted:
+async def _answer(started: Supervision, order: Start | Go, time_limit: float) -> Exit | NotStarted:
     """Send the order and wait for the answer; without one, what that means."""
     # One that a test has stopped does not notice the time limit; continued, it can still report what there was.
     at_the_limit = asyncio.get_running_loop().call_later(time_limit, started.proceed)
@@ -183,7 +183,7 @@ async def _answer(started: Started, order: Start | Go, time_limit: float) -> Exi
     return Exit(code=None, signal="SIGKILL", reason=reason, duration=time_limit, stdout="", stderr="")
 
 
-async def _send(started: Started, order: Order) -> None:
+async def _send(started: Supervision, order: Order) -> None:
     """Raises OSError or ValueError if it has ended or was told to stop. One that reads nothing blocks nobody else."""
     pipe = started.stdin.fileno()
     os.set_blocking(pipe, False)
@@ -195,7 +195,7 @@ async def _send(started: Started, order: Order) -> None:
             await anyio.wait_writable(pipe)
 
 
-async def _pass_on_interruption(started: Started) -> None:
+async def _pass_on_interruption(started: Supervision) -> None:
     if (current := interruption.of_call.get()) is None:
         return
     await current.asked.wait()
@@ -207,7 +207,7 @@ async def _pass_on_interruption(started: Started) -> None:
     started.tell_to_stop()
 
 
-async def _printed(started: Started) -> bytes:
+async def _printed(started: Supervision) -> bytes:
     pipe, printed = started.stdout.fileno(), bytearray()
     await anyio.wait_readable(pipe)
     while chunk := os.read(pipe, CHUNK):

@@ -31,7 +31,7 @@ OnLine = Callable[[bytes], None]
 
 
 @dataclass
-class Report:
+class ReportReader:
     descriptor: int
     on_line: OnLine
     offset: int = 0
@@ -102,7 +102,7 @@ class Report:
 
 
 @contextmanager
-def report_of(folder: Folder, job: Job, on_line: OnLine) -> Iterator[Report]:
+def report_of(folder: Folder, job: Job, on_line: OnLine) -> Iterator[ReportReader]:
     """Create the empty report and write the job: then the child can begin."""
     try:
         with os.fdopen(folder.create("job.json", os.O_WRONLY), "w", encoding="utf-8") as handle:
@@ -111,7 +111,7 @@ def report_of(folder: Folder, job: Job, on_line: OnLine) -> Iterator[Report]:
     except OSError as error:
         raise FolderError(error.strerror or str(error)) from error
     try:
-        yield Report(descriptor, on_line)
+        yield ReportReader(descriptor, on_line)
     finally:
         os.close(descriptor)
 

@@ -32,7 +32,7 @@ running: set[int] = set()
 
 
 @dataclass(frozen=True)
-class Started:
+class Supervision:
     """A supervisor and the folder of its run. Whoever has it must end it."""
 
     supervisor: "subprocess.Popen[bytes]"
@@ -81,7 +81,7 @@ class Started:
 
 
 @dataclass(frozen=True)
-class Waiting(Started):
+class Waiting(Supervision):
     """A supervisor with a child that waits for its job. Calls with an equal launch and environment can use it."""
 
     launch: Launch
@@ -89,11 +89,11 @@ class Waiting(Started):
     environment: object
 
     @classmethod
-    def of(cls, started: Started, launch: Launch, environment: object) -> "Waiting":
+    def of(cls, started: Supervision, launch: Launch, environment: object) -> "Waiting":
         return cls(started.supervisor, started.folder, started.ended, launch, environment)
 
 
-def supervisor(variables: Mapping[str, str]) -> Started:
+def supervisor(variables: Mapping[str, str]) -> Supervision:
     """A supervisor without a child. Its variables are the child's: a test can read the environment of its parent."""
     folder = run_folder.make()
     try:
@@ -103,7 +103,7 @@ def supervisor(variables: Mapping[str, str]) -> Started:
         folder.remove()
         raise SpawnError(getattr(error, "strerror", None) or str(error)) from error
     running.add(process.pid)
-    return Started(process, folder, ended)
+    return Supervision(process, folder, ended)
 
 
 def _process(folder: Folder, variables: Mapping[str, str]) -> "subprocess.Popen[bytes]":
@@ -130,7 +130,7 @@ def _waited_for(process: "subprocess.Popen[bytes]") -> threading.Thread:
     return ended
 
 
-def ahead(started: Started, launch: Launch, environment: object) -> Waiting:
+def ahead(started: Supervision, launch: Launch, environment: object) -> Waiting:
     """Have it start a child that waits, before there is an event loop."""
     # If the supervisor is gone already, nobody uses it.
     with suppress(OSError):
@@ -139,7 +139,7 @@ def ahead(started: Started, launch: Launch, environment: object) -> Waiting:
     return Waiting.of(started, launch, environment)
 
 
-def order_for_a_job(started: Started, launch: Launch, *, time_limit: float | None) -> Start:
+def order_for_a_job(started: Supervision, launch: Launch, *, time_limit: float | None) -> Start:
     """The child's last argument is the folder that its job is in. Without a time limit it waits for the job."""
     return order(launch, time_limit, KEPT_OUTPUT, str(started.folder.path))
 

@@ -7,7 +7,7 @@ import json
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Any, Protocol, cast
 
@@ -40,19 +40,17 @@ from pytest_mcp.process.spare import Spare
 from pytest_mcp.python import interpreter
 from pytest_mcp.report import serialize
 from pytest_mcp.report.report import Report
-from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.run import Project, Steps
-from pytest_mcp.server import incoming, mcp_app, progress, stdio, telemetry
+from pytest_mcp.run.run import Project
+from pytest_mcp.server import incoming, mcp_app, stdio, telemetry
 from pytest_mcp.server.concurrency import Calls
 from pytest_mcp.server.fast_start import APPS, Handover
-from pytest_mcp.server.log_format import FIELDS
+from pytest_mcp.server.logs import FIELDS
 from pytest_mcp.server.mcp_app import View
+from pytest_mcp.server.progress import Progress
 from pytest_mcp.server.stdio import Outlet
-from pytest_mcp.server.telemetry import Entry, Observer
+from pytest_mcp.server.telemetry import CallRecord, Observer
 from pytest_mcp.tools import INSTRUCTIONS, Tool, dump, named, offered, with_notices
 
-# At most a few progress notifications per second: a client shows them to a person.
-PROGRESS_SECONDS = 0.3
 # The SDK answers the first request within milliseconds. If it does not, read stdin anyway.
 REPEAT_SECONDS = 10
 # Unread answers at which the server stops reading requests: the SDK keeps a task for each of them.
@@ -174,7 +172,7 @@ async def heard(handover: Handover, answers: "Answers", outlet: Outlet) -> Async
             continue
         try:
             message = incoming.admitted(line)
-        except incoming.Refused as refusal:
+        except incoming.BadMessage as refusal:
             logger.info("refused", extra={FIELDS: {"reason": str(refusal)}})
             await outlet.write(serialize.line(refusal.reply) + "\n")
         else:
@@ -256,14 +254,14 @@ class ToolCalls:
                 return _failure(bug, self.config)
 
     async def _answer(
-        self, context: Context, params: types.CallToolRequestParams, entry: Entry
+        self, context: Context, params: types.CallToolRequestParams, entry: CallRecord
     ) -> types.CallToolResult:
         tool = named(params.name, self.tools)
         request = tool.accept(params.arguments or {}, self.config.bounds)
         notes = Progress()
         project = Project(self.config, self.spare, additions.sparing("progress", notes.update))
         with additions.collected() as left_out:
-            async with self.turns.one(), alongside(notes.report(context)):
+            async with self.turns.one(), alongside(notes.report(context.session)):
                 with self.spare.during_a_call():
                     known = await tool.handler(request, project)
             entry.known(known)
@@ -322,29 +320,3 @@ def _failure(error: CallError, config: Config) -> types.CallToolResult:
 
 def _text(answer: Any) -> types.TextContent:
     return types.TextContent(type="text", text=serialize.line(answer))
-
-
-@dataclass
-class Progress:
-    """Progress notifications for a client that asked for them: increasing counts, a few per second."""
-
-    finished: int = 0
-    ledger: Ledger | Steps | None = None
-    changed: anyio.Event = field(default_factory=anyio.Event)
-
-    def update(self, ledger: Ledger | Steps) -> None:
-        self.ledger = ledger
-        if ledger.finished > self.finished:
-            self.changed.set()
-
-    async def report(self, context: Context) -> None:
-        while True:
-            await self.changed.wait()
-            self.changed = anyio.Event()
-            if self.ledger is not None and self.ledger.finished > self.finished:
-                self.finished = self.ledger.finished
-                await additions.awaited("progress", self._send(context, self.ledger), instead=None)
-            await anyio.sleep(PROGRESS_SECONDS)
-
-    async def _send(self, context: Context, made: Ledger | Steps) -> None:
-        await context.session.report_progress(made.finished, made.selected, progress.words(made))

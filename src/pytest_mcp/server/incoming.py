@@ -1,7 +1,7 @@
 """Which messages the SDK can answer, and the error for the others.
 
 In comes one line of stdin, or the body of one HTTP request. Out goes the same message in a form that the SDK can
-parse, or `Refused`, which holds the JSON-RPC error: the SDK drops what it cannot parse, and the caller would wait
+parse, or `BadMessage`, which holds the JSON-RPC error: the SDK drops what it cannot parse, and the caller would wait
 forever. What a message asks for is not decided here. Pure.
 """
 
@@ -54,7 +54,7 @@ _LAST_ID = re.compile(rb"[{,]\s*+" + _ID + rb"(?:," + _OTHER + rb")*\}\s*\Z")
 Identity = int | str | None
 
 
-class Refused(Exception):
+class BadMessage(Exception):
     """A message that the SDK does not get; `reply` is its answer."""
 
     def __init__(self, code: int, sentence: str, identity: Identity = None) -> None:
@@ -85,7 +85,7 @@ _REQUEST = {
 
 
 def admitted(line: bytes) -> bytes:
-    """The message, with U+FFFD for invalid text; raises `Refused`."""
+    """The message, with U+FFFD for invalid text; raises `BadMessage`."""
     _check_extent(line)
     try:
         _check_shape(from_json(line))
@@ -97,15 +97,15 @@ def admitted(line: bytes) -> bytes:
 
 def _check_extent(line: bytes) -> None:
     if len(line) > LONGEST:
-        raise Refused(INVALID_REQUEST, f"a message has at most {LONGEST} bytes", _seen_identity(line[:_ID_WITHIN]))
+        raise BadMessage(INVALID_REQUEST, f"a message has at most {LONGEST} bytes", _seen_identity(line[:_ID_WITHIN]))
     if _count(line, b"[{") <= DEEPEST and _count(line, b",:") <= MOST_VALUES:
         return
     # That counted brackets and commas in strings too, such as parametrised node ids. Count without the strings.
     outside = _outside_strings(line)
     if outside is None or _count(outside, b"[]{},:") > MOST_VALUES:
-        raise Refused(INVALID_REQUEST, f"a message has at most {MOST_VALUES} values", _seen_identity(line))
+        raise BadMessage(INVALID_REQUEST, f"a message has at most {MOST_VALUES} values", _seen_identity(line))
     if max(accumulate(_STEPS[bracket] for bracket in _BRACKET.findall(outside)), default=0) > DEEPEST:
-        raise Refused(INVALID_REQUEST, f"a message is nested at most {DEEPEST} levels deep", _seen_identity(line))
+        raise BadMessage(INVALID_REQUEST, f"a message is nested at most {DEEPEST} levels deep", _seen_identity(line))
 
 
 def _count(line: bytes, characters: bytes) -> int:
@@ -132,23 +132,23 @@ def _seen_identity(line: bytes) -> Identity:
 
 
 def _check_shape(message: Any) -> None:
-    """Raise `Refused` unless the SDK can answer it. Responses and notifications are never answered, so they pass."""
+    """Raise `BadMessage` unless the SDK can answer it. Responses and notifications are never answered, so they pass."""
     if isinstance(message, list):
-        raise Refused(INVALID_REQUEST, "batches are not served; send one message at a time")
+        raise BadMessage(INVALID_REQUEST, "batches are not served; send one message at a time")
     if not isinstance(message, dict):
-        raise Refused(INVALID_REQUEST, "a message is an object")
+        raise BadMessage(INVALID_REQUEST, "a message is an object")
     is_response = "method" not in message and bool({"result", "error"} & message.keys())
     is_notification = "id" not in message and isinstance(message.get("method"), str)
     if is_response or is_notification:
         return
     for name, member in _REQUEST.items():
         if not member.fits(message.get(name)):
-            raise Refused(INVALID_REQUEST, f"{name} {member.words}", _identity(message))
+            raise BadMessage(INVALID_REQUEST, f"{name} {member.words}", _identity(message))
     if {"result", "error"} & message.keys():
-        raise Refused(INVALID_REQUEST, "a request has neither a result nor an error", _identity(message))
+        raise BadMessage(INVALID_REQUEST, "a request has neither a result nor an error", _identity(message))
     for name, word in _repeated_by_sdk(message):
         if isinstance(word, str) and len(word) > LONGEST_WORD:
-            raise Refused(INVALID_REQUEST, f"{name} has at most {LONGEST_WORD} characters", _identity(message))
+            raise BadMessage(INVALID_REQUEST, f"{name} has at most {LONGEST_WORD} characters", _identity(message))
 
 
 def _repeated_by_sdk(request: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -190,13 +190,13 @@ def _parsed(line: bytes) -> Any:
         raise _unreadable(line, str(error)) from error
 
 
-def _unreadable(line: bytes, reason: str) -> Refused:
+def _unreadable(line: bytes, reason: str) -> BadMessage:
     """The refusal of invalid JSON, or of valid JSON with a number that is too long; the latter may have an id."""
     try:
         message = json.loads(line.decode("utf-8", errors="replace"), parse_int=_bounded_int)
     except ValueError:
-        return Refused(PARSE_ERROR, reason)
-    return Refused(INVALID_REQUEST, reason, _identity(_without_mended_id(message)))
+        return BadMessage(PARSE_ERROR, reason)
+    return BadMessage(INVALID_REQUEST, reason, _identity(_without_mended_id(message)))
 
 
 def _bounded_int(digits: str) -> int | None:

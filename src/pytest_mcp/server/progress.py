@@ -1,16 +1,49 @@
-"""The message of a progress notification. When it is sent is decided in `app`. Pure."""
+"""Progress notifications for a client that asked for them: increasing counts, a few per second."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
 
 from pytest_mcp import text
+from pytest_mcp.process import additions
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.run import Steps
 
+# Between two notifications: a client shows them to a person.
+PAUSE_SECONDS = 0.3
 
-def words(made: Ledger | Steps) -> str:
+
+@dataclass
+class Progress:
+    finished: int = 0
+    latest: Ledger | Steps | None = None
+    changed: anyio.Event = field(default_factory=anyio.Event)
+
+    def update(self, latest: Ledger | Steps) -> None:
+        self.latest = latest
+        if latest.finished > self.finished:
+            self.changed.set()
+
+    async def report(self, session: Any) -> None:
+        """`session` is the SDK's."""
+        while True:
+            await self.changed.wait()
+            self.changed = anyio.Event()
+            if self.latest is not None and self.latest.finished > self.finished:
+                self.finished = self.latest.finished
+                await additions.awaited("progress", self._send(session, self.latest), instead=None)
+            await anyio.sleep(PAUSE_SECONDS)
+
+    async def _send(self, session: Any, latest: Ledger | Steps) -> None:
+        await session.report_progress(latest.finished, latest.selected, words(latest))
+
+
+def words(latest: Ledger | Steps) -> str:
     """For example: 123/980 · 2 failed · tests/test_x.py"""
-    if isinstance(made, Steps):
-        return text.safe_line(made.words)
-    ledger = made
-    return text.safe(" · ".join([counts(ledger), failed(ledger), latest_file(ledger)]))
+    if isinstance(latest, Steps):
+        return text.safe_line(latest.words)
+    return text.safe(" · ".join([counts(latest), failed(latest), latest_file(latest)]))
 
 
 def counts(ledger: Ledger) -> str:

@@ -18,7 +18,7 @@ from pytest_mcp.api.results import DiscoverResult, ExecuteResult, Shape, Summary
 from pytest_mcp.investigation.result import InvestigateResult
 from pytest_mcp.process import additions
 from pytest_mcp.report.report import Report
-from pytest_mcp.server.log_format import FIELDS
+from pytest_mcp.server.logs import FIELDS
 
 # The names on a span begin with this.
 NAMESPACE = "pytest_mcp"
@@ -31,7 +31,7 @@ Facts = dict[str, str | int | float]
 Observer = Callable[[Facts], None]
 
 
-class Entry:
+class CallRecord:
     """The facts of one call; it counts as cancelled until it is answered or fails."""
 
     def __init__(self) -> None:
@@ -65,9 +65,9 @@ def lifetime(**facts: str) -> Iterator[None]:
 
 
 @contextmanager
-def entry(tool: str, client: str, observer: Observer | None = None) -> Iterator[Entry]:
+def entry(tool: str, client: str, observer: Observer | None = None) -> Iterator[CallRecord]:
     """Log the call when the block ends, also by an exception."""
-    kept = Entry()
+    kept = CallRecord()
     began = time.monotonic()
     try:
         yield kept

@@ -22,7 +22,7 @@ from tests.support.waiting import PATIENCE
 PARTING = """
 import sys
 from pytest_mcp.cli.main import main
-from pytest_mcp.server.http import app
+from pytest_mcp.server import http_server as app
 app.PARTING_SECONDS = 0.1
 sys.exit(main())
 """

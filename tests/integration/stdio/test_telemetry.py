@@ -10,7 +10,7 @@ import pytest
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.report.report import RanTest, Report
 from pytest_mcp.report.verdict import Evidence
-from pytest_mcp.server.telemetry import Entry
+from pytest_mcp.server.telemetry import CallRecord
 from scripts.environments import ENVIRONMENTS
 from tests.support.protocol.hostile_server import GONE_SECONDS, HostileServer, within
 
@@ -115,7 +115,7 @@ def test_without_a_tracer_nothing_of_one_is_loaded_and_the_log_has_start_call_an
 
 
 def test_of_a_failed_call_its_code_its_kind_and_what_had_finished_are_kept() -> None:
-    entry, error = Entry(), ExecutionFailed("timeout", "secret", RunFacts(stdout="secret"))
+    entry, error = CallRecord(), ExecutionFailed("timeout", "secret", RunFacts(stdout="secret"))
     tests = [RanTest(f"a.py::{number}", "failed" if number else "passed", 0.1) for number in (0, 1)]
 
     entry.known(Report(Evidence(has_no_result=True), tests=tests, problem=error))
@@ -128,4 +128,4 @@ def test_of_a_failed_call_its_code_its_kind_and_what_had_finished_are_kept() -> 
 
 
 def test_a_call_that_nobody_waited_for_was_cancelled() -> None:
-    assert Entry().facts == {"outcome": "cancelled"}
+    assert CallRecord().facts == {"outcome": "cancelled"}

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_mcp.process import report_file
 from pytest_mcp.process.background import alongside
-from pytest_mcp.process.report_file import Report
+from pytest_mcp.process.report_file import ReportReader
 
 LINES = [b"line %d" % number for number in range(50)]
 
@@ -19,15 +19,15 @@ def lines() -> list[bytes]:
 
 
 @pytest.fixture
-def report(tmp_path: Path, lines: list[bytes], monkeypatch: pytest.MonkeyPatch) -> Report:
+def report(tmp_path: Path, lines: list[bytes], monkeypatch: pytest.MonkeyPatch) -> ReportReader:
     """Read in small pieces, with no time for more than the backlog."""
     monkeypatch.setattr(report_file, "_CHUNK", 16)
     monkeypatch.setattr(report_file, "CATCH_UP_SECONDS", -1)
     monkeypatch.setattr(report_file, "BACKLOG", 10)
-    return Report(os.open(tmp_path / "report", os.O_RDWR | os.O_CREAT | os.O_APPEND), lines.append)
+    return ReportReader(os.open(tmp_path / "report", os.O_RDWR | os.O_CREAT | os.O_APPEND), lines.append)
 
 
-def write(report: Report, written: list[bytes]) -> None:
+def write(report: ReportReader, written: list[bytes]) -> None:
     os.write(report.descriptor, b"".join(line + b"\n" for line in written))
     # Later than it was created, however coarse the clock of the file system.
     os.utime(report.descriptor, ns=(report._created + 1, report._created + 1))
@@ -35,7 +35,7 @@ def write(report: Report, written: list[bytes]) -> None:
 
 @pytest.mark.anyio
 async def test_more_lines_than_a_child_can_be_ahead_are_not_read_and_that_is_known(
-    report: Report, lines: list[bytes]
+    report: ReportReader, lines: list[bytes]
 ) -> None:
     write(report, LINES)
 
@@ -45,7 +45,7 @@ async def test_more_lines_than_a_child_can_be_ahead_are_not_read_and_that_is_kno
 
 
 @pytest.mark.anyio
-async def test_lines_without_a_record_count_too(report: Report) -> None:
+async def test_lines_without_a_record_count_too(report: ReportReader) -> None:
     write(report, [b""] * 50)
 
     await report.read_rest()
@@ -55,7 +55,7 @@ async def test_lines_without_a_record_count_too(report: Report) -> None:
 
 @pytest.mark.anyio
 async def test_what_was_read_while_the_child_ran_and_a_usual_rest_are_whole_however_long_it_takes(
-    report: Report, lines: list[bytes]
+    report: ReportReader, lines: list[bytes]
 ) -> None:
     write(report, LINES[:41])
     await report.read()
@@ -68,7 +68,7 @@ async def test_what_was_read_while_the_child_ran_and_a_usual_rest_are_whole_howe
 
 @pytest.mark.anyio
 async def test_what_was_written_before_a_run_is_interrupted_is_read_however_seldom_it_is_looked_for(
-    report: Report, lines: list[bytes], monkeypatch: pytest.MonkeyPatch
+    report: ReportReader, lines: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report_file, "POLL_SECONDS", 600)
 

@@ -18,8 +18,8 @@ from pytest_mcp.server.incoming import (
     LONGEST_MENDED,
     MOST_VALUES,
     PARSE_ERROR,
+    BadMessage,
     Identity,
-    Refused,
     admitted,
 )
 
@@ -28,7 +28,7 @@ def refusal(line: bytes) -> tuple[int, Identity] | None:
     """The code and the id that are answered; None for a message that is left to the SDK."""
     try:
         admitted(line)
-    except Refused as refused:
+    except BadMessage as refused:
         reply = json.loads(serialize.line(refused.reply).encode())
         return reply["error"]["code"], reply["id"]
     return None

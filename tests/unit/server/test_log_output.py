@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_mcp.server.log_format import OneLine
-from pytest_mcp.server.log_output import NonBlockingHandler
+from pytest_mcp.server.logs import NonBlockingHandler, OneLine
 from tests.support.protocol.dialogues import INITIALIZED, NO_TOOL, initialize, line, request
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import Workbench

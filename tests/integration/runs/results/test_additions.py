@@ -148,7 +148,7 @@ async def test_progress_that_raises_is_told_once(
 async def test_a_follower_of_progress_that_raises_does_not_end_the_run(
     project: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app.Progress, "update", fail)
+    monkeypatch.setattr(progress.Progress, "update", fail)
 
     answer = await answered(project, tmp_path / "history.db")
 
@@ -160,7 +160,7 @@ async def test_progress_that_is_never_taken_costs_itself_alone(
 ) -> None:
     """Such as by a client that does not read, until the answer is due."""
     project.write({"test_more.py": "import time\ndef test_one(): pass\ndef test_two(): time.sleep(1)\n"})
-    monkeypatch.setattr(app.Progress, "_send", lambda *_: anyio.sleep_forever())
+    monkeypatch.setattr(progress.Progress, "_send", lambda *_: anyio.sleep_forever())
     monkeypatch.setattr(additions, "LONGEST", 0.5)
 
     answer = await answered(project, tmp_path / "history.db")

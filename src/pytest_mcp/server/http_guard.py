@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pytest_mcp.config.endpoint import Endpoint
 from pytest_mcp.server import incoming
-from pytest_mcp.server.log_format import FIELDS
+from pytest_mcp.server.logs import FIELDS
 
 PATH = "/mcp"
 HEALTH = "/healthz"
@@ -33,7 +33,7 @@ BODY_SECONDS = 30
 logger = logging.getLogger(__name__)
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """A request that is not passed on: the status and the sentence that it is answered with."""
 
     def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
@@ -63,7 +63,7 @@ class Guard:
         try:
             self._check(scope)
             await self.routes[scope["path"]](scope, receive, send)
-        except Refused as refusal:
+        except Rejected as refusal:
             logger.info("refused", extra={FIELDS: {"status": refusal.status, "reason": refusal.sentence}})
             await PlainTextResponse(refusal.sentence + "\n", refusal.status, refusal.headers)(scope, receive, send)
 
@@ -80,18 +80,18 @@ class Guard:
 
     def _check_names(self, headers: Headers) -> None:
         if not all(map(self.endpoint.admits_host, headers.getlist("host") or [""])):
-            raise Refused(421, "This Host is not allowed; add it to --allowed-hosts.")
+            raise Rejected(421, "This Host is not allowed; add it to --allowed-hosts.")
         if not all(map(self.endpoint.admits_origin, headers.getlist("origin"))):
-            raise Refused(403, "This Origin is not allowed.")
+            raise Rejected(403, "This Origin is not allowed.")
 
     def _check_route(self, scope: Scope) -> None:
         path = scope["path"]
         if path not in self.routes:
-            raise Refused(404, f"Not found; this server has {' and '.join(self.routes)}.")
+            raise Rejected(404, f"Not found; this server has {' and '.join(self.routes)}.")
         methods = METHODS[path]
         if scope["method"] not in methods:
             # Without sessions there is nothing to GET or DELETE.
-            raise Refused(405, f"{path} takes {' and '.join(methods)}.", {"Allow": ", ".join(methods)})
+            raise Rejected(405, f"{path} takes {' and '.join(methods)}.", {"Allow": ", ".join(methods)})
 
     def _check_token(self, headers: Headers) -> None:
         if self.expected is None:
@@ -101,7 +101,7 @@ class Guard:
         shown = f"{scheme.lower()} {secret.strip()}".encode("latin-1")
         # In constant time, so that the time does not reveal how much was right.
         if not hmac.compare_digest(shown, self.expected):
-            raise Refused(401, "A valid bearer token is needed.", {"WWW-Authenticate": 'Bearer realm="pytest-mcp"'})
+            raise Rejected(401, "A valid bearer token is needed.", {"WWW-Authenticate": 'Bearer realm="pytest-mcp"'})
 
     async def _hand_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = bytearray()
@@ -121,7 +121,7 @@ class Guard:
         """Check the body as a line on stdio is checked, so that the same request gets the same answer."""
         try:
             message = incoming.admitted(bytes(body))
-        except incoming.Refused as refusal:
+        except incoming.BadMessage as refusal:
             logger.info("refused", extra={FIELDS: {"status": 400, "reason": str(refusal)}})
             return JSONResponse(refusal.reply, 400)
         return lambda scope, receive, send: self.app(scope, _replaying(message, receive), send)
@@ -136,31 +136,31 @@ class Guard:
                 if len(body) > LARGEST_BODY:
                     raise _too_large()
                 if self.held > LARGEST_BODIES:
-                    raise Refused(503, "Too many large requests at once; retry.", {"Retry-After": "1"})
+                    raise Rejected(503, "Too many large requests at once; retry.", {"Retry-After": "1"})
                 if not message.get("more_body", False):
                     return True
             return False
-        raise Refused(408, "The request took too long to arrive.")
+        raise Rejected(408, "The request took too long to arrive.")
 
 
 async def _say_healthy(scope: Scope, receive: Receive, send: Send) -> None:
     await PlainTextResponse("ok\n")(scope, receive, send)
 
 
-def _too_large() -> Refused:
-    return Refused(413, f"A request has at most {LARGEST_BODY} bytes.")
+def _too_large() -> Rejected:
+    return Rejected(413, f"A request has at most {LARGEST_BODY} bytes.")
 
 
 def _check_shape(scope: Scope, headers: Headers) -> None:
     # The parser checks the size only of incomplete headers; these may have come in one piece.
     if sum(len(name) + len(value) for name, value in headers.raw) + len(scope["raw_path"]) > LARGEST_HEADERS:
-        raise Refused(431, f"Headers have at most {LARGEST_HEADERS} bytes together.")
+        raise Rejected(431, f"Headers have at most {LARGEST_HEADERS} bytes together.")
     # With both, parsers can disagree on where a request ends, and one can be hidden in another (RFC 9112, 6.3).
     if "transfer-encoding" in headers and "content-length" in headers:
-        raise Refused(400, "A request has either a Content-Length or a Transfer-Encoding.")
+        raise Rejected(400, "A request has either a Content-Length or a Transfer-Encoding.")
     # HTTP/1.0 does not know chunks (RFC 9112, 6.1).
     if "transfer-encoding" in headers and scope["http_version"] == "1.0":
-        raise Refused(400, "A request of HTTP/1.0 has no Transfer-Encoding.")
+        raise Rejected(400, "A request of HTTP/1.0 has no Transfer-Encoding.")
 
 
 def _replaying(body: bytes, receive: Receive) -> Receive:

@@ -1,7 +1,7 @@
-"""The server on HTTP: `server/app.py` decides what is answered, as on stdio, and `guard` who may ask.
+"""The server on HTTP: `app` decides what is answered, as on stdio, and `http_guard` who may ask.
 
-In come the config and the endpoint. The server keeps no state between requests, so any of several servers can answer
-any request. On a signal it shuts down in order: runs are ended and answered, then connections are closed.
+It keeps no state between requests, so any of several servers can answer any request. On a signal it shuts down in
+order: runs are ended and answered, then connections are closed.
 """
 
 import asyncio
@@ -10,24 +10,30 @@ import signal
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import anyio
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pytest_mcp.config.endpoint import Endpoint
 from pytest_mcp.config.model import Config
 from pytest_mcp.process.background import alongside
 from pytest_mcp.server.app import create
 from pytest_mcp.server.concurrency import Calls
-from pytest_mcp.server.http.connection import IDLE_SECONDS, Connection
-from pytest_mcp.server.http.guard import LARGEST_BODY, LARGEST_HEADERS, PATH, Guard
-from pytest_mcp.server.log_format import FIELDS
+from pytest_mcp.server.http_guard import LARGEST_BODY, LARGEST_HEADERS, PATH, Guard
+from pytest_mcp.server.logs import FIELDS
 
-if TYPE_CHECKING:
-    from pytest_mcp.server.http.metrics import Metrics
+# For a request's headers to arrive, and for the first byte of them.
+HEADER_SECONDS = 10
+# A client must read at least so many bytes of an answer in so many seconds. What the system buffers counts as read.
+STALLED_SECONDS = 30
+LEAST_TAKEN = 2**20
+# A connection without a request is closed after so many seconds.
+IDLE_SECONDS = 30
+# A fraction of the descriptors that a process may open: runs need some too.
+MOST_CONNECTIONS = 256
 
 # After a signal, runs may finish for so long; then they are ended.
 PARTING_SECONDS = 2
@@ -35,6 +41,8 @@ PARTING_SECONDS = 2
 ENDING_SECONDS = 5
 # uvicorn's own limit for the shutdown, which should never be reached.
 LAST_SECONDS = PARTING_SECONDS + ENDING_SECONDS + 3
+
+_FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
 
 logger = logging.getLogger(__name__)
 
@@ -57,11 +65,16 @@ async def serve(config: Config, endpoint: Endpoint, listener: socket.socket) -> 
         timeout_graceful_shutdown=LAST_SECONDS,
         h11_max_incomplete_event_size=LARGEST_HEADERS,
     )
-    await Server(settings, calls).serve(sockets=[listener])
+    await HttpServer(settings, calls).serve(sockets=[listener])
 
 
 def application(config: Config, endpoint: Endpoint, calls: Calls) -> ASGIApp:
-    metrics = _metrics(calls) if endpoint.metrics else None
+    metrics = None
+    if endpoint.metrics:
+        # Needs the library of an extra.
+        from pytest_mcp.server.metrics import Metrics  # noqa: PLC0415
+
+        metrics = Metrics(calls)
     app = create(config, calls, metrics.count if metrics else None).streamable_http_app(
         streamable_http_path=PATH,
         # Without sessions any replica can answer. With SSE progress arrives, and a client that leaves is noticed.
@@ -73,14 +86,7 @@ def application(config: Config, endpoint: Endpoint, calls: Calls) -> ASGIApp:
     return Guard(app, endpoint, metrics.respond if metrics else None)
 
 
-def _metrics(calls: Calls) -> "Metrics":
-    # Needs the library of an extra.
-    from pytest_mcp.server.http.metrics import Metrics  # noqa: PLC0415
-
-    return Metrics(calls)
-
-
-class Server(uvicorn.Server):
+class HttpServer(uvicorn.Server):
     """uvicorn's server, which lets runs finish or answers them when it is told to stop."""
 
     def __init__(self, settings: uvicorn.Config, calls: Calls) -> None:
@@ -113,3 +119,57 @@ class Server(uvicorn.Server):
         await anyio.sleep(ENDING_SECONDS)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
+
+
+class Connection(H11Protocol):
+    """uvicorn's, with timeouts: it waits forever for the rest of a header, and for a client to read its answer."""
+
+    arriving: asyncio.TimerHandle | None = None
+    stalled: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.write(_FULL)
+            transport.close()
+        else:
+            self._expect_headers()
+
+    def data_received(self, data: bytes) -> None:
+        if self.arriving is None and self._is_idle():
+            self._expect_headers()
+        super().data_received(data)
+        if self.arriving is not None and not self._is_idle():
+            self.arriving.cancel()
+            self.arriving = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._expect_reading()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self.stalled is not None:
+            self.stalled.cancel()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        for timer in (self.arriving, self.stalled):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
+
+    def _expect_headers(self) -> None:
+        self.arriving = self.loop.call_later(HEADER_SECONDS, self.transport.close)
+
+    def _expect_reading(self) -> None:
+        left = self.transport.get_write_buffer_size()
+        self.stalled = self.loop.call_later(STALLED_SECONDS, self._check_reading, left)
+
+    def _check_reading(self, before: int) -> None:
+        if before - self.transport.get_write_buffer_size() < LEAST_TAKEN:
+            self.transport.abort()
+        else:
+            self._expect_reading()
+
+    def _is_idle(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete

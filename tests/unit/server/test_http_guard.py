@@ -7,7 +7,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from pytest_mcp.config import endpoint
-from pytest_mcp.server.http.guard import HEALTH, PATH, Guard
+from pytest_mcp.server.http_guard import HEALTH, PATH, Guard
 
 pytestmark = pytest.mark.anyio
 

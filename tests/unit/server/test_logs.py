@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp import text
-from pytest_mcp.server.log_format import FIELDS, LONGEST_MESSAGE, LONGEST_TRACEBACK, OneLine
+from pytest_mcp.server.logs import FIELDS, LONGEST_MESSAGE, LONGEST_TRACEBACK, OneLine
 
 
 def record(message: str, *arguments: object, **more: Any) -> logging.LogRecord:
@@ -56,8 +56,8 @@ def test_fields_stand_beside_the_message() -> None:
 # Every library logs at every level; our own loggers too.
 TALK = """
 import logging, sys
-from pytest_mcp.server import log_format
-log_format.set_up(sys.argv[1])
+from pytest_mcp.server import logs
+logs.set_up(sys.argv[1])
 for name in ("pytest_mcp.x", "mcp.x", "uvicorn.error"):
     for level in ("debug", "info", "warning", "error"):
         getattr(logging.getLogger(name), level)(f"{name} {level}")

@@ -12,7 +12,7 @@ from pytest_mcp.config.endpoint import Endpoint
 BACKLOG = 128
 
 
-class Unavailable(Exception):
+class AddressUnavailable(Exception):
     """The address cannot be bound; the message is the system's reason."""
 
 
@@ -21,11 +21,11 @@ def listen(endpoint: Endpoint) -> socket.socket:
     try:
         return socket.create_server((endpoint.host, endpoint.port), family=family, backlog=BACKLOG)
     except UnicodeError as error:
-        raise Unavailable("not a valid host name") from error
+        raise AddressUnavailable("not a valid host name") from error
     except OSError as error:
         # Not str(error), which repeats the address. For an unknown name, errno is not one that strerror knows.
         number = error.errno or 0
-        raise Unavailable(os.strerror(number) if number > 0 else str(error.strerror)) from error
+        raise AddressUnavailable(os.strerror(number) if number > 0 else str(error.strerror)) from error
 
 
 def authority(listener: socket.socket) -> str:
