@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_mcp.api.errors import CallError, ExecutionFailed, Fault, InvalidParams
-from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, ExplainEnvironment, Request, Survey
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult
 from pytest_mcp.config.model import Config, History
@@ -20,6 +19,7 @@ from pytest_mcp.process.background import in_thread
 from pytest_mcp.report import budget, discovery, report
 from pytest_mcp.report.report import Report
 from pytest_mcp.run.attempt import Call
+from pytest_mcp.run.reach import ChangedLines, Reach
 from pytest_mcp.run.run import Project
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pytest_mcp import engine
-from pytest_mcp.api import near_matches, targets
+from pytest_mcp.api import did_you_mean, targets
 from pytest_mcp.api.errors import Fault, InvalidParams
 from pytest_mcp.api.requests import Arguments, DiscoverTests, ExecuteTests, ExplainEnvironment
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult, Shape
@@ -92,7 +92,7 @@ class Tool:
         except ValidationError as error:
             found = enumerate(error.errors(include_url=False))
             raise InvalidParams(
-                [self._fault(details, suggests=number < near_matches.MOST_ASKED) for number, details in found]
+                [self._fault(details, suggests=number < did_you_mean.MOST_ASKED) for number, details in found]
             ) from error
 
     def _fault(self, details: ErrorDetails, *, suggests: bool) -> Fault:
@@ -117,7 +117,7 @@ class Tool:
 
     def _unknown_parameter(self, name: str) -> str:
         known = list(self.request.model_fields)
-        near = near_matches.nearest(name, known)
+        near = did_you_mean.nearest(name, known)
         meant = f"did you mean {near}? It takes" if near else "it takes"
         return f"is not a parameter of {self.name}; {meant} {', '.join(known) or 'none'}"
 

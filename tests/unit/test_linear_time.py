@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import pytest_mcp
 from pytest_mcp import text
-from pytest_mcp.api import expressions, near_matches
+from pytest_mcp.api import did_you_mean, expressions
 from pytest_mcp.api.results import CollectionError
 from pytest_mcp.changed.mentions import Names, Scanner
 from pytest_mcp.cli.commands import hook
@@ -384,7 +384,7 @@ def test_what_was_meant_by_a_name_is_looked_for_in_linear_time() -> None:
     names = ["a" * 150 + str(number) for number in range(6000)]
 
     with limited():
-        assert near_matches.nearest("a" * 152, names) is not None
+        assert did_you_mean.nearest("a" * 152, names) is not None
 
 
 # --- the patterns ------------------------------------------------------------------------------

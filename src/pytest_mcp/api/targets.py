@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pytest_mcp import text
-from pytest_mcp.api import near_matches
+from pytest_mcp.api import did_you_mean
 from pytest_mcp.api.advice import Advice, Sentence
 
 MAX_LENGTH = 4096
@@ -83,7 +83,7 @@ class Missing(ValueError):
 
 def explained(refusal: ValueError, *, suggests: bool = True) -> str:
     """Why a value was refused; of a path or node id with a path that exists, if there is one near."""
-    if suggests and isinstance(refusal, Missing) and (near := near_matches.of_path(refusal.root, refusal.relative)):
+    if suggests and isinstance(refusal, Missing) and (near := did_you_mean.of_path(refusal.root, refusal.relative)):
         return Sentence(f"does not exist; did you mean {text.in_line(near)}? ", SEE)
     return next((said for said in refusal.args if isinstance(said, Sentence)), None) or str(refusal)
 

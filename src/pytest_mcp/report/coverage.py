@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from pytest_mcp.api.reach import ChangedLines
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import Coverage, CoverageFile, OmittedCoverage
 from pytest_mcp.report import places
+from pytest_mcp.run.reach import ChangedLines
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import in_line
 

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import DiscoverTests
 from pytest_mcp.api.results import DiscoveredTest, DiscoverResult, FileTests, OmittedTests
 from pytest_mcp.process import additions
 from pytest_mcp.report import collection_errors, failures, notices, selection, truncation
 from pytest_mcp.report.tokens import Fits, limit
+from pytest_mcp.run.reach import Reach
 from pytest_mcp.run.run import Run
 
 # More tests than this are listed by file, unless every test was asked for.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from pytest_mcp.api import near_matches
+from pytest_mcp.api import did_you_mean
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.errors import (
     CallError,
@@ -336,7 +336,7 @@ def _missing_targets(run: Run[Request]) -> list[Fault]:
         for name, target in run.request.targets
         if not missing.isdisjoint(target.reported) and target.relative not in broken
     ]
-    steps = [_LAST_FAILED] if by_cache else [_next_step(target) for _, target in absent[: near_matches.MOST_ASKED]]
+    steps = [_LAST_FAILED] if by_cache else [_next_step(target) for _, target in absent[: did_you_mean.MOST_ASKED]]
     steps += [_LAST_FAILED if by_cache else SEE] * (len(absent) - len(steps))
     return [
         Fault(name, _why_missing(target, missing), "not_found", target.node_id, step)
@@ -353,7 +353,7 @@ def _why_missing(target: Target, missing: set[str]) -> str:
 def _next_step(target: Target) -> str:
     if ".py::" in (target.selector or "").partition("[")[0]:
         return "it looks like several node ids; send each as its own entry of the list"
-    near = target.selector and near_matches.of_test(target.path, target.selector)
+    near = target.selector and did_you_mean.of_test(target.path, target.selector)
     return f"did you mean {target.relative}::{near}?" if near else SEE
 
 

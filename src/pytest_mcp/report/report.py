@@ -14,7 +14,6 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field, PlainSerializer, PlainValidator
 
 from pytest_mcp.api.errors import CallError, ExecutionFailed, RunEnvironment
-from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import (
     CollectionError,
@@ -44,6 +43,7 @@ from pytest_mcp.report.rerun import Arguments
 from pytest_mcp.report.shard import Count, ShardFacts
 from pytest_mcp.report.verdict import NO_TESTS_COLLECTED, Evidence, of_run, verdict_of
 from pytest_mcp.run.ledger import Ledger, TestRecord
+from pytest_mcp.run.reach import Reach
 from pytest_mcp.run.run import Run
 
 Seconds = Annotated[float, Field(ge=0, le=10**9, allow_inf_nan=False)]

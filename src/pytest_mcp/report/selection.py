@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from pytest_mcp.api import expressions
-from pytest_mcp.api.reach import Reach
 from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.targets import MAX_LENGTH, Target
 from pytest_mcp.run.events import NothingSelected
 from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.reach import Reach
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import few, in_line, label, quoted
 

@@ -12,7 +12,6 @@ from typing import Generic, TypeVar
 import anyio
 
 from pytest_mcp.api.errors import ExecutionFailed, RunEnvironment, RunFacts
-from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.config.model import Config
 from pytest_mcp.process import process
@@ -20,6 +19,7 @@ from pytest_mcp.process.job import Command, Exit, SpawnError
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run import command, decode, events
 from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.reach import ChangedLines, Reach
 from pytest_mcp.run.run import Asked_co, Project, Run
 
 Asked = TypeVar("Asked", bound=Request)

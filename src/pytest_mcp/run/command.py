@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import ExecuteTests, Flag, Request
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import CORES, Config
 from pytest_mcp.process.job import Command, Job, child_launch
+from pytest_mcp.run.reach import ChangedLines, Reach
 
 # The longest text of a test (message, traceback, captured stream) before its middle is cut: more than an answer of
 # that many tokens can show, whatever the language.

@@ -9,12 +9,12 @@ from typing import Generic, TypeVar
 
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.errors import RunEnvironment
-from pytest_mcp.api.reach import ChangedLines, Reach
 from pytest_mcp.api.requests import Request
 from pytest_mcp.config.model import Config, Shard
 from pytest_mcp.process.job import Exit
 from pytest_mcp.process.spare import Spare
 from pytest_mcp.run.ledger import Ledger
+from pytest_mcp.run.reach import ChangedLines, Reach
 
 Asked_co = TypeVar("Asked_co", bound=Request, covariant=True)
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from pytest_mcp.api.reach import ALL_LINES, ChangedLines
 from pytest_mcp.changed import differences
 from pytest_mcp.changed.differences import Comparison
+from pytest_mcp.run.reach import ALL_LINES, ChangedLines
 from tests.support.projects.checkouts import Checkout
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.api.reach import ChangedLines
 from pytest_mcp.api.results import Coverage
 from pytest_mcp.config.model import Shard
 from pytest_mcp.report import coverage
 from pytest_mcp.report.budget import FIRST_FILES, MOST_FILES, fit_execution
 from pytest_mcp.report.report import of_execution
 from pytest_mcp.run.events import Covered, CoveredFile, Event, Started, Unreached, WorkerDown
+from pytest_mcp.run.reach import ChangedLines
 from pytest_mcp.tools import dump
 from tests.support.invented.records import execution, one_test, session, uncollected
 

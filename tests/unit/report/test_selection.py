@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.api.reach import Reach
 from pytest_mcp.report.notices import execution_notices
 from pytest_mcp.report.selection import change_notices, selection_notices
 from pytest_mcp.run.events import Deselected, Event, Marks, NothingSelected, Selected, Unreached
+from pytest_mcp.run.reach import Reach
 from tests.support.invented.records import discovery, ended, execution, green, session
 from tests.support.workbench import Workbench
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 from typing import Literal
 
-from pytest_mcp.api import near_matches
+from pytest_mcp.api import did_you_mean
 from pytest_mcp.cli.setup import beside, client_command, entries, server_command, settings_file
 from pytest_mcp.cli.setup.clients import CLIENTS, OTHER, Client
 from pytest_mcp.cli.setup.plan import Plan, checked_url, this_machine
@@ -57,7 +57,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
         show(entries.goose_sample(plan) if GOOSE in printed else entries.sample(OTHER, plan))
         return 0
     if unknown := [name for name in options.clients if name not in CLIENTS_BY_NAME]:
-        near = near_matches.nearest(unknown[0].lower(), [*CLIENTS_BY_NAME, GOOSE])
+        near = did_you_mean.nearest(unknown[0].lower(), [*CLIENTS_BY_NAME, GOOSE])
         meant = f"did you mean {near}?" if near else f"the known clients are {', '.join(CLIENTS_BY_NAME)}"
         print_message(f"unknown client: {unknown[0]}; {meant}")
         return MISUSE
