@@ -16,7 +16,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCRequest, JSONRPCResponse
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
-from pytest_mcp.api.requests import Arguments, Flag
+from pytest_mcp.api.parameters import Flag
+from pytest_mcp.api.requests import Arguments
 from pytest_mcp.config.model import Options, configure
 from pytest_mcp.server.app import create
 from pytest_mcp.tools import TOOLS, test_history

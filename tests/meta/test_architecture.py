@@ -35,7 +35,7 @@ PROCESS_CALLS = {
     *(f"{name}{ending}" for name in ("exec", "spawn") for ending in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
 }
 # Whole packages, and modules of others.
-PURE = ["report", "api.expressions", "api.requests", "api.results", "api.errors", "run.command"]
+PURE = ["report", "api.expressions", "api.requests", "api.results", "api.errors", "run.command", "api.parameters"]
 PURE += ["process.supervisor_protocol", "run.decode", "run.events", "run.exceptions", "run.ledger", "run.run"]
 PURE += ["page.content", "page.document", "page.failures", "investigation.page", "page.sections"]
 PURE += ["text", "server.incoming", "terminal.colours", "cli.exit_codes", "cli.render_run"]

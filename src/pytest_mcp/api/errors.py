@@ -8,7 +8,7 @@
     └── InternalError        -32603  our own bug
 
 `message` alone must be enough to act on, because many clients show the model nothing else. Which cause becomes which
-error is decided by the caller; how an error is cut to the operator's ceiling, in `error_size`.
+error is decided by the caller; how an error is cut to the operator's ceiling, in `report/serialize.py`.
 """
 
 import json

@@ -117,7 +117,7 @@ def _pass_on(group: "argparse._ArgumentGroup", short: str, option: str, *, help:
 
 def _with_stdin(options: argparse.Namespace) -> list[str]:
     # Loads the models of requests, and flags are parsed before those are loaded.
-    from pytest_mcp.api.requests import MAX_NODE_IDS  # noqa: PLC0415
+    from pytest_mcp.api.parameters import MAX_NODE_IDS  # noqa: PLC0415
 
     lines = (line.rstrip("\r\n") for line in sys.stdin)
     read = list(islice(filter(str.strip, lines), MAX_NODE_IDS + 1))

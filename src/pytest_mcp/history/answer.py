@@ -3,12 +3,12 @@
 How a request is checked is said in `requests`. What the values of an answer are is decided in `history/questions`.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
-from pytest_mcp.api.numbers import Whole
-from pytest_mcp.api.requests import Arguments, NodeTarget, PathTarget, Tokens
+from pytest_mcp.api.parameters import NodeTarget, PathTarget, Tokens, Whole
+from pytest_mcp.api.requests import Arguments
 from pytest_mcp.api.results import Notices, OmittedTests, Shape
 from pytest_mcp.api.targets import Target
 
@@ -41,11 +41,6 @@ class TestHistory(Arguments):
         Tokens | None,
         Field(description=f"Largest answer in tokens. Default: {DEFAULT_TOKENS}."),
     ] = None
-
-    @field_validator("node_id", "path", "days", "max_tokens", mode="before")
-    @classmethod
-    def _null_is_unset(cls, value: Any, info: ValidationInfo) -> Any:
-        return cls.model_fields[info.field_name or ""].default if value is None else value
 
     @field_validator("node_id")
     @classmethod

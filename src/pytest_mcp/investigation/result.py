@@ -9,25 +9,21 @@ from pydantic import (
     AfterValidator,
     ConfigDict,
     Field,
-    StrictStr,
     ValidationError,
-    ValidationInfo,
     ValidatorFunctionWrapHandler,
     WrapValidator,
-    field_validator,
 )
 
 from pytest_mcp.api import targets
 from pytest_mcp.api.advice import Advice, Sentence
-from pytest_mcp.api.numbers import Whole
-from pytest_mcp.api.requests import Arguments, DiscoverTests, NodeTarget, Seconds
+from pytest_mcp.api.parameters import GitRef, NodeTarget, Seconds, Whole
+from pytest_mcp.api.requests import Arguments, DiscoverTests
 from pytest_mcp.api.results import Notices, Shape
 from pytest_mcp.api.targets import NAME_ALONE, Target
 
 DEFAULT_RUNS = 5
 LEAST_RUNS = 2
 MOST_RUNS = 50
-LONGEST_REF = 256
 
 Kind = Literal["deterministic", "flaky", "order_dependent", "passes", "hangs", "pre_existing", "inconclusive"]
 # For people.
@@ -61,12 +57,6 @@ def _check_one_test(target: Target) -> Target:
     return target
 
 
-def _check_ref(ref: str) -> str:
-    if not ref.strip() or ref.startswith("-") or not ref.isprintable():
-        raise ValueError("must be a git ref, for example main, v1.2, HEAD~3 or a1b2c3d")
-    return ref
-
-
 class InvestigateFailure(Arguments):
     model_config = ConfigDict(json_schema_extra={"examples": [{"node_id": "tests/test_user.py::test_login"}]})
 
@@ -75,7 +65,7 @@ class InvestigateFailure(Arguments):
         Field(description="The failing test."),
     ]
     base: Annotated[
-        Annotated[StrictStr, Field(min_length=1, max_length=LONGEST_REF), AfterValidator(_check_ref)] | None,
+        GitRef | None,
         Field(description="Git ref to compare with. Default: where this branch began, else HEAD."),
     ] = None
     runs: Annotated[
@@ -85,11 +75,6 @@ class InvestigateFailure(Arguments):
     timeout: Annotated[
         Seconds | None, Field(description="Seconds for all of it; then it answers with what it knows.")
     ] = None
-
-    @field_validator("base", "runs", "timeout", mode="before")
-    @classmethod
-    def _null_is_unset(cls, value: Any, info: ValidationInfo) -> Any:
-        return cls.model_fields[info.field_name or ""].default if value is None else value
 
 
 class OneTest(DiscoverTests):

@@ -15,7 +15,8 @@ from typing import Any
 import anyio
 from pydantic import ValidationError
 
-from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTargets, ExecuteTests
+from pytest_mcp.api.parameters import MAX_NODE_IDS
+from pytest_mcp.api.requests import DiscoverTargets, ExecuteTests
 from pytest_mcp.config.model import Config
 from pytest_mcp.process.job import Command, Trace
 from pytest_mcp.process.supervisor_protocol import OVERTIME_SECONDS

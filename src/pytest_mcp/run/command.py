@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_mcp.api.requests import ExecuteTests, Flag, Request
+from pytest_mcp.api.parameters import Flag
+from pytest_mcp.api.requests import ExecuteTests, Request
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import CORES, Config
 from pytest_mcp.process.job import Command, Job, child_launch

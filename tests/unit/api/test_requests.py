@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pytest_mcp.api.requests import MAX_NODE_IDS, DiscoverTests, ExecuteTests, Request
+from pytest_mcp.api.parameters import MAX_NODE_IDS
+from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.config.model import Bounds
 from pytest_mcp.investigation.result import InvestigateFailure
 
