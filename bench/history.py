@@ -14,7 +14,7 @@ from bench.projects import Suite
 from bench.results import Figure, Measurement
 from bench.rounds import Rounds, Sample, race
 from bench.servers import LONGEST_CALL, PROGRAM, Server
-from pytest_mcp.history.opening import open_store
+from pytest_mcp.history.store import open_store
 from tests.support.git import git
 from tests.support.history.histories import NOW, passing, run_row
 

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pytest_mcp.history.opening import open_store
-from pytest_mcp.history.questions import failing, flaky, one_test, slow
+from pytest_mcp.history import durations, failing, flaky, one_test
 from pytest_mcp.history.remarks import remarks
 from pytest_mcp.history.runs import Scope
 from pytest_mcp.history.sqlite import SqliteStore
+from pytest_mcp.history.store import open_store
 
 ROWS = 1_000_000
 ROUNDS = 7
@@ -64,10 +64,10 @@ def main() -> None:
 def measured(path: Path) -> dict[str, float]:
     """The median time of each question."""
     with_store: dict[str, Callable[[Scope], object]] = {
-        "flaky": flaky.ask,
-        "slow": slow.ask,
-        "failing": failing.ask,
-        "test": lambda scope: one_test.ask(scope, name_of(0)),
+        "flaky": flaky.flaky_tests,
+        "slow": durations.slow_tests,
+        "failing": failing.failing_tests,
+        "test": lambda scope: one_test.one_test(scope, name_of(0)),
         "notices of five failures": lambda scope: remarks(scope, [[name_of(test)] for test in range(0, 250, 50)]),
     }
     return {name: best(partial(asked, path, ask), ROUNDS) for name, ask in with_store.items()}

@@ -64,16 +64,16 @@ async def _executed(call: Call[ExecuteTests]) -> Report:
 async def _executed_and_recorded(call: Call[ExecuteTests], history: History, comparison: "Comparison | None") -> Report:
     """The same as without a history, but for notices: what is recorded of the failures, or why nothing is."""
     # Who records nothing does not load them.
-    from pytest_mcp.history import recorded, recorder  # noqa: PLC0415
+    from pytest_mcp.history.recorder import recorder_of  # noqa: PLC0415
 
-    with recorder.of(history).begin(call.config, comparison) as recording:
+    with recorder_of(history).begin(call.config, comparison) as recording:
         known = await _executed(call)
         if known.problem is not None:
             recording.drop()
             return known
         groups = await in_thread(lambda: [[failure.node_id for failure in group.members] for group in known.groups])
         past = await additions.awaited("recorded runs", recording.notices(groups), instead=[])
-        recording.keep(partial(recorded.rows, call.request, known))
+        recording.keep(call.request, known)
     return replace(known, past=past)
 
 
@@ -84,9 +84,9 @@ async def finish_recording(config: Config, *, is_awaited: bool = False) -> str |
     """
     if config.history is None:
         return None
-    from pytest_mcp.history import recorder  # noqa: PLC0415
+    from pytest_mcp.history.recorder import recorder_of  # noqa: PLC0415
 
-    return await recorder.of(config.history).finish(is_awaited=is_awaited)
+    return await recorder_of(config.history).finish(is_awaited=is_awaited)
 
 
 async def discover(request: DiscoverTests, project: Project) -> DiscoverResult:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.history.opening import open_store
+from pytest_mcp.history.store import open_store
 from tests.support.history.histories import counts, writer
 from tests.support.history.postgres import postgres_server
 
@@ -32,7 +32,7 @@ def test_nothing_is_lost_and_nothing_is_doubled(address: str) -> None:
         (0, "")
     ] * PROCESSES
     store = open_store(address)
-    stored = sorted(key for (key,) in store.select("SELECT key FROM runs"))
+    stored = sorted(key for (key,) in store.execute("SELECT key FROM runs"))
     assert stored == sorted(key for printed, _ in ended for key in printed.split())
     assert counts(store) == (PROCESSES * RUNS, TESTS, PROCESSES * RUNS * TESTS)
     store.close()
@@ -50,11 +50,11 @@ def test_writers_that_are_killed_at_any_moment_leave_whole_runs(tmp_path: Path) 
 
     store = open_store(path)
 
-    assert store.select("PRAGMA integrity_check") == [("ok",)]
-    found = {key for (key,) in store.select("SELECT key FROM runs")}
+    assert store.execute("PRAGMA integrity_check") == [("ok",)]
+    found = {key for (key,) in store.execute("SELECT key FROM runs")}
     assert set(acknowledged) <= found
     assert len(found) <= len(acknowledged) + 20
     assert (
-        store.select("SELECT id FROM runs WHERE passed <> (SELECT COUNT(*) FROM results WHERE run_id = runs.id)") == []
+        store.execute("SELECT id FROM runs WHERE passed <> (SELECT COUNT(*) FROM results WHERE run_id = runs.id)") == []
     )
     store.close()

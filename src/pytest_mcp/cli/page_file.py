@@ -102,9 +102,9 @@ def run_page(report: Report, origin: "Origin", config: Config, created: str) -> 
 
     content = Content(report, missed_lines.read(config.root, report.coverage))
     if config.history is not None:
-        from pytest_mcp.history import last_results  # noqa: PLC0415
+        from pytest_mcp.history.remarks import last_results  # noqa: PLC0415
 
-        past = last_results.look(config.history, config.root, sections.recorded_ids(content))
+        past = last_results(config.history, config.root, sections.recorded_ids(content))
         content = replace(content, past=past)
     return _page(content, origin, created)
 

@@ -1,6 +1,6 @@
 """What `test_history` is asked and what it answers. Every key of an answer is always present, in this order.
 
-How a request is checked is said in `requests`. What the values of an answer are is decided in `history/questions`.
+How requests are checked is said in `api/requests.py`.
 """
 
 from typing import Annotated, Literal

@@ -1,6 +1,6 @@
 """What recorded runs say: the handler of `test_history`, and one line of evidence for `investigate_failure`.
 
-How a question is answered is decided in `history/questions`, how much of it is sent here. Loaded only with a history.
+Each question is answered in a module of its own; how much of an answer is sent is decided here.
 """
 
 import time
@@ -11,20 +11,21 @@ import anyio
 
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.api.results import OmittedTests
-from pytest_mcp.config.model import Config, History
-from pytest_mcp.history import project_name, remarks
+from pytest_mcp.config.model import Config
+from pytest_mcp.history import remarks
 from pytest_mcp.history.answer import DEFAULT_TOKENS, About, HistoryResult, TestHistory
-from pytest_mcp.history.opening import reading
-from pytest_mcp.history.questions import failing, flaky, one_test, slow
-from pytest_mcp.history.runs import OMITTED, Scope
-from pytest_mcp.history.store import Unavailable
-from pytest_mcp.process import additions
+from pytest_mcp.history.durations import slow_tests
+from pytest_mcp.history.failing import failing_tests
+from pytest_mcp.history.flaky import flaky_tests
+from pytest_mcp.history.one_test import one_test
+from pytest_mcp.history.retention import SECONDS_PER_DAY
+from pytest_mcp.history.runs import OMITTED, Scope, reading
+from pytest_mcp.history.store import HistoryUnavailable
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.report import serialize, tokens
 from pytest_mcp.run.run import Project
 from pytest_mcp.text import safe
 
-SECONDS_PER_DAY = 86_400
 # A question takes a fifth of a second. This only ends one to a database that does not answer.
 LONGEST_ANSWER = 5
 
@@ -32,18 +33,16 @@ LONGEST_ANSWER = 5
 SIZES = (200, 100, 60, 40, 30, 20, 15, 10, 7, 5, 3, 2, 1, 0)
 
 _QUESTIONS: dict[About, Callable[[Scope, str], HistoryResult]] = {
-    "flaky": flaky.ask,
-    "slow": slow.ask,
-    "failing": failing.ask,
-    "test": one_test.ask,
+    "flaky": flaky_tests,
+    "slow": slow_tests,
+    "failing": failing_tests,
+    "test": one_test,
 }
 
 
 async def answer(request: TestHistory, project: Project) -> HistoryResult:
-    config = project.config
-    assert config.history is not None
     with anyio.move_on_after(LONGEST_ANSWER):
-        return await in_thread(partial(_answer, request, config, config.history))
+        return await in_thread(partial(_answer, request, project.config))
     raise _unreadable(f"it did not answer within {LONGEST_ANSWER} seconds")
 
 
@@ -51,18 +50,17 @@ async def evidence(config: Config, node_id: str) -> list[str]:
     """At most one line; none if the history cannot be read in time."""
     if config.history is None:
         return []
-    asked = in_thread(partial(remarks.look, config.history, config.root, [[node_id]]))
-    told = await additions.awaited("recorded runs", asked, instead=[], seconds=remarks.LONGEST)
-    return [f"recorded runs: {each.words}" for each in told]
+    past = await remarks.remarks_in_time(config.history, config.root, [[node_id]])
+    return [f"recorded runs: {words}" for words in past.values()]
 
 
-def _answer(request: TestHistory, config: Config, history: History) -> HistoryResult:
+def _answer(request: TestHistory, config: Config) -> HistoryResult:
+    assert config.history is not None
     try:
-        with reading(history.address) as store:
-            since = time.time() - request.days * SECONDS_PER_DAY
-            found = _QUESTIONS[request.about](Scope(store, project_name.of(config.root), since), request.place)
-            return fitted(found, most_tokens=request.max_tokens or DEFAULT_TOKENS, ceiling=config.max_reply_bytes)
-    except Unavailable as error:
+        with reading(config.history, config.root, time.time() - request.days * SECONDS_PER_DAY) as scope:
+            whole = _QUESTIONS[request.about](scope, request.place)
+            return fitted(whole, most_tokens=request.max_tokens or DEFAULT_TOKENS, ceiling=config.max_reply_bytes)
+    except HistoryUnavailable as error:
         raise _unreadable(str(error)) from error
 
 
@@ -70,36 +68,33 @@ def _unreadable(why: str) -> ExecutionFailed:
     return ExecutionFailed("environment", f"The history cannot be read: {why}", RunFacts())
 
 
-def fitted(found: HistoryResult, *, most_tokens: int, ceiling: int) -> HistoryResult:
+def fitted(whole: HistoryResult, *, most_tokens: int, ceiling: int) -> HistoryResult:
     """With as many entries as fit; the others are counted."""
     for size in SIZES:
-        answer = _cut(found, size)
+        answer = _cut(whole, size)
         sent = safe(serialize.line(answer.model_dump(mode="json")))
         if len(sent.encode()) <= ceiling and tokens.estimate(sent) <= most_tokens:
             break
     return answer
 
 
-def _cut(found: HistoryResult, most: int) -> HistoryResult:
+def _cut(whole: HistoryResult, most: int) -> HistoryResult:
     """At most so many entries of each list, and of one test a part of its runs and days."""
-    slow, test = found.slow, found.test
-    left = len((found.flaky or [])[most:]) + sum(group.count for group in (found.failing or [])[most:])
+    slow, test = whole.slow, whole.test
+    left = len((whole.flaky or [])[most:]) + sum(group.count for group in (whole.failing or [])[most:])
+    left += whole.omitted.tests if whole.omitted else 0
     if slow is not None:
         left += len(slow.changed[most:]) + len(slow.suites[most:])
         parts = {"changed": slow.changed[:most], "suites": slow.suites[:most], "slowest": slow.slowest[: max(1, most)]}
         slow = slow.model_copy(update=parts)
     if test is not None:
-        parts = {
-            "pattern": test.pattern[-5 * most - 1 :],
-            "daily": test.daily[len(test.daily) - most :] if most < len(test.daily) else test.daily,
-        }
-        test = test.model_copy(update=parts)
-    left += found.omitted.tests if found.omitted else 0
-    return found.model_copy(
+        daily = test.daily[max(0, len(test.daily) - most) :]
+        test = test.model_copy(update={"pattern": test.pattern[-5 * most - 1 :], "daily": daily})
+    return whole.model_copy(
         update={
-            "flaky": found.flaky and found.flaky[:most],
+            "flaky": whole.flaky and whole.flaky[:most],
             "slow": slow,
-            "failing": found.failing and found.failing[:most],
+            "failing": whole.failing and whole.failing[:most],
             "test": test,
             "omitted": OmittedTests(tests=left, hint=OMITTED) if left else None,
         }

@@ -1,9 +1,8 @@
 """The history in a PostgreSQL database that many servers and CI jobs share.
 
-In comes a URL; out comes a `Store`, or `Unavailable`. The tables are in a schema of their own, so the database may hold
-other things too. No message repeats what the server or libpq said about the connection: it could quote the URL.
-
-A server that accepts and never answers is given up here: its own limits would not end our wait.
+The tables are in a schema of their own, so the database may hold other things too. No message repeats what the server
+or libpq said about the connection: it could quote the URL. A server that accepts and never answers is given up here:
+its own limits would not end our wait.
 """
 
 import os
@@ -17,9 +16,8 @@ import psycopg
 from psycopg import errors
 
 from pytest_mcp.config.history import shown
-from pytest_mcp.history import insertion, schema
-from pytest_mcp.history.rows import RunRow, TestRow
-from pytest_mcp.history.store import Unavailable
+from pytest_mcp.history import store
+from pytest_mcp.history.store import HistoryUnavailable, Row, Store
 
 # libpq knows no shorter one.
 CONNECT_SECONDS = 2
@@ -31,13 +29,10 @@ LATER_SECONDS = 0.5
 SCHEMA = "pytest_mcp"
 # Any constant: it keeps two processes from creating the tables at the same time.
 _LOCK = 0x706D6368
-
 _SESSION = f"SET search_path TO {SCHEMA}; SET statement_timeout TO '{{}}s'"
-_FIND_SCHEMA = "SELECT 1 FROM pg_namespace WHERE nspname = ?"
-_FIND_VERSION = "SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = 'schema_version'"
 
 
-class PostgresStore:
+class PostgresStore(Store):
     # Measured with a million of them.
     bytes_per_result = 112
 
@@ -50,7 +45,7 @@ class PostgresStore:
             )
         except psycopg.Error:
             # Not chained: its message can quote the URL, and tracebacks are logged.
-            raise Unavailable(f"{self._name} does not accept the connection") from None
+            raise HistoryUnavailable(f"{self._name} does not accept the connection") from None
         self._connection.longest = self._seconds + LATER_SECONDS
         try:
             self._prepare()
@@ -58,18 +53,19 @@ class PostgresStore:
             self.close()
             raise
 
-    def record(self, run: RunRow, tests: Sequence[TestRow]) -> int:
-        with self.transaction() as transaction:
-            return insertion.insert(transaction, run, tests)
-
-    def select(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         with self._translated():
-            return _Transaction(self._connection).execute(sql, parameters)
+            cursor = self._connection.execute(_translate(sql), parameters)
+            return cursor.fetchall() if cursor.description else []
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        with self._translated(), self._connection.cursor() as cursor:
+            cursor.executemany(_translate(sql), rows)
 
     @contextmanager
-    def transaction(self) -> Iterator["_Transaction"]:
+    def transaction(self) -> Iterator[None]:
         with self._translated(), self._connection.transaction():
-            yield _Transaction(self._connection)
+            yield
 
     def close(self) -> None:
         with suppress(psycopg.Error):
@@ -78,33 +74,27 @@ class PostgresStore:
     def _prepare(self) -> None:
         with self._translated():
             self._connection.execute(_SESSION.format(self._seconds).encode())
-        if self._version() < schema.VERSION:
-            self._migrate()
-
-    def _migrate(self) -> None:
-        with self.transaction() as transaction:
-            transaction.execute("SELECT pg_advisory_xact_lock(?)", (_LOCK,))
+        if self._version() == len(store.STEPS):
+            return
+        with self.transaction():
+            self.execute("SELECT pg_advisory_xact_lock(?)", (_LOCK,))
             # Asked first: IF NOT EXISTS needs the right to create one even if there is one.
-            if not transaction.execute(_FIND_SCHEMA, (SCHEMA,)):
-                transaction.execute(f"CREATE SCHEMA {SCHEMA}")
+            if not self.execute("SELECT 1 FROM pg_namespace WHERE nspname = ?", (SCHEMA,)):
+                self.execute(f"CREATE SCHEMA {SCHEMA}")
             version = self._version()
             if not version:
-                transaction.execute("CREATE TABLE schema_version (version INTEGER NOT NULL)")
-                transaction.execute("INSERT INTO schema_version VALUES (0)")
-            for statement in schema.steps_from(version, schema.POSTGRES):
-                transaction.execute(statement)
-            transaction.execute("UPDATE schema_version SET version = ?", (schema.VERSION,))
+                self.execute("CREATE TABLE schema_version (version INTEGER NOT NULL)")
+                self.execute("INSERT INTO schema_version VALUES (0)")
+            for statement in store.steps_from(version, store.POSTGRES):
+                self.execute(statement)
+            self.execute("UPDATE schema_version SET version = ?", (len(store.STEPS),))
 
     def _version(self) -> int:
-        if not self.select(_FIND_VERSION, (SCHEMA,)):
+        has_version = "SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = 'schema_version'"
+        if not self.execute(has_version, (SCHEMA,)):
             return 0
-        ((version,),) = self.select("SELECT version FROM schema_version")
-        if version > schema.VERSION:
-            raise Unavailable(
-                f"{self._name} was written by a newer pytest-mcp (version {version} of its tables; this one knows"
-                f" {schema.VERSION})"
-            )
-        return int(version)
+        ((version,),) = self.execute("SELECT version FROM schema_version")
+        return store.checked_version(int(version), self._name)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -112,15 +102,15 @@ class PostgresStore:
             yield
         except (errors.InsufficientPrivilege, errors.UndefinedTable):
             # Tables in a schema that may not be used are undefined.
-            raise Unavailable(f"{self._name} does not let this user read and write the history") from None
+            raise HistoryUnavailable(f"{self._name} does not let this user read and write the history") from None
         except psycopg.Error as error:
             if self._connection.is_given_up:
-                raise Unavailable(f"{self._name} did not answer within {self._seconds} seconds") from None
+                raise HistoryUnavailable(f"{self._name} did not answer within {self._seconds} seconds") from None
             kind = type(error).__name__
-            raise Unavailable(f"{self._name} cannot be used ({kind}, SQLSTATE {error.sqlstate})") from None
+            raise HistoryUnavailable(f"{self._name} cannot be used ({kind}, SQLSTATE {error.sqlstate})") from None
 
 
-class _Connection(psycopg.Connection[tuple[Any, ...]]):
+class _Connection(psycopg.Connection[Row]):
     longest: float
     is_given_up = False
 
@@ -139,19 +129,6 @@ class _Connection(psycopg.Connection[tuple[Any, ...]]):
         self.is_given_up = True
         with suppress(OSError), socket.socket(fileno=os.dup(self.pgconn.socket)) as same:
             same.shutdown(socket.SHUT_RDWR)
-
-
-class _Transaction:
-    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
-        self._connection = connection
-
-    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        cursor = self._connection.execute(_translate(sql), parameters)
-        return cursor.fetchall() if cursor.description else []
-
-    def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        with self._connection.cursor() as cursor:
-            cursor.executemany(_translate(sql), rows)
 
 
 def _translate(sql: str) -> bytes:

@@ -1,32 +1,37 @@
-"""Record runs after they were answered.
+"""Record runs after they were answered, and what is recorded of one.
 
-In comes what a finished run is recorded as; it is written in a thread, in one transaction, when its answer has been
-sent. Nothing here raises into a call: what went wrong becomes one sentence for an answer's notices. What is recorded
-of a run is decided in `history/recorded.py`.
+A run is written in a thread, in one transaction, when its answer has been sent. Nothing here raises into a call: what
+went wrong becomes one sentence for an answer's notices. Nothing that a test printed, no message and no source is
+recorded: the cause of a failure is a fingerprint.
 """
 
 import asyncio
+import hashlib
+import json
 import logging
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import cache, partial
 from pathlib import Path
 
 import anyio
 
+from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.api.results import Outcome
 from pytest_mcp.changed.code_state import CodeState, CodeWatch
 from pytest_mcp.changed.differences import Comparison
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import Config, History
-from pytest_mcp.history import project_name, remarks, retention
-from pytest_mcp.history.opening import open_store
-from pytest_mcp.history.rows import Origin, RunRow, TestRow
-from pytest_mcp.history.store import Unavailable
-from pytest_mcp.process import additions
+from pytest_mcp.history import remarks, retention
+from pytest_mcp.history.runs import project_name
+from pytest_mcp.history.store import HistoryUnavailable, Letter, RunRow, TestRow, open_store
 from pytest_mcp.process.background import in_thread
+from pytest_mcp.report import grouping, rerun
+from pytest_mcp.report.grouping import Group
+from pytest_mcp.report.report import Report
 
 # The answer of a call is still being sent when the call is over.
 SETTLE_SECONDS = 0.1
@@ -36,14 +41,13 @@ OPENING_SECONDS = 2
 PARTING_SECONDS = 2
 # A command is there for its one run.
 COMMAND_SECONDS = 5
+FINGERPRINT_DIGITS = 16
+_LETTERS: dict[Outcome, Letter] = {"passed": "P", "failed": "F", "skipped": "S", "error": "E"}
 
 logger = logging.getLogger(__name__)
 
-# The rows of a run, for which the state of its code must be known.
-MakeRows = Callable[[Origin, CodeState], tuple[RunRow, Sequence[TestRow]]]
 
-
-class Recorder:
+class RunRecorder:
     """All recording of one process to one history."""
 
     def __init__(self, history: History) -> None:
@@ -75,8 +79,8 @@ class Recorder:
         problem, self._problem = self._problem, None
         return problem
 
-    def write_later(self, recording: "Recording", make: MakeRows) -> None:
-        task = asyncio.create_task(self._write(recording, make))
+    def write_later(self, recording: "Recording", request: ExecuteTests, report: Report) -> None:
+        task = asyncio.create_task(self._write(recording, request, report))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -89,12 +93,12 @@ class Recorder:
                 self._fail(f"it was not written within {seconds} seconds")
         return self.take_problem()
 
-    async def _write(self, recording: "Recording", make: MakeRows) -> None:
+    async def _write(self, recording: "Recording", request: ExecuteTests, report: Report) -> None:
         try:
             await anyio.sleep(SETTLE_SECONDS)
             code = await recording.code
-            await in_thread(lambda: _record(recording, self.history, make, code))
-        except Unavailable as error:
+            await in_thread(lambda: _record(self.history, run_row(request, report, recording, code), test_rows(report)))
+        except HistoryUnavailable as error:
             self._fail(str(error))
         except Exception:  # a bug of ours costs a record, not the server
             logger.exception("bug while recording a run")
@@ -108,12 +112,11 @@ class Recorder:
 class Recording:
     """One run that may be recorded."""
 
-    def __init__(self, recorder: Recorder, config: Config, comparison: Comparison | None) -> None:
-        address = recorder.history.address
+    def __init__(self, recorder: RunRecorder, config: Config, comparison: Comparison | None) -> None:
         self._recorder = recorder
         self.started = time.time()
         self.code = asyncio.create_task(recorder.code_of(config).state(comparison))
-        self._opened = asyncio.create_task(in_thread(partial(_problem_of_opening, address)))
+        self._opened = asyncio.create_task(in_thread(partial(_problem_of_opening, recorder.history.address)))
         self._is_open = False
         self.root = config.root
 
@@ -128,14 +131,13 @@ class Recording:
         lost = [] if earlier is None else [f"An earlier run was not recorded in the history: {earlier}."]
         if not failures:
             return lost
-        past = in_thread(partial(remarks.look, self._recorder.history, self.root, failures))
-        told = await additions.awaited("recorded runs", past, instead=[], seconds=remarks.LONGEST)
-        return [*(remark.sentence for remark in told), *lost]
+        past = await remarks.remarks_in_time(self._recorder.history, self.root, failures)
+        return [*(f"{node_id}: {words}." for node_id, words in past.items()), *lost]
 
-    def keep(self, make: MakeRows) -> None:
+    def keep(self, request: ExecuteTests, report: Report) -> None:
         """Record it as soon as its answer has been sent, unless `notices` found that it cannot be."""
         if self._is_open:
-            self._recorder.write_later(self, make)
+            self._recorder.write_later(self, request, report)
 
     def drop(self) -> None:
         self.code.cancel()
@@ -143,25 +145,68 @@ class Recording:
 
 
 @cache
-def of(history: History) -> Recorder:
+def recorder_of(history: History) -> RunRecorder:
     """The one recorder of this process."""
-    return Recorder(history)
+    return RunRecorder(history)
+
+
+def run_row(request: ExecuteTests, report: Report, recording: Recording, code: CodeState) -> RunRow:
+    environment = report.environment
+    assert environment is not None, "what is recorded has run"
+    return RunRow(
+        key=uuid.uuid4().hex,
+        started=recording.started,
+        project=project_name(recording.root),
+        root=environment.root,
+        commit_id=code.commit,
+        state=code.hash,
+        dirty=int(code.dirty),
+        selection=_selection(request, report),
+        verdict=report.verdict,
+        passed=report.summary.passed,
+        failed=report.summary.failed,
+        skipped=report.summary.skipped,
+        errors=report.summary.errors,
+        duration=report.summary.duration,
+        python=environment.python or "",
+        pytest=environment.pytest or "",
+        host=socket.gethostname(),
+    )
+
+
+def test_rows(report: Report) -> list[TestRow]:
+    causes = {failure.node_id: _fingerprint(group) for group in report.groups for failure in group.members}
+    return [
+        TestRow(test.node_id, _LETTERS[test.outcome], round(test.duration, 6), causes.get(test.node_id), test.worker)
+        for test in report.tests
+    ]
+
+
+def _selection(request: ExecuteTests, report: Report) -> str:
+    """The arguments that chose the tests; `{}` is everything."""
+    chosen = rerun.same_selection(request)
+    if request.changed is not None:
+        chosen["changed"] = request.changed
+    if report.shard is not None:
+        chosen["shard"] = f"{report.shard.index}/{report.shard.count}"
+    return json.dumps(chosen, sort_keys=True, separators=(",", ":"))
+
+
+def _fingerprint(group: Group) -> str:
+    """Equal for groups whose causes differ only in numbers, addresses, paths and parameters."""
+    cause = grouping.masked(group.example.cause, group.example.node_id)
+    return hashlib.sha256(cause.encode("utf-8", "replace")).hexdigest()[:FINGERPRINT_DIGITS]
 
 
 def _problem_of_opening(address: str) -> str | None:
     try:
         open_store(address).close()
-    except Unavailable as error:
+    except HistoryUnavailable as error:
         return str(error)
     return None
 
 
-def _record(recording: Recording, history: History, make: MakeRows, code: CodeState) -> None:
-    origin = Origin(uuid.uuid4().hex, recording.started, project_name.of(recording.root), socket.gethostname())
-    run, tests = make(origin, code)
-    store = open_store(history.address)
-    try:
+def _record(history: History, run: RunRow, tests: Sequence[TestRow]) -> None:
+    with closing(open_store(history.address)) as store:
         store.record(run, tests)
         retention.thin(store, history, now=time.time())
-    finally:
-        store.close()

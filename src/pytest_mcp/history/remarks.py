@@ -1,65 +1,58 @@
-"""What recorded runs say of tests that have just failed: one remark for each cause, or none.
-
-In come the node ids of each group of failures, the shown one first; out come remarks, each about the first test of
-its group. The run that has just ended is not recorded yet.
-"""
+"""What recorded runs say of tests of a run that is not recorded yet: remarks for notices, results for a page."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pytest_mcp.config.model import History
-from pytest_mcp.history import project_name
-from pytest_mcp.history.opening import reading
-from pytest_mcp.history.questions import flaky
-from pytest_mcp.history.questions.flaky import OTHER_FAULT
-from pytest_mcp.history.runs import PastResult, Runs, Scope, find, recent, results_of, streak_of
-from pytest_mcp.history.store import Unavailable
+from pytest_mcp.history import flaky
+from pytest_mcp.history.flaky import OTHER_FAULT
+from pytest_mcp.history.runs import PastResult, Runs, Scope, find, reading, recent, results_of, streak_of
+from pytest_mcp.history.store import HistoryUnavailable
+from pytest_mcp.process import additions
+from pytest_mcp.process.background import in_thread
 
 # As many groups as an answer shows whole, and the runs that are looked at: it takes milliseconds before an answer.
 MOST_GROUPS = 5
 MOST_RUNS = 500
 # In seconds. Nobody waits longer for it.
 LONGEST = 1
+# As many letters as fit on a phone, with that of the run itself.
+MOST_RESULTS = 29
+
+# A letter and seconds.
+LastResult = tuple[str, float | None]
 
 
-@dataclass(frozen=True)
-class Remark:
-    node_id: str
-    words: str
-
-    @property
-    def sentence(self) -> str:
-        return f"{self.node_id}: {self.words}."
+async def remarks_in_time(history: History, root: Path, failures: Sequence[Sequence[str]]) -> dict[str, str]:
+    """The same as `remarks`, but none if that takes too long."""
+    asked = in_thread(partial(_read, history, root, failures))
+    return await additions.awaited("recorded runs", asked, instead={}, seconds=LONGEST)
 
 
-def look(history: History, root: Path, failures: Sequence[Sequence[str]]) -> list[Remark]:
+def _read(history: History, root: Path, failures: Sequence[Sequence[str]]) -> dict[str, str]:
     """Nothing if the history cannot be read: the notice that the run is not recorded says why."""
     try:
-        with reading(history.address) as store:
-            return remarks(Scope(store, project_name.of(root)), failures)
-    except Unavailable:
-        return []
+        with reading(history, root) as scope:
+            return remarks(scope, failures)
+    except HistoryUnavailable:
+        return {}
 
 
-def remarks(scope: Scope, failures: Sequence[Sequence[str]]) -> list[Remark]:
+def remarks(scope: Scope, failures: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Of the first test of each group of failures, where there is something to say."""
     runs = recent(scope, MOST_RUNS)
-    if not runs.runs:
-        return []
-    found = {node_ids[0]: _words(scope, runs, node_ids[0]) for node_ids in failures[:MOST_GROUPS]}
-    return [Remark(node_id, words) for node_id, words in found.items() if words is not None]
+    words = {node_ids[0]: _words(scope, runs, node_ids[0]) for node_ids in failures[:MOST_GROUPS]}
+    return {node_id: said for node_id, said in words.items() if said is not None}
 
 
 def _words(scope: Scope, runs: Runs, node_id: str) -> str | None:
-    test = find(scope, node_id)
-    if test is None:
-        return None
-    results = results_of(scope, test, runs)
+    results = results_of(scope, find(scope, node_id), runs)
     ran = [result for result in results if result.outcome != "S"]
-    found, streak = flaky.judge(node_id, results, runs), streak_of(results)
+    flake, streak = flaky.judge(node_id, results, runs), streak_of(results)
     # If it has failed too often in a row for its rate, that is another fault.
-    if found is not None and (found.failed / found.runs) ** len(streak) >= OTHER_FAULT:
-        return f"flaky: failed {found.failed} of {found.runs} times, with both outcomes on unchanged code"
+    if flake is not None and (flake.failed / flake.runs) ** len(streak) >= OTHER_FAULT:
+        return f"flaky: failed {flake.failed} of {flake.runs} times, with both outcomes on unchanged code"
     return _since(streak, len(ran)) if streak else None
 
 
@@ -71,3 +64,17 @@ def _since(streak: Sequence[PastResult], recorded: int) -> str:
     if len(streak) == recorded:
         return f"failed in all {recorded} recorded runs since {at}"
     return f"fails since {at}, {len(streak)} {'run' if len(streak) == 1 else 'runs'} ago"
+
+
+def last_results(history: History, root: Path, node_ids: Sequence[str]) -> dict[str, list[LastResult]] | None:
+    """The oldest first, without the tests that are not recorded.
+
+    None if the history cannot be read: a notice says that the run is not recorded, and why.
+    """
+    try:
+        with reading(history, root) as scope:
+            runs = recent(scope, MOST_RUNS)
+            results = {name: results_of(scope, find(scope, name), runs, MOST_RESULTS) for name in node_ids}
+    except HistoryUnavailable:
+        return None
+    return {name: [(each.outcome, each.seconds) for each in known] for name, known in results.items() if known}

@@ -1,16 +1,15 @@
 """What happens to old runs: they are deleted, and for each test and day a trend stays.
 
-In come a store, its limits and the time. Runs that are older than the operator wants, or too many for the size limit,
-become rows of `trends`: some of them at a time, each time in one transaction, so that no other writer waits long.
+Runs that are older than the operator wants, or too many for the size limit, become rows of `trends`: some of them at a
+time, each time in one transaction, so that no other writer waits long.
 """
 
 from collections.abc import Sequence
 from itertools import accumulate
 from statistics import median
-from typing import Any
 
 from pytest_mcp.config.model import History
-from pytest_mcp.history.store import Store, Transaction
+from pytest_mcp.history.store import Row, Store
 
 SECONDS_PER_DAY = 86_400
 # How many results one transaction deletes, unless a single run has more, and how many runs.
@@ -32,25 +31,23 @@ _TREND = """INSERT INTO trends (test_id, day, runs, failed, median) VALUES (?, ?
             / (trends.runs + excluded.runs), trends.median, excluded.median),
         runs = trends.runs + excluded.runs, failed = trends.failed + excluded.failed"""
 
-Row = tuple[Any, ...]
-
 
 def thin(store: Store, limits: History, *, now: float) -> None:
     for _ in range(MOST_STEPS):
         chosen = _chosen(store, limits, now)
         if not chosen:
             return
-        with store.transaction() as transaction:
+        with store.transaction():
             # Before anything is read: another process that thins the same runs waits here, and then finds no results.
-            _delete(transaction, "runs", "id", [run_id for run_id, _, _ in chosen])
+            _delete(store, "runs", "id", [run_id for run_id, _, _ in chosen])
             for day, runs in _by_day(chosen).items():
-                _replace(transaction, day, runs)
+                _replace(store, day, runs)
 
 
 def _chosen(store: Store, limits: History, now: float) -> list[Row]:
     """The oldest runs of which there are too many, up to what one transaction should delete."""
-    oldest = store.select(_OLDEST, (MOST_RUNS,))
-    ((results, runs),) = store.select(_SIZE)
+    oldest = store.execute(_OLDEST, (MOST_RUNS,))
+    ((results, runs),) = store.execute(_SIZE)
     before = now - limits.keep_days * SECONDS_PER_DAY
     excess = int(results) + runs * RESULTS_PER_RUN - limits.max_bytes // store.bytes_per_result
     ends = accumulate(run[2] + RESULTS_PER_RUN for run in oldest)
@@ -68,20 +65,20 @@ def _by_day(runs: Sequence[Row]) -> dict[int, list[int]]:
     return days
 
 
-def _replace(transaction: Transaction, day: int, runs: list[int]) -> None:
+def _replace(store: Store, day: int, runs: list[int]) -> None:
     of_tests: dict[int, list[Row]] = {}
     for run_id in runs:
-        for test_id, *row in transaction.execute(
+        for test_id, *row in store.execute(
             "SELECT test_id, outcome, duration FROM results WHERE run_id = ?", (run_id,)
         ):
             of_tests.setdefault(test_id, []).append(tuple(row))
-    transaction.executemany(_TREND, [_trend(test_id, day, rows) for test_id, rows in sorted(of_tests.items())])
-    _delete(transaction, "results", "run_id", runs)
+    store.executemany(_TREND, [_trend(test_id, day, rows) for test_id, rows in sorted(of_tests.items())])
+    _delete(store, "results", "run_id", runs)
 
 
-def _delete(transaction: Transaction, table: str, column: str, ids: Sequence[int]) -> None:
+def _delete(store: Store, table: str, column: str, ids: Sequence[int]) -> None:
     sql = f"DELETE FROM {table} WHERE {column} = ?"  # noqa: S608 - names of ours
-    transaction.executemany(sql, [(each,) for each in sorted(ids)])
+    store.executemany(sql, [(each,) for each in sorted(ids)])
 
 
 def _trend(test_id: int, day: int, rows: Sequence[Row]) -> Row:

@@ -4,16 +4,23 @@ How much is read is bounded, so that a question takes as long for a million resu
 runs the newest are read, and a notice says so.
 """
 
+import logging
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import takewhile
+from pathlib import Path
 from typing import NamedTuple
 
+from pytest_mcp.api.errors import CallError
+from pytest_mcp.config.model import History
 from pytest_mcp.history.answer import HistoryResult
-from pytest_mcp.history.store import Store
+from pytest_mcp.history.store import HistoryUnavailable, Store, marks, open_store
+from pytest_mcp.python.manifest import read_manifest
 
 # The most runs that a question looks at.
 MOST_RUNS = 3_000
@@ -28,6 +35,8 @@ SHORT_COMMIT = 7
 # How to get what an answer leaves out.
 OMITTED = "raise max_tokens, or name a path"
 EMPTY = HistoryResult(runs=0, flaky=None, slow=None, failing=None, test=None, notices=[], omitted=None)
+
+logger = logging.getLogger(__name__)
 
 
 class Scope(NamedTuple):
@@ -108,14 +117,6 @@ class Runs:
         count = Counter(run.host for run in self.runs)
         return {run.id: (run.host if count[run.host] > 1 else "", run.python) for run in self.runs}
 
-    @cached_property
-    def newest_whole(self) -> int:
-        """The id of the newest run that had every test; 0 if there is none."""
-        least = WHOLE_SHARE * self.most_results
-        everything = [run for run in self.runs if run.selection == EVERYTHING]
-        whole = [run for run in everything if run.verdict == "passed" or (run.errors == 0 and run.results >= least)]
-        return max((run.id for run in whole), default=0)
-
     def answer(self, *notices: str, **parts: object) -> HistoryResult:
         """Empty notices are left out. Without a run there is nothing else to say."""
         skipped = f"Only the newest {len(self.runs)} runs were read; {self.skipped} older ones of these days were not."
@@ -124,28 +125,48 @@ class Runs:
         return EMPTY.model_copy(update={"runs": len(self.runs), "notices": said if self.runs else none, **parts})
 
 
+@contextmanager
+def reading(history: History, root: Path, since: float = 0.0) -> Iterator[Scope]:
+    """Raises HistoryUnavailable, also for values that nobody recorded: no database notices every damage of its file."""
+    with closing(open_store(history.address, creates=False)) as store:
+        try:
+            yield Scope(store, project_name(root), since)
+        # What a caller can mend is no damage.
+        except (HistoryUnavailable, CallError):
+            raise
+        except Exception as error:
+            logger.warning("unexpected value in the history", exc_info=error)
+            raise HistoryUnavailable("it has values that pytest-mcp did not write") from error
+
+
+def project_name(root: Path) -> str:
+    """Equal on every machine of a team: `[project] name`, normalised as package indexes do; else that of the folder."""
+    name = read_manifest(root).table("project").get("name")
+    return re.sub(r"[-_.]+", "-", name.strip()).lower() if isinstance(name, str) and name.strip() else root.name
+
+
 def recent(scope: Scope, most: int = MOST_RUNS) -> Runs:
     sql = f"SELECT {_COLUMNS} FROM runs WHERE project = ? AND started >= ? ORDER BY started DESC LIMIT ?"  # noqa: S608
-    found = scope.store.select(sql, (scope.project, scope.since, most))
+    rows = scope.store.execute(sql, (scope.project, scope.since, most))
     count = "SELECT COUNT(*) FROM runs WHERE project = ? AND started >= ?"
-    every = len(found) if len(found) < most else scope.store.select(count, (scope.project, scope.since))[0][0]
-    return Runs(tuple(PastRun(*row) for row in reversed(found)), every - len(found))
+    every = len(rows) if len(rows) < most else scope.store.execute(count, (scope.project, scope.since))[0][0]
+    return Runs(tuple(PastRun(*row) for row in reversed(rows)), every - len(rows))
 
 
 def find(scope: Scope, node_id: str) -> int | None:
-    found = scope.store.select("SELECT id FROM tests WHERE project = ? AND node_id = ?", (scope.project, node_id))
-    return found[0][0] if found else None
+    rows = scope.store.execute("SELECT id FROM tests WHERE project = ? AND node_id = ?", (scope.project, node_id))
+    return rows[0][0] if rows else None
 
 
-def results_of(scope: Scope, test: int, runs: Runs, most: int = MOST_RESULTS) -> list[PastResult]:
+def results_of(scope: Scope, test: int | None, runs: Runs, most: int = MOST_RESULTS) -> list[PastResult]:
     """The newest results of one test in these runs, oldest first."""
     sql = (
         "SELECT run_id, outcome, cause, duration FROM results WHERE test_id = ? AND run_id >= ?"
         " ORDER BY run_id DESC LIMIT ?"
     )
-    rows = scope.store.select(sql, (test, runs.first_id, most))
-    found = [PastResult(runs.by_id[run], *told) for run, *told in rows if run in runs.by_id]
-    return sorted(found, key=lambda result: (result.run.started, result.run.id))
+    rows = scope.store.execute(sql, (test, runs.first_id, most)) if test is not None else []
+    results = [PastResult(runs.by_id[run], *values) for run, *values in rows if run in runs.by_id]
+    return sorted(results, key=lambda result: (result.run.started, result.run.id))
 
 
 def letters(results: Sequence[PastResult]) -> str:
@@ -161,26 +182,21 @@ def streak_of(results: Sequence[PastResult]) -> list[PastResult]:
 def find_runs(store: Store, ids: Sequence[int]) -> dict[int, PastRun]:
     """These runs, whenever they were; those that are no longer recorded are missing."""
     sql = f"SELECT {_COLUMNS} FROM runs WHERE id IN ({marks(ids)})"  # noqa: S608 - only marks
-    return {row[0]: PastRun(*row) for row in store.select(sql, ids)}
+    return {row[0]: PastRun(*row) for row in store.execute(sql, ids)}
 
 
 def find_names(store: Store, ids: Sequence[int]) -> dict[int, str]:
-    return dict(store.select(f"SELECT id, node_id FROM tests WHERE id IN ({marks(ids)})", ids))  # noqa: S608
+    return dict(store.execute(f"SELECT id, node_id FROM tests WHERE id IN ({marks(ids)})", ids))  # noqa: S608
 
 
 def ids_below(scope: Scope, place: str) -> set[int] | None:
     """The ids of the tests of a file or folder, or of one test and its parameters; None means all tests."""
     if place in ("", "."):
         return None
-    found: set[int] = set()
+    ids: set[int] = set()
     for separator in ("/", "::", "["):
         # A range and not LIKE: it uses the index, and no character of the name has a meaning.
         low, high = place + separator, place + separator[:-1] + chr(ord(separator[-1]) + 1)
         sql = "SELECT id FROM tests WHERE project = ? AND (node_id = ? OR (node_id >= ? AND node_id < ?))"
-        found.update(row[0] for row in scope.store.select(sql, (scope.project, place, low, high)))
-    return found
-
-
-def marks(values: Sequence[object]) -> str:
-    """At most 900: SQLite before 3.32 takes 999 values in one statement. PostgreSQL takes no empty list."""
-    return ", ".join("?" * len(values)) or "NULL"
+        ids.update(row[0] for row in scope.store.execute(sql, (scope.project, place, low, high)))
+    return ids

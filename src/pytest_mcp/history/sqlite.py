@@ -1,8 +1,7 @@
 """The history in an SQLite file that any number of processes on one machine share.
 
-In come a path; out comes a `Store`, or `Unavailable`. The file is created with mode 0600 before SQLite opens it; its
--wal and -shm files get the mode of the file. Who only reads creates none: a file that is not there is an empty
-history. A connection is used by one thread at a time.
+The file is created with mode 0600 before SQLite opens it; its -wal and -shm files get the mode of the file. Who only
+reads creates none: a file that is not there is an empty history. A connection is used by one thread at a time.
 """
 
 import os
@@ -11,12 +10,10 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from pytest_mcp.config.model import HISTORY_ID
-from pytest_mcp.history import insertion, schema
-from pytest_mcp.history.rows import RunRow, TestRow
-from pytest_mcp.history.store import Unavailable
+from pytest_mcp.history import store
+from pytest_mcp.history.store import HistoryUnavailable, Row, Store
 
 # How long a writer waits for others.
 BUSY_SECONDS = 10
@@ -25,7 +22,7 @@ CHECKPOINT_PAGES = 8_000
 _IN_MEMORY = "file::memory:"
 
 
-class SqliteStore:
+class SqliteStore(Store):
     # Measured with a million of them.
     bytes_per_result = 38
 
@@ -45,70 +42,56 @@ class SqliteStore:
             self._connection.close()
             raise
 
-    def record(self, run: RunRow, tests: Sequence[TestRow]) -> int:
-        with self.transaction() as transaction:
-            return insertion.insert(transaction, run, tests)
-
-    def select(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         with self._translated():
             return self._connection.execute(sql, parameters).fetchall()
 
-    @contextmanager
-    def transaction(self) -> Iterator["_Transaction"]:
+    def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         with self._translated():
-            # Takes the write lock at once: a transaction that begins by reading could not wait for it later.
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield _Transaction(self._connection)
-                self._connection.execute("COMMIT")
-            except BaseException:
-                # A full disk has rolled back already.
-                with suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
-                raise
+            self._connection.executemany(sql, rows)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        # Takes the write lock at once: a transaction that begins by reading could not wait for it later.
+        self.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            # A full disk has rolled back already.
+            with suppress(HistoryUnavailable):
+                self.execute("ROLLBACK")
+            raise
 
     def close(self) -> None:
         with suppress(sqlite3.Error):
             self._connection.close()
 
     def _prepare(self) -> None:
-        with self._translated():
-            self._check_owner()
-            # Readers and one writer do not wait for each other. Refused while others write, and by some file systems:
-            # then everything works, only slower.
-            with suppress(sqlite3.OperationalError):
-                self._connection.execute("PRAGMA journal_mode = WAL")
-            # Kept after SIGKILL; a power cut can lose the last runs, but not damage the file.
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
-        if self._version() < schema.VERSION:
-            self._migrate()
-
-    def _migrate(self) -> None:
-        with self.transaction() as transaction:
+        # In this order: another process may be creating the tables, with its mark, in one transaction.
+        if self.execute("SELECT 1 FROM sqlite_master LIMIT 1") and self._pragma("application_id") != HISTORY_ID:
+            raise HistoryUnavailable(f"{self._path} is a database of another program")
+        # Readers and one writer do not wait for each other. Refused while others write, and by some file systems:
+        # then everything works, only slower.
+        with self._translated(), suppress(sqlite3.OperationalError):
+            self._connection.execute("PRAGMA journal_mode = WAL")
+        # Kept after SIGKILL; a power cut can lose the last runs, but not damage the file.
+        self.execute("PRAGMA synchronous = NORMAL")
+        self.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        if self._version() == len(store.STEPS):
+            return
+        with self.transaction():
             # Another process may have done it meanwhile.
-            for statement in schema.steps_from(self._version(), schema.SQLITE):
-                transaction.execute(statement)
-            transaction.execute(f"PRAGMA application_id = {HISTORY_ID}")
-            transaction.execute(f"PRAGMA user_version = {schema.VERSION}")
+            for statement in store.steps_from(self._version(), store.SQLITE):
+                self.execute(statement)
+            self.execute(f"PRAGMA application_id = {HISTORY_ID}")
+            self.execute(f"PRAGMA user_version = {len(store.STEPS)}")
 
     def _version(self) -> int:
-        version = self._pragma("user_version")
-        if version > schema.VERSION:
-            raise Unavailable(
-                f"{self._path} was written by a newer pytest-mcp (version {version} of its tables; this one knows"
-                f" {schema.VERSION})"
-            )
-        return version
-
-    def _check_owner(self) -> None:
-        # In this order: another process may be creating the tables, with its mark, in one transaction.
-        has_tables = self._connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
-        if has_tables and self._pragma("application_id") != HISTORY_ID:
-            raise Unavailable(f"{self._path} is a database of another program")
+        return store.checked_version(self._pragma("user_version"), self._path)
 
     def _pragma(self, name: str) -> int:
-        (value,) = self._connection.execute(f"PRAGMA {name}").fetchone()
+        ((value,),) = self.execute(f"PRAGMA {name}")
         return int(value)
 
     @contextmanager
@@ -116,20 +99,9 @@ class SqliteStore:
         try:
             yield
         except OSError as error:
-            raise Unavailable(f"{self._path} cannot be opened: {error.strerror}") from error
+            raise HistoryUnavailable(f"{self._path} cannot be opened: {error.strerror}") from error
         except sqlite3.Error as error:
-            raise Unavailable(f"{self._path} cannot be used: {error}") from error
-
-
-class _Transaction:
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        return self._connection.execute(sql, parameters).fetchall()
-
-    def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        self._connection.executemany(sql, rows)
+            raise HistoryUnavailable(f"{self._path} cannot be used: {error}") from error
 
 
 def _may_be_created(path: Path) -> bool:
@@ -141,5 +113,5 @@ def _created(path: Path) -> str:
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     if not stat.S_ISREG(path.stat().st_mode):
-        raise Unavailable(f"{path} is not a regular file")
+        raise HistoryUnavailable(f"{path} is not a regular file")
     return f"{path.absolute().as_uri()}?mode=rw"

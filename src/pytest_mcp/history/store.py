@@ -1,38 +1,202 @@
-"""What a database of the history can do, whichever it is.
+"""The database of the history, whichever it is: its tables, its rows, and how a run is written into it.
 
-In come rows and portable SQL with `?` for values; out come tuples, or `Unavailable` with one sentence. Every method
-blocks: callers use a thread. The databases are in `sqlite` and `postgres`, which one is used is decided in `opening`.
+SQL here and in the questions is portable, with `?` for values. Every method of a store blocks: callers use a thread.
+What differs between the databases is in `sqlite` and `postgres`, each of which is loaded only when it is used.
 """
 
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from dataclasses import astuple, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
 
-from pytest_mcp.history.rows import RunRow, TestRow
+from pytest_mcp.config.history import is_postgres
+
+# SQLite before 3.32 takes at most 999 values in one statement.
+MOST_VALUES = 900
+
+# Words in braces differ between the databases.
+SQLITE: Mapping[str, str] = {"identity": "INTEGER PRIMARY KEY", "clustered": " WITHOUT ROWID"}
+POSTGRES: Mapping[str, str] = {"identity": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "clustered": ""}
+# Each tuple is one version of the tables and is never edited after a release: a change is a new tuple.
+STEPS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE runs (
+        id {identity}, key TEXT NOT NULL UNIQUE, started DOUBLE PRECISION NOT NULL, project TEXT NOT NULL,
+        root TEXT NOT NULL, commit_id TEXT, state TEXT, dirty INTEGER NOT NULL, selection TEXT NOT NULL,
+        verdict TEXT NOT NULL, passed INTEGER NOT NULL, failed INTEGER NOT NULL, skipped INTEGER NOT NULL,
+        errors INTEGER NOT NULL, duration DOUBLE PRECISION NOT NULL, python TEXT NOT NULL, pytest TEXT NOT NULL,
+        host TEXT NOT NULL)""",
+        "CREATE INDEX runs_started ON runs (started)",
+        "CREATE INDEX runs_project ON runs (project, started)",
+        "CREATE TABLE tests (id {identity}, project TEXT NOT NULL, node_id TEXT NOT NULL, UNIQUE (project, node_id))",
+        """CREATE TABLE results (
+        run_id BIGINT NOT NULL, test_id BIGINT NOT NULL, outcome TEXT NOT NULL, duration DOUBLE PRECISION, cause TEXT,
+        worker TEXT, PRIMARY KEY (test_id, run_id)){clustered}""",
+        "CREATE INDEX results_run ON results (run_id)",
+        # Failures are few. Questions about them read this instead of every result.
+        "CREATE INDEX results_failed ON results (run_id, test_id) WHERE outcome IN ('F', 'E')",
+        """CREATE TABLE trends (
+        test_id BIGINT NOT NULL, day INTEGER NOT NULL, runs INTEGER NOT NULL, failed INTEGER NOT NULL,
+        median DOUBLE PRECISION, PRIMARY KEY (test_id, day)){clustered}""",
+    ),
+    # Version 2 added tables that are no longer used. A database that has them keeps them.
+    (),
+)
+
+# Passed, failed, skipped, error.
+Letter = Literal["P", "F", "S", "E"]
+Row = tuple[Any, ...]
+Value = TypeVar("Value")
 
 
-class Unavailable(Exception):
+class HistoryUnavailable(Exception):
     """The history cannot be read or written; the message is a clause that says why, without the password."""
 
 
-class Transaction(Protocol):
-    """What is executed in it is stored as a whole or not at all."""
+@dataclass(frozen=True)
+class RunRow:
+    """Its fields have the names of the columns. No source, no output and no values are recorded."""
 
-    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]: ...
+    # A new UUID in hex: a run that is recorded twice is stored once.
+    key: str
+    # Seconds since 1970, UTC.
+    started: float
+    project: str
+    root: str
+    commit_id: str | None
+    # Equal for equal code: a hash of the commit and of every changed file. None if it is not known.
+    state: str | None
+    dirty: int
+    # The arguments of the call that select tests, as compact JSON.
+    selection: str
+    verdict: str
+    passed: int
+    failed: int
+    skipped: int
+    errors: int
+    duration: float
+    python: str
+    pytest: str
+    host: str
 
-    def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None: ...
+
+@dataclass(frozen=True)
+class TestRow:
+    # It is not a test class for pytest.
+    __test__ = False
+
+    node_id: str
+    outcome: Letter
+    duration: float | None
+    # 16 hex digits, equal for failures with the same cause.
+    cause: str | None = None
+    worker: str | None = None
 
 
-class Store(Protocol):
+RUN_COLUMNS = tuple(field.name for field in fields(RunRow))
+_RUN = f"INSERT INTO runs ({', '.join(RUN_COLUMNS)}) VALUES ({', '.join('?' * len(RUN_COLUMNS))})"  # noqa: S608 - constants
+_RESULT = "INSERT INTO results (run_id, test_id, outcome, duration, cause, worker) VALUES (?, ?, ?, ?, ?, ?)"
+_TEST = "INSERT INTO tests (project, node_id) VALUES (?, ?) ON CONFLICT DO NOTHING"
+
+
+class Store(ABC):
     # What the result of one test takes, with its indexes.
     bytes_per_result: int
 
-    def record(self, run: RunRow, tests: Sequence[TestRow]) -> int:
-        """Store a run in one transaction and return its id. A run with a known key is not stored again."""
+    @abstractmethod
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]: ...
 
-    def select(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]: ...
+    @abstractmethod
+    def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None: ...
 
-    def transaction(self) -> AbstractContextManager[Transaction]:
-        """For writing; committed when the block ends, rolled back if it raises."""
+    @abstractmethod
+    def transaction(self) -> AbstractContextManager[None]:
+        """What is executed in it is stored as a whole, or not at all if it raises."""
 
+    @abstractmethod
     def close(self) -> None: ...
+
+    def record(self, run: RunRow, tests: Sequence[TestRow]) -> int:
+        """Store a run in one transaction and return its id."""
+        with self.transaction():
+            return self.insert(run, tests)
+
+    def insert(self, run: RunRow, tests: Sequence[TestRow]) -> int:
+        """A run whose key is known, as after a commit whose answer was lost, is left as it is."""
+        if known := self._run_id(run.key):
+            return known
+        self.execute(_RUN, tuple(map(_storable, astuple(run))))
+        run_id = self._run_id(run.key)
+        assert run_id is not None
+        by_name = {_storable(test.node_id): replace(test, worker=_storable(test.worker)) for test in tests}
+        ids = self._test_ids(_storable(run.project), list(by_name))
+        # In the order of the index: neighbouring rows are written to the same page.
+        ordered = sorted((ids[name], test) for name, test in by_name.items())
+        rows = ((run_id, test_id, test.outcome, test.duration, test.cause, test.worker) for test_id, test in ordered)
+        self.executemany(_RESULT, rows)
+        return run_id
+
+    def _run_id(self, key: str) -> int | None:
+        found = self.execute("SELECT id FROM runs WHERE key = ?", (key,))
+        return found[0][0] if found else None
+
+    def _test_ids(self, project: str, node_ids: Sequence[str]) -> dict[str, int]:
+        """The id of each test; new tests get one."""
+        known = self._known_ids(project, node_ids)
+        # Sorted, so that two writers that add the same tests wait for each other in one order and never deadlock.
+        missing = sorted(set(node_ids) - known.keys())
+        if missing:
+            self.executemany(_TEST, [(project, node_id) for node_id in missing])
+            known |= self._known_ids(project, missing)
+        return known
+
+    def _known_ids(self, project: str, node_ids: Sequence[str]) -> dict[str, int]:
+        known: dict[str, int] = {}
+        for start in range(0, len(node_ids), MOST_VALUES):
+            part = node_ids[start : start + MOST_VALUES]
+            sql = f"SELECT node_id, id FROM tests WHERE project = ? AND node_id IN ({marks(part)})"  # noqa: S608 - only marks
+            known |= dict(self.execute(sql, (project, *part)))
+        return known
+
+
+def open_store(address: str, *, creates: bool = True) -> Store:
+    """Raises HistoryUnavailable. Who only reads creates no file."""
+    if is_postgres(address):
+        try:
+            from pytest_mcp.history.postgres import PostgresStore  # noqa: PLC0415
+        except ImportError as error:
+            raise HistoryUnavailable('psycopg is missing: install "pytest-mcp-server[postgres]"') from error
+        return PostgresStore(address, writes=creates)
+    try:
+        from pytest_mcp.history.sqlite import SqliteStore  # noqa: PLC0415
+    except ImportError as error:
+        raise HistoryUnavailable("this Python was built without sqlite3") from error
+    return SqliteStore(Path(address), creates=creates)
+
+
+def steps_from(version: int, dialect: Mapping[str, str]) -> list[str]:
+    """The statements that bring a database of this version to the newest; version 0 is an empty one."""
+    return [statement.format_map(dialect) for step in STEPS[version:] for statement in step]
+
+
+def checked_version(version: int, name: object) -> int:
+    """Raises HistoryUnavailable if the tables are newer than these."""
+    if version > len(STEPS):
+        raise HistoryUnavailable(
+            f"{name} was written by a newer pytest-mcp (version {version} of its tables; this one knows {len(STEPS)})"
+        )
+    return version
+
+
+def marks(values: Sequence[object]) -> str:
+    """At most `MOST_VALUES`. PostgreSQL takes no empty list."""
+    return ", ".join("?" * len(values)) or "NULL"
+
+
+def _storable(value: Value) -> Value:
+    """Neither database takes every string: tests and file systems can have names that are no Unicode."""
+    if not isinstance(value, str) or (value.isascii() and "\0" not in value):
+        return value
+    return cast("Value", value.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\x00"))

@@ -1,18 +1,11 @@
 """The report of `pytest-mcp history`, with durations as sparklines where the terminal can show them.
 
-Pure: a result in, lines out. What is most important comes last, where a terminal stops scrolling.
+What is most important comes last, where a terminal stops scrolling.
 """
 
 from collections.abc import Sequence
 
-from pytest_mcp.history.answer import (
-    ChangedDuration,
-    Durations,
-    FailingTests,
-    FlakyTest,
-    HistoryResult,
-    OneTest,
-)
+from pytest_mcp.history.answer import ChangedDuration, Durations, FailingTests, FlakyTest, HistoryResult, OneTest
 from pytest_mcp.terminal.colours import Colour, Lines, Painter, lines_of_notices, spaced
 from pytest_mcp.text import safe_line, span
 
@@ -20,7 +13,7 @@ BARS = "▁▂▃▄▅▆▇█"
 _COLOURS: dict[str, Colour] = {"P": "green", "F": "red", "E": "red", "S": "dim"}
 
 
-def of(result: HistoryResult, painter: Painter, *, has_bars: bool) -> Lines:
+def history_lines(result: HistoryResult, painter: Painter, *, has_bars: bool) -> Lines:
     blocks: list[Lines] = [_flaky(each, painter) for each in reversed(result.flaky or [])]
     blocks += [_failing(each, painter) for each in reversed(result.failing or [])]
     blocks += [] if result.slow is None else _slow(result.slow, painter)

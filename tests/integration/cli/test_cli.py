@@ -15,7 +15,7 @@ from pytest_mcp import __version__
 from pytest_mcp.cli.commands import call, discover, doctor, history, hook, investigate, merge, run, setup
 from pytest_mcp.cli.main import COMMANDS, Command
 from pytest_mcp.config.options import SETTINGS, Setting, typed_flags
-from pytest_mcp.history.opening import open_store
+from pytest_mcp.history.store import open_store
 from tests.support import workbench
 from tests.support.commands import preloaded
 from tests.support.projects.checkouts import new_checkout

@@ -1,14 +1,17 @@
-"""Runs to record, and processes that record them. Without pytest, which these processes would have to import."""
+"""Runs to record, processes that record them, and histories whose truth is known.
+
+Without pytest, which these processes would have to import.
+"""
 
 import subprocess
 import sys
 import uuid
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_mcp.history.rows import RunRow, TestRow
-from pytest_mcp.history.store import Store
+from pytest_mcp.history.runs import PastRun, Scope
+from pytest_mcp.history.store import RunRow, Store, TestRow, open_store
 from tests.support.paths import ROOT
 
 DAY = 86_400
@@ -45,14 +48,16 @@ def passing(count: int) -> list[TestRow]:
 
 def counts(store: Store) -> tuple[int, int, int]:
     """How many runs, tests and results there are."""
-    runs, tests, results = (store.select(f"SELECT COUNT(*) FROM {name}")[0][0] for name in ("runs", "tests", "results"))
+    runs, tests, results = (
+        store.execute(f"SELECT COUNT(*) FROM {name}")[0][0] for name in ("runs", "tests", "results")
+    )
     return runs, tests, results
 
 
 # Prints a line for each run as soon as it is stored.
 _WRITER = """
 import sys
-from pytest_mcp.history.opening import open_store
+from pytest_mcp.history.store import open_store
 from tests.support.history.histories import passing, run_row
 
 address, runs, tests = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
@@ -68,3 +73,57 @@ def writer(address: str, *, runs: int, tests: int, before: Sequence[str] = ()) -
     """A process that records this many runs, one after the other."""
     command = [*before, sys.executable, "-c", _WRITER, address, str(runs), str(tests)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+PROJECT = "shop"
+START = 1_700_000_000.0
+HOUR = 3_600.0
+# Its number is its id.
+PAST_RUN = PastRun(1, START, "abcdef0123", "s", 1, "{}", "failed", 1, 1, 0, 0, 1.0, "3.12", "8.4", "desk")
+
+
+@dataclass
+class Past:
+    """A real database, filled with what a test invents. Each run starts an hour after the one before it."""
+
+    address: str
+    number: int = 0
+    store: Store = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.store = open_store(self.address)
+
+    @property
+    def scope(self) -> Scope:
+        return Scope(self.store, PROJECT)
+
+    @property
+    def now(self) -> float:
+        """A moment after the last run."""
+        return START + HOUR * (self.number + 0.5)
+
+    def run(self, outcomes: Mapping[str, str] | Sequence[TestRow], **facts: object) -> None:
+        """Tests are named with their letter, or given whole. In a transaction it takes a fraction of the time."""
+        if isinstance(outcomes, Mapping):
+            causes = {"F": "ab" * 8, "E": "ab" * 8}
+            tests = [TestRow(name, letter, 0.01, causes.get(letter)) for name, letter in outcomes.items()]  # type: ignore[arg-type]
+        else:
+            tests = list(outcomes)
+        count = {letter: sum(test.outcome == letter for test in tests) for letter in "PFSE"}
+        self.number += 1
+        run = run_row(
+            key=f"{self.number:032x}",
+            started=START + HOUR * self.number,
+            duration=1.0,
+            passed=count["P"],
+            failed=count["F"],
+            skipped=count["S"],
+            errors=count["E"],
+            verdict="failed" if count["F"] + count["E"] else "passed",
+        )
+        self.store.insert(replace(run, **facts), tests)  # type: ignore[arg-type]
+
+    def letters(self, name: str, pattern: str, **facts: object) -> None:
+        """One test, one run for each letter."""
+        for letter in pattern:
+            self.run({name: letter}, **facts)

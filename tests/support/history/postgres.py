@@ -1,16 +1,21 @@
-"""A PostgreSQL server for the tests."""
+"""A PostgreSQL server for the tests, and one that accepts connections and never answers."""
 
 import os
 import shutil
+import socket
+import struct
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 _PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
+_NO_TLS = b"N"
+_WELCOME = b"R" + struct.pack("!ii", 8, 0) + b"Z" + struct.pack("!i", 5) + b"I"
 
 
 @contextmanager
@@ -20,22 +25,8 @@ def postgres_server() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="pg-", ignore_cleanup_errors=True) as folder:
         as_user = _as_ordinary_user(Path(folder))
         data = f"{folder}/data"
-        _check(
-            [
-                *as_user,
-                f"{programs}/initdb",
-                "-D",
-                data,
-                "-U",
-                "history",
-                "-A",
-                "trust",
-                "--no-sync",
-                "--no-locale",
-                "-E",
-                "UTF8",
-            ]
-        )
+        settings = f"-D {data} -U history -A trust --no-sync --no-locale -E UTF8"
+        _check([*as_user, f"{programs}/initdb", *settings.split()])
         options = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off -c shared_buffers=4MB"
         control = [*as_user, f"{programs}/pg_ctl", "-D", data, "-w", "-s"]
         _check([*control, "-o", options, "-l", f"{folder}/log", "start"])
@@ -71,3 +62,28 @@ def _check(command: Sequence[str]) -> None:
         log.seek(0)
         if done.returncode != 0:
             pytest.skip(f"PostgreSQL cannot be started here: {log.read()[-300:]}")
+
+
+@contextmanager
+def silent_postgres(*, greets: bool) -> Iterator[str]:
+    """Its URL. It is silent from the beginning, or after it has let the user in."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        open_connections: list[socket.socket] = []
+        if greets:
+            threading.Thread(target=_greet, args=(listener, open_connections), daemon=True).start()
+        try:
+            yield f"postgresql://team@127.0.0.1:{listener.getsockname()[1]}/tests"
+        finally:
+            for connection in open_connections:
+                connection.close()
+
+
+def _greet(listener: socket.socket, open_connections: list[socket.socket]) -> None:
+    with suppress(OSError):
+        while True:
+            connection, _ = listener.accept()
+            open_connections.append(connection)
+            while len(asked := connection.recv(1024)) == 8:  # for encryption
+                connection.sendall(_NO_TLS)
+            if asked:
+                connection.sendall(_WELCOME)

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_mcp.history.store import Store, open_store
+from tests.support.history.histories import Past
 from tests.support.history.postgres import postgres_server
 
 
@@ -17,6 +19,20 @@ def postgres() -> Iterator[str]:
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A new history of each kind."""
     return str(tmp_path / "history.db") if request.param == "sqlite" else new_database(request)
+
+
+@pytest.fixture
+def store(address: str) -> Iterator[Store]:
+    opened = open_store(address)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def past(tmp_path: Path) -> Iterator[Past]:
+    made = Past(str(tmp_path / "history.db"))
+    yield made
+    made.store.close()
 
 
 @pytest.fixture

@@ -2,10 +2,9 @@
 
 import pytest
 
-from pytest_mcp.history.opening import open_store, reading
-from pytest_mcp.history.store import Unavailable
+from pytest_mcp.history.store import HistoryUnavailable, open_store
 from tests.support.history.histories import counts, passing, run_row
-from tests.support.history.silent_postgres import silent_postgres
+from tests.support.history.postgres import silent_postgres
 
 psycopg = pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
 SECRET = "hunter2"
@@ -21,7 +20,7 @@ SECRET = "hunter2"
     ],
 )
 def test_a_server_that_is_not_there_is_told_without_the_password(address: str) -> None:
-    with pytest.raises(Unavailable) as error:
+    with pytest.raises(HistoryUnavailable) as error:
         open_store(address)
 
     assert SECRET not in str(error.value)
@@ -33,8 +32,8 @@ def test_a_server_that_is_not_there_is_told_without_the_password(address: str) -
     ("greets", "told"), [(False, "does not accept the connection"), (True, "did not answer within 2 seconds")]
 )
 def test_a_server_that_never_answers_is_given_up(greets: bool, told: str) -> None:
-    with silent_postgres(greets=greets) as address, pytest.raises(Unavailable, match=told), reading(address):
-        pass
+    with silent_postgres(greets=greets) as address, pytest.raises(HistoryUnavailable, match=told):
+        open_store(address, creates=False)
 
 
 def test_a_connection_that_breaks_costs_the_run_and_nothing_else(postgres_address: str) -> None:
@@ -42,7 +41,7 @@ def test_a_connection_that_breaks_costs_the_run_and_nothing_else(postgres_addres
     with psycopg.connect(postgres_address, autocommit=True) as admin:
         admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pytest-mcp'")
 
-        with pytest.raises(Unavailable):
+        with pytest.raises(HistoryUnavailable):
             store.record(run_row(), passing(1))
     store.close()
 
@@ -59,10 +58,10 @@ def test_a_user_without_rights_is_told_so_and_the_tables_of_others_do_not_matter
         admin.execute("CREATE ROLE stranger LOGIN")
     stranger = postgres_address.replace("//history:", "//stranger:")
 
-    with pytest.raises(Unavailable, match="does not let this user"):
+    with pytest.raises(HistoryUnavailable, match="does not let this user"):
         open_store(stranger)
     open_store(postgres_address).close()
-    with pytest.raises(Unavailable, match="does not let this user"):
+    with pytest.raises(HistoryUnavailable, match="does not let this user"):
         open_store(stranger)
 
 

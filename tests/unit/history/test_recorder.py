@@ -1,23 +1,22 @@
 """When a run is recorded, and what is told if it cannot be."""
 
 import sqlite3
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from pytest_mcp.changed.code_state import CodeState
+from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.config.model import Config, History, Options, configure
 from pytest_mcp.history import recorder, sqlite
-from pytest_mcp.history.opening import open_store
-from pytest_mcp.history.recorder import Recorder
-from pytest_mcp.history.rows import Origin, RunRow, TestRow
-from tests.support.history.histories import counts, passing, run_row
+from pytest_mcp.history.recorder import RunRecorder, recorder_of
+from pytest_mcp.history.store import open_store
+from pytest_mcp.report import report
+from tests.support.history.histories import counts
+from tests.support.invented.records import execution, green
 from tests.support.waiting import until
 
-
-def make(origin: Origin, code: CodeState) -> tuple[RunRow, Sequence[TestRow]]:
-    return run_row(key=origin.key, started=origin.started, project=origin.project, state=code.hash), passing(2)
+REQUEST = ExecuteTests()
+REPORT = report.of_execution(execution(green("test_a.py::test_one", "test_a.py::test_two")), None)
 
 
 @pytest.fixture
@@ -27,26 +26,26 @@ def config(tmp_path: Path) -> Config:
 
 
 @pytest.fixture
-def recording_to(config: Config) -> Recorder:
+def recording_to(config: Config) -> RunRecorder:
     assert config.history is not None
-    return Recorder(config.history)
+    return RunRecorder(config.history)
 
 
-async def test_a_run_is_written_after_the_call_is_over(config: Config, recording_to: Recorder) -> None:
+async def test_a_run_is_written_after_the_call_is_over(config: Config, recording_to: RunRecorder) -> None:
     with recording_to.begin(config) as recording:
         assert await recording.notices([]) == []
-        recording.keep(make)
+        recording.keep(REQUEST, REPORT)
     store = open_store(recording_to.history.address)
     assert counts(store) == (0, 0, 0)
 
     assert await recording_to.finish(is_awaited=False) is None
 
     assert counts(store) == (1, 2, 2)
-    assert store.select("SELECT project, state FROM runs") == [("project", None)]
+    assert store.execute("SELECT project, state FROM runs") == [("project", None)]
     store.close()
 
 
-async def test_a_call_that_fails_records_nothing(config: Config, recording_to: Recorder) -> None:
+async def test_a_call_that_fails_records_nothing(config: Config, recording_to: RunRecorder) -> None:
     with pytest.raises(RuntimeError), recording_to.begin(config):
         raise RuntimeError
 
@@ -55,17 +54,17 @@ async def test_a_call_that_fails_records_nothing(config: Config, recording_to: R
 
 
 async def test_a_history_that_cannot_be_opened_is_told_in_the_same_answer_and_only_there(config: Config) -> None:
-    broken = Recorder(History(str(config.root)))
+    broken = RunRecorder(History(str(config.root)))
     with broken.begin(config) as recording:
         told = await recording.notices([["test_a.py::test_b"]])
-        recording.keep(make)
+        recording.keep(REQUEST, REPORT)
 
     assert told == [f"This run is not recorded in the history: {config.root} is not a regular file."]
     assert await broken.finish(is_awaited=False) is None
 
 
 async def test_a_write_that_fails_is_told_once_in_the_next_answer(
-    config: Config, recording_to: Recorder, monkeypatch: pytest.MonkeyPatch
+    config: Config, recording_to: RunRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = recording_to.history.address
     open_store(address).close()
@@ -75,7 +74,7 @@ async def test_a_write_that_fails_is_told_once_in_the_next_answer(
         impatient.setattr(sqlite, "BUSY_SECONDS", 0.01)
         with recording_to.begin(config) as recording:
             assert await recording.notices([]) == []
-            recording.keep(make)
+            recording.keep(REQUEST, REPORT)
         await until(lambda: not recording_to._tasks)
     other.close()
 
@@ -83,7 +82,7 @@ async def test_a_write_that_fails_is_told_once_in_the_next_answer(
     for _ in range(2):
         with recording_to.begin(config) as recording:
             told += await recording.notices([])
-            recording.keep(make)
+            recording.keep(REQUEST, REPORT)
 
     assert told == [f"An earlier run was not recorded in the history: {address} cannot be used: database is locked."]
     assert await recording_to.finish(is_awaited=False) is None
@@ -91,12 +90,12 @@ async def test_a_write_that_fails_is_told_once_in_the_next_answer(
 
 
 async def test_a_write_that_hangs_does_not_keep_the_server_alive(
-    config: Config, recording_to: Recorder, monkeypatch: pytest.MonkeyPatch
+    config: Config, recording_to: RunRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recorder, "PARTING_SECONDS", 0.01)
     with recording_to.begin(config) as recording:
         await recording.notices([])
-        recording.keep(make)
+        recording.keep(REQUEST, REPORT)
 
     assert await recording_to.finish(is_awaited=False) == "it was not written within 0.01 seconds"
 
@@ -104,5 +103,5 @@ async def test_a_write_that_hangs_does_not_keep_the_server_alive(
 def test_a_process_has_one_recorder_for_a_history(tmp_path: Path) -> None:
     one, same, other = (History(str(tmp_path / name)) for name in ("a", "a", "b"))
 
-    assert recorder.of(one) is recorder.of(same)
-    assert recorder.of(one) is not recorder.of(other)
+    assert recorder_of(one) is recorder_of(same)
+    assert recorder_of(one) is not recorder_of(other)

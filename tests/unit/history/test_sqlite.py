@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.history import sqlite
-from pytest_mcp.history.opening import open_store
-from pytest_mcp.history.store import Unavailable
+from pytest_mcp.history.store import HistoryUnavailable, open_store
 from tests.support.history.histories import counts, passing, run_row, writer
 
 OBEYING = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
@@ -48,7 +47,7 @@ def test_what_is_no_history_is_not_used_and_not_changed(make: Callable[[Path], N
     make(path)
     before = path.read_bytes() if path.is_file() else None
 
-    with pytest.raises(Unavailable) as error:
+    with pytest.raises(HistoryUnavailable) as error:
         open_store(str(path))
 
     assert str(path) in str(error.value)
@@ -58,20 +57,20 @@ def test_what_is_no_history_is_not_used_and_not_changed(make: Callable[[Path], N
 
 @pytest.mark.parametrize("name", ["no/such/folder/history.db", "n" * 300])
 def test_a_file_that_cannot_be_created_is_told(name: str, tmp_path: Path) -> None:
-    with pytest.raises(Unavailable):
+    with pytest.raises(HistoryUnavailable):
         open_store(str(tmp_path / name))
 
 
 def test_who_only_reads_creates_no_file(tmp_path: Path) -> None:
     store = open_store(str(tmp_path / "history.db"), creates=False)
 
-    assert store.select("SELECT count(*) FROM runs") == [(0,)]
+    assert store.execute("SELECT count(*) FROM runs") == [(0,)]
     store.close()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_who_only_reads_is_told_that_there_is_no_such_folder(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable):
+    with pytest.raises(HistoryUnavailable):
         open_store(str(tmp_path / "no" / "history.db"), creates=False)
 
 
@@ -96,7 +95,7 @@ def test_a_locked_file_is_waited_for_and_then_told(tmp_path: Path, monkeypatch: 
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
 
-    with pytest.raises(Unavailable, match="locked"):
+    with pytest.raises(HistoryUnavailable, match="locked"):
         store.record(run_row(), passing(1))
     other.execute("ROLLBACK")
     other.close()
@@ -115,7 +114,7 @@ def test_a_file_that_was_damaged_later_is_told(tmp_path: Path) -> None:
     content[8192:] = os.urandom(len(content) - 8192)
     path.write_bytes(content)
 
-    with pytest.raises(Unavailable):
+    with pytest.raises(HistoryUnavailable):
         open_store(str(path)).record(run_row(), passing(500))
 
 
@@ -129,7 +128,7 @@ def test_a_full_disk_costs_the_run_and_nothing_else(tmp_path: Path) -> None:
     code = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({path.stat().st_size}, {limit[1]}));"
-        "from pytest_mcp.history.opening import open_store; from tests.support.history.histories import *\n"
+        "from pytest_mcp.history.store import open_store; from tests.support.history.histories import *\n"
         f"open_store({str(path)!r}).record(run_row(), passing(5000))"
     )
 
@@ -137,7 +136,7 @@ def test_a_full_disk_costs_the_run_and_nothing_else(tmp_path: Path) -> None:
 
     assert "Unavailable: " in done.stderr.splitlines()[-1]
     store = open_store(str(path))
-    assert store.select("PRAGMA integrity_check") == [("ok",)]
+    assert store.execute("PRAGMA integrity_check") == [("ok",)]
     assert counts(store) == (1, 10, 10)
     store.close()
 
@@ -167,8 +166,8 @@ def test_a_writer_that_is_killed_loses_at_most_its_last_run(tmp_path: Path) -> N
 
     store = open_store(str(path))
 
-    assert store.select("PRAGMA integrity_check") == [("ok",)]
-    found = {key for (key,) in store.select("SELECT key FROM runs")}
+    assert store.execute("PRAGMA integrity_check") == [("ok",)]
+    found = {key for (key,) in store.execute("SELECT key FROM runs")}
     assert set(keys) <= found
     assert len(found) <= len(keys) + 1
     assert counts(store) == (len(found), 300, 300 * len(found))

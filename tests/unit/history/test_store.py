@@ -7,11 +7,10 @@ import pytest
 
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import History
-from pytest_mcp.history import retention, schema
-from pytest_mcp.history.opening import open_store
-from pytest_mcp.history.rows import RUN_COLUMNS, TestRow
+from pytest_mcp.history import retention
+from pytest_mcp.history import store as stores
 from pytest_mcp.history.sqlite import SqliteStore
-from pytest_mcp.history.store import Unavailable
+from pytest_mcp.history.store import RUN_COLUMNS, HistoryUnavailable, Store, TestRow, open_store
 from tests.support.history.histories import DAY, NOW, counts, passing, run_row, writer
 
 # A later version of the tables.
@@ -35,63 +34,53 @@ MAP_TABLES = (
 )
 
 
-def test_a_run_is_stored_with_every_column(address: str) -> None:
+def test_a_run_is_stored_with_every_column(store: Store) -> None:
     run = run_row(commit_id=None, dirty=1, selection='{"keywords":"100% ?"}')
     tests = [TestRow("a.py::test_é[x?%s]", "F", 0.25, "0" * 16, "gw1"), TestRow("a.py::test_b", "S", None)]
 
-    store = open_store(address)
     run_id = store.record(run, tests)
 
-    assert store.select(f"SELECT {', '.join(RUN_COLUMNS)} FROM runs WHERE id = ?", (run_id,)) == [astuple(run)]
-    found = store.select(
+    assert store.execute(f"SELECT {', '.join(RUN_COLUMNS)} FROM runs WHERE id = ?", (run_id,)) == [astuple(run)]
+    found = store.execute(
         "SELECT node_id, outcome, duration, cause, worker FROM results JOIN tests ON tests.id = test_id"
         " WHERE run_id = ? AND project = ? ORDER BY node_id DESC",
         (run_id, "shop"),
     )
     assert sorted(found) == sorted(astuple(test) for test in tests)
-    store.close()
 
 
-def test_names_that_are_no_unicode_are_stored_escaped(address: str) -> None:
-    store = open_store(address)
-
+def test_names_that_are_no_unicode_are_stored_escaped(store: Store) -> None:
     store.record(run_row(root="/a\udc80"), [TestRow("a.py::test[\ud800\0é]", "P", 0.1, None, "gw\0")])
     store.record(run_row(), [TestRow("a.py::test[\ud800\0é]", "P", 0.1)])
 
-    assert store.select("SELECT root FROM runs WHERE root <> ?", ("/projects/shop",)) == [("/a\\udc80",)]
-    assert store.select("SELECT node_id FROM tests") == [("a.py::test[\\ud800\\x00é]",)]
+    assert store.execute("SELECT root FROM runs WHERE root <> ?", ("/projects/shop",)) == [("/a\\udc80",)]
+    assert store.execute("SELECT node_id FROM tests") == [("a.py::test[\\ud800\\x00é]",)]
     assert counts(store) == (2, 1, 2)
-    store.close()
 
 
-def test_a_run_is_stored_once_and_a_test_has_one_id(address: str) -> None:
+def test_a_run_is_stored_once_and_a_test_has_one_id(store: Store) -> None:
     run = run_row()
-    store = open_store(address)
 
     ids = [store.record(each, passing(1_000)) for each in (run, run, run_row(), run_row(project="other"))]
 
     assert len(set(ids)) == 3
     assert ids[0] == ids[1]
     assert counts(store) == (3, 2_000, 3_000)
-    store.close()
 
 
-def test_a_transaction_that_fails_stores_nothing_and_the_store_can_go_on(address: str) -> None:
-    store = open_store(address)
-
+def test_a_transaction_that_fails_stores_nothing_and_the_store_can_go_on(store: Store) -> None:
     def interrupted() -> None:
-        with store.transaction() as transaction:
-            transaction.execute("INSERT INTO tests (project, node_id) VALUES (?, ?)", ("shop", "a.py::test"))
+        with store.transaction():
+            store.execute("INSERT INTO tests (project, node_id) VALUES (?, ?)", ("shop", "a.py::test"))
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    with pytest.raises(Unavailable):
+    with pytest.raises(HistoryUnavailable):
         store.record(replace(run_row(), verdict=None), passing(3))  # type: ignore[arg-type]
     store.record(run_row(), passing(2))
 
     assert counts(store) == (1, 2, 2)
-    store.close()
 
 
 def test_tables_that_another_process_creates_at_this_moment_are_ours(
@@ -122,7 +111,7 @@ def test_processes_that_record_at_the_same_time_lose_nothing_and_double_nothing(
 
     store = open_store(address)
     assert [each.returncode for each in writers] == [0, 0]
-    assert sorted(keys) == sorted(key for (key,) in store.select("SELECT key FROM runs"))
+    assert sorted(keys) == sorted(key for (key,) in store.execute("SELECT key FROM runs"))
     assert counts(store) == (12, 20, 240)
     store.close()
 
@@ -132,23 +121,21 @@ def test_an_older_database_is_migrated_and_keeps_its_rows(address: str, monkeypa
     run = run_row()
     old.record(run, passing(1))
     old.close()
-    monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, LATER))
-    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
+    monkeypatch.setattr(stores, "STEPS", (*stores.STEPS, LATER))
 
     migrated = open_store(address)
 
-    assert migrated.select("SELECT key, note FROM runs") == [(run.key, None)]
+    assert migrated.execute("SELECT key, note FROM runs") == [(run.key, None)]
     migrated.close()
     open_store(address).close()
 
 
 def test_a_history_with_the_tables_of_maps_is_read_written_and_thinned(address: str) -> None:
-    dialect = {**schema.POSTGRES, "bytes": "BYTEA"} if is_postgres(address) else {**schema.SQLITE, "bytes": "BLOB"}
+    dialect = {**stores.POSTGRES, "bytes": "BYTEA"} if is_postgres(address) else {**stores.SQLITE, "bytes": "BLOB"}
     old = open_store(address)
     old.record(run_row(started=NOW - 2 * DAY), passing(1))
-    with old.transaction() as transaction:
-        for statement in MAP_TABLES:
-            transaction.execute(statement.format_map(dialect))
+    for statement in MAP_TABLES:
+        old.execute(statement.format_map(dialect))
     old.close()
 
     store = open_store(address)
@@ -157,16 +144,15 @@ def test_a_history_with_the_tables_of_maps_is_read_written_and_thinned(address: 
     retention.thin(store, History(address, keep_days=1), now=NOW)
 
     assert (before, counts(store)) == ((2, 2, 3), (1, 2, 2))
-    assert store.select("SELECT runs FROM trends") == [(1,)]
-    assert store.select("SELECT test_id, run_id FROM executed JOIN functions ON functions.id = test_id") == [(1, 1)]
+    assert store.execute("SELECT runs FROM trends") == [(1,)]
+    assert store.execute("SELECT test_id, run_id FROM executed JOIN functions ON functions.id = test_id") == [(1, 1)]
     store.close()
 
 
 def test_a_newer_database_is_not_touched(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(schema, "STEPS", (*schema.STEPS, LATER))
-        patch.setattr(schema, "VERSION", schema.VERSION + 1)
+        patch.setattr(stores, "STEPS", (*stores.STEPS, LATER))
         open_store(address).close()
 
-    with pytest.raises(Unavailable, match="was written by a newer pytest-mcp"):
+    with pytest.raises(HistoryUnavailable, match="was written by a newer pytest-mcp"):
         open_store(address)

@@ -38,7 +38,7 @@ def test_one_test_has_its_letters_quartiles_bars_and_trend() -> None:
     )
     result = EMPTY.model_copy(update={"runs": 4, "test": test})
 
-    assert terminal.of(result, PLAIN, has_bars=True) == [
+    assert terminal.history_lines(result, PLAIN, has_bars=True) == [
         TEST,
         "  PPFS  4 runs, 1 failed, 1 skipped",
         "  quartiles 10 ms / 50 ms / 1.5 s  ▅█",
@@ -47,7 +47,7 @@ def test_one_test_has_its_letters_quartiles_bars_and_trend() -> None:
         "",
         "4 recorded runs looked at",
     ]
-    assert not any("▅" in line for line in terminal.of(result, PLAIN, has_bars=False))
+    assert not any("▅" in line for line in terminal.history_lines(result, PLAIN, has_bars=False))
 
 
 def test_flaky_failing_and_slow_tests_have_their_lines_the_largest_first() -> None:
@@ -61,7 +61,7 @@ def test_flaky_failing_and_slow_tests_have_their_lines_the_largest_first() -> No
         update={"runs": 1, "flaky": [flaky], "failing": [failing], "slow": slow, "notices": ["so"], "omitted": omitted}
     )
 
-    assert terminal.of(result, PLAIN, has_bars=True) == [
+    assert terminal.history_lines(result, PLAIN, has_bars=True) == [
         f"{TEST}: failed 4 of 37 times, and 2 more tests in the same runs",
         "  PF  since 2026-11-02 10:00 (abcdef0)",
         "  odd",
@@ -89,6 +89,6 @@ def test_flaky_failing_and_slow_tests_have_their_lines_the_largest_first() -> No
 def test_no_name_can_move_the_cursor() -> None:
     failing = FailingTests(count=1, node_ids=["t\x1b[2J"], runs=1, passed_at=None, failed_before=0, hint=None, **WHEN)
 
-    lines = terminal.of(EMPTY.model_copy(update={"failing": [failing]}), PLAIN, has_bars=True)
+    lines = terminal.history_lines(EMPTY.model_copy(update={"failing": [failing]}), PLAIN, has_bars=True)
 
     assert not any("\x1b" in line for line in lines)

@@ -55,7 +55,7 @@ class HistoryCommand(ToolCommand):
         return {"max_tokens": min(MAX_TOKENS, self.config.most_tokens), **typed}
 
     def print_answer(self, _known: object, answer: HistoryResult, screen: Screen) -> None:
-        show("\n".join(terminal.of(answer, screen.out, has_bars=can_show(terminal.BARS))))
+        show("\n".join(terminal.history_lines(answer, screen.out, has_bars=can_show(terminal.BARS))))
 
     def exit_code(self, _known: object, _answer: HistoryResult) -> int:
         return exit_codes.PASSED

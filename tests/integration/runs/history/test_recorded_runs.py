@@ -8,7 +8,7 @@ import pytest
 
 from pytest_mcp.config.model import History
 from tests.support.git import git
-from tests.support.history.silent_postgres import silent_postgres
+from tests.support.history.postgres import silent_postgres
 from tests.support.protocol import servers
 from tests.support.protocol.raw_client import RawClient
 from tests.support.workbench import Workbench, call, succeeded

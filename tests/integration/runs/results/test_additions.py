@@ -49,7 +49,7 @@ class Addition(NamedTuple):
 
 ADDITIONS = {
     "whether the history can be used": Addition(recorder, "_problem_of_opening", "recorded", {}),
-    "what recorded runs say": Addition(remarks, "look", "recorded runs", {}),
+    "what recorded runs say": Addition(remarks, "_read", "recorded runs", {}),
     "page": Addition(document, "of_run", "page", {}),
     "coverage": Addition(coverage, "of_run", "coverage", {"coverage": "all"}),
     "notices": Addition(notices, "execution_notices", "notices", {}),

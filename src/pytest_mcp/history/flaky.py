@@ -8,19 +8,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import groupby
 
+from pytest_mcp.history import runs as past
 from pytest_mcp.history.answer import FlakyTest, HistoryResult
-from pytest_mcp.history.runs import (
-    EVERYTHING,
-    PastResult,
-    PastRun,
-    Runs,
-    Scope,
-    find_names,
-    ids_below,
-    letters,
-    recent,
-    results_of,
-)
+from pytest_mcp.history.runs import EVERYTHING, PastResult, PastRun, Runs, Scope
 
 # The most failures that are read, the newest first.
 MOST_FAILURES = 50_000
@@ -33,16 +23,16 @@ BY_ORDER = (
 )
 
 
-def ask(scope: Scope, place: str = "") -> HistoryResult:
-    runs = recent(scope)
-    sets = _failed_together(scope, runs, ids_below(scope, place))
+def flaky_tests(scope: Scope, place: str = "") -> HistoryResult:
+    runs = past.recent(scope)
+    sets = _failed_together(scope, runs, past.ids_below(scope, place))
     left = len(sets[MOST_SETS:])
-    names = find_names(scope.store, [tests[0] for tests in sets[:MOST_SETS]])
-    found = [
-        judge(names[first], results_of(scope, first, runs), runs, also=len(others))
+    names = past.find_names(scope.store, [tests[0] for tests in sets[:MOST_SETS]])
+    judged = [
+        judge(names[first], past.results_of(scope, first, runs), runs, also=len(others))
         for first, *others in sets[:MOST_SETS]
     ]
-    flaky = sorted((each for each in found if each is not None), key=lambda each: -each.failed)
+    flaky = sorted((each for each in judged if each is not None), key=lambda each: -each.failed)
     return runs.answer(
         "" if flaky else "No test had both outcomes on the same code.",
         f"{left} further sets of failures were not compared; name a path." if left else "",
@@ -56,8 +46,8 @@ def judge(node_id: str, results: Sequence[PastResult], runs: Runs, also: int = 0
     for result in results:
         if result.outcome != "S":
             by_code[_code(result.run, runs)].append(result)
-    states = [found for found in by_code.values() if len({result.failed for result in found}) > 1]
-    mixed = [result for found in states for result in found]
+    states = [same for same in by_code.values() if len({result.failed for result in same}) > 1]
+    mixed = [result for same in states for result in same]
     failures = [result for result in mixed if result.failed]
     if not failures:
         return None
@@ -67,7 +57,7 @@ def judge(node_id: str, results: Sequence[PastResult], runs: Runs, also: int = 0
         node_id=node_id,
         failed=failed,
         runs=count,
-        pattern=letters(results),
+        pattern=past.letters(results),
         states=len(states),
         since=first.moment,
         commit=first.code,
@@ -88,11 +78,11 @@ def _rate(states: list[list[PastResult]], causes: set[str | None]) -> tuple[int,
     States in a row on which it only failed are left out if that is another fault: by the rate on states with both
     outcomes, it would hardly fail so often.
     """
-    own = [[result.failed for result in found if not result.failed or result.cause in causes] for found in states]
-    mixed = [failed for found in own if len(set(found)) > 1 for failed in found]
+    own = [[result.failed for result in same if not result.failed or result.cause in causes] for same in states]
+    mixed = [failed for same in own if len(set(same)) > 1 for failed in same]
     kept: list[bool] = []
-    for only_failed, row in groupby((found for found in own if found), key=all):
-        outcomes = [failed for found in row for failed in found]
+    for only_failed, row in groupby((same for same in own if same), key=all):
+        outcomes = [failed for same in row for failed in same]
         if not only_failed or (sum(mixed) / len(mixed)) ** len(outcomes) >= OTHER_FAULT:
             kept += outcomes
     return sum(kept), len(kept)
@@ -104,7 +94,7 @@ def _failed_together(scope: Scope, runs: Runs, below: set[int] | None) -> list[l
     count = Counter(codes.values())
     sql = "SELECT run_id, test_id FROM results WHERE outcome IN ('F', 'E') AND run_id >= ? ORDER BY run_id DESC LIMIT ?"
     by_test: dict[int, list[int]] = defaultdict(list)
-    for run, test in scope.store.select(sql, (runs.first_id, MOST_FAILURES)):
+    for run, test in scope.store.execute(sql, (runs.first_id, MOST_FAILURES)):
         if run in codes and count[codes[run]] > 1 and (below is None or test in below):
             by_test[test].append(run)
     sets: dict[tuple[int, ...], list[int]] = defaultdict(list)

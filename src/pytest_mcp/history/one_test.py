@@ -5,58 +5,48 @@ from collections.abc import Sequence
 from statistics import median, quantiles
 
 from pytest_mcp.api.errors import Fault, InvalidParams
+from pytest_mcp.history import durations, flaky
+from pytest_mcp.history import runs as past
 from pytest_mcp.history.answer import HistoryResult, OneTest
-from pytest_mcp.history.questions import durations, flaky, slow
-from pytest_mcp.history.runs import (
-    EMPTY,
-    Runs,
-    Scope,
-    find,
-    find_names,
-    ids_below,
-    letters,
-    recent,
-    results_of,
-    streak_of,
-)
+from pytest_mcp.history.retention import SECONDS_PER_DAY
+from pytest_mcp.history.runs import EMPTY, Runs, Scope
 from pytest_mcp.text import label
 
 # The newest durations that the quartiles are of.
 MOST_DURATIONS = 200
 SHOWN_DAYS = 14
-SECONDS_PER_DAY = 86_400
 
 # When a run started, and how long the test took in it.
 Passes = Sequence[tuple[float, float]]
 
 
-def ask(scope: Scope, node_id: str) -> HistoryResult:
-    test = find(scope, node_id)
+def one_test(scope: Scope, node_id: str) -> HistoryResult:
+    test = past.find(scope, node_id)
     if test is None:
         return _unknown(scope, node_id)
-    runs = recent(scope)
-    results = results_of(scope, test, runs)
+    runs = past.recent(scope)
+    results = past.results_of(scope, test, runs)
     passes = [(each.run.started, each.seconds) for each in results if each.outcome == "P" and each.seconds is not None]
-    found, streak = flaky.judge(node_id, results, runs), streak_of(results)
+    flake, streak = flaky.judge(node_id, results, runs), past.streak_of(results)
     one = OneTest(
         node_id=node_id,
-        pattern=letters(results),
+        pattern=past.letters(results),
         runs=len(results),
         failed=sum(each.failed for each in results),
         skipped=sum(each.outcome == "S" for each in results),
         quartiles=_quartiles([seconds for _, seconds in passes[-MOST_DURATIONS:]]),
         trend=_trend(scope, node_id, runs, passes),
         daily=_daily(scope, test, passes)[-SHOWN_DAYS:],
-        flaky=found and f"failed {found.failed} of {found.runs} times, and had both outcomes on unchanged code",
+        flaky=flake and f"failed {flake.failed} of {flake.runs} times, and had both outcomes on unchanged code",
         failing_since=streak[-1].run.code if streak else None,
     )
     return runs.answer(test=one).model_copy(update={"runs": len(results)})
 
 
 def _unknown(scope: Scope, node_id: str) -> HistoryResult:
-    several = sorted(ids_below(scope, node_id) or ())
+    several = sorted(past.ids_below(scope, node_id) or ())
     if several:
-        (example,) = find_names(scope.store, several[:1]).values()
+        (example,) = past.find_names(scope.store, several[:1]).values()
         problem = f"names {len(several)} recorded tests; name one of them, for example {label(example)}"
         raise InvalidParams([Fault("node_id", problem, "several_tests", node_id)])
     return EMPTY.model_copy(update={"notices": ["No run of this test is recorded."]})
@@ -71,7 +61,7 @@ def _quartiles(seconds: Sequence[float]) -> list[float] | None:
 def _trend(scope: Scope, node_id: str, runs: Runs, passes: Passes) -> str:
     if len(passes) < durations.LEAST_BEFORE + durations.LEAST_SINCE:
         return "unknown: too few passes"
-    answer = slow.ask(scope, node_id, runs).slow
+    answer = durations.slow_tests(scope, node_id, runs).slow
     change = next((each for each in answer.changed if each.name == node_id), None) if answer else None
     if change is None:
         return "steady"
@@ -82,9 +72,9 @@ def _trend(scope: Scope, node_id: str, runs: Runs, passes: Passes) -> str:
 def _daily(scope: Scope, test: int, passes: Passes) -> list[float]:
     """The median of each day, oldest first. Days whose runs were thinned out have theirs in `trends`."""
     sql = "SELECT day, median FROM trends WHERE test_id = ? AND day >= ? AND median IS NOT NULL"
-    days: dict[int, float] = dict(scope.store.select(sql, (test, int(scope.since // SECONDS_PER_DAY))))
+    days: dict[int, float] = dict(scope.store.execute(sql, (test, int(scope.since // SECONDS_PER_DAY))))
     by_day: dict[int, list[float]] = defaultdict(list)
     for started, seconds in passes:
         by_day[int(started // SECONDS_PER_DAY)].append(seconds)
-    days |= {day: median(found) for day, found in by_day.items()}
+    days |= {day: median(seconds) for day, seconds in by_day.items()}
     return [durations.rounded(days[day]) for day in sorted(days)]

@@ -2,17 +2,17 @@
 
 import math
 
+from pytest_mcp.history import durations, failing, flaky, one_test
 from pytest_mcp.history.answer import Durations
-from pytest_mcp.history.questions import failing, flaky, one_test, slow
-from pytest_mcp.history.remarks import Remark, remarks
-from pytest_mcp.history.rows import TestRow
+from pytest_mcp.history.remarks import remarks
 from pytest_mcp.history.runs import ids_below
-from tests.support.history.past_runs import Past
+from pytest_mcp.history.store import TestRow
+from tests.support.history.histories import Past
 
 
 def test_every_question_has_the_same_answer_in_each_database(address: str) -> None:
     past = Past(address)
-    with past.in_one_transaction():
+    with past.store.transaction():
         for number in range(30):
             seconds = [
                 0.05 * (2 if test == 0 and number >= 24 else 1) * math.exp(0.02 * ((number * 7 + test) % 5))
@@ -23,9 +23,9 @@ def test_every_question_has_the_same_answer_in_each_database(address: str) -> No
             broken = TestRow("b/t.py::broken", "F" if number >= 27 else "P", 0.01, cause="cd" * 8)
             past.run([*rows, flaked, broken], state="before" if number < 27 else "after")
 
-    (flake,) = flaky.ask(past.scope).flaky or []
-    (group,) = failing.ask(past.scope).failing or []
-    slower, test = slow.ask(past.scope, "a").slow, one_test.ask(past.scope, "a/t.py::test_0").test
+    (flake,) = flaky.flaky_tests(past.scope).flaky or []
+    (group,) = failing.failing_tests(past.scope).failing or []
+    slower, test = durations.slow_tests(past.scope, "a").slow, one_test.one_test(past.scope, "a/t.py::test_0").test
 
     assert (flake.node_id, flake.failed, flake.runs) == ("a/t.py::flaky", 3, 30)
     assert (group.node_ids, group.runs) == (["b/t.py::broken"], 3)
@@ -34,9 +34,9 @@ def test_every_question_has_the_same_answer_in_each_database(address: str) -> No
     assert test is not None
     assert test.trend.startswith("2.0 times slower")
     assert len(ids_below(past.scope, "a/t.py") or ()) == 10
-    assert slow.ask(past.scope, "nowhere").slow == Durations(changed=[], suites=[], slowest=[])
-    assert remarks(past.scope, [["b/t.py::broken"], ["a/t.py::flaky"], ["a/t.py::test_1"]]) == [
-        Remark("b/t.py::broken", "fails since ccccccc, 3 runs ago"),
-        Remark("a/t.py::flaky", "flaky: failed 3 of 30 times, with both outcomes on unchanged code"),
-    ]
+    assert durations.slow_tests(past.scope, "nowhere").slow == Durations(changed=[], suites=[], slowest=[])
+    assert remarks(past.scope, [["b/t.py::broken"], ["a/t.py::flaky"], ["a/t.py::test_1"]]) == {
+        "b/t.py::broken": "fails since ccccccc, 3 runs ago",
+        "a/t.py::flaky": "flaky: failed 3 of 30 times, with both outcomes on unchanged code",
+    }
     past.store.close()

@@ -4,15 +4,15 @@ import random
 
 import pytest
 
+from pytest_mcp.history import flaky
 from pytest_mcp.history.answer import FlakyTest
-from pytest_mcp.history.questions import flaky
-from pytest_mcp.history.rows import TestRow
 from pytest_mcp.history.runs import recent
-from tests.support.history.past_runs import Past
+from pytest_mcp.history.store import TestRow
+from tests.support.history.histories import Past
 
 
 def found(past: Past, place: str = "") -> dict[str, FlakyTest]:
-    return {each.node_id: each for each in flaky.ask(past.scope, place).flaky or []}
+    return {each.node_id: each for each in flaky.flaky_tests(past.scope, place).flaky or []}
 
 
 def test_both_outcomes_on_the_same_code_are_flaky_and_on_other_code_they_are_not(past: Past) -> None:
@@ -63,7 +63,7 @@ def test_tests_that_fail_in_the_same_runs_are_one_entry(past: Past) -> None:
         past.run(dict.fromkeys(names, letter) | {"t.py::test_other": "P"})
     past.run(dict.fromkeys(names, "P") | {"t.py::test_other": "F"})
 
-    answer = flaky.ask(past.scope)
+    answer = flaky.flaky_tests(past.scope)
 
     assert sorted(each.also for each in answer.flaky or []) == [0, 49]
 
@@ -92,7 +92,7 @@ def test_another_bug_does_not_count_as_flaky_failures(past: Past) -> None:
 def test_the_rate_is_not_biased_by_how_often_each_state_is_run(past: Past, rate: float, runs_per_state: int) -> None:
     """On states with both outcomes alone, any flaky test that runs twice on each would fail in half of its runs."""
     rng = random.Random(11)
-    with past.in_one_transaction():
+    with past.store.transaction():
         for state in range(240 // runs_per_state):
             past.letters(
                 "t.py::test_x", "".join("FP"[rng.random() >= rate] for _ in range(runs_per_state)), state=f"{state}"
@@ -117,7 +117,7 @@ def test_other_projects_and_older_runs_do_not_count(past: Past) -> None:
     past.letters("t.py::test_x", "PF")
     now = past.scope._replace(since=past.now)
 
-    assert flaky.ask(now).notices == ["No run of this project is recorded in these days."]
+    assert flaky.flaky_tests(now).notices == ["No run of this project is recorded in these days."]
     assert len(found(past)) == 1
 
 

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pytest_mcp.api.results import OmittedTests
+from pytest_mcp.history import runs as past
 from pytest_mcp.history.answer import FailingTests, HistoryResult
-from pytest_mcp.history.runs import OMITTED, PastRun, Scope, find_names, find_runs, ids_below, recent
+from pytest_mcp.history.runs import EVERYTHING, OMITTED, WHOLE_SHARE, PastRun, Runs, Scope
 
 # The most failing tests that are looked into, those that failed last first.
 MOST_TESTS = 300
@@ -38,15 +39,16 @@ class _Streak(NamedTuple):
     earlier: int
 
 
-def ask(scope: Scope, place: str = "") -> HistoryResult:
-    runs = recent(scope)
-    below = ids_below(scope, place)
+def failing_tests(scope: Scope, place: str = "") -> HistoryResult:
+    runs = past.recent(scope)
+    below = past.ids_below(scope, place)
     last = [
         (test, failure, passed)
-        for test, failure, passed in scope.store.select(_LAST, (runs.first_id,))
+        for test, failure, passed in scope.store.execute(_LAST, (runs.first_id,))
         if failure in runs.by_id and (passed is None or passed < failure) and (below is None or test in below)
     ]
-    now = [(test, passed) for test, failure, passed in last if failure >= runs.newest_whole]
+    newest_whole = _newest_whole(runs)
+    now = [(test, passed) for test, failure, passed in last if failure >= newest_whole]
     gone, more = len(last) - len(now), len(now) - MOST_TESTS
     return runs.answer(
         "" if now else "Nothing fails: each test passed in the last run that had it.",
@@ -56,14 +58,22 @@ def ask(scope: Scope, place: str = "") -> HistoryResult:
     )
 
 
+def _newest_whole(runs: Runs) -> int:
+    """The id of the newest run that had every test; 0 if there is none."""
+    least = WHOLE_SHARE * runs.most_results
+    everything = [run for run in runs.runs if run.selection == EVERYTHING]
+    whole = [run for run in everything if run.verdict == "passed" or (run.errors == 0 and run.results >= least)]
+    return max((run.id for run in whole), default=0)
+
+
 def _groups(scope: Scope, failing: list[tuple[int, int | None]]) -> list[FailingTests]:
     """Tests that fail since the same run with the same cause are one. The newest first, the largest of those."""
     streaks = {test: _streak(scope, test, passed) for test, passed in failing}
     groups: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for test, streak in streaks.items():
         groups[*streak[:-1], streak.earlier > 0].append(test)
-    runs = find_runs(scope.store, [run for each in streaks.values() for run in (each.first, each.passed) if run])
-    names = find_names(scope.store, [test for tests in groups.values() for test in tests[:SHOWN_TESTS]])
+    runs = past.find_runs(scope.store, [run for each in streaks.values() for run in (each.first, each.passed) if run])
+    names = past.find_names(scope.store, [test for tests in groups.values() for test in tests[:SHOWN_TESTS]])
     ordered = sorted(groups.values(), key=lambda tests: (-streaks[tests[0]].first, -len(tests)))
     return [_described(tests, streaks[tests[0]], names, runs) for tests in ordered]
 
@@ -86,6 +96,6 @@ def _described(
 
 
 def _streak(scope: Scope, test: int, passed: int | None) -> _Streak:
-    failures = scope.store.select(_FAILURES, (test, MOST_FAILURES))
+    failures = scope.store.execute(_FAILURES, (test, MOST_FAILURES))
     current = [(run, cause) for run, cause in failures if passed is None or run > passed]
     return _Streak(current[-1][0], len(current), passed, current[0][1], len(failures) - len(current))

@@ -8,11 +8,11 @@ from itertools import product
 
 import pytest
 
+from pytest_mcp.history import durations
 from pytest_mcp.history.answer import ChangedDuration
-from pytest_mcp.history.questions import durations
-from pytest_mcp.history.questions.durations import Timings
+from pytest_mcp.history.durations import Timings
 from pytest_mcp.history.runs import PastRun
-from tests.support.history.past_runs import PAST_RUN
+from tests.support.history.histories import PAST_RUN
 
 TESTS = 40
 RUNS = [PAST_RUN._replace(id=number, commit_id=f"{number:07}", dirty=0) for number in range(100)]
