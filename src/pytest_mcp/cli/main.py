@@ -1,7 +1,6 @@
 """The command line: `pytest-mcp` without a command serves; every command has a module in `commands`.
 
-In come the arguments and the environment; out comes an exit code. What a flag means is decided in
-`config/options.py` and `config/model.py`.
+What a flag of the server means is decided in `config/options.py` and `config/model.py`.
 """
 
 import argparse
@@ -24,22 +23,27 @@ from pytest_mcp.process import signals
 from pytest_mcp.server import fast_start
 from pytest_mcp.terminal.output import MISUSE, USAGE_ERROR, open_closed_streams, print_message
 
+# What each does, in one line of the help.
 COMMANDS = {
     "run": "run tests and print a report for people",
     "discover": "list tests",
     "merge": "make one answer of the answers of `run --shard`",
-    "investigate": "tell why one test fails: always, sometimes, by the order of the tests or by an old bug",
-    "history": "tell from recorded runs what is flaky, slower or failing, or how one test did",
+    "investigate": "tell why a test fails: always, sometimes, by order or an old bug",
+    "history": "tell from recorded runs what is flaky, slower or failing",
     "call": "call one tool and print the reply that an MCP client gets",
-    "setup": "add the server to the settings of the MCP clients on this machine, or remove it",
-    "hook": "answer an agent that types pytest into its shell with advice; Claude Code calls it",
+    "setup": "add the server to the MCP clients on this machine, or remove it",
+    "hook": "answer an agent that types pytest into its shell with advice",
     "doctor": "check whether the server works and the project's tests can run",
 }
-# The exit code of a usage error, for commands that do not use argparse's.
-MISUSES = {"run": USAGE_ERROR, "discover": USAGE_ERROR, "merge": USAGE_ERROR, "investigate": USAGE_ERROR}
-MISUSES["history"] = USAGE_ERROR
+DESCRIPTION = """\
+An MCP server that lets AI agents discover and run this project's tests, and
+nothing else. Clients start it without a command; people type one of these:
 
+{commands}
 
+`pytest-mcp COMMAND --help` says more. The options below are the server's."""
+# Commands whose exit code for a usage error is pytest's; that of the others is argparse's.
+EXIT_LIKE_PYTEST = ("run", "discover", "merge", "investigate", "history")
 # Commands for people: they may be typed anywhere inside a project.
 IN_A_PROJECT = ("run", "discover", "investigate", "history", "setup", "doctor")
 # Those of them that execute code of the project.
@@ -77,10 +81,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _module(options.command).main(options, load_config)
     except ConfigError as error:
         print_message(str(error))
-        return MISUSES.get(options.command, MISUSE)
+        return _misuse(options.command)
     if arguments is None:
         _exit(code)
     return code
+
+
+def _misuse(command: str | None) -> int:
+    return USAGE_ERROR if command in EXIT_LIKE_PYTEST else MISUSE
 
 
 def _exit(code: int) -> NoReturn:
@@ -132,22 +140,29 @@ def _loaded(options: argparse.Namespace, environment: Mapping[str, str]) -> Conf
 
 
 def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.ArgumentParser:
+    listed = "\n".join(f"  {name:13}{summary}" for name, summary in COMMANDS.items())
     parser = _Parser(
         prog="pytest-mcp",
-        description="An MCP server that lets AI agents discover and run this project's tests, and nothing else.",
-        epilog=f"Every option can also be set by an environment variable: {PREFIX}ROOT and so on.",
+        usage="pytest-mcp [OPTIONS] [COMMAND ...]",
+        description=DESCRIPTION.format(commands=listed),
+        epilog=f"Every option can also be set by a variable: {PREFIX}ROOT and so on.",
         allow_abbrev=False,
         formatter_class=_Formatter,
     )
     parser.add_argument("--version", action="version", version=f"pytest-mcp {__version__}")
     for setting in SETTINGS:
         setting.add_to(parser, environment)
-    commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND", parser_class=_CommandParser)
-    for name, summary in COMMANDS.items():
+    commands = parser.add_subparsers(
+        prog=parser.prog,
+        dest="command",
+        metavar="COMMAND",
+        help=argparse.SUPPRESS,  # the description lists them
+        parser_class=_CommandParser,
+    )
+    for name in COMMANDS:
         command = commands.add_parser(
             name,
-            help=summary,
-            epilog="The options of pytest-mcp itself are accepted here too, unless this command has one of that name.",
+            epilog="The options of pytest-mcp itself are accepted here too, unless this\ncommand has one of that name.",
             allow_abbrev=False,
             formatter_class=_Formatter,
             # The command's own options are added later and replace ours.
@@ -155,7 +170,7 @@ def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.Ar
         )
         if name in typed:
             _add_arguments(command, name)
-            parser.misuse = command.misuse = MISUSES.get(name, MISUSE)
+            parser.misuse = command.misuse = _misuse(name)
     return parser
 
 
@@ -200,7 +215,7 @@ def _module(name: str) -> Command:
         return cast("Command", import_module(f"pytest_mcp.cli.commands.{name}"))
 
 
-class _Formatter(argparse.HelpFormatter):
+class _Formatter(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         # A fixed width: argparse creates a formatter for every flag, and finding the terminal's width imports a lot.
         super().__init__(prog, width=78)

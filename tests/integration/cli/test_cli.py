@@ -195,6 +195,14 @@ def test_version_and_help_speak_without_a_project() -> None:
     assert "--python" in usage.stdout
 
 
+def test_help_begins_with_the_commands_in_one_line_each() -> None:
+    lines = typed("--help", cwd=Path("/")).stdout.splitlines()
+
+    listed = lines[: lines.index("options:")]
+    assert [line.split()[0] for line in listed if line.startswith("  ")] == list(COMMANDS)
+    assert max(map(len, lines)) <= 79
+
+
 GONE = "pytest-mcp: --history-map (PYTEST_MCP_HISTORY_MAP) is gone and has no effect; please remove it\n"
 WAYS_TO_SAY_IT = {
     "before the command": (["--history-map"], [], {}),
