@@ -13,7 +13,8 @@ from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, ExplainEnvironm
 from pytest_mcp.api.results import DiscoverResult, ExecuteResult, ExplainResult
 from pytest_mcp.config.model import Config, History
 from pytest_mcp.environment import explain as environment
-from pytest_mcp.environment import host, interpreters
+from pytest_mcp.environment import interpreters
+from pytest_mcp.environment.surroundings import surroundings
 from pytest_mcp.process import additions, interruption
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.report import budget, discovery, report
@@ -110,7 +111,7 @@ async def explain(request: ExplainEnvironment, project: Project) -> ExplainResul
         raise trial.error
     python = trial.chosen.python if trial.chosen else None
     folder = None if request.path is None else request.path.path
-    return await in_thread(lambda: environment.explained(trial, host.look(config, python, folder)))
+    return await in_thread(lambda: environment.explained(trial, surroundings(config, python, folder)))
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ from pytest_mcp.changed.mentions import Names, Scanner
 from pytest_mcp.cli.commands import hook
 from pytest_mcp.cli.setup import json_text
 from pytest_mcp.config import endpoint
-from pytest_mcp.python import conda, requirements
-from pytest_mcp.python import install_lines as lines
+from pytest_mcp.python.install_lines import Situation, declaration
+from pytest_mcp.python.managers import CONDA, PLAIN
 from pytest_mcp.python.manifest import read_manifest
 from pytest_mcp.report import (
     budget,
@@ -249,12 +249,8 @@ def read_settings(said: str) -> object:
 def of_files(said: str, folder: Path) -> object:
     for name in ("pyproject.toml", "requirements.txt", "environment.yml"):
         (folder / name).write_text(said, encoding="utf-8", errors="replace", newline="")
-    found = read_manifest(folder)
-    return (
-        requirements.standard(found, group="", extra=""),
-        lines.of_file(folder / "requirements.txt"),
-        conda.listed(folder / "environment.yml"),
-    )
+    situation = Situation(folder, folder, read_manifest(folder))
+    return [declaration(manager, situation) for manager in (PLAIN, CONDA)]
 
 
 def error(said: str) -> CollectionError:
@@ -440,7 +436,7 @@ WRITTEN_IN_PLACE = {
     "selection": "one character, repeated",
     "entry_words": "the path of the root, at the beginning of a word",
     "hatch": "one class of characters, repeated",
-    "requirements": "one class of characters, repeated",
+    "manifest": "one class of characters, repeated",
     "source_lines": "two colons",
     "nearby": "names of folders, of 255 characters at most",
     "targets": "one character",

@@ -2,7 +2,7 @@
 
 Without targets, the members stand for a root that has no environment of its own. The time limit and `maxfail` are those
 of all parts together. A part that cannot run does not keep the others from running. Which targets belong together is
-decided in `python/by_environment.py`; the reports of the parts are merged before anything is cut.
+decided in `python/members.py`; the reports of the parts are merged before anything is cut.
 """
 
 import math
@@ -176,7 +176,7 @@ class MemberRuns:
 
     def _name(self, part: Sequence[Target]) -> str:
         root = self.project.config.root
-        folder = members.home(interpreter.pointed_at([target.path for target in part], root), root)
+        folder = members.member_of(interpreter.pointed_at([target.path for target in part], root), root)
         return "the project root" if folder == root else folder.relative_to(root).as_posix()
 
 

@@ -19,7 +19,8 @@ from pytest_mcp.cli.local_call import CallOutcome, ToolCommand
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import Config
 from pytest_mcp.process.start import Waiting
-from pytest_mcp.python import by_environment, git_files
+from pytest_mcp.python import git_files
+from pytest_mcp.python.members import by_environment
 from pytest_mcp.report import budget, report
 from pytest_mcp.report.report import Report
 from pytest_mcp.run.run import Project
@@ -51,7 +52,7 @@ def _outputs(options: argparse.Namespace) -> tuple[str, ...]:
 async def _execute(request: ExecuteTests, project: Project, *, junit: JUnitFile) -> Report:
     """One run, or one run for each environment if the targets have several."""
     targets = [target for _, target in request.targets]
-    parts = by_environment.split(targets, project.config) if len(targets) > 1 else []
+    parts = by_environment(targets, project.config) if len(targets) > 1 else []
     known = await engine.execute(request, project) if len(parts) < 2 else None
     if known is not None and known.problem is None:
         return known

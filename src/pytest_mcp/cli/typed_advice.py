@@ -14,7 +14,7 @@ from pytest_mcp.api.advice import Advice, Sentence
 from pytest_mcp.api.errors import CallError, ExecutionFailed, InvalidParams
 from pytest_mcp.cli import tool_flags
 from pytest_mcp.cli.tool_flags import Arguments
-from pytest_mcp.environment import host
+from pytest_mcp.environment import surroundings
 from pytest_mcp.python import git_files
 
 ELSEWHERE = "cd into the project's folder, or name it with --root."
@@ -105,7 +105,7 @@ def _in_flags(advice: Advice) -> str:
 def _is_elsewhere(error: CallError, fix: Sentence, root: Path) -> bool:
     """As `doctor` decides it: a folder that is no project gets no environment."""
     has_python = (error.data.get("environment") or {}).get("interpreter") is not None
-    return not (has_python or fix.advice("python", "operator") or host.is_project(root))
+    return not (has_python or fix.advice("python", "operator") or surroundings.is_project(root))
 
 
 def _to(root: Path) -> str:

@@ -1,7 +1,7 @@
-"""The answer of `explain_environment`: a survey of the project and its surroundings in, an `ExplainResult` out.
+"""The answer of `explain_environment`.
 
-Pure. Lists are bounded, and `omitted` counts what was left out. Whether the tests can run is decided in `readiness`,
-which notices are added in `notices` and `hints`.
+Lists are bounded, and `omitted` counts what was left out. Whether the tests can run is decided in `readiness`, which
+notices are added in `surroundings` and `report/notices`.
 """
 
 import shlex
@@ -16,19 +16,15 @@ from pytest_mcp.api.results import (
     CollectedTests,
     ExplainResult,
     ForeignPackage,
-    Git,
     Interpreter,
-    Member,
     OmittedEntries,
     PassedOver,
     Pytest,
-    Server,
     Settings,
-    TemporaryFolder,
 )
-from pytest_mcp.environment import hints, readiness
-from pytest_mcp.environment.attempt import Trial
-from pytest_mcp.environment.host import Surroundings
+from pytest_mcp.environment import readiness, surroundings
+from pytest_mcp.environment.interpreters import Trial
+from pytest_mcp.environment.surroundings import LONGEST_TEXT, Surroundings, relative
 from pytest_mcp.python.interpreter import Candidate, short
 from pytest_mcp.report import notices
 from pytest_mcp.run.events import ImportedElsewhere, Portrait
@@ -46,8 +42,7 @@ SHOWN = {
     "uncollected": 3,
     "imported_elsewhere": 3,
 }
-# Limits for one value, and for one sentence or error, in characters.
-LONGEST_TEXT = 300
+# Of one sentence or error, in characters.
 LONGEST_SENTENCE = 1000
 # pytest's own `python_files`.
 _USUAL_FILES = ["test_*.py", "*_test.py"]
@@ -57,33 +52,30 @@ def explained(trial: Trial[Survey], around: Surroundings) -> ExplainResult:
     run, error = trial.run, trial.error
     ledger = Ledger() if run is None else run.ledger
     if run is not None and error is None:
-        standing, told, tests = readiness.of_survey(run, around), notices.discovery_notices(run), _tests(ledger)
+        standing, of_run, tests = readiness.of_survey(run, around), notices.discovery_notices(run), _tests(ledger)
     else:
         assert error is not None
-        standing, told, tests = readiness.of_failure(error, run, around), notices.above_root(ledger), None
+        standing, of_run, tests = readiness.of_failure(error, run, around), notices.above_root(ledger), None
+    of_host = surroundings.notices(around, ledger.portrait, len(ledger.items))
     return ExplainResult(
         ready=standing.ready,
         summary=_cut(standing.summary),
         next_step=standing.next_step and _cut(standing.next_step, LONGEST_SENTENCE),
         problem=error and _problem(error),
-        notices=[_cut(notice, LONGEST_SENTENCE) for notice in (*told, *_hints(ledger, around))],
+        notices=[_cut(notice, LONGEST_SENTENCE) for notice in (*of_run, *of_host)],
         root=str(around.root),
         interpreter=trial.chosen and _interpreter(trial.chosen, ledger),
-        candidates=[_passed_over(other) for other in _first("candidates", trial.rejected)],
+        candidates=[PassedOver(**other.described()) for other in _first("candidates", trial.rejected)],
         pytest=_pytest(ledger),
         config=ledger.portrait and _settings(ledger.portrait, around.root),
         tests=tests,
         imported_elsewhere=[_foreign(found) for found in _first("imported_elsewhere", ledger.imported_elsewhere)],
-        git=_git(around),
-        temporary_folder=_temporary_folder(around),
-        server=_server(around),
+        git=around.git,
+        temporary_folder=around.temporary,
+        server=around.server,
         omitted=_omitted(trial, ledger),
-        members=around.members and [Member(**vars(member)) for member in around.members.listed],
+        members=around.members and list(around.members.listed),
     )
-
-
-def _hints(ledger: Ledger, around: Surroundings) -> list[str]:
-    return hints.of_surroundings(around, ledger.portrait, len(ledger.items))
 
 
 def _problem(error: CallError) -> str:
@@ -103,10 +95,6 @@ def _interpreter(chosen: Candidate, ledger: Ledger) -> Interpreter:
     )
 
 
-def _passed_over(other: Candidate) -> PassedOver:
-    return PassedOver.model_validate(other.described())
-
-
 def _pytest(ledger: Ledger) -> Pytest | None:
     hello, portrait = ledger.hello, ledger.portrait
     if hello is None or hello.pytest is None:
@@ -119,8 +107,8 @@ def _settings(portrait: Portrait, root: Path) -> Settings:
     usual = portrait.python_files == _USUAL_FILES
     return Settings(
         # A file outside the root is not the project's: the child was told not to read one.
-        file=_relative(file, root) if file is not None and Path(file).is_relative_to(root) else None,
-        rootdir=_relative(portrait.rootdir, root),
+        file=relative(file, root) if file is not None and Path(file).is_relative_to(root) else None,
+        rootdir=relative(portrait.rootdir, root),
         testpaths=_first_texts("testpaths", portrait.testpaths),
         addopts=_cut(shlex.join(portrait.addopts)),
         markers=_first_texts("markers", portrait.markers),
@@ -139,25 +127,6 @@ def _tests(ledger: Ledger) -> CollectedTests:
 
 def _foreign(found: ImportedElsewhere) -> ForeignPackage:
     return ForeignPackage(name=_cut(found.name), file=_cut(found.file), own=_cut(found.own))
-
-
-def _git(around: Surroundings) -> Git | None:
-    found = around.checkout
-    if found is None:
-        return None
-    main = None if found.main is None else str(found.main)
-    return Git(top_level=_relative(str(found.top), around.root), main_checkout=main)
-
-
-def _temporary_folder(around: Surroundings) -> TemporaryFolder:
-    folder = around.temporary
-    path = None if folder.path is None else str(folder.path)
-    return TemporaryFolder(path=path, writable=folder.writable, free_bytes=folder.free_bytes)
-
-
-def _server(around: Surroundings) -> Server:
-    server = around.server
-    return Server(version=server.version, python=server.python, executable=server.executable)
 
 
 def _omitted(trial: Trial[Survey], ledger: Ledger) -> OmittedEntries | None:
@@ -185,8 +154,3 @@ def _first_texts(name: str, entries: Sequence[str]) -> list[str]:
 
 def _cut(words: str, limit: int = LONGEST_TEXT) -> str:
     return text.cut_middle(words, limit, separator=" ")
-
-
-def _relative(path: str, root: Path) -> str:
-    """Relative to the root, if it is inside."""
-    return _cut(str(Path(path).relative_to(root) if Path(path).is_relative_to(root) else path))

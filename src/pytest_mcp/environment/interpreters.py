@@ -1,27 +1,35 @@
-"""Run a call in the first interpreter that has pytest.
-
-In comes a call; out comes its run, the error that says why there is no result, or both.
-"""
+"""Run a call in the first interpreter that has pytest."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Generic
 
 from pytest_mcp.api.advice import Sentence
-from pytest_mcp.api.errors import ExecutionFailed, RunFacts
+from pytest_mcp.api.errors import CallError, ExecutionFailed, RunFacts
 from pytest_mcp.api.requests import Survey
 from pytest_mcp.config.model import Config
-from pytest_mcp.environment import host, readiness
-from pytest_mcp.environment.attempt import Trial
+from pytest_mcp.environment import readiness
+from pytest_mcp.environment.surroundings import surroundings
 from pytest_mcp.process import interruption
 from pytest_mcp.process.background import in_thread
-from pytest_mcp.python import advice, ambiguity, interpreter, project_root, user_dirs
+from pytest_mcp.python import advice, interpreter, project_root, user_dirs
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.report import no_result
 from pytest_mcp.run.attempt import Asked, Attempt, Call, Deadline, command_of, environment_of
 from pytest_mcp.run.ledger import Ledger
-from pytest_mcp.run.run import Project, Run
+from pytest_mcp.run.run import Asked_co, Project, Run
+
+
+@dataclass(frozen=True)
+class Trial(Generic[Asked_co]):
+    """Without an error there is a run with a result. With one, there may be no run and no chosen Python."""
+
+    chosen: Candidate | None
+    rejected: tuple[Candidate, ...]
+    run: Run[Asked_co] | None
+    error: CallError | None
 
 
 async def run(call: Call[Asked], time_limit: int) -> Trial[Asked]:
@@ -63,7 +71,7 @@ async def try_interpreters(call: Call[Asked], time_limit: int) -> Trial[Asked]:
 
 def _judged(call: Call[Asked], run: Run[Asked], candidate: Candidate, rejected: list[Candidate]) -> Trial[Asked]:
     folder = interpreter.pointed_at(call.places, call.config.root)
-    doubts = tuple(ambiguity.of_choice(candidate, rejected, call.places, call.config))
+    doubts = tuple(interpreter.doubts(candidate, rejected, call.places, call.config))
     doubted = replace(run, doubts=doubts, fix=_fix(run, candidate, call.config, folder))
     add = partial(_addition, chosen=candidate, config=call.config, folder=folder)
     if run.ledger.no_coverage is not None:
@@ -79,7 +87,7 @@ def _fix(run: Run[Asked], chosen: Candidate, config: Config, folder: Path) -> Se
     ledger = run.ledger
     if isinstance(run.request, Survey) or ((ledger.items or ledger.tests) and not ledger.collection_failures):
         return None
-    return readiness.help_with(run, host.look(config, chosen.python, folder))
+    return readiness.help_with(run, surroundings(config, chosen.python, folder))
 
 
 def _addition(package: str, chosen: Candidate, config: Config, folder: Path) -> Sentence:

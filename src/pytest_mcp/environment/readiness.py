@@ -1,7 +1,6 @@
 """Whether a project's tests can run and, if not, the one thing to do first.
 
-Pure: a survey of the project, its error and its surroundings in; a `Standing` out. The facts behind it are listed in
-`explain`.
+The facts behind it are listed in `explain`.
 """
 
 import re
@@ -14,7 +13,7 @@ from pytest_mcp.api.advice import Advice, Sentence, in_shell
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed
 from pytest_mcp.api.requests import Request, Survey
 from pytest_mcp.environment import django
-from pytest_mcp.environment.host import Surroundings
+from pytest_mcp.environment.surroundings import Surroundings
 from pytest_mcp.report import failures
 from pytest_mcp.run.events import CollectionFailed
 from pytest_mcp.run.run import Run
@@ -103,7 +102,7 @@ def help_with(run: Run[Request], around: Surroundings) -> Sentence | None:
     """The next step for a run that could not collect a file, or that found no test; None if none is certain."""
     if run.ledger.collection_failures:
         return _help_with(run.ledger.collection_failures[0], run, around)
-    return None if run.ledger.deselected else django.when_empty(run, around)
+    return None if run.ledger.deselected else django.when_empty(run.ledger.portrait, around.django, around.root)
 
 
 def uncollected_line(event: CollectionFailed) -> str:
@@ -130,7 +129,7 @@ def _help_with(event: CollectionFailed, run: Run[Request], around: Surroundings)
     if _CLASH in error.message:
         return _by_importlib(run, around)
     if error.error_type != "ModuleNotFoundError":
-        return django.when_uncollected(error.error_type, error.message, run, around)
+        return django.when_uncollected(error.error_type, error.message, run.ledger.portrait, around.django, around.root)
     if missing in around.in_src:
         step = f"Install the project itself as editable into {_environment(run)}, or set pythonpath = src for pytest."
         return around.installation or Sentence(step)
@@ -157,7 +156,7 @@ def _where_tests_are(run: Run[Survey], around: Surroundings) -> str:
         return f"Provide what the test modules lack (they skip themselves): {_line(ledger.skipped_modules[0].reason)}"
     if not around.looks_like_a_project:
         return ELSEWHERE
-    if (step := django.when_empty(run, around)) is not None:
+    if (step := django.when_empty(run.ledger.portrait, around.django, around.root)) is not None:
         return step
     return "Write a first test in tests/test_NAME.py, or set testpaths and python_files to where the tests are."
 

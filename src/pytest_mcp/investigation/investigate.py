@@ -13,8 +13,7 @@ import anyio
 
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
 from pytest_mcp.config.model import Config
-from pytest_mcp.environment.attempt import Trial
-from pytest_mcp.environment.interpreters import try_interpreters
+from pytest_mcp.environment.interpreters import Trial, try_interpreters
 from pytest_mcp.investigation import alone, base, order, outcome, suite_places
 from pytest_mcp.investigation.alone import Alone, Say, Seeds
 from pytest_mcp.investigation.answer import Findings

@@ -1,11 +1,10 @@
 """A cache of answers that is valid as long as the files they depend on are unchanged.
 
-In come a key and a function that finds the answer; out comes the answer. A cached one costs a `stat` of its files.
-Concurrent calls with one key wait for one search. Which files an answer depends on is up to the caller.
+A cached answer costs a `stat` of its files. Concurrent calls with one key wait for one search.
 """
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -25,18 +24,11 @@ class Finding(Generic[Answer]):
     stamps: Mapping[Path, Stamp] | None
 
 
-def _event() -> "anyio.Event":
-    # A command finds its interpreter before it loads the event loop.
-    import anyio  # noqa: PLC0415
-
-    return anyio.Event()
-
-
 @dataclass
 class _Search(Generic[Answer]):
     """A search in progress. It ends without a finding if the call that began it was cancelled."""
 
-    over: "anyio.Event" = field(default_factory=_event)
+    over: "anyio.Event"
     finding: Finding[Answer] | None = None
 
 
@@ -59,7 +51,10 @@ class Cache(Generic[Answer]):
         return finding.answer
 
     async def _search(self, key: Hashable, find: Callable[[], Awaitable[Finding[Answer]]]) -> Finding[Answer]:
-        search = self._searches[key] = _Search[Answer]()
+        # A command finds its interpreter before it loads the event loop.
+        import anyio  # noqa: PLC0415
+
+        search = self._searches[key] = _Search[Answer](anyio.Event())
         try:
             search.finding = await find()
             return search.finding
@@ -75,7 +70,7 @@ def stamped(paths: Iterable[Path]) -> dict[Path, Stamp]:
 def _stamp(path: Path) -> Stamp:
     try:
         real = path.resolve(strict=True)
-        found = real.stat()
+        facts = real.stat()
     except (OSError, RuntimeError, ValueError):
         return None
-    return str(real), found.st_mtime_ns, found.st_size, found.st_ino
+    return str(real), facts.st_mtime_ns, facts.st_size, facts.st_ino

@@ -1,7 +1,6 @@
 """Read files of a project with limits, since a repository may contain pipes, devices, cycles or huge files.
 
-In come paths; out comes text, empty if it is no regular file, not readable or too long. Folders are listed with a
-limit too. Nothing here blocks or raises.
+Nothing here blocks or raises: text is empty if it is no regular file, not readable or too long.
 """
 
 import os
@@ -23,8 +22,8 @@ def text(path: Path, most: int = MOST_BYTES) -> str:
     except (OSError, ValueError):
         return ""
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > most:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > most:
             return ""
         with open(descriptor, "rb", closefd=False) as opened:
             return opened.read(most).decode("utf-8", "replace")

@@ -1,8 +1,7 @@
 """The git checkout that a folder belongs to, read from git's files without running git.
 
-In comes a folder; out come the top of its checkout and, for a linked worktree, the main checkout; or the commit that
-is checked out. A `.git` file counts only if its repository points back at it: it could name any folder. For the
-commit that does not matter: only a hash is taken from there.
+A `.git` file counts only if its repository points back at it: it could name any folder. For the commit that is checked
+out that does not matter: only a hash is taken from there.
 """
 
 import os

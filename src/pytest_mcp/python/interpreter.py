@@ -1,8 +1,8 @@
-"""Which Python is the project's own.
+"""Which Python is the project's own, and when that choice may not be the one that was meant.
 
-In come the config and the folder that a call points at; out come candidates in order, each with its source and, if it
-cannot be started, the problem. Whether it has pytest is known only when the launcher runs in it. PATH and a manager's
-`run` are never used: both may pick the pytest of another environment.
+Candidates come in order, each with its source and, if it cannot be started, the problem. Whether it has pytest is known
+only when the launcher runs in it. PATH and a manager's `run` are never used: both may pick the pytest of another
+environment.
 """
 
 import os
@@ -15,10 +15,10 @@ from typing import Any
 
 from pytest_mcp import text
 from pytest_mcp.config.model import Config
-from pytest_mcp.python import files, git_files, lookup, virtualenv
+from pytest_mcp.python import files, git_files, virtualenv
 from pytest_mcp.python.cache import Stamp, stamped
 from pytest_mcp.python.manager import Manager
-from pytest_mcp.python.managers import MANAGERS
+from pytest_mcp.python.managers import MANAGERS, kept_environments, nearest_managed
 from pytest_mcp.python.virtualenv import FOLDERS
 
 OPERATORS_CHOICE = "--python"
@@ -67,8 +67,8 @@ async def candidates(config: Config, folder: Path) -> AsyncIterator[Candidate]:
     for candidate in await in_thread(lambda: visible(config, folder)):
         yield candidate
     if config.python is None:
-        nearest = await in_thread(lambda: lookup.nearest(folder, config.root))
-        for answer in await lookup.environments(nearest, config.environment, config.root):
+        nearest = await in_thread(lambda: nearest_managed(folder, config.root))
+        for answer in await kept_environments(nearest, config.environment, config.root):
             if answer.python is None:
                 yield Candidate(Path(answer.manager), answer.source, answer.problem)
             else:
@@ -125,7 +125,7 @@ def _active(config: Config, folder: Path) -> Iterator[Candidate]:
 def _home(manager: Manager, folder: Path, root: Path) -> Path:
     """The folder that a relative path in the manager's variable starts from."""
     shared = manager.shared_home(folder)
-    return shared if shared is not None and shared.is_relative_to(root) else lookup.nearest(folder, root).folder
+    return shared if shared is not None and shared.is_relative_to(root) else nearest_managed(folder, root).folder
 
 
 def _kept_in(root: Path, folder: Path) -> Iterator[Candidate]:
@@ -156,3 +156,59 @@ def _inspected(python: Path, source: str) -> Candidate:
     if source != OPERATORS_CHOICE and not _IS_PYTHON.search(Path(os.path.realpath(python)).name):
         return candidate.rejected(f"is a symlink to {os.path.realpath(python)}, which is not a Python")
     return candidate
+
+
+# Doubts: only files are looked at, and a clear choice gives none
+
+
+def doubts(chosen: Candidate, rejected: Sequence[Candidate], places: Sequence[Path], config: Config) -> list[str]:
+    """`places` are what the call points at, inside the root."""
+    if config.python is not None:
+        return []
+    folder = pointed_at(places, config.root)
+    return [
+        *_passed_over(chosen, rejected, config.root),
+        *_rivals(chosen, visible(config, folder), config.root),
+        *_nearer(folder, places, config.root),
+    ]
+
+
+def _passed_over(chosen: Candidate, rejected: Sequence[Candidate], root: Path) -> list[str]:
+    """The project's own environments that cannot be used. Variables may be stale, so they do not count."""
+    own = [other for other in rejected if other.lacks_pytest or other.python.is_relative_to(root)]
+    reasons = [f"{other.shown(root)} cannot be used: {short(other.problem or '')}" for other in own]
+    return [f"The tests ran with {chosen.shown(root)} because {reason}." for reason in reasons]
+
+
+def _rivals(chosen: Candidate, every: Sequence[Candidate], root: Path) -> list[str]:
+    """Later candidates that would have worked too: an active one, or one in the same folder."""
+    pythons = [other.python for other in every]
+    later = every[pythons.index(chosen.python) + 1 :] if chosen.python in pythons else []
+    rivals = [other for other in later if _competes(other, chosen)]
+    if not rivals:
+        return []
+    named = text.few(f"{other.shown(root)} ({short(other.source)})" for other in rivals)
+    return [f"The tests ran with {chosen.shown(root)}; {named} has pytest too. The operator's --python decides."]
+
+
+def _competes(other: Candidate, chosen: Candidate) -> bool:
+    """Several environments of one manager do not compete, nor do those of outer projects."""
+    prefix = virtualenv.of(other.python)
+    sibling = prefix.name in FOLDERS and prefix.parent == virtualenv.of(chosen.python).parent
+    return other.problem is None and (other.source in ACTIVE or sibling) and virtualenv.has(prefix, "pytest")
+
+
+def _nearer(folder: Path, places: Sequence[Path], root: Path) -> list[str]:
+    """Projects with environments of their own, whose tests ran together in another one."""
+    own = {
+        str(place.relative_to(root))
+        for target in places
+        for place in (target, *target.parents)
+        if place != folder and place.is_relative_to(folder) and _has_environment(place)
+    }
+    named = text.few(map(short, sorted(own)))
+    return [f"These have their own environments: {named}. Call each alone to use it."] if own else []
+
+
+def _has_environment(place: Path) -> bool:
+    return any(virtualenv.has(place / name, "pytest") for name in FOLDERS)

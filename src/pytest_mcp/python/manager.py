@@ -1,8 +1,7 @@
-"""What every environment manager tells about itself. One class per manager, one file per class.
+"""What every environment manager tells about itself: whether a project uses it, and which environments it keeps for it.
 
-A manager gets a project and answers two questions: does this project use you, and which environments do you keep for
-it. Nothing here or in the managers' files writes anything. Which environment is used is decided in `interpreter`, with
-which line a manager installs pytest in `install_lines`.
+Nothing in the managers' files writes anything. Which environment is used is decided in `interpreter`, with which line
+a manager installs pytest in `install_lines`.
 """
 
 from collections.abc import Mapping

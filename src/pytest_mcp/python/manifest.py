@@ -1,7 +1,7 @@
 """What a folder's pyproject.toml contains, read with limits.
 
-In comes a folder; out comes a frozen `Manifest`. A file that cannot be read or parsed counts as empty: the tool that
-owns it will report the error. What the tables mean is known to each manager.
+A file that cannot be read or parsed counts as empty: the tool that owns it will report the error. So do values of a
+wrong type. What the tables mean is known to each manager.
 """
 
 import re
@@ -18,6 +18,8 @@ MOST_BYTES = 256 * 1024
 # Parsing a dotted key takes quadratic time in its parts, and real keys have few.
 # The possessive quantifiers keep this search itself linear.
 _LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""")
+
+PACKAGE_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True)
@@ -56,3 +58,10 @@ def table(values: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
 def strings(values: object) -> list[str]:
     """The strings in a list; empty if it is no list."""
     return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
+
+
+def package_names(listed: object) -> frozenset[str]:
+    """The normalised names in a list of requirements, or in a table that has them as keys."""
+    items = list(listed) if isinstance(listed, Mapping) else strings(listed)
+    matches = [PACKAGE_NAME.match(item.strip()) for item in items]
+    return frozenset(re.sub(r"[-_.]+", "-", match[0]).lower() for match in matches if match)

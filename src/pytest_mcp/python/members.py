@@ -1,31 +1,24 @@
 """The members of a monorepo, and whether each could run its tests, as far as files show it.
 
-In comes the config; out come the members, or None if the root is no monorepo. Nothing is started, and the search is
-bounded in folders and in time. A member is a folder that a workspace declares, that has an environment of its own, or
-that is a project below a root that is none. The root itself is one if it has tests of its own that cannot run.
+Nothing is started, and the search is bounded in folders and in time. A member is a folder that a workspace declares,
+that has an environment of its own, or that is a project below a root that is none. The root itself is one if it has
+tests of its own that cannot run.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
 from pytest_mcp.api import targets
+from pytest_mcp.api.results import Member
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import Config
-from pytest_mcp.python import (
-    by_environment,
-    files,
-    interpreter,
-    lookup,
-    nearby,
-    own_tests,
-    project_root,
-    virtualenv,
-)
+from pytest_mcp.python import files, interpreter, nearby, own_tests, project_root, virtualenv
 from pytest_mcp.python.interpreter import Candidate
-from pytest_mcp.python.managers import MANAGERS
+from pytest_mcp.python.managers import MANAGERS, nearest_managed, used_managers
 from pytest_mcp.python.manifest import Manifest, read_manifest
 
 # How many are looked at.
@@ -41,17 +34,7 @@ _NOT_MEMBERS = frozenset({"tests", "test", "testing", "fixtures", "data", "testd
 
 
 @dataclass(frozen=True)
-class Member:
-    """`python` and `pytest` are versions, None if unknown; `problem` is None if it seems to be ready."""
-
-    folder: str
-    python: str | None
-    pytest: str | None
-    problem: str | None
-
-
-@dataclass(frozen=True)
-class Members:
+class MemberList:
     listed: tuple[Member, ...]
     # How many were not looked at.
     more: int
@@ -59,25 +42,23 @@ class Members:
     is_complete: bool
 
 
-def find(config: Config) -> Members | None:
+def find_members(config: Config, longest_seconds: float = LONGEST_SECONDS) -> MemberList | None:
+    """None if the root is no monorepo."""
     # With the operator's Python all of them have the same.
     if config.python is not None:
         return None
-    deadline = time.monotonic() + LONGEST_SECONDS
+    deadline = time.monotonic() + longest_seconds
     searched = list(islice(_until(deadline, config.root), nearby.MOST_FOLDERS))
     projects = list(islice(filter(_is_project, searched), _MOST_PROJECTS))
-    found = _members(projects, config.root)
-    if not found:
+    folders = _members(projects, config.root)
+    if not folders:
         return None
     is_whole = len(searched) < nearby.MOST_FOLDERS and len(projects) < _MOST_PROJECTS
     complete = is_whole and time.monotonic() < deadline
-    listed = tuple(_member(folder, config) for folder in sorted(found)[:MOST])
-    return Members((*_root(config, found), *listed), max(0, len(found) - MOST), complete)
-
-
-def _root(config: Config, members: list[Path]) -> list[Member]:
+    listed = tuple(_member(folder, config) for folder in sorted(folders)[:MOST])
     root = _member(config.root, config)
-    return [root] if root.problem is not None and own_tests.may_exist(config.root, members) else []
+    is_one = root.problem is not None and own_tests.may_exist(config.root, folders)
+    return MemberList((root, *listed) if is_one else listed, max(0, len(folders) - MOST), complete)
 
 
 def instead_of_root(config: Config) -> list[list[Target]]:
@@ -87,22 +68,47 @@ def instead_of_root(config: Config) -> list[list[Target]]:
     Empty if not all of them are known, if none of them can be ready, or if the root has an environment that is broken.
     """
     own = [each for each in interpreter.visible(config, config.root) if each.python.is_relative_to(config.root)]
-    found = None if own else find(config)
-    if found is None or found.more or not found.is_complete:
+    members = None if own else find_members(config)
+    if members is None or members.more or not members.is_complete:
         return []
-    if not any(each.problem is None or _kept_elsewhere(config.root / each.folder, config) for each in found.listed):
+    if not any(each.problem is None or _kept_elsewhere(config.root / each.folder, config) for each in members.listed):
         return []
     try:
-        named = [targets.parse_path(each.folder, config.root) for each in found.listed]
+        named = [targets.parse_path(each.folder, config.root) for each in members.listed]
     except ValueError:  # a name that is too long to be shown whole
         return []
     root, others = ([target for target in named if (target.relative == ROOT) == is_root] for is_root in (True, False))
-    return [*([root] if root else []), *by_environment.split(others, config)]
+    return [*([root] if root else []), *by_environment(others, config)]
 
 
-def home(folder: Path, root: Path) -> Path:
+def by_environment(targets: Iterable[Target], config: Config) -> list[list[Target]]:
+    """The targets, together where they have one environment, in the order in which they were named."""
+    environment_of = cache(lambda folder: _environment(folder, config))
+    parts: dict[Path, list[Target]] = {}
+    for target in targets:
+        parts.setdefault(environment_of(interpreter.pointed_at([target.path], config.root)), []).append(target)
+    return list(parts.values())
+
+
+def member_of(folder: Path, root: Path) -> Path:
     """The member that the folder is part of; the folder itself if there is none below the root."""
     return next((place for place in files.upward(folder, root) if place != root and _is_project(place)), folder)
+
+
+def _environment(folder: Path, config: Config) -> Path:
+    """The Python that a run of this folder tries first, or the folder whose manager is asked for one."""
+    usable = [candidate.python for candidate in interpreter.visible(config, folder) if candidate.problem is None]
+    if usable:
+        return next(filter(_sees_pytest, usable), usable[0])
+    manifest = nearest_managed(folder, config.root)
+    shared = (manager.shared_home(folder) for manager in used_managers(manifest))
+    return next(filter(None, shared), manifest.folder)
+
+
+def _sees_pytest(python: Path) -> bool:
+    """Also if it sees the packages of the Python that it was made from."""
+    prefix = virtualenv.of(python)
+    return virtualenv.has(prefix, "pytest") or virtualenv.settings(prefix).get("include-system-site-packages") == "true"
 
 
 def _until(deadline: float, root: Path) -> Iterator[Path]:
@@ -113,24 +119,23 @@ def _until(deadline: float, root: Path) -> Iterator[Path]:
 
 
 def _is_project(folder: Path) -> bool:
-    return any(files.holds((folder / name).is_file) for name in _PROJECT_FILES) or _has_environment(folder)
-
-
-def _has_environment(folder: Path) -> bool:
-    return any(virtualenv.is_environment(folder / name) for name in virtualenv.FOLDERS)
+    return any(files.holds((folder / name).is_file) for name in _PROJECT_FILES) or virtualenv.is_in(folder)
 
 
 def _members(projects: list[Path], root: Path) -> list[Path]:
     """One project below the root is no monorepo, unless a workspace declares it."""
     manifest = read_manifest(root)
     declared = [folder for folder in projects if _is_declared(folder, manifest)]
-    likely = [folder for folder in projects if _NOT_MEMBERS.isdisjoint(folder.relative_to(root).parts)]
-    own = [folder for folder in projects if _has_environment(folder)]
-    beside = (
-        [] if _is_package(manifest) else _outermost(folder for folder in likely if _is_package(read_manifest(folder)))
-    )
-    found = list(dict.fromkeys([*declared, *own, *beside]))
-    return found if declared or len(found) > 1 else []
+    own = [folder for folder in projects if virtualenv.is_in(folder)]
+    beside: list[Path] = []
+    if not _is_package(manifest):
+        likely = [folder for folder in projects if _NOT_MEMBERS.isdisjoint(folder.relative_to(root).parts)]
+        # Breadth first, so that a folder comes after those that contain it.
+        for folder in (each for each in likely if _is_package(read_manifest(each))):
+            if not any(folder.is_relative_to(other) for other in beside):
+                beside.append(folder)
+    members = list(dict.fromkeys([*declared, *own, *beside]))
+    return members if declared or len(members) > 1 else []
 
 
 def _is_declared(folder: Path, manifest: Manifest) -> bool:
@@ -141,35 +146,27 @@ def _is_declared(folder: Path, manifest: Manifest) -> bool:
 def _is_package(manifest: Manifest) -> bool:
     """Also if only the table of a manager describes it."""
     tables = [manifest.table(*manager.table) for manager in MANAGERS if manager.table]
-    return project_root.builds(manifest) or any("name" in table for table in tables)
-
-
-def _outermost(folders: Iterator[Path]) -> list[Path]:
-    """Breadth first, so that a folder comes after those that contain it."""
-    found: list[Path] = []
-    for folder in folders:
-        if not any(folder.is_relative_to(other) for other in found):
-            found.append(folder)
-    return found
+    return project_root.can_be_built(manifest) or any("name" in table for table in tables)
 
 
 def _member(folder: Path, config: Config) -> Member:
     name = interpreter.short(folder.relative_to(config.root).as_posix())
-    found = interpreter.visible(config, folder)
-    usable = [candidate for candidate in found if candidate.problem is None]
-    chosen = next((each for each in usable if by_environment.sees_pytest(each.python)), None) or next(
-        iter(usable), None
-    )
-    if chosen is None:
-        return Member(name, None, None, _why_none(folder, config, found))
+    candidates = interpreter.visible(config, folder)
+    usable = [candidate for candidate in candidates if candidate.problem is None]
+    if not usable:
+        return Member(folder=name, python=None, pytest=None, problem=_why_none(folder, config, candidates))
+    chosen = next((each for each in usable if _sees_pytest(each.python)), usable[0])
     prefix = virtualenv.of(chosen.python)
-    pytest = virtualenv.version_of(prefix, "pytest")
-    problem = None if by_environment.sees_pytest(chosen.python) else f"{chosen.shown(config.root)} has no pytest"
-    return Member(name, virtualenv.python_version(prefix), pytest, problem)
+    return Member(
+        folder=name,
+        python=virtualenv.python_version(prefix),
+        pytest=virtualenv.version_of(prefix, "pytest"),
+        problem=None if _sees_pytest(chosen.python) else f"{chosen.shown(config.root)} has no pytest",
+    )
 
 
-def _why_none(folder: Path, config: Config, found: list[Candidate]) -> str:
-    own = [candidate for candidate in found if candidate.python.is_relative_to(config.root)]
+def _why_none(folder: Path, config: Config, candidates: list[Candidate]) -> str:
+    own = [candidate for candidate in candidates if candidate.python.is_relative_to(config.root)]
     if own:
         return interpreter.short(f"{own[0].shown(config.root)} {own[0].problem}")
     manager = _kept_elsewhere(folder, config)
@@ -178,5 +175,5 @@ def _why_none(folder: Path, config: Config, found: list[Candidate]) -> str:
 
 def _kept_elsewhere(folder: Path, config: Config) -> str | None:
     """The manager that would have to be asked for its environment."""
-    manifest = lookup.nearest(folder, config.root)
+    manifest = nearest_managed(folder, config.root)
     return next((each.name for each in MANAGERS if each.keeps_elsewhere and each.is_used(manifest)), None)

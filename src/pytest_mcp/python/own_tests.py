@@ -1,7 +1,6 @@
-"""A test file of a root that is in none of its members, as its name and pytest's settings show.
+"""Whether the root of a monorepo may have tests of its own, in none of its members, as names and settings show.
 
-In come the root and those members; out comes whether there may be one. Which tests pytest really collects is known
-only when it runs, and a root without an environment has none that could.
+Which tests pytest really collects is known only when it runs, and a root without an environment has none that could.
 """
 
 import os
@@ -12,8 +11,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp.python import files, lookup, manifest
-from pytest_mcp.python.manifest import read_manifest
+from pytest_mcp.python import files
+from pytest_mcp.python.managers import is_environment
+from pytest_mcp.python.manifest import read_manifest, strings, table, toml
 
 # pytest's own `python_files`, and the one of Django.
 _USUAL = ("test_*.py", "*_test.py", "tests.py")
@@ -26,13 +26,13 @@ _MOST_FOLDERS = 2_000
 
 
 def may_exist(root: Path, members: Iterable[Path]) -> bool:
-    tables = [table for table in _tables(root) if table]
-    patterns = [*_USUAL, *(word for table in tables for word in _words(table.get("python_files")))]
+    tables = [each for each in _tables(root) if each]
+    patterns = [*_USUAL, *(word for each in tables for word in _words(each.get("python_files")))]
     # Of several files pytest reads one: none of them is trusted to leave tests out.
     settings = tables[0] if len(tables) == 1 else {}
     testpaths, unsearched = _words(settings.get("testpaths")), _words(settings.get("norecursedirs")) or _UNSEARCHED
     for count, folder in enumerate(_folders(_places(root, testpaths), members, unsearched)):
-        if count >= _MOST_FOLDERS or any(fnmatchcase(name, pattern) for name in _names(folder) for pattern in patterns):
+        if count >= _MOST_FOLDERS or any(_matches(name, patterns) for name in _names(folder)):
             return True
     return False
 
@@ -52,8 +52,12 @@ def _folders(places: Iterable[Path], members: Iterable[Path], unsearched: Collec
             continue
         seen.add(folder)
         yield folder
-        inner = [each for each in files.folders(folder) if not lookup.is_environment(each)]
-        left += [each for each in inner if not any(fnmatchcase(each.name, pattern) for pattern in unsearched)]
+        inner = [each for each in files.folders(folder) if not is_environment(each)]
+        left += [each for each in inner if not _matches(each.name, unsearched)]
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _real(folder: Path) -> Path:
@@ -72,7 +76,8 @@ def _names(folder: Path) -> list[str]:
 
 
 def _tables(root: Path) -> Iterator[Mapping[str, Any]]:
-    yield manifest.table(manifest.toml(root / "pytest.toml"), "pytest")
+    """The settings of pytest in each file that may have them."""
+    yield table(toml(root / "pytest.toml"), "pytest")
     for name, section in _SECTIONS.items():
         parser = RawConfigParser(strict=False)
         try:
@@ -80,10 +85,10 @@ def _tables(root: Path) -> Iterator[Mapping[str, Any]]:
         except Error:
             continue
         yield dict(parser[section]) if section in parser else {}
-    pyproject = read_manifest(root)
-    yield pyproject.table("tool", "pytest", "ini_options")
-    yield {name: value for name, value in pyproject.table("tool", "pytest").items() if name != "ini_options"}
+    own = read_manifest(root).table("tool", "pytest")
+    yield table(own, "ini_options")
+    yield {name: value for name, value in own.items() if name != "ini_options"}
 
 
 def _words(value: object) -> list[str]:
-    return value.split() if isinstance(value, str) else manifest.strings(value)
+    return value.split() if isinstance(value, str) else strings(value)

@@ -1,8 +1,7 @@
 """Which project a folder belongs to, for commands that a person types somewhere inside it, and whether it is one.
 
-In comes a folder; out comes the root of its project, or None if no folder upward is one. Only files are looked at.
-The server does not search: its root is its working directory, unless `--root` names another. In a root that is no
-project but has projects below it, nothing is run.
+Only files are looked at. The server does not search: its root is its working directory, unless `--root` names another.
+In a root that is no project but has projects below it, nothing is run.
 """
 
 import time
@@ -10,8 +9,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from pytest_mcp.python import files, lookup, virtualenv
-from pytest_mcp.python.managers import MANAGERS
+from pytest_mcp.python import files, virtualenv
+from pytest_mcp.python.managers import MANAGERS, is_environment, used_managers
 from pytest_mcp.python.manifest import Manifest, read_manifest
 from pytest_mcp.text import in_line
 
@@ -66,14 +65,10 @@ def _upward(folder: Path, home: Path | None) -> Iterator[Path]:
 def is_package(folder: Path) -> bool:
     """Whether it is a project of its own, or has an environment."""
     manifest = read_manifest(folder)
-    return (
-        builds(manifest)
-        or any(virtualenv.is_environment(folder / name) for name in virtualenv.FOLDERS)
-        or bool(lookup.used(manifest))
-    )
+    return can_be_built(manifest) or virtualenv.is_in(folder) or bool(used_managers(manifest))
 
 
-def builds(manifest: Manifest) -> bool:
+def can_be_built(manifest: Manifest) -> bool:
     """Whether a package can be built of it."""
     return any(manifest.table(name) for name in _PACKAGE_TABLES) or any(
         files.holds((manifest.folder / name).is_file) for name in _PACKAGE_FILES
@@ -100,7 +95,7 @@ def refusal(root: Path) -> str | None:
 
 
 def _is_project(folder: Path) -> bool:
-    return _has_any(folder, _FILES) or bool(lookup.used(read_manifest(folder)))
+    return _has_any(folder, _FILES) or bool(used_managers(read_manifest(folder)))
 
 
 def _is_separate(folder: Path) -> bool:
@@ -130,6 +125,6 @@ def _below(root: Path) -> Iterator[Path]:
     left = deque([root])
     while left:
         inner = [] if (folder := left.popleft()).is_symlink() else files.folders(folder)
-        found = [each for each in inner if each.name not in _UNSEARCHED and not lookup.is_environment(each)]
+        found = [each for each in inner if each.name not in _UNSEARCHED and not is_environment(each)]
         left += found
         yield from found

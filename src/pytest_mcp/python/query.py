@@ -1,7 +1,6 @@
 """Run a manager's program to ask it something: find it, limit its environment variables, time and output.
 
-In comes the question; out comes what the program printed, or `Unanswered` with the reason. What is asked and what an
-answer means is decided in the manager's file; the process is run by `process`.
+What is asked and what an answer means is decided in the manager's file.
 """
 
 import os

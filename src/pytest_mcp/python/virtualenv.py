@@ -1,8 +1,4 @@
-"""A virtual environment as files show it, without starting its Python.
-
-In comes its folder; out come the path and version of its Python and whether a package is installed. Whether it can run
-tests is known only when it does.
-"""
+"""A virtual environment as files show it, without starting its Python."""
 
 import os
 import re
@@ -33,17 +29,18 @@ def is_environment(prefix: Path) -> bool:
     return files.holds((prefix / SETTINGS).is_file)
 
 
+def is_in(folder: Path) -> bool:
+    """Whether the folder has one by a usual name."""
+    return any(is_environment(folder / name) for name in FOLDERS)
+
+
 def starts(prefix: Path) -> bool:
     """Whether its Python exists: it may be a dangling symlink."""
     return files.holds(python(prefix).is_file) and os.access(python(prefix), os.X_OK)
 
 
 def packages(prefix: Path) -> list[Path]:
-    try:
-        found = list(prefix.glob("lib/python*/site-packages"))
-    except OSError:
-        found = []
-    return [*found, prefix / "Lib" / "site-packages"]
+    return [*files.matching(prefix, "lib/python*/site-packages"), prefix / "Lib" / "site-packages"]
 
 
 def has(prefix: Path, package: str) -> bool:
@@ -52,8 +49,8 @@ def has(prefix: Path, package: str) -> bool:
 
 def version_of(prefix: Path, package: str) -> str | None:
     """The version of an installed package, as its metadata is named."""
-    found = [path for folder in packages(prefix) for path in files.matching(folder, f"{package}-*.dist-info")]
-    return found[0].name.removeprefix(f"{package}-").removesuffix(".dist-info") if found else None
+    paths = [path for folder in packages(prefix) for path in files.matching(folder, f"{package}-*.dist-info")]
+    return paths[0].name.removeprefix(f"{package}-").removesuffix(".dist-info") if paths else None
 
 
 def python_version(prefix: Path) -> str | None:
@@ -67,14 +64,14 @@ def newest_first(prefixes: Iterable[Path]) -> list[Path]:
 
 def settings(prefix: Path) -> dict[str, str]:
     """The lines of pyvenv.cfg, in lower case."""
-    pairs = [line.partition("=") for line in _said(prefix).splitlines()]
+    pairs = [line.partition("=") for line in _written(prefix).splitlines()]
     return {name.strip().lower(): value.strip().lower() for name, _, value in pairs}
 
 
 def _version(prefix: Path) -> tuple[int, ...]:
-    found = _VERSION.search(_said(prefix))
-    return tuple(int(number or 0) for number in found.groups()) if found else ()
+    match = _VERSION.search(_written(prefix))
+    return tuple(int(number or 0) for number in match.groups()) if match else ()
 
 
-def _said(prefix: Path) -> str:
+def _written(prefix: Path) -> str:
     return files.text(prefix / SETTINGS, _MOST_SETTINGS)

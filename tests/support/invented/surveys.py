@@ -6,8 +6,9 @@ from typing import Any
 
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import Survey
-from pytest_mcp.environment.attempt import Trial
-from pytest_mcp.environment.host import Itself, Surroundings, TemporaryFolder
+from pytest_mcp.api.results import Server, TemporaryFolder
+from pytest_mcp.environment.interpreters import Trial
+from pytest_mcp.environment.surroundings import Surroundings
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run.events import Event, Hello, Portrait
 from pytest_mcp.run.run import Run
@@ -17,14 +18,15 @@ ROOT = Path("/project")
 VENV = "/project/.venv"
 HELLO = Hello(python="3.12.1", executable=f"{VENV}/bin/python", pytest="9.2.0", error=None)
 CHOSEN = Candidate(Path(VENV, "bin", "python"), ".venv in the project root")
-TEMPORARY = TemporaryFolder(Path("/tmp"), writable=True, free_bytes=2**40, ignored=None)
+TEMPORARY = TemporaryFolder(path="/tmp", writable=True, free_bytes=2**40)
 SURROUNDINGS = Surroundings(
     root=ROOT,
-    checkout=None,
+    git=None,
     temporary=TEMPORARY,
     looks_like_a_project=True,
     in_src=frozenset(),
-    server=Itself("0.1.0", "3.13.0", "/server/bin/python", "/server"),
+    server=Server(version="0.1.0", python="3.13.0", executable="/server/bin/python"),
+    server_prefix="/server",
 )
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pytest_mcp.python.lookup import environments
 from pytest_mcp.python.manager import Answer
+from pytest_mcp.python.managers import kept_environments
 from pytest_mcp.python.manifest import read_manifest
 from scripts.environments import ENVIRONMENTS
 
@@ -96,7 +96,7 @@ def home_with_managers(folder: Path) -> Home:
 
 
 async def ask(project: Path, home: Home, **variables: str) -> list[Answer]:
-    return await environments(read_manifest(project), {**home.environment, **variables}, project)
+    return await kept_environments(read_manifest(project), {**home.environment, **variables}, project)
 
 
 async def ask_in_vain(project: Path, home: Home, **variables: str) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pytest_mcp.api.advice import in_shell
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
-from pytest_mcp.api.results import ExplainResult
+from pytest_mcp.api.results import ExplainResult, Git, Member
 from pytest_mcp.cli.mcp_client import Handshake
 from pytest_mcp.cli.render_doctor import (
     ASCII_MARKS,
@@ -20,9 +20,8 @@ from pytest_mcp.cli.render_doctor import (
 )
 from pytest_mcp.environment.explain import explained
 from pytest_mcp.environment.readiness import Standing
-from pytest_mcp.python.git_files import Checkout
 from pytest_mcp.python.interpreter import Candidate
-from pytest_mcp.python.members import Member, Members
+from pytest_mcp.python.members import MemberList
 from pytest_mcp.run.events import ImportedElsewhere
 from pytest_mcp.terminal.colours import Painter
 from pytest_mcp.tools import dump
@@ -81,7 +80,7 @@ def test_a_server_without_tools_is_a_bad_one() -> None:
 
 
 def test_a_ready_project_has_nothing_that_is_bad_or_to_be_watched() -> None:
-    checked = around(checkout=Checkout(Path("/project"), None))
+    checked = around(git=Git(top_level=".", main_checkout=None))
 
     assert marks(explained(trial(surveyed(ONE_TEST)), checked)) == {"good", "none"}
 
@@ -103,7 +102,7 @@ def test_settings_are_shown_where_there_are_any() -> None:
 
 
 def test_a_root_below_the_top_of_its_checkout_and_a_linked_worktree_are_shown() -> None:
-    found = explained(trial(surveyed(ONE_TEST)), around(checkout=Checkout(Path("/"), Path("/main"))))
+    found = explained(trial(surveyed(ONE_TEST)), around(git=Git(top_level="/", main_checkout="/main")))
 
     (git,) = [line for line in lines(found, "Project") if line.label == "git"]
     assert git == Line("good", "git", "a folder of the checkout /, a linked worktree of /main")
@@ -141,11 +140,13 @@ def test_what_a_server_says_beside_the_protocol_cannot_move_the_cursor() -> None
 
 
 def test_each_member_of_a_monorepo_has_a_line_and_only_a_monorepo_has_them() -> None:
-    members = Members(
+    members = MemberList(
         (
-            Member("packages/a", "3.12.1", "9.2.0", None),
-            Member("packages/b", "3.12.1", None, "packages/b/.venv/bin/python has no pytest"),
-            Member("packages/c", None, None, "no environment"),
+            Member(folder="packages/a", python="3.12.1", pytest="9.2.0", problem=None),
+            Member(
+                folder="packages/b", python="3.12.1", pytest=None, problem="packages/b/.venv/bin/python has no pytest"
+            ),
+            Member(folder="packages/c", python=None, pytest=None, problem="no environment"),
         ),
         more=0,
         is_complete=True,

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from pytest_mcp.api.advice import in_shell
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
-from pytest_mcp.api.results import ExplainResult
-from pytest_mcp.environment.explain import LONGEST_TEXT, SHOWN, explained
-from pytest_mcp.python.git_files import Checkout
+from pytest_mcp.api.results import ExplainResult, Git
+from pytest_mcp.environment.explain import SHOWN, explained
+from pytest_mcp.environment.surroundings import LONGEST_TEXT
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.report.no_result import diagnose
 from pytest_mcp.report.tokens import estimate
@@ -48,7 +48,7 @@ def test_a_project_that_is_ready_is_told_with_every_key() -> None:
         markers=["slow"],
     )
     run = survey(HELLO, told, *session(ONE_TEST, Deselected(2, None), selected=1))
-    linked = around(checkout=Checkout(Path("/project"), Path("/main")))
+    linked = around(git=Git(top_level=".", main_checkout="/main"))
 
     answer = explained(trial(run, Candidate(Path("/project/venv/bin/python"), "venv", "does not exist")), linked)
 
@@ -195,7 +195,8 @@ def test_an_ordinary_project_costs_few_tokens() -> None:
     tests = [item(f"tests/test_a.py::test_{number}") for number in range(980)]
 
     answer = explained(
-        trial(survey(HELLO, told, *session(*tests, selected=980))), around(root=root, checkout=Checkout(root, None))
+        trial(survey(HELLO, told, *session(*tests, selected=980))),
+        around(root=root, git=Git(top_level=".", main_checkout=None)),
     )
 
     assert estimate(json.dumps(dump(answer), separators=(",", ":"))) <= 500

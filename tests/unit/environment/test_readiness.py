@@ -1,14 +1,13 @@
 """Whether tests can run, and the one thing to do if they cannot."""
 
-from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
 
 from pytest_mcp.api.advice import Sentence, by_operator, in_shell
 from pytest_mcp.api.errors import ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
+from pytest_mcp.environment.django import Django
 from pytest_mcp.environment.readiness import Standing, of_failure, of_survey, uncollected_line
-from pytest_mcp.python.django import Django
 from pytest_mcp.run.events import Deselected, Event, ImportedElsewhere, UsageFault
 from tests.support.invented.records import absent, item, session, uncollected
 from tests.support.invented.surveys import (
@@ -78,7 +77,7 @@ def test_a_line_for_the_operator_is_given_even_where_there_is_no_project() -> No
 
 
 def test_a_process_that_cannot_start_for_want_of_a_temporary_folder_needs_one() -> None:
-    full = around(temporary=replace(TEMPORARY, writable=False))
+    full = around(temporary=TEMPORARY.model_copy(update={"writable": False}))
 
     assert "TMPDIR" in next_step(of_failure(failed("spawn_failure"), None, full))
     assert "TMPDIR" not in next_step(of_failure(failed("spawn_failure"), None, SURROUNDINGS))

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.config.model import Config
-from pytest_mcp.python import ambiguity
-from pytest_mcp.python.interpreter import Candidate, visible
+from pytest_mcp.python.interpreter import Candidate, doubts, visible
 from tests.support.projects.disk import configured, make_environment
 
 
@@ -27,7 +26,7 @@ def doubted(config: Config, *places: Path, rejected: tuple[Candidate, ...] = ())
     """What is said when the first candidate that was not rejected is taken."""
     folder = places[0] if places else config.root
     chosen = next(one for one in visible(config, folder) if one.python not in [other.python for other in rejected])
-    return ambiguity.of_choice(chosen, rejected, places, config)
+    return doubts(chosen, rejected, places, config)
 
 
 def test_one_environment_leaves_no_doubt(root: Path) -> None:
@@ -100,9 +99,7 @@ def test_projects_that_were_called_together_could_have_used_their_own(root: Path
         with_pytest(root / name / ".venv")
         (root / name / "test_it.py").touch()
 
-    together = ambiguity.of_choice(
-        visible(configured(root), root)[0], (), [root / "a" / "test_it.py", root / "b"], configured(root)
-    )
+    together = doubts(visible(configured(root), root)[0], (), [root / "a" / "test_it.py", root / "b"], configured(root))
 
     assert together == ["These have their own environments: a, b. Call each alone to use it."]
 
@@ -111,4 +108,4 @@ def test_the_operators_choice_is_never_doubted(root: Path, tmp_path: Path) -> No
     with_pytest(root / ".venv")
     chosen = make_environment(tmp_path / "chosen")
 
-    assert ambiguity.of_choice(Candidate(chosen, "--python"), (), [root], configured(root, python=chosen)) == []
+    assert doubts(Candidate(chosen, "--python"), (), [root], configured(root, python=chosen)) == []

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pytest_mcp.api import targets
 from pytest_mcp.config.model import Config
-from pytest_mcp.python import by_environment
+from pytest_mcp.python.members import by_environment
 from tests.support.projects.disk import configured, environment, lay
 
 MEMBERS = {f"packages/{name}/tests/test_x.py": "" for name in "abc"}
@@ -12,7 +12,7 @@ MEMBERS = {f"packages/{name}/tests/test_x.py": "" for name in "abc"}
 
 def split(config: Config, *names: str) -> list[list[str]]:
     found = [targets.parse_node_id(name, config.root) for name in names]
-    return [[target.node_id for target in part] for part in by_environment.split(found, config)]
+    return [[target.node_id for target in part] for part in by_environment(found, config)]
 
 
 def test_targets_with_one_environment_stay_together_in_their_order(tmp_path: Path) -> None:

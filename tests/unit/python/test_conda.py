@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.python import conda
+from pytest_mcp.python.managers import CONDA
 from tests.support.projects.disk import environment, fix_line, lacking, lay
 
 
@@ -12,7 +12,7 @@ def test_a_list_for_conda_names_packages_of_conda_and_of_pip(tmp_path: Path) -> 
     content = 'name: pytest\nchannels:\n  - conda-forge\ndependencies:\n- "A.b=1"\n- x/y::c 2\n- pip:\n    - D>=3\n'
     lay(tmp_path, {"environment.yml": content})
 
-    assert conda.listed(tmp_path / "environment.yml") == {"conda-forge", "a-b", "c", "pip", "d"}
+    assert CONDA.listed(tmp_path / "environment.yml") == {"conda-forge", "a-b", "c", "pip", "d"}
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.python import hatch
-from pytest_mcp.python.lookup import environments
 from pytest_mcp.python.manager import Answer
+from pytest_mcp.python.managers import kept_environments
 from pytest_mcp.python.manifest import read_manifest
 from scripts.environments import ENVIRONMENTS
 from tests.support.projects.managed import Home, tree
@@ -186,7 +186,7 @@ async def test_what_hatch_has_made_is_found_and_hatch_is_not_started_for_it(
     (home.folder / ".config" / "hatch" / "config.toml").unlink()
     before = tree(home.folder, project)
 
-    found = await environments(read_manifest(project), {**home.environment, "PATH": ""}, project)
+    found = await kept_environments(read_manifest(project), {**home.environment, "PATH": ""}, project)
 
     (python,) = home.folder.glob(".local/share/hatch/env/virtual/the-thing/*/the-thing/bin/python")
     assert found == [Answer("hatch", python, "hatch's environment default")]
@@ -202,7 +202,7 @@ async def test_what_hatch_has_made_is_found_and_hatch_is_not_started_for_it(
 async def test_what_no_file_system_could_hold_is_told(home: Home, project: Path, options: str) -> None:
     (project / "pyproject.toml").write_text(f"[tool.hatch.envs.default]\n{options}\n", encoding="utf-8")
 
-    (answer,) = await environments(read_manifest(project), home.environment, project)
+    (answer,) = await kept_environments(read_manifest(project), home.environment, project)
 
     assert answer.python is None
 
@@ -222,6 +222,6 @@ async def test_a_project_without_an_environment_is_told(home: Home, project: Pat
     written(project, LAYOUTS["usual"])
     (project / "hatch.toml").touch()
 
-    found = await environments(read_manifest(project), home.environment, project)
+    found = await kept_environments(read_manifest(project), home.environment, project)
 
     assert found == [Answer("hatch", None, "hatch's environment", "hatch has made no environment for this project yet")]

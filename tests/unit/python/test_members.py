@@ -4,15 +4,16 @@ from pathlib import Path
 
 import pytest
 
+from pytest_mcp.api.results import Member
 from pytest_mcp.python import members
-from pytest_mcp.python.members import MOST, Member, Members
+from pytest_mcp.python.members import MOST, MemberList
 from tests.support.projects.disk import configured, environment, lay
 
 PACKAGE = "[project]\nname = 'x'\n"
 
 
 def found(root: Path) -> list[str]:
-    result = members.find(configured(root))
+    result = members.find_members(configured(root))
     return [] if result is None else [member.folder for member in result.listed]
 
 
@@ -38,7 +39,7 @@ def test_a_folder_is_part_of_the_nearest_project_below_the_root(tmp_path: Path) 
     environment(tmp_path / "packages/b/.venv")
     lay(tmp_path, {"packages/b/tests/test_b.py": "", "tests/test_x.py": ""})
 
-    homes = [members.home(tmp_path / name, tmp_path) for name in ("packages/a/tests", "packages/b/tests", "tests")]
+    homes = [members.member_of(tmp_path / name, tmp_path) for name in ("packages/a/tests", "packages/b/tests", "tests")]
 
     assert homes == [tmp_path / "packages/a", tmp_path / "packages/b", tmp_path / "tests"]
 
@@ -91,14 +92,14 @@ NO_MONOREPOS: dict[str, dict[str, str]] = {
 def test_other_projects_have_no_members(kind: str, tmp_path: Path) -> None:
     lay(tmp_path, NO_MONOREPOS[kind])
 
-    assert members.find(configured(tmp_path)) is None
+    assert members.find_members(configured(tmp_path)) is None
 
 
 def test_with_the_operators_python_there_is_nothing_to_tell_of_members(tmp_path: Path) -> None:
     prefix = environment(tmp_path / "a/.venv", "pytest")
     environment(tmp_path / "b/.venv", "pytest")
 
-    assert members.find(configured(tmp_path, python=prefix / "bin/python")) is None
+    assert members.find_members(configured(tmp_path, python=prefix / "bin/python")) is None
 
 
 def test_each_is_told_with_its_versions_or_with_what_is_missing(tmp_path: Path) -> None:
@@ -108,13 +109,18 @@ def test_each_is_told_with_its_versions_or_with_what_is_missing(tmp_path: Path) 
     environment(tmp_path / "lacking/.venv", settings="version_info = 3.12.1.final.0\n")
     (environment(tmp_path / "broken/.venv", "pytest") / "bin/python").unlink()
 
-    assert members.find(configured(tmp_path)) == Members(
+    assert members.find_members(configured(tmp_path)) == MemberList(
         (
-            Member("asked", None, None, "not looked at: poetry keeps its environment elsewhere"),
-            Member("bare", None, None, "no environment"),
-            Member("broken", None, None, "broken/.venv/bin/python does not exist"),
-            Member("lacking", "3.12.1", None, "lacking/.venv/bin/python has no pytest"),
-            Member("ready", "3.11.7", "9.2.0", None),
+            Member(
+                folder="asked",
+                python=None,
+                pytest=None,
+                problem="not looked at: poetry keeps its environment elsewhere",
+            ),
+            Member(folder="bare", python=None, pytest=None, problem="no environment"),
+            Member(folder="broken", python=None, pytest=None, problem="broken/.venv/bin/python does not exist"),
+            Member(folder="lacking", python="3.12.1", pytest=None, problem="lacking/.venv/bin/python has no pytest"),
+            Member(folder="ready", python="3.11.7", pytest="9.2.0", problem=None),
         ),
         more=0,
         is_complete=True,
@@ -125,7 +131,7 @@ def test_members_without_an_environment_have_that_of_the_root(tmp_path: Path) ->
     lay(tmp_path, {"a/setup.py": "", "b/setup.py": ""})
     environment(tmp_path / ".venv", "pytest")
 
-    result = members.find(configured(tmp_path))
+    result = members.find_members(configured(tmp_path))
 
     assert result is not None
     assert [member.problem for member in result.listed] == [None, None]
@@ -134,7 +140,7 @@ def test_members_without_an_environment_have_that_of_the_root(tmp_path: Path) ->
 def test_of_many_the_first_are_looked_at(tmp_path: Path) -> None:
     lay(tmp_path, {f"service{number:02}/setup.py": "" for number in range(MOST + 3)})
 
-    result = members.find(configured(tmp_path))
+    result = members.find_members(configured(tmp_path))
 
     assert result is not None
     assert (len(result.listed), result.more) == (MOST, 3)
@@ -143,10 +149,9 @@ def test_of_many_the_first_are_looked_at(tmp_path: Path) -> None:
 def test_a_search_that_takes_too_long_ends_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lay(tmp_path, {f"{name}/setup.py": "" for name in "abc"})
     seconds = iter(range(100))
-    monkeypatch.setattr(members, "LONGEST_SECONDS", 2.5)
     monkeypatch.setattr("pytest_mcp.python.members.time.monotonic", lambda: float(next(seconds)))
 
-    result = members.find(configured(tmp_path))
+    result = members.find_members(configured(tmp_path), longest_seconds=2.5)
 
     assert result is not None
     assert ([member.folder for member in result.listed], result.is_complete) == (["a", "b"], False)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.api.advice import Advice
 from pytest_mcp.config.model import Options, configure
 from pytest_mcp.python import interpreter, nearby
 from tests.support.projects.disk import environment, lay
@@ -53,18 +52,6 @@ def test_an_environment_that_was_tried_or_has_no_pytest_or_no_python_leads_nowhe
     gone.symlink_to(tmp_path / "nowhere")
 
     assert lead(tmp_path, tmp_path, [tried]) is None
-
-
-def test_the_newest_environment_of_a_tool_that_is_meant_for_tests_is_named(tmp_path: Path) -> None:
-    for name in (".tox/py39", ".tox/py311", ".tox/typing-999", ".nox/lint", ".tox/.pkg"):
-        environment(tmp_path / name, "pytest")
-    environment(tmp_path / ".tox/py313")
-
-    assert lead(tmp_path, tmp_path, []) is None
-    python = f"{tmp_path}/.tox/py311/bin/python"
-    named = nearby.of_tools(tmp_path, [])
-    assert named is not None
-    assert named.parts == (Advice("python", f"start pytest-mcp with --python {python}", (python,)),)
 
 
 def test_environments_of_folders_below_are_reached_by_naming_a_path(tmp_path: Path) -> None:

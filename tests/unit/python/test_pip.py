@@ -161,7 +161,7 @@ def test_a_broken_environment_is_kept_under_a_free_name_and_a_new_one_works(tmp_
 def test_a_line_that_names_no_package_does_not_name_pytest(tmp_path: Path, line: str) -> None:
     lay(tmp_path, {"requirements.txt": f"{line}\n"})
 
-    assert "pytest" not in lines.of_file(tmp_path / "requirements.txt")
+    assert "pytest" not in lines.required_packages(tmp_path / "requirements.txt")
 
 
 def test_a_real_environment_shows_its_python_and_its_pip(tmp_path: Path) -> None:

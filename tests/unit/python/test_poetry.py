@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.process.job import Exit
-from pytest_mcp.python.lookup import environments
+from pytest_mcp.python.asked_managers import Poetry
 from pytest_mcp.python.manager import Answer
+from pytest_mcp.python.managers import kept_environments
 from pytest_mcp.python.manifest import read_manifest
-from pytest_mcp.python.poetry import Poetry
 from pytest_mcp.python.query import Unanswered
 from tests.support.projects.disk import fix_line, lay
 from tests.support.projects.managed import BASE_PYTHON, Home, tree
@@ -82,7 +82,7 @@ def chosen_by_poetry(home: Home, project: Path, **variables: str) -> Path:
 async def ask(project: Path, home: Home, **variables: str) -> list[Answer]:
     """What is found, and a proof that finding it has changed nothing."""
     before = tree(home.folder, project)
-    found = await environments(read_manifest(project), {**home.environment, **variables}, project)
+    found = await kept_environments(read_manifest(project), {**home.environment, **variables}, project)
     assert tree(home.folder, project) == before
     return found
 

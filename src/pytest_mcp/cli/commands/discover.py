@@ -22,7 +22,7 @@ from pytest_mcp.cli.members import Parts
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import LEAST_REPLY_BYTES, LEAST_TOKENS
 from pytest_mcp.config.options import LoadConfig
-from pytest_mcp.python import by_environment
+from pytest_mcp.python.members import by_environment
 from pytest_mcp.run.run import Project
 from pytest_mcp.terminal.capabilities import Screen
 from pytest_mcp.terminal.colours import Lines, Painter, lines_of_notices
@@ -65,7 +65,7 @@ class DiscoverCommand(ToolCommand):
 async def _discover(request: DiscoverTargets, project: Project) -> DiscoverResult:
     config = project.config
     targets = [target for _, target in request.targets]
-    parts = by_environment.split(targets, config) if len(targets) > 1 else []
+    parts = by_environment(targets, config) if len(targets) > 1 else []
     if len(parts) > 1:
         return await _discover_each(request, project, parts)
     try:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.python.lookup import nearest, used
+from pytest_mcp.python.managers import nearest_managed, used_managers
 from pytest_mcp.python.manifest import read_manifest
 from tests.support.projects.managed import Home, ask, asked
 
@@ -36,7 +36,7 @@ def project(tmp_path: Path) -> Path:
 def test_a_manager_is_known_by_each_of_its_signs(tmp_path: Path, manager: str, file: str, content: str) -> None:
     (tmp_path / file).write_text(content, encoding="utf-8")
 
-    assert [each.name for each in used(read_manifest(tmp_path))] == [manager]
+    assert [each.name for each in used_managers(read_manifest(tmp_path))] == [manager]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_manager_is_known_by_each_of_its_signs(tmp_path: Path, manager: str, f
 def test_a_pyproject_that_names_no_manager_is_no_sign(tmp_path: Path, content: str) -> None:
     (tmp_path / "pyproject.toml").write_text(content, encoding="utf-8")
 
-    assert used(read_manifest(tmp_path)) == []
+    assert used_managers(read_manifest(tmp_path)) == []
 
 
 def test_the_nearest_folder_with_a_manager_rules_and_nothing_above_the_root_does(tmp_path: Path) -> None:
@@ -56,8 +56,8 @@ def test_the_nearest_folder_with_a_manager_rules_and_nothing_above_the_root_does
     (tmp_path / "Pipfile").touch()
     (root / "services" / "a" / "uv.lock").touch()
 
-    inside = nearest(root / "services" / "a" / "tests", root)
-    beside = nearest(root / "services", root)
+    inside = nearest_managed(root / "services" / "a" / "tests", root)
+    beside = nearest_managed(root / "services", root)
 
     assert (inside.folder, beside.folder) == (root / "services" / "a", root)
 
