@@ -402,7 +402,7 @@ def patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
         for each in value:
             yield from patterns_in(each)
     elif hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
-        yield from patterns_in(tuple(vars(value).values()))
+        yield from patterns_in(tuple(getattr(value, name) for name in value.__dataclass_fields__))
 
 
 def patterns() -> dict[str, re.Pattern[Any]]:
