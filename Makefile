@@ -13,12 +13,18 @@ WORKERS ?= 3
 SHARED := -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test lint types unit all-tests environments conformance interop clients matrix soak fuzz histories load proxy page scale bench tokens suspects polluters
-.PHONY: docs recording picture package clean investigations
+.PHONY: docs recording picture package clean investigations help
 
+# The walk-through on examples/shop: a bug is found and fixed through the real server.
 demo: $(INSTALLED)
 	@$(BIN)/python scripts/demo.py
 
+# Lint, types and the whole test suite.
 test: lint types all-tests
+
+# This list: each target with the comment above it.
+help:
+	@awk '/^# /{text = text substr($$0, 2)} /^[a-z-]+:/{if (text) printf "%-15s%s\n", $$1, text} /^$$/{text = ""}' Makefile
 
 lint: $(INSTALLED)
 	@echo "== lint"
@@ -161,6 +167,7 @@ polluters: $(INSTALLED)
 	@echo "== polluters"
 	@$(BIN)/python -m bench.polluters $(LIBRARIES)
 
+# Writes docs/tools.md, the snapshots of the first answers and the tables in documents.
 docs: $(INSTALLED)
 	@$(BIN)/python scripts/generate_docs.py
 	@$(BIN)/python scripts/generate_tables.py

@@ -36,7 +36,8 @@ Generated from the models in `src/pytest_mcp` by `make docs`.
 Only `node_id` of `investigate_failure` and `about` of `test_history` are required; `null` means the same as leaving a
 parameter out. Unknown parameters are refused. A number in a string (`"60"`), a number without a fraction (`60.0`) and
 one string for a list are taken as meant; every other value of a wrong type is refused.
-Every key of an answer is always present, in this order, unless it says when it is there; a missing value is `null`.
+Every key of an answer is always present, in this order, unless it says when it is there. One without a type is a
+string; `?` stands for "or `null`".
 """
 
 Schema = dict[str, Any]
@@ -162,7 +163,8 @@ def section(tool: Schema, described: dict[str, Schema]) -> str:
         f"## {tool['name']}",
         tool["description"],
         f"Hints: {hints}. Example: {example}",
-        parameter_table(tool, described),
+        "Parameters:",
+        parameters(tool, described),
         "The answer:\n\n" + "\n".join(f"- {key(*each)}" for each in answer["properties"].items()),
         *(shape_line(name, shape) for name, shape in shapes.items()),
     ]
@@ -170,19 +172,18 @@ def section(tool: Schema, described: dict[str, Schema]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def parameter_table(tool: Schema, described: dict[str, Schema]) -> str:
-    rows, same = [], []
+def parameters(tool: Schema, described: dict[str, Schema]) -> str:
+    lines, same = [], []
     for name, entry in tool["inputSchema"]["properties"].items():
         if described.get(f"parameter {name}") == entry:
             same.append(code(name))
             continue
         described[f"parameter {name}"] = entry
         default = f"default {code(json.dumps(entry['default']))}" if "default" in entry else ""
-        option = pytest_option(name, entry, TOOLS_BY_NAME[tool["name"]].request)
-        meaning = f"{entry['description']} ({option})" if option else entry["description"]
-        rows.append([code(name), "; ".join(filter(None, [type_of(entry), limits(entry), default])), meaning])
-    above = f"\n\nAs above: {', '.join(same)}." if same else ""
-    return table(["parameter", "type", "meaning"], rows) + above
+        option = code_of_option(name, entry, TOOLS_BY_NAME[tool["name"]].request)
+        kind = "; ".join(filter(None, [type_of(entry), limits(entry), default, option]))
+        lines.append(f"- {code(name)} ({kind}): {entry['description']}")
+    return "\n".join([*lines, *([f"- As above: {', '.join(same)}"] if same else [])])
 
 
 def shape_line(name: str, shape: Schema) -> str:
@@ -191,8 +192,9 @@ def shape_line(name: str, shape: Schema) -> str:
 
 
 def key(name: str, entry: Schema) -> str:
-    description = entry.get("description")
-    return f"{code(name)} ({type_of(entry)})" + (f": {description}" if description else "")
+    kind = type_of(entry).replace(" or null", "?")
+    typed = code(name) if kind == "string" else f"{code(name)} ({kind})"
+    return f"{typed}: {entry['description']}" if "description" in entry else typed
 
 
 def type_of(schema: Schema) -> str:
@@ -226,7 +228,7 @@ def between(schema: Schema, lowest: str, highest: str, unit: str) -> str:
     return f"at most {high:,}{unit}" if low is None else f"{low:,} to {high:,}{unit}"
 
 
-def pytest_option(name: str, schema: Schema, request: type[Arguments]) -> str:
+def code_of_option(name: str, schema: Schema, request: type[Arguments]) -> str:
     """The pytest option of a field: for each value of a boolean, or with the name in the place of a value."""
     flag = next((mark for mark in request.model_fields[name].metadata if isinstance(mark, Flag)), None)
     if flag is None:
@@ -239,11 +241,6 @@ def pytest_option(name: str, schema: Schema, request: type[Arguments]) -> str:
 
 def code(text: str) -> str:
     return f"`{text}`"
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ CONSTRUCTED = {"one-passing": "1 passing test", "missing-id": "a node id that do
 
 PARALLEL = {"workers": "with two workers", "shards": "in two shards at once, with their merge"}
 # Shards of each size of suite that the estimate is made for.
-ESTIMATED = {100_000: (1, 10, 100), 1_000_000: (10, 100, 1_000)}
+ESTIMATED = {100_000: (1, 10), 1_000_000: (10, 100)}
 # The size of suite that the costs of one test are taken from, and how long tests take themselves, in seconds.
 MEASURED_SIZE = 100_000
 OWN_SECONDS = (0.0, 0.05)

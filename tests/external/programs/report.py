@@ -41,8 +41,8 @@ def sizes(_: Program, entry: Entry) -> str:
     lists = [entry.calls[f"{count} tests"] for count in SIZES]
     whole = max((seen.said for seen in lists if seen.shown >= seen.said), default=0)
     cut = [seen for seen in lists if seen.shown < seen.said]
-    beyond = f"; of {cut[0].said:,} it shows {cut[0].shown:,}" if cut else ""
-    return f"{whole:,} characters are shown whole{beyond}"
+    beyond = f"; {cut[0].shown:,} of {cut[0].said:,}" if cut else ""
+    return f"{whole:,}{beyond}"
 
 
 def hidden(_: Program, entry: Entry) -> str:
@@ -66,13 +66,12 @@ def yes(is_so: bool) -> str:
 
 
 FACTS: tuple[Fact, ...] = (
-    ("version", lambda program, entry: f"`{program.package}` {entry.version}"),
-    ("seen on", lambda _, entry: entry.date),
+    ("version, seen on", lambda _, entry: f"{entry.version}, {entry.date}"),
     ("protocol it asks for", opening),
     ("shows of a result", result),
     ("shows of a JSON-RPC error", lambda _, entry: errors(entry.calls)),
     ("with `--errors result`", lambda _, entry: errors(entry.calls_with_results)),
-    ("large answers", sizes),
+    ("characters shown: whole; of a larger answer", sizes),
     ("waits for an answer, without progress", lambda _, entry: patience(entry.silent)),
     ("waits for an answer, with progress", lambda _, entry: patience(entry.talking)),
     ("its setting for that", lambda program, _: f"`{program.setting}`"),
