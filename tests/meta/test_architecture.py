@@ -37,7 +37,7 @@ PROCESS_CALLS = {
 # Whole packages, and modules of others.
 PURE = ["report", "api.expressions", "api.requests", "api.results", "api.errors", "run.command", "api.parameters"]
 PURE += ["process.supervisor_protocol", "run.decode", "run.events", "run.exceptions", "run.ledger", "run.run"]
-PURE += ["page.content", "page.document", "page.failures", "investigation.page", "page.sections"]
+PURE += ["page.document", "investigation.page", "page.sections"]
 PURE += ["text", "server.incoming", "terminal.colours", "cli.exit_codes", "cli.render_run"]
 PURE += ["history.answer", "investigation.result"]
 PURE += ["cli.render_doctor", "history.terminal", "investigation.terminal"]

@@ -28,7 +28,7 @@ from pytest_mcp.text import in_line
 
 if TYPE_CHECKING:
     from pytest_mcp.investigation.answer import Findings
-    from pytest_mcp.page.content import Content, Origin
+    from pytest_mcp.page.content import Content, PageOrigin
 
 _PLAIN = Painter(has_colours=False)
 # Of the report for viewers that run no scripts.
@@ -77,11 +77,11 @@ def wanted(options: argparse.Namespace) -> PageFile | None:
     return PageFile(path, options.open)
 
 
-def origin(command: str, given: Arguments, settings: Sequence[str], root: Path) -> "Origin":
+def origin(command: str, given: Arguments, settings: Sequence[str], root: Path) -> "PageOrigin":
     """`given` are the arguments of the command, `settings` the operator's flags that were typed."""
-    from pytest_mcp.page.content import Origin  # noqa: PLC0415 - here and below: other calls do not need it
+    from pytest_mcp.page.content import PageOrigin  # noqa: PLC0415 - here and below: other calls do not need it
 
-    return Origin(
+    return PageOrigin(
         project=root.name,
         command=tool_flags.command(command, given, settings),
         again=tool_flags.command("run", {}, settings),
@@ -89,27 +89,27 @@ def origin(command: str, given: Arguments, settings: Sequence[str], root: Path) 
     )
 
 
-def report_page(report: Report, origin: "Origin", created: str) -> str:
+def report_page(report: Report, origin: "PageOrigin", created: str) -> str:
     from pytest_mcp.page.content import Content  # noqa: PLC0415
 
     return _page(Content(report), origin, created)
 
 
-def run_page(report: Report, origin: "Origin", config: Config, created: str) -> str:
+def run_page(report: Report, origin: "PageOrigin", config: Config, created: str) -> str:
     """The whole run and, with `--history`, what is recorded of its tests."""
-    from pytest_mcp.page import missed_lines, sections  # noqa: PLC0415
-    from pytest_mcp.page.content import Content  # noqa: PLC0415
+    from pytest_mcp.page.content import Content, read_missed_lines  # noqa: PLC0415
+    from pytest_mcp.page.sections import recorded_ids  # noqa: PLC0415
 
-    content = Content(report, missed_lines.read(config.root, report.coverage))
+    content = Content(report, read_missed_lines(config.root, report.coverage))
     if config.history is not None:
         from pytest_mcp.history.remarks import last_results  # noqa: PLC0415
 
-        past = last_results(config.history, config.root, sections.recorded_ids(content))
+        past = last_results(config.history, config.root, recorded_ids(content))
         content = replace(content, past=past)
     return _page(content, origin, created)
 
 
-def investigation_page(known: "Findings | CallError", origin: "Origin", created: str) -> str:
+def investigation_page(known: "Findings | CallError", origin: "PageOrigin", created: str) -> str:
     if isinstance(known, CallError):
         return report_page(of_no_run(known), origin, created)
     from pytest_mcp.investigation import answer, page, terminal  # noqa: PLC0415
@@ -125,14 +125,14 @@ def investigation_page(known: "Findings | CallError", origin: "Origin", created:
     return frame.file(page.of(found, origin, created=created, most=frame.room(plain)), plain)
 
 
-def _page(content: "Content", origin: "Origin", created: str) -> str:
+def _page(content: "Content", origin: "PageOrigin", created: str) -> str:
     from pytest_mcp.page import document, frame  # noqa: PLC0415
 
     plain = "\n".join(_printed(content.report, origin))
-    return frame.file(document.of_run(content, origin, created=created, most=frame.room(plain)), plain)
+    return frame.file(document.run_document(content, origin, created=created, most=frame.room(plain)), plain)
 
 
-def _printed(report: Report, origin: "Origin") -> list[str]:
+def _printed(report: Report, origin: "PageOrigin") -> list[str]:
     """The report as a terminal shows it."""
     problem = [] if report.problem is None else render_run.error_lines(report.problem, _PLAIN)
     if problem and not report.has_begun:
@@ -142,7 +142,7 @@ def _printed(report: Report, origin: "Origin") -> list[str]:
     return [*problem, *render_run.report_lines(report, answer, _PLAIN, again=_again(answer.rerun, origin))]
 
 
-def _again(rerun: Arguments | None, origin: "Origin") -> str | None:
+def _again(rerun: Arguments | None, origin: "PageOrigin") -> str | None:
     return None if rerun is None else f"{origin.again} {shlex.join(tool_flags.as_typed(rerun))}"
 
 

@@ -13,9 +13,9 @@ from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.results import Verdict
 from pytest_mcp.investigation.result import KINDS_IN_WORDS, InvestigateResult, Kind, Polluter, Suspect
 from pytest_mcp.page import document, sections
-from pytest_mcp.page.content import Content, Origin, Result
+from pytest_mcp.page.content import Content, PageOrigin, Result
 from pytest_mcp.page.document import Document
-from pytest_mcp.page.sections import LONGEST_TEXT, Banner, Block, Section, sentence, short
+from pytest_mcp.page.sections import LONGEST_TEXT, Banner, Block, PageSection, sentence, short
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.report import Report
 from pytest_mcp.report.verdict import Evidence
@@ -41,18 +41,18 @@ class Investigated:
     environment: RunEnvironment | None = None
 
 
-def of(found: Investigated, origin: Origin, *, created: str, most: int) -> Document:
+def of(found: Investigated, origin: PageOrigin, *, created: str, most: int) -> Document:
     report = _report(found)
     made = [
         sections.notices(report.notices, most),
-        Section("tried", "What was tried", _tried(found, most)),
+        PageSection("tried", "What was tried", _tried(found, most)),
         *_polluter(found.result.polluter, origin),
-        Section("rerun", "Run the failure again", _again(found.result, origin)),
-        Section("suspects", "Suspects", _suspects(found.result.suspects)),
+        PageSection("rerun", "Run the failure again", _again(found.result, origin)),
+        PageSection("suspects", "Suspects", _suspects(found.result.suspects)),
         sections.failures(report),
     ]
     shown = [section for section in made if section.blocks]
-    return document.whole(Content(report), origin, _banner(found, created), shown, most=most)
+    return document.page_document(Content(report), origin, _banner(found, created), shown, most=most)
 
 
 def _report(found: Investigated) -> Report:
@@ -78,20 +78,20 @@ def _tried(found: Investigated, most: int) -> list[Block]:
     return [*sections.strips(_RUNS, rows, most), *(evidence if found.result.evidence else [])]
 
 
-def _polluter(polluter: Polluter | None, origin: Origin) -> list[Section]:
+def _polluter(polluter: Polluter | None, origin: PageOrigin) -> list[PageSection]:
     if polluter is None:
         return []
     title = f"{_EFFECTS[polluter.effect]} {'this test' if len(polluter.node_ids) == 1 else 'these tests'}"
     names: Block = ("list", [short(name) for name in polluter.node_ids])
-    return [Section("polluter", title, [names, *_copyable(polluter.rerun, origin)])]
+    return [PageSection("polluter", title, [names, *_copyable(polluter.rerun, origin)])]
 
 
-def _again(result: InvestigateResult, origin: Origin) -> list[Block]:
+def _again(result: InvestigateResult, origin: PageOrigin) -> list[Block]:
     is_told = result.polluter is not None and result.polluter.rerun == result.rerun
     return [] if result.rerun is None or is_told else _copyable(result.rerun, origin)
 
 
-def _copyable(rerun: dict[str, Any], origin: Origin) -> list[Block]:
+def _copyable(rerun: dict[str, Any], origin: PageOrigin) -> list[Block]:
     """As a command and as arguments of the tool. What would be cut is not there: it could not be used."""
     texts = {
         "Command": f"{origin.again} {shlex.join(rerun['node_ids'])}",

@@ -1,17 +1,31 @@
-"""What a page is made of: the report of a call, and what only a page shows beside it. Pure."""
+"""What a page is made of: the report of a call, and what only a page shows beside it.
 
-from collections.abc import Mapping, Sequence
+The text of lines that did not run is read from the project's files as they are now. Names of files come from the child,
+so only regular files inside the root are read. Whatever cannot be read is left out.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
+from pytest_mcp.report.coverage import Measured
 from pytest_mcp.report.report import RanTest, Report
+
+MOST_FILES = 200
+LARGEST_FILE = 1_000_000
+# Of one file.
+MOST_LINES = 200
+LONGEST_LINE = 200
 
 # One run of a test: its letter as in the history, and its seconds if they are known.
 Result = tuple[str, float | None]
+# Numbers and texts.
+SourceLines = Sequence[tuple[int, str]]
 
 
-class Origin(NamedTuple):
+class PageOrigin(NamedTuple):
     """Where a page comes from."""
 
     project: str
@@ -25,7 +39,7 @@ class Origin(NamedTuple):
 class Content:
     report: Report
     # By file: the text of lines that did not run.
-    missed_lines: Mapping[str, Sequence[tuple[int, str]]] = field(default_factory=dict)
+    missed_lines: Mapping[str, SourceLines] = field(default_factory=dict)
     # With a history: what is recorded of some of the tests, the oldest first, without this run.
     past: Mapping[str, Sequence[Result]] | None = None
 
@@ -33,3 +47,27 @@ class Content:
     def tests(self) -> list[RanTest]:
         """In the order in which they ran; a module that skips itself counts as one."""
         return [*self.report.tests, *self.report.skipped_modules]
+
+
+def read_missed_lines(root: Path, measured: Measured | None) -> dict[str, SourceLines]:
+    """By file, of those with the most of them."""
+    files = sorted(measured.files, key=lambda file: -file.missed)[:MOST_FILES] if measured is not None else []
+    return {file.file: _lines(root.resolve(), file.file, file.ranges.split(",")) for file in files if file.ranges}
+
+
+def _lines(root: Path, name: str, ranges: Sequence[str]) -> SourceLines:
+    try:
+        path = (root / name).resolve()
+        if not path.is_relative_to(root) or not path.is_file() or path.stat().st_size > LARGEST_FILE:
+            return []
+        source = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except (OSError, ValueError):
+        return []
+    numbers = [number for number in _numbers(ranges, len(source)) if source[number - 1].strip()]
+    return [(number, source[number - 1].rstrip()[:LONGEST_LINE]) for number in numbers[:MOST_LINES]]
+
+
+def _numbers(ranges: Sequence[str], last: int) -> Iterator[int]:
+    for each in ranges:
+        first, _, end = each.partition("-")
+        yield from range(max(1, int(first)), min(int(end or first), last) + 1)

@@ -1,7 +1,8 @@
-"""The page as one JSON value, within a limit in bytes: the same for a file and for a client.
+"""The page as one JSON value, within a limit in bytes: the same for a file and for a client. `page.js` draws it.
 
-Pure. `page.js` draws it. When it would be too large, first the tracebacks of failures that share a cause with one that
-is shown are left out, then those of examples, and of the tests those that passed. What is left out is said.
+When it would be too large, first the tracebacks of failures that share a cause with one that is shown are left out,
+then those of examples, and of the tests those that passed. What is left out is said. Long texts are cut in their
+middle, with a note of how much is left out.
 """
 
 from collections.abc import Iterable
@@ -9,13 +10,14 @@ from itertools import groupby
 from typing import Any, TypedDict
 
 from pytest_mcp.api.results import Outcome
-from pytest_mcp.page import failures, sections
-from pytest_mcp.page.content import Content, Origin
-from pytest_mcp.page.failures import Json
-from pytest_mcp.page.sections import LETTERS, LONGEST_TEXT, Banner, Room, Section, escaped, short
-from pytest_mcp.report import grouping, rerun, serialize
+from pytest_mcp.page import sections
+from pytest_mcp.page.content import Content, PageOrigin
+from pytest_mcp.page.sections import LETTERS, LONGEST_TEXT, Banner, PageSection, Room, escaped, short
+from pytest_mcp.report import grouping, places, rerun, serialize
+from pytest_mcp.report.failures import Failure, Part, Section
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.report import RanTest, Report
+from pytest_mcp.run.exceptions import Frame, Raised
 from pytest_mcp.text import cut_middle
 
 # Shares of what the sections leave: for the list of tests and for the causes. The rest is for tracebacks.
@@ -28,8 +30,16 @@ LAST_SENTENCES = 2_000
 LONGEST_REASON = 200
 # Of one cause; the others are in the list of tests.
 MOST_IDS = 1_000
+# Of an exception's text and of each captured stream, in characters; of a value in a frame.
+LONGEST_OUTPUT = 20_000
+LONGEST_VALUE = 500
+# Of the frames of an exception, the first and the last are shown: recursions have a thousand.
+FIRST_FRAMES = 15
+LAST_FRAMES = 25
 _LIMIT = "so that the page stays below its size limit"
 _MOST_IMPORTANT_FIRST: tuple[Outcome, ...] = ("failed", "error", "skipped", "passed")
+
+Json = dict[str, Any]
 
 
 class Document(TypedDict):
@@ -39,7 +49,7 @@ class Document(TypedDict):
     more: str
     when: str
     project: str
-    sections: list[Section]
+    sections: list[PageSection]
     facts: list[tuple[str, str]]
     # The command to which node ids are added, and the arguments that run the failures again.
     again: str
@@ -51,13 +61,15 @@ class Document(TypedDict):
     files: list[list[Any]]
 
 
-def of_run(content: Content, origin: Origin, *, created: str, most: int) -> Document:
+def run_document(content: Content, origin: PageOrigin, *, created: str, most: int) -> Document:
     """Larger than `most` bytes only if nothing fits."""
     banner = sections.banner(content.report, created)
-    return whole(content, origin, banner, sections.of_run(content, most), most=most)
+    return page_document(content, origin, banner, sections.run_sections(content, most), most=most)
 
 
-def whole(content: Content, origin: Origin, banner: Banner, shown: list[Section], *, most: int) -> Document:
+def page_document(
+    content: Content, origin: PageOrigin, banner: Banner, shown: list[PageSection], *, most: int
+) -> Document:
     """With these sections, and as many tests and failures as there is room for."""
     report = content.report
     frame: Document = serialize.safe(
@@ -77,12 +89,11 @@ def whole(content: Content, origin: Origin, banner: Banner, shown: list[Section]
     room = Room(most - size(frame) - LAST_SENTENCES)
     rows = _kept_rows(content, room.left * TESTS_SHARE)
     causes = _kept_causes(report, room.left * CAUSES_SHARE)
-    files = _by_file(rows)
+    files = [[file, [row for _, row in same]] for file, same in groupby(rows, key=lambda pair: pair[0])]
     room.takes([files, causes])
     details = _kept_details(report, room)
-    left_out = [*_missing_tests(content, len(rows)), *_missing_failures(report, len(causes), len(details))]
-    if left_out:
-        frame["sections"].insert(1, Section("left-out", "Left out of this page", [("list", left_out)]))
+    if left_out := _left_out(content, tests=len(rows), causes=len(causes), details=len(details)):
+        frame["sections"].insert(1, PageSection("left-out", "Left out of this page", [("list", left_out)]))
     data = serialize.safe({"causes": causes, "failures": details, "files": files})
     return frame | data  # type: ignore[no-any-return]  # the keys are those of the type
 
@@ -111,11 +122,6 @@ def _row(test: RanTest, why: str) -> list[Any]:
     return [*row, reason] if reason else row
 
 
-def _by_file(rows: Iterable[tuple[str, list[Any]]]) -> list[list[Any]]:
-    """Rows under the name of their file, which they share."""
-    return [[file, [row for _, row in same]] for file, same in groupby(rows, key=lambda pair: pair[0])]
-
-
 def _kept_causes(report: Report, most: float) -> list[Json]:
     room, pattern = Room(most), (report.rerun or {}).get("pattern")
     return [cause for group in report.groups if room.takes(cause := _cause(group, pattern))]
@@ -137,18 +143,64 @@ def _kept_details(report: Report, room: Room) -> dict[str, Json]:
     """By node id; the examples before the others."""
     known = [group.example for group in report.groups]
     known += [failure for group in report.groups for failure in group.others]
-    details = ((failure.node_id, failures.of_failure(failure, report.captures)) for failure in known)
+    details = ((failure.node_id, _detail(failure, report.captures)) for failure in known)
     return {node_id: detail for node_id, detail in details if room.takes([node_id, detail])}
 
 
-def _missing_tests(content: Content, kept: int) -> list[str]:
-    number = len(content.tests)
-    return [f"The list has {kept} of {number} tests, {_LIMIT}."] if kept < number else []
-
-
-def _missing_failures(report: Report, causes: int, details: int) -> list[str]:
+def _left_out(content: Content, *, tests: int, causes: int, details: int) -> list[str]:
+    """Sentences, for so many that are on the page."""
+    every, report = len(content.tests), content.report
     tracebacks, others = len(report.failures) - details, len(report.groups) - causes
-    return [
-        *([f"The tracebacks of {tracebacks} failures are left out, {_LIMIT}."] if tracebacks else []),
-        *([f"{others} causes are left out, {_LIMIT}; their tests are in the list."] if others else []),
-    ]
+    sentences = {
+        f"The list has {tests} of {every} tests, {_LIMIT}.": every - tests,
+        f"The tracebacks of {tracebacks} failures are left out, {_LIMIT}.": tracebacks,
+        f"{others} causes are left out, {_LIMIT}; their tests are in the list.": others,
+    }
+    return [sentence for sentence, number in sentences.items() if number]
+
+
+def _detail(failure: Failure, captures: bool) -> Json:
+    parts = [_part(part, captures) for part in failure.parts]
+    return _known(parts=parts, out=_outputs(failure.sections if captures else ()))
+
+
+def _known(**values: Any) -> Json:
+    """Without what is empty: the script takes what is missing for that."""
+    return {name: value for name, value in values.items() if value}
+
+
+def _part(part: Part, captures: bool) -> Json:
+    out = _outputs(part.sections if captures else ())
+    if part.chain:
+        return _known(title=part.title, out=out, chain=[_raised(raised) for raised in part.chain])
+    return _known(title=part.title, out=out, text=cut_middle(part.text.strip("\n") or part.message, LONGEST_OUTPUT))
+
+
+def _raised(raised: Raised) -> Json:
+    frames = raised.frames
+    left_out = max(0, len(frames) - FIRST_FRAMES - LAST_FRAMES)
+    kept = [*frames[:FIRST_FRAMES], *frames[-LAST_FRAMES:]] if left_out else [*frames]
+    return _known(
+        link=raised.link,
+        note=raised.note,
+        text=cut_middle("\n".join(raised.text), LONGEST_OUTPUT),
+        frames=[_frame(frame) for frame in kept],
+        # How many frames are missing, and behind how many.
+        left_out=left_out,
+        first=left_out and FIRST_FRAMES,
+    )
+
+
+def _frame(frame: Frame) -> Json:
+    values = [[name, cut_middle(value, LONGEST_VALUE, separator=" ")] for name, value in frame.arguments]
+    return {"path": places.short(frame.path), "line": frame.line} | _known(
+        function=frame.function,
+        statement=frame.statement,
+        values=[[name, value] for name, value in values if name not in ("self", "cls")],
+        variables=cut_middle("\n".join(frame.variables), LONGEST_OUTPUT),
+        library=places.package(frame.path) if places.is_foreign(frame.path) else None,
+    )
+
+
+def _outputs(sections: Iterable[Section]) -> list[list[str]]:
+    return [[title, cut_middle(content, LONGEST_OUTPUT)] for title, content in sections]

@@ -1,12 +1,12 @@
 """What stands on the page of a run, and in which order: sections of blocks, which `page.js` draws.
 
-Pure. Each section may have its share of the page, in bytes; what does not fit is counted. The failures and the list of
+Each section may have its share of the page, in bytes; what does not fit is counted. The failures and the list of
 all tests, which take what is left, are in `document`.
 """
 
 import json
 import shlex
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from statistics import median
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from pytest_mcp import __version__
 from pytest_mcp.api.results import CollectionError, Coverage, CoverageFile, Outcome, Summary, Verdict
-from pytest_mcp.page.content import Content, Origin, Result
+from pytest_mcp.page.content import Content, PageOrigin, Result, SourceLines
 from pytest_mcp.report import collection_errors, coverage, serialize
 from pytest_mcp.report.report import RanTest, Report
 from pytest_mcp.text import cut_middle, few, label, span
@@ -57,7 +57,7 @@ _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 Block = tuple[str, Any]
 
 
-class Section(NamedTuple):
+class PageSection(NamedTuple):
     id: str
     title: str
     blocks: list[Block]
@@ -112,31 +112,31 @@ def banner(report: Report, created: str) -> Banner:
     return Banner(report.verdict, word, " ".join(filter(None, [sentence(said), part])), rest, when)
 
 
-def of_run(content: Content, most: int) -> list[Section]:
+def run_sections(content: Content, most: int) -> list[PageSection]:
     """In their order, in a part of `most` bytes."""
     report = content.report
     made = [
-        Section("counts", "Counts", [("counts", _counts(report))]),
+        PageSection("counts", "Counts", [("counts", _counts(report))]),
         notices([*report.share, *report.notices, *_unfinished(report)], most),
         failures(report),
         _collection_errors(report.collection_errors, most),
         notices(report.past, most, "later", "More notices"),
         _times(content),
-        Section("tests", "All tests", [("tests", None)] if content.tests else []),
+        PageSection("tests", "All tests", [("tests", None)] if content.tests else []),
         _coverage(content, most),
         _past(content, most),
     ]
     return [section for section in made if section.blocks]
 
 
-def notices(sentences: Sequence[str], most: int, name: str = "notices", title: str = "Notices") -> Section:
-    return Section(name, title, _fitting("list", map(sentence, sentences), most * NOTICES_SHARE, "notices"))
+def notices(sentences: Sequence[str], most: int, name: str = "notices", title: str = "Notices") -> PageSection:
+    return PageSection(name, title, _fitting("list", map(sentence, sentences), most * NOTICES_SHARE, "notices"))
 
 
-def failures(report: Report) -> Section:
+def failures(report: Report) -> PageSection:
     number = len(report.groups)
     title = "1 cause of failure" if number == 1 else f"{number:,} causes of failure"
-    return Section("failures", title, [("causes", None)] if number else [])
+    return PageSection("failures", title, [("causes", None)] if number else [])
 
 
 def strips(meaning: str, rows: Mapping[str, tuple[str, Sequence[Result]]], most: float) -> list[Block]:
@@ -149,7 +149,7 @@ def strips(meaning: str, rows: Mapping[str, tuple[str, Sequence[Result]]], most:
     return [("legend", meaning.format(legend)), *_fitting("strips", drawn, most, "tests")]
 
 
-def facts(report: Report, origin: Origin) -> list[tuple[str, str]]:
+def facts(report: Report, origin: PageOrigin) -> list[tuple[str, str]]:
     known = report.environment
     told = {
         "Python": " · ".join(filter(None, [known.python, known.interpreter])) if known else None,
@@ -164,8 +164,8 @@ def facts(report: Report, origin: Origin) -> list[tuple[str, str]]:
 
 def recorded_ids(content: Content) -> list[str]:
     """The tests of which recorded runs are shown: one failing test of each cause, other failing ones, the slowest."""
-    slowest = [test.node_id for test in _slowest(content.tests)]
-    return list(dict.fromkeys([*_failing(content)[:MOST_FAILING], *slowest]))
+    slowest = _slowest({test.node_id: test.duration for test in content.tests})
+    return list(dict.fromkeys([*_failing(content)[:MOST_FAILING], *(name for name, _ in slowest)]))
 
 
 def _fitting(kind: str, rows: Iterable[Any], most: float, things: str) -> list[Block]:
@@ -199,7 +199,7 @@ def _counts(report: Report) -> list[tuple[str, str, int]]:
     ]
 
 
-def _collection_errors(errors: Sequence[CollectionError], most: int) -> Section:
+def _collection_errors(errors: Sequence[CollectionError], most: int) -> PageSection:
     told = map(collection_errors.without_machinery, errors)
     rows = [
         (
@@ -211,30 +211,28 @@ def _collection_errors(errors: Sequence[CollectionError], most: int) -> Section:
         for error in told
     ]
     title = "Files that could not be collected"
-    return Section("uncollected", title, _fitting("errors", rows, most * ERRORS_SHARE, "such files"))
+    return PageSection("uncollected", title, _fitting("errors", rows, most * ERRORS_SHARE, "such files"))
 
 
-def _times(content: Content) -> Section:
-    files: Counter[str] = Counter()
+def _times(content: Content) -> PageSection:
+    files: dict[str, float] = defaultdict(float)
     for test in content.tests:
-        files[test.node_id.partition("::")[0]] += test.duration  # type: ignore[assignment]  # a sum of floats
-    charts = [
-        ("Slowest tests", _bars([(test.node_id, test.duration) for test in _slowest(content.tests)])),
-        ("Slowest files", _bars(files.most_common(MOST_BARS))),
-    ]
+        files[test.node_id.partition("::")[0]] += test.duration
+    slowest = {test.node_id: test.duration for test in content.tests}
+    charts = [("Slowest tests", _bars(slowest)), ("Slowest files", _bars(files))]
     drawn = [chart for chart in charts if len(chart[1]) > 1]
-    return Section("times", "Where the time went", [("charts", drawn)] if drawn else [])
+    return PageSection("times", "Where the time went", [("charts", drawn)] if drawn else [])
 
 
-def _slowest(tests: Sequence[RanTest]) -> list[RanTest]:
-    slowest = sorted(tests, key=lambda test: -test.duration)[:MOST_BARS]
-    return [test for test in slowest if test.duration >= LEAST_SECONDS]
+def _slowest(seconds: Mapping[str, float]) -> list[tuple[str, float]]:
+    slowest = sorted(seconds.items(), key=lambda each: -each[1])[:MOST_BARS]
+    return [(name, spent) for name, spent in slowest if spent >= LEAST_SECONDS]
 
 
-def _bars(seconds: Sequence[tuple[str, float]]) -> list[tuple[str, str, float]]:
+def _bars(seconds: Mapping[str, float]) -> list[tuple[str, str, float]]:
     """Name, label and share of the longest in percent."""
-    told = [(name, spent) for name, spent in seconds if spent >= LEAST_SECONDS]
-    return [(short(name), f"{spent:.3f} s", round(100 * spent / told[0][1], 1)) for name, spent in told]
+    slowest = _slowest(seconds)
+    return [(short(name), f"{spent:.3f} s", round(100 * spent / slowest[0][1], 1)) for name, spent in slowest]
 
 
 def _unfinished(report: Report) -> list[str]:
@@ -245,16 +243,16 @@ def _unfinished(report: Report) -> list[str]:
     return [*([running] if report.running else []), *([not_run] if report.not_run else [])]
 
 
-def _coverage(content: Content, most: int) -> Section:
+def _coverage(content: Content, most: int) -> PageSection:
     measured = content.report.coverage
     if measured is None:
-        return Section("coverage", "Coverage", [])
+        return PageSection("coverage", "Coverage", [])
     told = coverage.shown(measured, len(measured.files), in_full=True)
     counts = {file.file: file.lines for file in measured.files}
     rows = (_covered(file, counts.get(file.file), content.missed_lines.get(file.file, ())) for file in told.files)
     said: list[Block] = [("text", text) for text in _coverage_sentences(told)]
     fitting = _fitting("coverage", rows, most * COVERAGE_SHARE, "files with lines that did not run")
-    return Section("coverage", "Coverage", [*said, *fitting])
+    return PageSection("coverage", "Coverage", [*said, *fitting])
 
 
 def _coverage_sentences(told: Coverage) -> Iterator[str]:
@@ -266,9 +264,7 @@ def _coverage_sentences(told: Coverage) -> Iterator[str]:
         yield sentence(f"Not measured: {', '.join(told.not_measured)}.")
 
 
-def _covered(
-    file: CoverageFile, lines: int | None, source: Sequence[tuple[int, str]]
-) -> tuple[str, str, str, str, Sequence[tuple[int, str]]]:
+def _covered(file: CoverageFile, lines: int | None, source: SourceLines) -> tuple[str, str, str, str, SourceLines]:
     """Name, share, which lines did not run, which branches were not taken, and the text of the lines."""
     percent = f"{100 * (lines - file.count) // lines} %, " if lines else ""
     missed = f"{file.count:,} line{'' if file.count == 1 else 's'} did not run"
@@ -276,28 +272,26 @@ def _covered(
     return short(file.file), percent + missed, sentence(", ".join(file.missed)), branches, source
 
 
-def _past(content: Content, most: int) -> Section:
+def _past(content: Content, most: int) -> PageSection:
+    if content.past is None:
+        return PageSection("past", "Recorded runs", [])
     now = {test.node_id: test for test in content.tests}
-    recorded = content.past or {}
-    rows = {
-        name: (_words(recorded.get(name, ()), now.get(name)), _with_this_run(recorded.get(name, ()), now.get(name)))
-        for name in recorded_ids(content)
-    }
+    rows: dict[str, tuple[str, list[Result]]] = {}
+    for name in recorded_ids(content):
+        earlier, test = content.past.get(name, ()), now.get(name)
+        this = [] if test is None else [(LETTERS[test.outcome], round(test.duration, 3))]
+        rows[name] = _words(earlier, test), [*earlier, *this]
     meaning = "One letter for each run, the oldest first and this one last: {}."
     meaning += " The bar above a letter is how long the test took."
-    blocks = strips(meaning, rows, most * PAST_SHARE) if content.past is not None else []
-    if blocks and (more := len(_failing(content)) - MOST_FAILING) > 0:
+    blocks = strips(meaning, rows, most * PAST_SHARE)
+    if (more := len(_failing(content)) - MOST_FAILING) > 0:
         blocks.append(("text", f"{more:,} more failing tests are left out here."))
-    return Section("past", "Recorded runs", blocks)
+    return PageSection("past", "Recorded runs", blocks)
 
 
 def _failing(content: Content) -> list[str]:
     examples = [group.example.node_id for group in content.report.groups]
     return list(dict.fromkeys([*examples, *(failure.node_id for failure in content.report.failures)]))
-
-
-def _with_this_run(earlier: Sequence[Result], now: RanTest | None) -> list[Result]:
-    return [*earlier, *([] if now is None else [(LETTERS[now.outcome], round(now.duration, 3))])]
 
 
 def _words(earlier: Sequence[Result], now: RanTest | None) -> str:

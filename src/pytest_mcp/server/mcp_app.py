@@ -50,14 +50,14 @@ class View:
     def of_report(self, report: Report, result: Shape) -> Json:
         """For the _meta of this result; empty if the limit of answers leaves no room for it."""
         # Other clients do not need them.
-        from pytest_mcp.page import document, missed_lines  # noqa: PLC0415
-        from pytest_mcp.page.content import Content, Origin  # noqa: PLC0415
+        from pytest_mcp.page import document  # noqa: PLC0415
+        from pytest_mcp.page.content import Content, PageOrigin, read_missed_lines  # noqa: PLC0415
 
         root, most = self.config.root, self._room(result)
-        shown = Content(report, missed_lines.read(root, report.coverage))
-        origin = Origin(root.name, command="", again="pytest-mcp run", commit=git_files.head_commit(root))
+        shown = Content(report, read_missed_lines(root, report.coverage))
+        origin = PageOrigin(root.name, command="", again="pytest-mcp run", commit=git_files.head_commit(root))
         created = f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
-        page = document.of_run(shown, origin, created=created, most=most)
+        page = document.run_document(shown, origin, created=created, most=most)
         return {META_KEY: page} if document.size(page) <= most else {}
 
     def _room(self, result: Shape) -> int:

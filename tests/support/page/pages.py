@@ -11,14 +11,14 @@ from pytest_mcp.investigation import page
 from pytest_mcp.investigation.page import Investigated
 from pytest_mcp.investigation.result import InvestigateResult, Polluter, Suspect
 from pytest_mcp.page import document, frame
-from pytest_mcp.page.content import Content, Origin, Result
+from pytest_mcp.page.content import Content, PageOrigin, Result
 from pytest_mcp.page.document import Document
 from pytest_mcp.report import report
 from pytest_mcp.run.events import Event
 from pytest_mcp.run.run import Run
 from tests.support.invented.records import execution, green, one_test, phase, raised, session, skipped, uncollected
 
-ORIGIN = Origin("shop", command="pytest-mcp run", again="pytest-mcp run", commit="a" * 40)
+ORIGIN = PageOrigin("shop", command="pytest-mcp run", again="pytest-mcp run", commit="a" * 40)
 CREATED = "2026-01-02 03:04 UTC"
 # Each would become markup, a script or another attribute if it were not escaped.
 HOSTILE = (
@@ -42,7 +42,7 @@ def content_of(run: Run[ExecuteTests], **changes: Any) -> Content:
 
 
 def document_of(shown: Content, most: int = frame.MOST_BYTES) -> Document:
-    return document.of_run(shown, ORIGIN, created=CREATED, most=most)
+    return document.run_document(shown, ORIGIN, created=CREATED, most=most)
 
 
 def rendered(shown: Content, plain: str = "") -> str:

@@ -33,7 +33,10 @@ MEASURED = Measured(files=[FILE], lines=16, missed=4)
 
 def blocks(shown: Content, name: str) -> dict[str, Any]:
     return {
-        kind: value for section in sections.of_run(shown, MOST) if section.id == name for kind, value in section.blocks
+        kind: value
+        for section in sections.run_sections(shown, MOST)
+        if section.id == name
+        for kind, value in section.blocks
     }
 
 
@@ -61,7 +64,7 @@ def test_causes_come_before_what_the_history_says_and_after_what_the_run_says() 
     shown = content_of(mixed_run(), notices=["all"], past=["flaky"], coverage=MEASURED)
     shown = replace(shown, past={})
 
-    names = [section.id for section in sections.of_run(shown, MOST)]
+    names = [section.id for section in sections.run_sections(shown, MOST)]
 
     assert names == ["counts", "notices", "failures", "uncollected", "later", "times", "tests", "coverage", "past"]
     assert [blocks(shown, name)["list"] for name in ("notices", "later")] == [["all"], ["flaky"]]
@@ -161,7 +164,7 @@ def test_what_limits_the_coverage_is_said() -> None:
     measured = replace(MEASURED, partial=["1 test did not run"], not_measured=["b.py"])
     shown = content_of(passing_run(), coverage=measured)
 
-    said = [value for section in sections.of_run(shown, MOST) for kind, value in section.blocks if kind == "text"]
+    said = [value for section in sections.run_sections(shown, MOST) for kind, value in section.blocks if kind == "text"]
 
     assert said[1:] == [
         "Not everything ran that could have: 1 test did not run.",

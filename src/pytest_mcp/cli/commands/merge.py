@@ -19,7 +19,7 @@ from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli import exit_codes, page_file, render_run, tool_flags
 from pytest_mcp.config.model import MAX_REPLY_BYTES
 from pytest_mcp.config.options import LoadConfig
-from pytest_mcp.page.content import Origin
+from pytest_mcp.page.content import PageOrigin
 from pytest_mcp.report import all_shards, budget, serialize, shard_file
 from pytest_mcp.report.all_shards import ShardGiven
 from pytest_mcp.report.report import Report
@@ -72,8 +72,8 @@ def _answer(merged: Report, request: ExecuteTests) -> ExecuteResult:
     return answer.model_copy(update={"omitted": answer.omitted and answer.omitted.model_copy(update={"hint": HINT})})
 
 
-def _origin(names: list[str]) -> Origin:
-    return Origin("merged shards", command=shlex.join(["pytest-mcp", "merge", *names]), again="pytest-mcp run")
+def _origin(names: list[str]) -> PageOrigin:
+    return PageOrigin("merged shards", command=shlex.join(["pytest-mcp", "merge", *names]), again="pytest-mcp run")
 
 
 def _again(result: ExecuteResult) -> str | None:

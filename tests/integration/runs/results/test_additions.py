@@ -50,7 +50,7 @@ class Addition(NamedTuple):
 ADDITIONS = {
     "whether the history can be used": Addition(recorder, "_problem_of_opening", "recorded", {}),
     "what recorded runs say": Addition(remarks, "_read", "recorded runs", {}),
-    "page": Addition(document, "of_run", "page", {}),
+    "page": Addition(document, "run_document", "page", {}),
     "coverage": Addition(coverage, "of_run", "coverage", {"coverage": "all"}),
     "notices": Addition(notices, "execution_notices", "notices", {}),
 }
