@@ -100,15 +100,23 @@ def _exit(code: int) -> NoReturn:
 
 
 def _load(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
-    config = _loaded(options, environment)
-    if options.command in RUNS_TESTS:
-        # Imported here, as below. For a server and `call`, each call checks it.
-        from pytest_mcp.python import project_root
+    if options.command not in IN_A_PROJECT:
+        return load(options, environment)  # each call of a server, and `call`, checks its root
+    # Imported here, as below: the server does not need it.
+    from pytest_mcp.python import project_root
 
-        if (refusal := project_root.refusal(config.root)) is not None:
-            raise NoProject(refusal)
-        return _in_workspace(config)
-    return config
+    if options.root:
+        config = load(options, environment)
+    else:
+        root = project_root.of_working_directory(home())
+        config = load(argparse.Namespace(**{**vars(options), "root": root}), environment)
+        if root is not None and root != Path.cwd():
+            print_message(f"the project is {root}")
+    if options.command not in RUNS_TESTS:
+        return config
+    if (refusal := project_root.refusal(config.root)) is not None:
+        raise NoProject(refusal)
+    return _in_workspace(config)
 
 
 def _in_workspace(config: Config) -> Config:
@@ -124,19 +132,6 @@ def _in_workspace(config: Config) -> Config:
         return config
     print_message(f"the environment is that of the workspace, {shared}")
     return config._replace(python=virtualenv.python(shared))
-
-
-def _loaded(options: argparse.Namespace, environment: Mapping[str, str]) -> Config:
-    if options.root or options.command not in IN_A_PROJECT:
-        return load(options, environment)
-    # Imported here: the server does not need it.
-    from pytest_mcp.python import project_root
-
-    found = project_root.of_working_directory(home())
-    config = load(argparse.Namespace(**{**vars(options), "root": found}), environment)
-    if found is not None and found != Path.cwd():
-        print_message(f"the project is {found}")
-    return config
 
 
 def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.ArgumentParser:
@@ -185,15 +180,12 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Without the usage, which has a dozen lines."""
-        self.exit(self.misuse, f"{self.prog}: error: {message}{self._near(message)}\nSee {self.prog} --help.\n")
-
-    def _near(self, message: str) -> str:
-        # Only for mistakes.
         from pytest_mcp.cli import pytest_flags
 
         unknown = message.removeprefix(_UNKNOWN).partition(" ")[0] if message.startswith(_UNKNOWN) else ""
         like_pytest = self.prog.endswith(LIKE_PYTEST)
-        return pytest_flags.advice_on_unknown(unknown, self._option_string_actions, like_pytest=like_pytest)
+        advice = pytest_flags.advice_on_unknown(unknown, self._option_string_actions, like_pytest=like_pytest)
+        self.exit(self.misuse, f"{self.prog}: error: {message}{advice}\nSee {self.prog} --help.\n")
 
 
 class _CommandParser(_Parser):
@@ -228,6 +220,10 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 def _serve(config: Config) -> int:
+    if config.endpoint is not None and config.endpoint.metrics:
+        _extra("--metrics", "metrics", "pytest_mcp.server.metrics")
+    if config.traces:
+        _extra("--traces", "otel", "pytest_mcp.server.tracing").start()
     return _serve_stdio(config) if config.endpoint is None else _serve_http(config, config.endpoint)
 
 
@@ -239,13 +235,7 @@ def _extra(flag: str, extra: str, module: str) -> Any:
         raise ConfigError(f'{flag} needs {error.name}: install "pytest-mcp-server[{extra}]".') from error
 
 
-def _start_tracing(config: Config) -> None:
-    if config.traces:
-        _extra("--traces", "otel", "pytest_mcp.server.tracing").start()
-
-
 def _serve_stdio(config: Config) -> int:
-    _start_tracing(config)
     if sys.stdin.isatty():
         print_message("waiting for an MCP client on stdin; press Ctrl-C to stop, see --help for the commands")
     has_history = config.history is not None
@@ -271,9 +261,6 @@ def _serve_stdio(config: Config) -> int:
 
 
 def _serve_http(config: Config, endpoint: Endpoint) -> int:
-    if endpoint.metrics:
-        _extra("--metrics", "metrics", "pytest_mcp.server.metrics")
-    _start_tracing(config)
     from pytest_mcp.server import http_listener
 
     try:

@@ -84,8 +84,8 @@ def _fault(fault: Fault) -> str:
     """In the words of the command line: the path itself, or the flag."""
     name = fault.field.partition(".")[0]
     if name in ("node_ids", "node_id", "path") and isinstance(fault.received, str):
-        return f"{cut_middle(fault.received, 200, separator=' ')}: {typed_advice.in_flags(fault.sentence)}"
-    return f"--{name.replace('_', '-')}: {typed_advice.in_flags(fault.details)}"
+        return f"{cut_middle(fault.received, 200, separator=' ')}: {typed_advice.typed(fault.sentence, None)}"
+    return f"--{name.replace('_', '-')}: {typed_advice.typed(fault.details, None)}"
 
 
 def collection_error_lines(error: CollectionError, painter: Painter) -> Lines:

@@ -1,7 +1,7 @@
 """Advice in the words of the command line, as a person follows it in the working directory.
 
-In come sentences for agents and operators, whose commands are run in the root; out come the words that a person types.
-Which advice is given is decided in `python/advice.py` and `environment/readiness.py`.
+Agents and operators read sentences whose commands are run in the root. Which advice is given is decided in
+`python/advice.py` and `environment/readiness.py`.
 """
 
 import os
@@ -33,21 +33,21 @@ class Typist:
     with_folders: Callable[[Sequence[str]], str] | None = None
 
 
-def typed(words: str, typist: Typist) -> str:
-    return _joined(words, lambda part: _typed(part, typist))
-
-
-def in_flags(words: str) -> str:
-    """Without a typist: parameters as flags, tools as commands."""
-    return _joined(words, _in_flags)
+def typed(words: str, typist: Typist | None) -> str:
+    """Without a typist only parameters as flags, and tools as commands."""
+    parts = words.parts if isinstance(words, Sentence) else (words,)
+    return "".join(_typed(part, typist) if isinstance(part, Advice) else part for part in parts)
 
 
 def message(error: CallError, typist: Typist) -> str:
     """The error's message with the fix for a person."""
     if not isinstance(error, ExecutionFailed) or error.fix is None:
         return error.message
-    is_elsewhere = _is_elsewhere(error, error.fix, typist.root)
-    return error.message_with(ELSEWHERE if is_elsewhere else typed(error.fix, typist))
+    has_python = (error.data.get("environment") or {}).get("interpreter") is not None
+    # As `doctor` decides it: a folder that is no project gets no environment.
+    if has_python or error.fix.advice("python", "operator") or surroundings.is_project(typist.root):
+        return error.message_with(typed(error.fix, typist))
+    return error.message_with(ELSEWHERE)
 
 
 def with_refs(error: CallError, arguments: Arguments, root: Path) -> CallError:
@@ -56,15 +56,13 @@ def with_refs(error: CallError, arguments: Arguments, root: Path) -> CallError:
         return error
     words = {f"node_ids.{index}": word for index, word in enumerate(arguments.get("node_ids", ()))}
     refs = {field: word for field, word in words.items() if git_files.names_commit(root, word)}
-    meant = [
-        replace(
-            fault, message=f"is not a path; did you mean --changed={refs[fault.field]}?", received=refs[fault.field]
-        )
-        if fault.field in refs
-        else fault
-        for fault in error.faults
-    ]
-    return InvalidParams(meant)
+
+    def meant(ref: str) -> dict[str, str]:
+        return {"message": f"is not a path; did you mean --changed={ref}?", "received": ref}
+
+    return InvalidParams(
+        [replace(fault, **meant(refs[fault.field])) if fault.field in refs else fault for fault in error.faults]
+    )
 
 
 def notices(given: Sequence[str], root: Path) -> list[str]:
@@ -73,25 +71,7 @@ def notices(given: Sequence[str], root: Path) -> list[str]:
     return [typed(each, typist) for each in given]
 
 
-def _joined(words: str, say: Callable[[Advice], str]) -> str:
-    parts = words.parts if isinstance(words, Sentence) else (words,)
-    return "".join(say(part) if isinstance(part, Advice) else part for part in parts)
-
-
-def _typed(advice: Advice, typist: Typist) -> str:
-    match advice.kind:
-        case "shell":
-            return f"{_to(typist.root)}{advice.text}"
-        case "python":
-            return shlex.join(typist.with_python(advice.values[0]))
-        case "folders" if typist.with_folders is not None:
-            return typist.with_folders(advice.values)
-        case "root":
-            return ELSEWHERE
-    return _in_flags(advice)
-
-
-def _in_flags(advice: Advice) -> str:
+def _typed(advice: Advice, typist: Typist | None) -> str:
     match advice.kind:
         case "parameter":
             return tool_flags.shortest(advice.text)
@@ -99,13 +79,15 @@ def _in_flags(advice: Advice) -> str:
             return f"`pytest-mcp {_COMMANDS[advice.text]}`"
         case "typed":
             return advice.values[0]
+        case "shell" if typist is not None:
+            return f"{_to(typist.root)}{advice.text}"
+        case "python" if typist is not None:
+            return shlex.join(typist.with_python(advice.values[0]))
+        case "folders" if typist is not None and typist.with_folders is not None:
+            return typist.with_folders(advice.values)
+        case "root" if typist is not None:
+            return ELSEWHERE
     return advice.text
-
-
-def _is_elsewhere(error: CallError, fix: Sentence, root: Path) -> bool:
-    """As `doctor` decides it: a folder that is no project gets no environment."""
-    has_python = (error.data.get("environment") or {}).get("interpreter") is not None
-    return not (has_python or fix.advice("python", "operator") or surroundings.is_project(root))
 
 
 def _to(root: Path) -> str:

@@ -95,8 +95,8 @@ def test_parameters_and_tools_are_flags_and_commands(unit: Path) -> None:
     filtered = Sentence(Advice("parameter", "show_capture"), ": ", Advice("typed", "send true", ("write nothing",)))
 
     assert used == "discover_tests with keywords"
-    assert typed_advice.typed(used, typist(unit)) == typed_advice.in_flags(used) == "`pytest-mcp discover` with -k"
-    assert typed_advice.in_flags(filtered) == "--show-capture: write nothing"
+    assert typed_advice.typed(used, typist(unit)) == typed_advice.typed(used, None) == "`pytest-mcp discover` with -k"
+    assert typed_advice.typed(filtered, None) == "--show-capture: write nothing"
 
 
 def failed(root: Path, *, interpreter: str | None) -> ExecutionFailed:

@@ -1,25 +1,35 @@
 """`pytest-mcp setup [CLIENT…]`: add the server to the settings of MCP clients, or remove it.
 
 The exit code is 0 if everything is as requested, 1 if something is not, 2 for a usage error.
+
+A client's own command changes the user's own settings where it keeps everything else. Not files of projects: `gemini
+mcp add` was seen to empty one in a folder that is not trusted. Not `codex mcp add`, which drops comments and keys that
+it does not know from entries of others.
 """
 
 import argparse
 import contextlib
+import json
 import shlex
 from collections.abc import Iterable
 from itertools import takewhile
+from pathlib import Path
 from typing import Literal
 
+import anyio
+
 from pytest_mcp.api import did_you_mean
-from pytest_mcp.cli.setup import beside, client_command, entries, server_command, settings_file
+from pytest_mcp.cli.setup import beside, entries, server_command, settings_file
 from pytest_mcp.cli.setup.clients import CLIENTS, OTHER, Client
 from pytest_mcp.cli.setup.plan import Plan, checked_url, this_machine
 from pytest_mcp.cli.setup.settings_file import Change, SettingsError, real
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, NoProject
 from pytest_mcp.config.options import LoadConfig, changed_flags
+from pytest_mcp.process import process
+from pytest_mcp.process.job import Launch, SpawnError
 from pytest_mcp.python import git_files
 from pytest_mcp.terminal.output import MISUSE, ask, can_ask, print_message, show
-from pytest_mcp.text import safe
+from pytest_mcp.text import in_line, safe
 
 GOOSE = "goose"
 CLIENTS_BY_NAME = {client.name: client for client in CLIENTS}
@@ -27,6 +37,16 @@ PRINTED = (
     f"`pytest-mcp setup --print {GOOSE}` prints an entry for goose, `pytest-mcp setup --print {OTHER.name}` for others."
 )
 _COMMENTS = "{} has comments or trailing commas, which would be lost, so it is not changed."
+# By client and whether to remove. Words in capitals are replaced, ARGS by any number of words.
+COMMANDS = {
+    ("claude-code", False): "claude mcp add-json --scope user NAME ENTRY",
+    ("claude-code", True): "claude mcp remove --scope user NAME",
+    ("gemini", False): "gemini mcp add --scope user --timeout TIMEOUT NAME PROGRAM -- ARGS",
+    ("gemini", True): "gemini mcp remove --scope user NAME",
+    ("vscode", False): "code --add-mcp NAMED_ENTRY",
+}
+# They take a second or two to start, on a busy machine several.
+MOST_SECONDS = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -139,7 +159,7 @@ def _apply(change: Change, client: Client, plan: Plan) -> bool:
     show(_without_token(entries.difference(client, plan, change), plan))
     if not (plan.remove or plan.portable or plan.url) and git_files.is_tracked(change.path):
         show("git tracks this file, and the command is a path on this machine: --portable writes one for everybody.")
-    if command := client_command.words(client, plan, change):
+    if command := _own_command(client, plan, change):
         show(safe(f"$ {shlex.join(command)}"))
     if change.loses == "comments" and not command:
         raise SettingsError(_COMMENTS.format(change.path))
@@ -147,7 +167,7 @@ def _apply(change: Change, client: Client, plan: Plan) -> bool:
         show("Other lines of the file are laid out anew; their values stay.")
     if not _is_confirmed(plan, offered=False):
         return plan.confirmed == "no"
-    if command and (problem := client_command.run(command, plan)):
+    if command and (problem := _run(command, plan)):
         print_message(f"{command[0]}: {problem}; so the file itself is changed")
     # After the client's own command, what that has left out; an object that it left empty may stay.
     rest = settings_file.changed(change.path, change.keys, change.new) if command else change
@@ -159,6 +179,35 @@ def _apply(change: Change, client: Client, plan: Plan) -> bool:
     steps = [_about_token(client, plan), project, client.next_step, asks]
     show("Removed." if plan.remove else " ".join(filter(None, ["Written.", *steps])))
     return True
+
+
+def _own_command(client: Client, plan: Plan, change: Change) -> list[str]:
+    """None for an entry that is only renewed: the command would be given what others have added to it.
+
+    A repository must not decide which program runs, so one inside the project is not taken.
+    """
+    template, name, entry = COMMANDS.get((client.name, plan.remove), ""), change.keys[-1], change.new or {}
+    path = plan.found(template.partition(" ")[0])
+    is_meant = plan.level(client) == "user" and (change.old is None) != plan.remove
+    if not is_meant or path is None or (plan.root and real(Path(path)).is_relative_to(real(plan.root))):
+        return []
+    values = {"NAME": name, "ENTRY": json.dumps(entry), "NAMED_ENTRY": json.dumps({"name": name, **entry})}
+    values |= {"PROGRAM": entry.get("command", "PROGRAM"), "TIMEOUT": str(entry.get("timeout"))}
+    found = [values.get(word, word) for word in template.removesuffix(" ARGS").split()]
+    # One on HTTP has no program.
+    return [] if "PROGRAM" in found else [*found, *(entry["args"] if "ARGS" in template else [])]
+
+
+def _run(command: list[str], plan: Plan) -> str | None:
+    """What went wrong, if anything did."""
+    program, environment = plan.found(command[0]) or "", {**plan.machine.environment, "NO_COLOR": "1"}
+    launch = Launch((program, *command[1:]), plan.root or Path.home(), environment)
+    try:
+        ended = anyio.run(lambda: process.ask(launch, time_limit=MOST_SECONDS, kept_output=4096))
+    except SpawnError as error:
+        return in_line(str(error))
+    said = (ended.stderr or ended.stdout).strip().partition("\n")[0]
+    return None if ended.code == 0 else in_line(said or "it failed")
 
 
 def _is_confirmed(plan: Plan, *, offered: bool) -> bool:

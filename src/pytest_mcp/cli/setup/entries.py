@@ -58,9 +58,7 @@ def goose_sample(plan: Plan) -> str:
     entry |= {"cmd": program, "args": [*arguments, *root, *plan.flags]}
     entry |= {"timeout": max(SHORTEST_TIMEOUT, plan.limit + TIMEOUT_MARGIN)}
     lines = [f"    {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
-    file = plan.machine.path(
-        f"editors/{'Block/goose/config' * (plan.machine.platform == 'win32') or 'goose'}/config.yaml"
-    )
+    file = plan.machine.path("config/goose/config.yaml")
     where = f"# In {file}. If it has the key `extensions`, put the entry below that."
     return "\n".join([where, "extensions:", f"  {name}:", *lines])
 

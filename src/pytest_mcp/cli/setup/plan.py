@@ -23,13 +23,11 @@ class Machine(NamedTuple):
     def path(self, name: str) -> PurePath:
         """A path of the table of clients, whose first word stands for a folder."""
         config = self._named("XDG_CONFIG_HOME", ".config")
-        editors = self._named("APPDATA", "AppData/Roaming") if self.platform == "win32" else config
-        applications = self.home / "Library/Application Support" if self.platform == "darwin" else editors
+        # Where GUI programs keep their settings.
+        applications = self.home / "Library/Application Support" if self.platform == "darwin" else config
         folders = {
             "~": self.home,
             "config": config,
-            "editors": editors,
-            # Where GUI programs keep their settings.
             "applications": applications,
             "extensions": applications / "Code/User/globalStorage",
             "claude-state": self._named("CLAUDE_CONFIG_DIR", ""),

@@ -37,20 +37,16 @@ class Installation(NamedTuple):
 
 
 def here() -> Installation:
-    # uv sets this to its own path, even if it is not on PATH.
-    uv = [str(Path(each).parent) for each in [os.environ.get("UV")] if each]
     try:
         installed = distribution(DISTRIBUTION).read_text("direct_url.json")
     except PackageNotFoundError:
         installed = None
     origin = source(json.loads(installed)) if installed else DISTRIBUTION
-    return Installation(
-        Path(sys.argv[0]).absolute(),
-        Path(sys.executable),
-        Path(sys.prefix),
-        origin,
-        os.pathsep.join([os.environ.get("PATH", os.defpath), *uv]),
-    )
+    folders = os.environ.get("PATH", os.defpath)
+    # uv sets this to its own path, even if it is not on PATH.
+    if uv := os.environ.get("UV"):
+        folders += f"{os.pathsep}{Path(uv).parent}"
+    return Installation(Path(sys.argv[0]).absolute(), Path(sys.executable), Path(sys.prefix), origin, folders)
 
 
 def command(running: Installation) -> list[str]:
@@ -78,12 +74,11 @@ def portable(command: Sequence[str]) -> list[str]:
 
 def _installed(running: Installation) -> list[str]:
     beside = [running.python.parent / name for name in SCRIPTS]
-    scripts = [running.script, *beside] if running.script.stem in SCRIPTS else beside
-    # On Windows the user may type the command without its extension.
-    files = [Path(f"{script}{extension}") for script in scripts for extension in ("", ".exe")]
-    found = next((file for file in files if file.is_file()), None)
+    for script in [running.script, *beside] if running.script.name in SCRIPTS else beside:
+        if script.is_file():
+            return [str(script)]
     # A client starts it in a project. Without -P Python would import a json.py from there instead of its own.
-    return [str(found)] if found else [str(running.python), "-P", "-m", MODULE]
+    return [str(running.python), "-P", "-m", MODULE]
 
 
 def source(direct_url: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """The table of clients: the paths of their files on each system, and the content of an entry."""
 
 import re
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -15,71 +15,31 @@ from tests.support.commands.plans import MACHINE, plan
 NAMED = {client.name: client for client in CLIENTS}
 LINUX = Machine("linux", PurePosixPath("/home/ann"), {})
 MAC = Machine("darwin", PurePosixPath("/Users/ann"), {})
-WINDOWS = Machine("win32", PureWindowsPath("C:/Users/ann"), {"APPDATA": "C:\\Users\\ann\\AppData\\Roaming"})
 SHOP = Path("/p/shop")
 
-SHARED = "/Library/Application Support"
+# From the home folder.
 USER_FILES = {
-    "claude-code": ("/home/ann/.claude.json", "/Users/ann/.claude.json", "C:/Users/ann/.claude.json"),
-    "claude-desktop": (
-        "/home/ann/.config/Claude/claude_desktop_config.json",
-        f"/Users/ann{SHARED}/Claude/claude_desktop_config.json",
-        "C:/Users/ann/AppData/Roaming/Claude/claude_desktop_config.json",
-    ),
-    "codex": ("/home/ann/.codex/config.toml", "/Users/ann/.codex/config.toml", "C:/Users/ann/.codex/config.toml"),
-    "gemini": (
-        "/home/ann/.gemini/settings.json",
-        "/Users/ann/.gemini/settings.json",
-        "C:/Users/ann/.gemini/settings.json",
-    ),
-    "cursor": ("/home/ann/.cursor/mcp.json", "/Users/ann/.cursor/mcp.json", "C:/Users/ann/.cursor/mcp.json"),
-    "vscode": (
-        "/home/ann/.config/Code/User/mcp.json",
-        f"/Users/ann{SHARED}/Code/User/mcp.json",
-        "C:/Users/ann/AppData/Roaming/Code/User/mcp.json",
-    ),
-    "opencode": (
-        "/home/ann/.config/opencode/opencode.json",
-        "/Users/ann/.config/opencode/opencode.json",
-        "C:/Users/ann/.config/opencode/opencode.json",
-    ),
-    "zed": (
-        "/home/ann/.config/zed/settings.json",
-        "/Users/ann/.config/zed/settings.json",
-        "C:/Users/ann/AppData/Roaming/Zed/settings.json",
-    ),
-    "windsurf": (
-        "/home/ann/.codeium/windsurf/mcp_config.json",
-        "/Users/ann/.codeium/windsurf/mcp_config.json",
-        "C:/Users/ann/.codeium/windsurf/mcp_config.json",
-    ),
-    "copilot": (
-        "/home/ann/.copilot/mcp-config.json",
-        "/Users/ann/.copilot/mcp-config.json",
-        "C:/Users/ann/.copilot/mcp-config.json",
-    ),
-    "cline": (
-        "/home/ann/.cline/data/settings/cline_mcp_settings.json",
-        "/Users/ann/.cline/data/settings/cline_mcp_settings.json",
-        "C:/Users/ann/.cline/data/settings/cline_mcp_settings.json",
-    ),
-    "roo": (
-        "/home/ann/.config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
-        f"/Users/ann{SHARED}/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
-        "C:/Users/ann/AppData/Roaming/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
-    ),
-    "junie": ("/home/ann/.junie/mcp/mcp.json", "/Users/ann/.junie/mcp/mcp.json", "C:/Users/ann/.junie/mcp/mcp.json"),
-    "kiro": (
-        "/home/ann/.kiro/settings/mcp.json",
-        "/Users/ann/.kiro/settings/mcp.json",
-        "C:/Users/ann/.kiro/settings/mcp.json",
-    ),
-    "amp": (
-        "/home/ann/.config/amp/settings.json",
-        "/Users/ann/.config/amp/settings.json",
-        "C:/Users/ann/.config/amp/settings.json",
-    ),
-    "lmstudio": ("/home/ann/.lmstudio/mcp.json", "/Users/ann/.lmstudio/mcp.json", "C:/Users/ann/.lmstudio/mcp.json"),
+    "claude-code": ".claude.json",
+    "claude-desktop": ".config/Claude/claude_desktop_config.json",
+    "codex": ".codex/config.toml",
+    "gemini": ".gemini/settings.json",
+    "cursor": ".cursor/mcp.json",
+    "vscode": ".config/Code/User/mcp.json",
+    "opencode": ".config/opencode/opencode.json",
+    "zed": ".config/zed/settings.json",
+    "windsurf": ".codeium/windsurf/mcp_config.json",
+    "copilot": ".copilot/mcp-config.json",
+    "cline": ".cline/data/settings/cline_mcp_settings.json",
+    "roo": ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+    "junie": ".junie/mcp/mcp.json",
+    "kiro": ".kiro/settings/mcp.json",
+    "amp": ".config/amp/settings.json",
+    "lmstudio": ".lmstudio/mcp.json",
+}
+USER_FILES_ON_MACOS = USER_FILES | {
+    "claude-desktop": "Library/Application Support/Claude/claude_desktop_config.json",
+    "vscode": "Library/Application Support/Code/User/mcp.json",
+    "roo": "Library/Application Support/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
 }
 PROJECT_FILES = {
     "claude-code": ".mcp.json",
@@ -140,11 +100,8 @@ every_client = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: cli
 
 @every_client
 def test_the_files_are_where_the_client_looks_on_each_system(client: Client) -> None:
-    linux, mac, windows = USER_FILES[client.name]
-
-    assert LINUX.path(client.user[-1]) == PurePosixPath(linux)
-    assert MAC.path(client.user[-1]) == PurePosixPath(mac)
-    assert WINDOWS.path(client.user[-1]) == PureWindowsPath(windows)
+    assert LINUX.path(client.user[-1]) == LINUX.home / USER_FILES[client.name]
+    assert MAC.path(client.user[-1]) == MAC.home / USER_FILES_ON_MACOS[client.name]
     assert client.project[-1:] == tuple(PROJECT_FILES[name] for name in [client.name] if name in PROJECT_FILES)
     assert {Path(name).suffix for name in (*client.user, *client.project)} <= set(FORMATS)
 
