@@ -301,7 +301,6 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
         "files": client_files,
         "entries": client_entries,
         "programs": lambda: report.programs(records.load()) + "\n",
-        "libraries": lambda: report.libraries() + "\n",
     },
 }
 

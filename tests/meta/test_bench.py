@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bench import polluters, report, results, suspects, tokens
+from bench import report, results
 from bench.measures import OURS, PYTEST
 from bench.polluters import plant
 from bench.polluters import report as polluters_report
@@ -18,15 +18,14 @@ from bench.rounds import Rounds, Spread, race
 from bench.suspects import report as suspects_report
 from bench.suspects import results as suspects_results
 from bench.suspects.truth import function_at
-from bench.tokens import answers, projects, truth
+from bench.tokens import answers
 from bench.tokens import report as tokens_report
 from bench.tokens import results as tokens_results
 from bench.tokens.__main__ import ENVIRONMENT
 from bench.tokens.projects import Project
 from bench.tokens.real import command as real
-from bench.tokens.real import evidence, mutants, mutation, pairs
-from bench.tokens.real.libraries import LIBRARIES, pins
-from bench.tokens.rows import MISSING, ROWS
+from bench.tokens.real import evidence, mutation
+from bench.tokens.rows import ROWS
 from tests.support.paths import ROOT
 
 Change = Callable[[Any], object]
@@ -36,19 +35,16 @@ LONGEST_TRIAL = 120
 UNEXECUTED = ("missing-id", "listed", "counted", "explained", "tools")
 
 
-@pytest.mark.parametrize(
-    ("file", "write"),
-    [
-        (report.FILE, lambda: report.document(results.load())),
-        (tokens_report.FILE, lambda: tokens_report.document(tokens_results.load(), real.document())),
-        (suspects_report.FILE, lambda: suspects_report.document(suspects_results.load())),
-        (polluters_report.FILE, lambda: polluters_report.document(polluters_results.load())),
-    ],
-    ids=[module.__name__ for module in (results, tokens, suspects, polluters)],
-)
-def test_a_document_is_what_its_saved_results_say(file: Path, write: Callable[[], str]) -> None:
+def test_every_document_is_what_its_saved_results_say() -> None:
     """After a change of words: `python -m bench --render`, and the same for `bench.tokens`."""
-    assert file.read_text(encoding="utf-8") == write()
+    written = {
+        report.FILE: report.document(results.load()),
+        tokens_report.FILE: tokens_report.document(tokens_results.load(), real.document()),
+        suspects_report.FILE: suspects_report.document(suspects_results.load()),
+        polluters_report.FILE: polluters_report.document(polluters_results.load()),
+    }
+
+    assert [file.name for file, text in written.items() if file.read_text(encoding="utf-8") != text] == []
 
 
 def test_the_ratio_is_the_median_of_the_ratios_of_each_round_and_not_of_the_medians() -> None:
@@ -140,20 +136,15 @@ def without(words: str) -> Change:
     ("row", "change"),
     [
         pytest.param("passing", lambda it: it.update(verdict="failed"), id="verdict"),
-        pytest.param("passing", lambda it: it.update(exit_code=5), id="exit code"),
         pytest.param("passing", lambda it: it["summary"].update(passed=199), id="count"),
         pytest.param("passing", lambda it: it.pop("json_report"), id="key"),
         pytest.param("mixed", lambda it: it.update(omitted=None), id="silent omission"),
-        pytest.param("mixed", lambda it: it.update(tests=[]), id="failure without a group"),
         pytest.param("mixed", lambda it: it["failure_groups"][0].update(example=0), id="failure counted twice"),
         pytest.param("mixed", lambda it: it.update(failure_groups=[]), id="groups"),
         pytest.param("mixed", without("the warehouse does not answer"), id="fixture's cause"),
-        pytest.param("mixed", without("'discount': 5,"), id="line of the diff"),
         pytest.param("noisy", without("not what was reserved"), id="one cause of twelve"),
         pytest.param("deep", without("shop/feeds.py"), id="place of a cause"),
         pytest.param("uncollected", lambda it: it["collection_errors"].pop(), id="file"),
-        pytest.param("uncollected", lambda it: it["collection_errors"][0].update(line=1), id="line"),
-        pytest.param("uncollected", lambda it: it["collection_errors"][1].update(message="no"), id="cause"),
         pytest.param("uncollected", lambda it: it.update(verdict="passed"), id="green though not collected"),
     ],
 )
@@ -164,19 +155,6 @@ def test_a_wrong_answer_is_complained_of(row: str, change: Change) -> None:
     change(answer)
 
     assert subject.truth(answer) != []
-
-
-def test_a_list_that_is_not_whole_is_wrong_and_so_is_one_of_other_tests() -> None:
-    project = projects.passing(30)
-    keys = ("module", "class", "function", "file", "line")
-    tests = [{"node_id": node_id, **dict.fromkeys(keys)} for node_id in project.node_ids]
-    whole = {"count": 30, "notices": [], "collection_errors": [], "tests": tests, "files": [], "omitted": None}
-    judge = truth.of_listing(project)
-
-    assert judge(whole) == []
-    assert judge({**whole, "tests": tests[1:]}) != []
-    assert judge({**whole, "tests": [{**tests[0], "node_id": MISSING}, *tests[1:]]}) != []
-    assert judge({**whole, "count": 29}) != []
 
 
 @pytest.mark.parametrize(
@@ -196,37 +174,18 @@ def test_each_operator_changes_one_line(source: str, expected: set[tuple[str, st
     assert {(edit.operator, edit.after) for edit in mutation.edits(source)} == expected
 
 
-def test_every_kept_bug_is_one_of_a_pinned_library() -> None:
-    kept = mutants.load()
-
-    assert {mutant.library for mutant in kept} == set(LIBRARIES)
-    assert all(mutant.version == pins()[mutant.library] for mutant in kept)
-    assert len({mutant.name for mutant in kept}) == len(kept)
-
-
 @pytest.mark.parametrize(
     ("line", "text", "missing"),
     [
         ("assert 1 == 2", "E       assert 1 == 2", []),
         ("assert 1 == 2", "assert 1 ==\n2", ["assert 1 == 2"]),
         ("assert {'a': 2, 'b':...} == 3", "assert {'a': 2, 'b': 1, 'c': 4} == 3", []),
-        ("<A at 0x7f12>", "<A at 0x…>", []),
         ("in /tmp/pytest-of-me/pytest-7/a.sql", "in /tmp/pytest-of-me/pytest-8/a.sql", []),
         ("+ 1", "a + 1 > 3", ["+ 1"]),
     ],
 )
 def test_a_line_is_whole_when_one_line_of_a_text_has_it(line: str, text: str, missing: list[str]) -> None:
     assert evidence.missing([line], text) == missing
-
-
-def test_a_pair_is_merged_when_one_group_has_failures_of_both_bugs() -> None:
-    causes = pairs.known_causes({"one": {"a", "b", "both"}, "two": {"c", "both"}})
-    mixed = {"count": 4, "message": "m", "example": 0, "node_ids": ["c", "both"]}
-    shown = {"node_id": "b", "outcome": "failed", "message": "", "traceback": ""}
-
-    judged = pairs.judged("x", {"tests": [shown], "failure_groups": [mixed], "collection_errors": []}, causes)
-
-    assert (causes, judged.merged) == ({"a": "one", "b": "one", "c": "two"}, ("m",))
 
 
 def test_the_function_with_a_bug_is_the_innermost_around_its_line() -> None:

@@ -8,14 +8,13 @@ import sys
 import tarfile
 import tomllib
 import zipfile
-from importlib.metadata import packages_distributions
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 import yaml
 from jsonschema import Draft7Validator
-from packaging.requirements import Requirement
 
 from pytest_mcp import __version__
 from pytest_mcp.api.results import ExecuteResult, ExplainResult, FailureGroup, Omitted, Verdict
@@ -70,10 +69,6 @@ def workflow(name: str) -> Any:
     return yaml.safe_load(WORKFLOWS[name].read_text(encoding="utf-8"))
 
 
-def steps(name: str) -> list[Any]:
-    return [step for job in workflow(name)["jobs"].values() for step in job["steps"]]
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build("wheel", source=ROOT, into=tmp_path_factory.mktemp("wheel"))
@@ -100,23 +95,39 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert {"pytest_mcp/py.typed", "pytest_mcp/server/snapshot.json", "pytest_mcp/child/launcher.py"} <= packed
 
 
-def test_the_source_distribution_is_enough_to_build_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
-    packed = build("sdist", source=ROOT, into=tmp_path / "sdist")
-    with tarfile.open(packed) as archive:
-        archive.extractall(tmp_path, filter="data")
+def source_distribution(folder: Path) -> Path:
+    with tarfile.open(build("sdist", source=ROOT, into=folder / "sdist")) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / f"pytest_mcp_server-{__version__}"
 
-    again = build("wheel", source=tmp_path / f"pytest_mcp_server-{__version__}", into=tmp_path / "wheel")
+
+def bundle_folder(folder: Path) -> Path:
+    bundle.put_together(folder)
+    assert (folder / MANIFEST["server"]["entry_point"]).is_file()
+    return folder
+
+
+def container_source(folder: Path) -> Path:
+    """What the Containerfile copies, which must be what .dockerignore lets in."""
+    let_in = set(re.findall(r"(?m)^!(.+)$", (ROOT / ".dockerignore").read_text(encoding="utf-8")))
+    copied = re.findall(r"(?m)^COPY (?!--from)(.+) /source", CONTAINER.read_text(encoding="utf-8"))
+    assert {name for line in copied for name in line.split()} == let_in
+    for name in let_in:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("prepare", [source_distribution, bundle_folder, container_source])
+def test_everything_that_is_handed_out_is_enough_to_build_the_same_wheel(
+    prepare: Callable[[Path], Path], wheel: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+
+    again = build("wheel", source=prepare(source), into=tmp_path / "wheel")
 
     assert names_in(again) == names_in(wheel)
-
-
-@pytest.mark.parametrize(
-    ("extra", "module"), [("postgres", "psycopg"), ("metrics", "prometheus_client"), ("otel", "opentelemetry")]
-)
-def test_an_extra_brings_the_library_that_it_is_for(extra: str, module: str) -> None:
-    brought = {Requirement(text).name for text in PROJECT["optional-dependencies"][extra]}
-
-    assert brought & {name.replace("_", "-") for name in packages_distributions()[module]}
 
 
 def test_a_launcher_finds_a_command_by_the_name_of_the_distribution() -> None:
@@ -124,14 +135,10 @@ def test_a_launcher_finds_a_command_by_the_name_of_the_distribution() -> None:
     assert len(set(PROJECT["scripts"].values())) == 1
 
 
-def test_the_listing_for_the_registry_obeys_its_rules() -> None:
-    assert faults(SERVER, "server.schema.json") == []
-    assert SERVER["$schema"] == loaded(RULES / "server.schema.json")["$id"]
-
-
-def test_the_listing_names_our_package_and_flags_that_exist() -> None:
+def test_the_listing_for_the_registry_obeys_its_rules_and_names_our_package_and_flags_that_exist() -> None:
     (package,) = SERVER["packages"]
 
+    assert faults(SERVER, "server.schema.json") == []
     assert package["identifier"] == PROJECT["name"]
     assert {argument["name"] for argument in package["packageArguments"]} <= FLAGS
 
@@ -158,29 +165,12 @@ def test_every_setting_of_the_bundle_is_asked_for_and_used() -> None:
     assert all(entry["required"] or entry["default"] == "" for entry in MANIFEST["user_config"].values())
 
 
-def test_the_bundle_holds_what_uv_installs_it_from(wheel: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "bundle"
-    folder.mkdir()
-    bundle.put_together(folder)
-
-    again = build("wheel", source=folder, into=tmp_path / "wheel")
-
-    assert names_in(again) == names_in(wheel)
-    assert (folder / MANIFEST["server"]["entry_point"]).is_file()
-    assert not list(folder.rglob("__pycache__"))
-
-
-def test_the_marketplace_leads_to_the_plugin() -> None:
+def test_the_marketplace_leads_to_the_plugin_which_starts_our_command() -> None:
     (listed,) = MARKETPLACE["plugins"]
-
     plugin = loaded(ROOT / listed["source"] / ".claude-plugin" / "plugin.json")
-
-    assert (listed["name"], listed["description"]) == (plugin["name"], plugin["description"])
-
-
-def test_the_plugin_and_the_example_start_our_command() -> None:
     servers = loaded(PLUGIN / ".mcp.json")["mcpServers"]
 
+    assert (listed["name"], listed["description"]) == (plugin["name"], plugin["description"])
     assert [server["command"] for server in servers.values()] == ["pytest-mcp"]
     assert "pytest-mcp" in PROJECT["scripts"]
     assert loaded(ROOT / "examples" / "shop" / ".mcp.json")["mcpServers"] == servers
@@ -197,23 +187,6 @@ def test_the_skill_speaks_of_tools_parameters_and_keys_that_exist() -> None:
     assert {tool.name for tool in TOOLS[:2]} <= spoken_of
 
 
-def test_what_the_container_copies_is_there_and_is_enough_to_install_it(wheel: Path, tmp_path: Path) -> None:
-    let_in = set(re.findall(r"(?m)^!(.+)$", (ROOT / ".dockerignore").read_text(encoding="utf-8")))
-    copied = re.findall(r"(?m)^COPY (?!--from)(.+) /source", CONTAINER.read_text(encoding="utf-8"))
-    names = {name for line in copied for name in line.split()}
-    folder = tmp_path / "source"
-    for name in names:
-        source = ROOT / name
-        copy = shutil.copytree if source.is_dir() else shutil.copy
-        folder.mkdir(exist_ok=True)
-        copy(source, folder / name)
-
-    again = build("wheel", source=folder, into=tmp_path / "wheel")
-
-    assert names == let_in
-    assert names_in(again) == names_in(wheel)
-
-
 def test_the_container_runs_our_command_and_not_as_root() -> None:
     text = CONTAINER.read_text(encoding="utf-8")
 
@@ -223,31 +196,18 @@ def test_the_container_runs_our_command_and_not_as_root() -> None:
     assert re.findall(r"(?m)^USER (.+)$", text) == ["1000"]
 
 
-def test_the_suite_runs_on_every_python_that_the_package_claims() -> None:
-    claimed = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
-
-    matrix = workflow("test")["jobs"]["test"]["strategy"]["matrix"]
-
-    assert {*claimed, "3.14"} <= set(matrix["python"])
-    assert matrix["system"] == ["ubuntu-latest", "macos-latest"]
-
-
 @pytest.mark.parametrize("name", sorted(WORKFLOWS))
-def test_a_workflow_runs_make_targets_and_scripts_that_exist(name: str) -> None:
+def test_a_workflow_has_few_rights_and_limits_and_runs_what_exists(name: str) -> None:
+    jobs = workflow(name)["jobs"].values()
+    steps = [step for job in jobs for step in job["steps"]]
     targets = re.findall(r"(?m)^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"))
-    commands = " ".join(step["run"] for step in steps(name) if "run" in step)
+    commands = " ".join(step["run"] for step in steps if "run" in step)
 
+    assert workflow(name)["permissions"] in ({}, {"contents": "read"})
+    assert all("timeout-minutes" in job for job in jobs)
+    assert all(re.fullmatch(r"[\w./-]+@(v\d+|release/v1)", step["uses"]) for step in steps if "uses" in step)
     assert set(re.findall(r"\bmake (?:\w+=\w+ )?(\w+)", commands)) <= set(targets)
     assert all((ROOT / script).is_file() for script in re.findall(r"scripts/\w+\.py", commands))
-
-
-@pytest.mark.parametrize("name", sorted(WORKFLOWS))
-def test_a_workflow_names_its_permissions_its_limits_and_the_versions_of_its_actions(name: str) -> None:
-    said = workflow(name)
-
-    assert said["permissions"] in ({}, {"contents": "read"})
-    assert all("timeout-minutes" in job for job in said["jobs"].values())
-    assert all(re.fullmatch(r"[\w./-]+@(v\d+|release/v1)", step["uses"]) for step in steps(name) if "uses" in step)
 
 
 def test_nothing_is_published_before_the_tag_was_checked_and_the_suite_was_green() -> None:

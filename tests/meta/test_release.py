@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp import __version__
-from scripts.release import find_complaints, version_of
+from scripts.release import find_complaints
 from tests.support.paths import ROOT
 
 FIT = {
@@ -51,10 +50,6 @@ def test_what_does_not_fit_is_named_and_may_not_be_published(
     (complaint,) = find_complaints(tag, owner, root=checkout)
 
     assert named in complaint
-
-
-def test_the_version_that_is_read_is_the_one_of_the_package() -> None:
-    assert version_of(ROOT) == __version__
 
 
 @pytest.mark.parametrize(("arguments", "code"), [((), 2), (("v0.0.0", "nobody"), 1)])

@@ -5,8 +5,9 @@ one.
 """
 
 import json
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 Body = dict[str, Any]
 Event = tuple[str | None, Body]
@@ -25,31 +26,29 @@ class Offered:
         return server in self.namespace + self.name and self.name.endswith(tool)
 
 
-class Dialect(Protocol):
+class Dialect(ABC):
     # How the path of a request to the model ends, before its query.
     path: str
 
+    @abstractmethod
     def offered(self, body: Body) -> list[Offered]: ...
 
+    @abstractmethod
     def shown(self, body: Body) -> list[str]:
         """What the model is shown of each call that was answered so far."""
 
+    @abstractmethod
     def call(self, number: int, tool: Offered, arguments: Body) -> list[Event]: ...
 
-    def search(self, body: Body, query: str) -> list[Event] | None:
-        """For tools that are not offered, if the program has a search for such and it was not used yet."""
-
+    @abstractmethod
     def end(self, number: int) -> list[Event]: ...
 
-
-class Direct:
-    """Those whose search, if they have one, is not needed."""
-
-    def search(self, body: Body, query: str) -> list[Event] | None:  # noqa: ARG002  # it is another's question
+    def search(self, body: Body, query: str) -> list[Event] | None:  # noqa: ARG002  # most need none
+        """For tools that are not offered, if the program has a search for such and it was not used yet."""
         return None
 
 
-class Messages(Direct):
+class Messages(Dialect):
     """Anthropic's."""
 
     path = "/messages"
@@ -92,7 +91,7 @@ class Messages(Direct):
         return [(event["type"], event) for event in events]
 
 
-class Responses:
+class Responses(Dialect):
     """OpenAI's newer one."""
 
     path = "/responses"
@@ -138,7 +137,7 @@ class Responses:
         return [(event["type"], event) for event in events]
 
 
-class Chat(Direct):
+class Chat(Dialect):
     """OpenAI's older one, which many others speak."""
 
     path = "/chat/completions"
@@ -166,7 +165,7 @@ class Chat(Direct):
         ]
 
 
-class Gemini(Direct):
+class Gemini(Dialect):
     """Google's."""
 
     path = ":streamGenerateContent"

@@ -21,8 +21,6 @@ class Seen:
     # Characters of the text block, or of the error as JSON.
     said: int
     shown: int
-    # The beginning and the end of what it was shown, without what is of one machine.
-    excerpt: str
 
 
 @dataclass(frozen=True)

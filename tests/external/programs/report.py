@@ -1,13 +1,8 @@
-"""The two tables of docs/clients.md about what clients do: programs from the records, libraries as tested.
-
-The tests in `tests/external/interop` check what is said about libraries.
-"""
+"""The table of docs/clients.md about what agent programs do, from the records."""
 
 from collections.abc import Callable
 
 from bench.report import NOTHING, table
-from scripts.environments import ENVIRONMENTS, INTEROP
-from scripts.npm import PACKAGES
 from tests.external.programs.programs import PROGRAMS, Program
 from tests.external.programs.records import Entries, Entry, Seen, Wait
 from tests.external.programs.trials import SIZES
@@ -79,25 +74,3 @@ FACTS: tuple[Fact, ...] = (
     ("runs without permission, if nobody can be asked", unasked),
     ("passes on its environment variables", lambda _, entry: yes(entry.hands_on_variables)),
 )
-
-
-def libraries() -> str:
-    typescript = PACKAGES["interop-typescript"].version
-    fastmcp, openai, langchain = (environment.packages[0].partition("==")[2] for environment in INTEROP.values())
-    sdk = ["both channels", "code, message, data"]
-    rows = [
-        ["Python SDK, second generation", "2.x, as this server", *sdk, "yes"],
-        [
-            "Python SDK, first generation",
-            ENVIRONMENTS["mcp-1"].packages[0].partition("==")[2],
-            *sdk,
-            "no: it sends nothing",
-        ],
-        ["TypeScript SDK, second generation", typescript("@modelcontextprotocol/client"), *sdk, "yes"],
-        ["TypeScript SDK, first generation", typescript("@modelcontextprotocol/sdk"), *sdk, "on stdio"],
-        ["FastMCP's client", fastmcp, *sdk, "yes"],
-        ["OpenAI Agents SDK", openai, "`content`", "one fixed sentence instead", "yes"],
-        ["LangChain's MCP adapters", langchain, "`content`", "raises its message", "no, like the SDK it uses"],
-    ]
-    head = ["library", "version", "a result", "a JSON-RPC error", "cancelling ends the run"]
-    return table(head, rows)

@@ -1,8 +1,6 @@
 """What a program does with this server's answers: several trials become one entry of the records."""
 
 import json
-import re
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp import text
 from pytest_mcp.tools import INSTRUCTIONS
-from scripts.environments import FOLDER
 from tests.external.programs import tap
 from tests.external.programs.models import Call
 from tests.external.programs.programs import Program
@@ -37,8 +33,6 @@ BOTH = (
     Call("run", "execute_tests", {"path": "test_fine.py"}),
 )
 ENDLESS = ("--timeout=3600", "--max-timeout=3600")
-# Characters of what was shown that are kept for whoever wants to see it.
-EXCERPT = 500
 Wire = list[dict[str, Any]]
 # Enough of the instructions to know them by.
 INSTRUCTED = INSTRUCTIONS[:40]
@@ -119,7 +113,7 @@ def called(wire: Wire) -> list[dict[str, Any]]:
 def judged(answer: dict[str, Any], shown: str) -> Seen:
     error, said = told(answer)
     parts = marked(shown) if error is None else recognised(error, shown)
-    return Seen(None if error is None else error["code"], parts, len(said), len(shown), excerpt(shown))
+    return Seen(None if error is None else error["code"], parts, len(said), len(shown))
 
 
 def told(answer: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
@@ -149,15 +143,3 @@ def recognised(error: dict[str, Any], shown: str) -> tuple[str, ...]:
 def plain(shown: str) -> str:
     """Text within JSON, and JSON within JSON, has its quotes escaped."""
     return shown.replace("\\", "").strip()
-
-
-def excerpt(shown: str) -> str:
-    places = {
-        str(FOLDER.resolve()): ".envs",
-        str(FOLDER): ".envs",
-        sys.base_prefix: "PYTHON",
-        tempfile.gettempdir(): "TMP",
-    }
-    for place, name in places.items():
-        shown = shown.replace(place, name)
-    return text.cut_middle(re.sub(r"TMP/pytest-mcp-\w+", "TMP", shown), EXCERPT)
