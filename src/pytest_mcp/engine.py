@@ -24,7 +24,7 @@ from pytest_mcp.run.reach import ChangedLines, Reach
 from pytest_mcp.run.run import Project
 
 if TYPE_CHECKING:
-    from pytest_mcp.changed.differences import Comparison
+    from pytest_mcp.changed.differences import TreeComparison
 
 
 async def execute(request: ExecuteTests, project: Project) -> Report:
@@ -62,7 +62,9 @@ async def _executed(call: Call[ExecuteTests]) -> Report:
     return report.of_no_run(trial.error, call.config.shard)
 
 
-async def _executed_and_recorded(call: Call[ExecuteTests], history: History, comparison: "Comparison | None") -> Report:
+async def _executed_and_recorded(
+    call: Call[ExecuteTests], history: History, comparison: "TreeComparison | None"
+) -> Report:
     """The same as without a history, but for notices: what is recorded of the failures, or why nothing is."""
     # Who records nothing does not load them.
     from pytest_mcp.history.recorder import recorder_of  # noqa: PLC0415
@@ -120,7 +122,7 @@ class _Change:
 
     reach: Reach | None = None
     lines: ChangedLines | None = None
-    comparison: "Comparison | None" = None
+    comparison: "TreeComparison | None" = None
 
 
 async def _change(request: Request, config: Config) -> _Change:

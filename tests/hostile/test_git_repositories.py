@@ -35,9 +35,11 @@ class Trap:
         self.program.chmod(0o755)
 
     def configure(self, *settings: str) -> None:
+        """A setting without a value is the program."""
         for setting in settings:
             name, _, value = setting.partition("=")
-            self.checkout.git("config", name, value or str(self.program))
+            value = value.format(program=self.program, top=self.checkout.top) or str(self.program)
+            self.checkout.git("config", name, value)
 
     def attributes(self, line: str) -> None:
         (self.checkout.top / ".gitattributes").write_text(f"{line}\n", encoding="utf-8")
@@ -67,8 +69,21 @@ class Trap:
         self.configure(*settings)
 
 
-def fsmonitor(trap: Trap) -> None:
-    trap.configure("core.fsmonitor")
+Plant = Callable[[Trap], None]
+
+
+def configured(*settings: str, attributes: str | None = None) -> Plant:
+    def plant(trap: Trap) -> None:
+        if attributes is not None:
+            trap.attributes(attributes)
+        trap.configure(*settings)
+
+    return plant
+
+
+def lacking(url: str, *settings: str) -> Plant:
+    """A blob is missing, and git would fetch it from there."""
+    return lambda trap: trap.partial_clone(f"remote.origin.url={url}", *settings)
 
 
 def fsmonitor_hook(trap: Trap) -> None:
@@ -80,16 +95,6 @@ def included(trap: Trap) -> None:
     extra = trap.checkout.top / "settings"
     extra.write_text(f"[core]\nfsmonitor = {trap.program}\n", encoding="utf-8")
     trap.configure("include.path=../settings")
-
-
-def smudge(trap: Trap) -> None:
-    """It would run only if git wrote files."""
-    trap.attributes("*.py filter=evil")
-    trap.configure("filter.evil.smudge")
-
-
-def external_diff(trap: Trap) -> None:
-    trap.configure("diff.external")
 
 
 def diff_of_submodules(trap: Trap) -> None:
@@ -117,89 +122,50 @@ def order_file(trap: Trap) -> None:
     trap.configure("diff.orderFile=.git/order", "diff.external")
 
 
-def diff_driver(trap: Trap) -> None:
-    trap.attributes("*.py diff=evil")
-    trap.configure("diff.evil.command")
-
-
-def textconv(trap: Trap) -> None:
-    trap.attributes("*.py diff=evil")
-    trap.configure("diff.evil.textconv")
-
-
 def hook(trap: Trap) -> None:
     trap.hook("hooks", "post-index-change")
 
 
 def hooks_path(trap: Trap) -> None:
     trap.hook("traps", "post-index-change")
-    trap.configure(f"core.hooksPath={trap.checkout.top / '.git' / 'traps'}")
+    trap.configure("core.hooksPath={top}/.git/traps")
 
 
-def alias(trap: Trap) -> None:
-    """One of git's own commands cannot be replaced."""
-    for name in ("rev-parse", "diff", "status", "ls-tree", "cat-file", "merge-base", "evil"):
-        trap.configure(f"alias.{name}=!{trap.program}")
-
-
-def pager(trap: Trap) -> None:
-    trap.configure("core.pager", "pager.diff", "pager.status", "pager.ls-tree", "pager.rev-parse")
-
-
-def ssh(trap: Trap) -> None:
-    trap.partial_clone("remote.origin.url=ssh://host.invalid/x", "core.sshCommand")
-
-
-def upload_pack(trap: Trap) -> None:
-    trap.partial_clone(f"remote.origin.url={trap.checkout.top}", "remote.origin.uploadpack")
-
-
-def remote_helper(trap: Trap) -> None:
-    trap.partial_clone(f"remote.origin.url=ext::{trap.program}", "protocol.ext.allow=always", "protocol.allow=always")
-
-
-def pack_objects(trap: Trap) -> None:
-    trap.partial_clone(f"remote.origin.url={trap.checkout.top}", "uploadpack.packObjectsHook")
-
-
-def credential_helper(trap: Trap) -> None:
-    trap.configure("credential.helper")
-
-
-def ask_pass(trap: Trap) -> None:
-    trap.configure("core.askPass")
-
-
-def signatures(trap: Trap) -> None:
-    trap.configure("gpg.program", "log.showSignature=true", "commit.gpgSign=true")
-
-
+# One of git's own commands cannot be replaced.
+ALIASES = ("rev-parse", "diff", "status", "ls-tree", "cat-file", "merge-base", "evil")
 STATUS, DIFF, SHOW = ("status",), ("diff",), ("cat-file", "-p", ABSENT)
+SIMPLE: dict[str, tuple[Plant, tuple[str, ...] | None]] = {
+    "fsmonitor": (configured("core.fsmonitor"), STATUS),
+    "external diff": (configured("diff.external"), DIFF),
+    "diff driver": (configured("diff.evil.command", attributes="*.py diff=evil"), DIFF),
+    "hook": (hook, ("add", ".")),
+    "hooks path": (hooks_path, ("add", ".")),
+    "alias": (configured(*(f"alias.{name}=!{{program}}" for name in ALIASES)), ("evil",)),
+    "pager": (configured("core.pager", "pager.diff", "pager.status", "pager.ls-tree", "pager.rev-parse"), None),
+    "credential helper": (configured("credential.helper"), ("credential", "fill")),
+}
 # What starts the program, as far as something does without a terminal: the trap is a real one.
-TRAPS: list[tuple[Callable[[Trap], None], tuple[str, ...] | None]] = [
-    (fsmonitor, STATUS),
-    (fsmonitor_hook, STATUS),
-    (included, STATUS),
-    (smudge, ("checkout", "--", "a.py")),
-    (external_diff, DIFF),
-    (diff_of_submodules, DIFF),
-    (in_submodule, STATUS),
-    (split_index, STATUS),
-    (order_file, None),
-    (diff_driver, DIFF),
-    (textconv, DIFF),
-    (hook, ("add", ".")),
-    (hooks_path, ("add", ".")),
-    (alias, ("evil",)),
-    (pager, None),
-    (ssh, SHOW),
-    (upload_pack, SHOW),
-    (remote_helper, SHOW),
-    (pack_objects, None),
-    (credential_helper, ("credential", "fill")),
-    (ask_pass, ("credential", "fill")),
-    (signatures, ("commit", "--allow-empty", "-m", "signed")),
-]
+TRAPS: dict[str, tuple[Plant, tuple[str, ...] | None]] = {
+    **SIMPLE,
+    "fsmonitor hook": (fsmonitor_hook, STATUS),
+    "included": (included, STATUS),
+    # It would run only if git wrote files.
+    "smudge": (configured("filter.evil.smudge", attributes="*.py filter=evil"), ("checkout", "--", "a.py")),
+    "diff of submodules": (diff_of_submodules, DIFF),
+    "in submodule": (in_submodule, STATUS),
+    "split index": (split_index, STATUS),
+    "order file": (order_file, None),
+    "textconv": (configured("diff.evil.textconv", attributes="*.py diff=evil"), DIFF),
+    "ssh": (lacking("ssh://host.invalid/x", "core.sshCommand"), SHOW),
+    "upload pack": (lacking("{top}", "remote.origin.uploadpack"), SHOW),
+    "remote helper": (lacking("ext::{program}", "protocol.ext.allow=always", "protocol.allow=always"), SHOW),
+    "pack objects": (lacking("{top}", "uploadpack.packObjectsHook"), None),
+    "ask pass": (configured("core.askPass"), ("credential", "fill")),
+    "signatures": (
+        configured("gpg.program", "log.showSignature=true", "commit.gpgSign=true"),
+        ("commit", "--allow-empty", "-m", "signed"),
+    ),
+}
 
 
 def unwritten(state: dict[str, tuple[int, int, bytes]]) -> dict[str, tuple[int, int, bytes]]:
@@ -214,10 +180,9 @@ def directly() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("directly")
-@pytest.mark.parametrize(("plant", "trigger"), TRAPS, ids=[plant.__name__ for plant, _ in TRAPS])
-async def test_a_program_that_the_repository_names_is_not_started(
-    plant: Callable[[Trap], None], trigger: tuple[str, ...] | None, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("name", TRAPS)
+async def test_a_program_that_the_repository_names_is_not_started(name: str, tmp_path: Path) -> None:
+    plant, trigger = TRAPS[name]
     trap = Trap(tmp_path)
     plant(trap)
     # Of the same size: only its content says that it changed. Planting may have started the program already.
@@ -242,7 +207,7 @@ async def test_a_program_that_the_repository_names_is_not_started(
 async def test_nothing_is_started_by_a_supervised_git_either(tmp_path: Path) -> None:
     """All traps at once that leave the repository readable, and the real way to git."""
     trap = Trap(tmp_path / "größe")
-    for plant in (fsmonitor, diff_driver, external_diff, hook, hooks_path, alias, pager, credential_helper):
+    for plant, _ in SIMPLE.values():
         plant(trap)
     trap.checkout.write(a="a = 2\n")
     trap.canary.unlink(missing_ok=True)
@@ -308,7 +273,7 @@ async def test_a_git_inside_the_checkout_is_not_started(tmp_path: Path) -> None:
 
 def no_tree(trap: Trap) -> None:
     """A partial clone without trees, which git would fetch."""
-    trap.partial_clone("remote.origin.url=ssh://host.invalid/x", "core.sshCommand")
+    lacking("ssh://host.invalid/x", "core.sshCommand")(trap)
     tree = trap.checkout.git("rev-parse", "HEAD^{tree}").strip()
     (trap.checkout.top / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
 
@@ -340,10 +305,6 @@ def bomb(trap: Trap) -> None:
     trap.checkout.git("update-ref", "HEAD", trap.checkout.git("commit-tree", "-m", "bomb", tree).strip())
 
 
-def worktree_above(trap: Trap) -> None:
-    trap.configure("core.worktree=/")
-
-
 def worktree_elsewhere(trap: Trap) -> None:
     elsewhere = new_checkout(trap.checkout.top.parent / "elsewhere")
     trap.configure(f"core.worktree={elsewhere.top}")
@@ -363,22 +324,22 @@ def bare_inside(trap: Trap) -> None:
     trap.configure("core.bare=true", "core.fsmonitor")
 
 
-ODD: list[tuple[Callable[[Trap], None], type[Exception]]] = [
-    (no_tree, CannotTell),
-    (corrupt_index, CannotTell),
-    (piped_index, CannotTell),
-    (parent_in_tree, CannotTell),
-    (bomb, CannotTell),
-    (worktree_above, ChangesRefused),
-    (worktree_elsewhere, ChangesRefused),
-    (link_to_nowhere, ChangesRefused),
-    (bare_inside, ChangesRefused),
-]
+ODD: dict[Plant, type[Exception]] = {
+    no_tree: CannotTell,
+    corrupt_index: CannotTell,
+    piped_index: CannotTell,
+    parent_in_tree: CannotTell,
+    bomb: CannotTell,
+    configured("core.worktree=/"): ChangesRefused,
+    worktree_elsewhere: ChangesRefused,
+    link_to_nowhere: ChangesRefused,
+    bare_inside: ChangesRefused,
+}
 
 
-@pytest.mark.parametrize(("plant", "expected"), ODD, ids=[plant.__name__ for plant, _ in ODD])
+@pytest.mark.parametrize("plant", ODD)
 async def test_a_repository_that_cannot_be_compared_is_an_error_in_time(
-    plant: Callable[[Trap], None], expected: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plant: Plant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(git_commands, "GIT_SECONDS", PATIENCE)
     monkeypatch.setattr(git_commands, "MOST_MEMORY", 256 * 1024**2)
@@ -387,7 +348,7 @@ async def test_a_repository_that_cannot_be_compared_is_an_error_in_time(
     plant(trap)
     trap.canary.unlink(missing_ok=True)
 
-    with anyio.fail_after(PATIENCE), pytest.raises(expected) as raised:
+    with anyio.fail_after(PATIENCE), pytest.raises(ODD[plant]) as raised:
         await trap.checkout.changed("HEAD")
 
     assert "\n" not in str(raised.value)

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from pytest_mcp.changed import differences, git_commands
-from pytest_mcp.changed.differences import Comparison
+from pytest_mcp.changed.differences import TreeComparison
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused, Repository
 from pytest_mcp.changed.project_files import FolderEntry, WorkingTree, entries_of
 from pytest_mcp.changed.reach import CACHES, is_cached
@@ -47,7 +47,7 @@ class CodeWatch:
         self._fingerprint: bytes | None = None
         self._state = CodeState()
 
-    async def state(self, comparison: Comparison | None = None) -> CodeState:
+    async def state(self, comparison: TreeComparison | None = None) -> CodeState:
         """`comparison` is the call's own look at the working tree, if it needed one."""
         if comparison is not None:
             return await self._of_paths(comparison.repository, comparison.uncommitted)

@@ -58,7 +58,7 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TreeComparison:
     """The working tree at one moment. The lines are known only if they were asked for."""
 
     repository: Repository
@@ -83,7 +83,7 @@ class Comparison:
         return {file: frozenset(chain.from_iterable(map(_numbers, hunks))) for file, hunks in known.items()}
 
 
-async def since_ref(config: Config, ref: str | None, *, lines: bool = False) -> Comparison:
+async def since_ref(config: Config, ref: str | None, *, lines: bool = False) -> TreeComparison:
     """Raises ChangesRefused or CannotTell."""
     with anyio.move_on_after(MOST_SECONDS):
         repository = await open_repository(config)
@@ -91,7 +91,7 @@ async def since_ref(config: Config, ref: str | None, *, lines: bool = False) -> 
     raise CannotTell(f"the files could not be compared within {MOST_SECONDS} seconds")
 
 
-async def since(repository: Repository, base: Base, *, lines: bool = False) -> Comparison:
+async def since(repository: Repository, base: Base, *, lines: bool = False) -> TreeComparison:
     status, diff = await repository.status_and_diff(base.commit, lines=lines)
     return await in_thread(partial(_compared, repository, base, status, diff))
 
@@ -150,14 +150,14 @@ def _short(branch: str) -> str:
     return branch.removeprefix("refs/heads/").removeprefix("refs/remotes/")
 
 
-def _compared(repository: Repository, base: Base, status_output: bytes, diff_output: bytes) -> Comparison:
+def _compared(repository: Repository, base: Base, status_output: bytes, diff_output: bytes) -> TreeComparison:
     status, difference = _status(repository, status_output), listings.parse_diff(diff_output)
     changed = (difference.paths - _written_by_us(repository)) | status.unique | status.untracked
     inside, outside = _split(repository, changed)
     if not inside and not repository.has_root:
         # Its files would seem unchanged, however they change.
         raise CannotTell("git tracks no file of the project's folder")
-    return Comparison(
+    return TreeComparison(
         repository,
         Changes(base.name, base.commit, frozenset(inside), frozenset(map(os.fsdecode, outside))),
         uncommitted=_uncommitted(status),

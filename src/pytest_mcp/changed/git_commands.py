@@ -133,10 +133,9 @@ class GitProgram:
 
 
 @dataclass(frozen=True)
-class Repository:
+class Repository(GitProgram):
     """One checkout, as it was when a call opened it."""
 
-    git: GitProgram
     config: Config
     # The file in which git keeps what is staged.
     index: Path
@@ -148,22 +147,14 @@ class Repository:
     has_root: bool
 
     @property
-    def top(self) -> Path:
-        return self.git.top
-
-    @property
     def root(self) -> Path:
         """The project's folder, relative to the top."""
         return self.config.root.relative_to(self.top)
 
-    @property
-    def environment(self) -> Mapping[str, str]:
-        return self.git.environment
-
     async def commits(self, names: Sequence[str]) -> list[str | None]:
         """The hash of the commit that each name stands for; None if there is none."""
         asked = "".join(f"{name}^{{commit}}\n" for name in names).encode()
-        output = await self.git.ask("cat-file", "--batch-check=%(objectname) %(objecttype)", given=asked)
+        output = await self.ask("cat-file", "--batch-check=%(objectname) %(objecttype)", given=asked)
         objects = [line.split(" ") for line in output.decode("utf-8", "replace").split("\n")[:-1]]
         if len(objects) != len(names):
             raise CannotTell("git gave an answer that could not be read")
@@ -171,31 +162,31 @@ class Repository:
 
     async def merge_base(self, one: str, other: str) -> str | None:
         """One common ancestor; None if there is none, which can be so in a shallow clone."""
-        ended, output = await self.git.run("merge-base", one, other)
+        ended, output = await self.run("merge-base", one, other)
         if ended.code not in (0, 1):
             raise GitFailed(str(query.complaint("git", ended)))
         return output.decode().strip() or None
 
     async def is_shallow(self) -> bool:
         """Whether the clone lacks commits that its oldest ones come after."""
-        return (await self.git.ask("rev-parse", "--is-shallow-repository")).strip() == b"true"
+        return (await self.ask("rev-parse", "--is-shallow-repository")).strip() == b"true"
 
     async def status_and_diff(self, commit: str | None, *, lines: bool = False) -> tuple[bytes, bytes]:
         """What is not committed, and all that differs from a commit; nothing does without one."""
         async with self._private_index() as variables:
-            status = await self.git.ask(*_STATUS, variables=variables)
+            status = await self.ask(*_STATUS, variables=variables)
             if commit is None:
                 return status, b""
             diff = (*_LARGEST_TEXT, *_DIFF, *_LINES) if lines else _DIFF
-            return status, await self.git.ask(*diff, commit, "--", variables=variables)
+            return status, await self.ask(*diff, commit, "--", variables=variables)
 
     async def list_tree(self, commit: str) -> bytes:
         """The commit's tree: records of `mode type hash size TAB path`."""
-        return await self.git.ask("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+        return await self.ask("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
 
     async def contents(self, hashes: Sequence[bytes]) -> bytes:
         """The objects one after the other: each a line of `hash type size`, its content and a newline."""
-        return await self.git.ask("cat-file", "--batch", given=b"".join(name + b"\n" for name in hashes))
+        return await self.ask("cat-file", "--batch", given=b"".join(name + b"\n" for name in hashes))
 
     @asynccontextmanager
     async def _private_index(self) -> AsyncIterator[dict[str, str]]:
@@ -227,7 +218,12 @@ async def open_repository(config: Config) -> Repository:
     root = config.root.relative_to(git.top)
     ended, output = await git.run(*_OPENING, *_PATTERNS, *([] if root == Path() else [f"HEAD:{root.as_posix()}"]))
     if ended.code not in (0, _FATAL) or not output:
-        raise _unreadable(git.top, str(query.complaint("git", ended)))
+        complaint = str(query.complaint("git", ended))
+        if _FOREIGN in complaint:
+            allow = f"git config --global --add safe.directory {shlex.quote(str(git.top))}"
+            complaint = f"another user owns this one; if you trust it: {allow}"
+            raise ChangesRefused(f"needs a repository that git reads, and {complaint}")
+        raise ChangesRefused(f"needs a repository that git reads; {complaint}")
     top = os.fsencode(git.top) + b"\n"
     if not output.startswith(top):
         # `core.worktree`, or a `.git` that git passes over.
@@ -238,22 +234,13 @@ async def open_repository(config: Config) -> Repository:
         raise CannotTell("git gave an answer that could not be read")
     index, head, *rest = lines
     return Repository(
-        git,
-        config,
+        **vars(git),
+        config=config,
         index=git.top / index,
         head=None if head == "HEAD" else head,
         branches=dict(zip([line for line in rest if line in BRANCHES], rest, strict=False)),
         has_root=ended.code == 0,
     )
-
-
-def _unreadable(top: Path, complaint: str) -> ChangesRefused:
-    if _FOREIGN in complaint:
-        allow = f"git config --global --add safe.directory {shlex.quote(str(top))}"
-        return ChangesRefused(
-            f"needs a repository that git reads, and another user owns this one; if you trust it: {allow}"
-        )
-    return ChangesRefused(f"needs a repository that git reads; {complaint}")
 
 
 def _question(

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from pytest_mcp.changed import project_files
 from pytest_mcp.changed.mentions import Mentions, Names, Scanner
-from pytest_mcp.changed.project_files import ProjectFiles, is_of_tests
+from pytest_mcp.changed.project_files import ScannedFiles, is_of_tests
 
 # Folders above this depth do not begin a name.
 DEEPEST_NAME = 20
@@ -184,7 +184,7 @@ def _files_of(stem: str) -> tuple[str, str]:
 
 @dataclass
 class Graph:
-    files: ProjectFiles
+    files: ScannedFiles
     modules: Modules
     # Groups of files are among them.
     importers: dict[str, set[str]] = field(default_factory=dict)
@@ -214,7 +214,7 @@ class Graph:
 
 
 # Which words to look for in the files of a project.
-Words = Callable[[ProjectFiles, Modules], Collection[bytes]]
+Words = Callable[[ScannedFiles, Modules], Collection[bytes]]
 
 
 def build(root: Path, changed: Iterable[str], words_in: Words = lambda _files, _modules: ()) -> Graph:

@@ -42,7 +42,7 @@ class Unreadable(Exception):
 
 
 @dataclass
-class ProjectFiles:
+class ScannedFiles:
     """Paths relative to the root."""
 
     root: Path
@@ -67,9 +67,9 @@ def is_test(path: str) -> bool:
     return name.startswith("test_") or name.endswith("_test.py")
 
 
-def list_files(root: Path) -> ProjectFiles:
+def list_files(root: Path) -> ScannedFiles:
     """Raises Unreadable if there are too many files, or folders that have two names."""
-    files = ProjectFiles(root)
+    files = ScannedFiles(root)
     todo = [""]
     deadline = time.monotonic() + LONGEST_SCAN
     while todo:
@@ -99,7 +99,7 @@ def entries_of(folder: str | Path) -> list[FolderEntry]:
     return entries if ENVIRONMENT.isdisjoint(entry.name for entry in entries) else []
 
 
-def _follow(files: ProjectFiles, link: FolderEntry, name: str) -> None:
+def _follow(files: ScannedFiles, link: FolderEntry, name: str) -> None:
     target = _inside(files.root, link.path)
     if name.endswith(".py"):
         files.python.append(name)
@@ -129,7 +129,7 @@ def _inside(root: Path, link: str) -> str | None:
     return None if leads_out and target != "." else target
 
 
-def contents(files: ProjectFiles, names: list[str]) -> Iterator[tuple[str, bytes | None]]:
+def contents(files: ScannedFiles, names: list[str]) -> Iterator[tuple[str, bytes | None]]:
     """Each file with its content; None if it is not a readable regular file in the root, or too large."""
     deadline = time.monotonic() + LONGEST_SCAN
     root = str(files.root)

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from pytest_mcp.changed import import_graph
 from pytest_mcp.changed.differences import Changes
 from pytest_mcp.changed.import_graph import GROUP, Graph, Modules, parents
-from pytest_mcp.changed.project_files import SETTINGS, ProjectFiles, Unreadable, is_of_tests, is_skipped, is_test
+from pytest_mcp.changed.project_files import SETTINGS, ScannedFiles, Unreadable, is_of_tests, is_skipped, is_test
 from pytest_mcp.run.reach import Reach
 from pytest_mcp.text import label
 
@@ -129,14 +129,14 @@ def why_everything(changes: Changes, graph: Graph) -> str | None:
     return f"{label(path)} changed, and {label(name)} mentions {word.decode('utf-8', 'replace')}"
 
 
-def documents(changes: Changes, files: ProjectFiles, modules: Modules) -> dict[bytes, str]:
+def documents(changes: Changes, files: ScannedFiles, modules: Modules) -> dict[bytes, str]:
     """The changed files that matter only if a test mentions them, by the word that would do it."""
     words = {path: _document(path, files, modules) for path in sorted(changes.files)}
     words |= {path: _document_outside(path) for path in sorted(changes.outside)}
     return {word: path for path, word in words.items() if word is not None}
 
 
-def _document(path: str, files: ProjectFiles, modules: Modules) -> bytes | None:
+def _document(path: str, files: ScannedFiles, modules: Modules) -> bytes | None:
     in_package = any(f"{folder}/__init__.py" in modules.files for folder in parents(path))
     of_tools = _of_tools(path) if _is_in_project(path, files) and not in_package else None
     return of_tools or _as_document(path, in_package=in_package)
@@ -176,7 +176,7 @@ def _of_tools(path: str) -> bytes | None:
     return None if named is None or is_of_tests(path) else named.encode()
 
 
-def _is_in_project(path: str, files: ProjectFiles) -> bool:
+def _is_in_project(path: str, files: ScannedFiles) -> bool:
     """Whether a file or folder of an editor or agent is at the root or in a member. A template is no member."""
     folder = "/".join(takewhile(lambda part: part not in _OF_TOOLS, path.split("/")))
     return not folder or ("{" not in folder and any(f"{folder}/{name}" in files.settings for name in SETTINGS))

@@ -22,7 +22,7 @@ import anyio
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import Outcome
 from pytest_mcp.changed.code_state import CodeState, CodeWatch
-from pytest_mcp.changed.differences import Comparison
+from pytest_mcp.changed.differences import TreeComparison
 from pytest_mcp.config.history import is_postgres
 from pytest_mcp.config.model import Config, History
 from pytest_mcp.history import remarks, retention
@@ -58,7 +58,7 @@ class RunRecorder:
         self._code: dict[Path, CodeWatch] = {}
 
     @contextmanager
-    def begin(self, config: Config, comparison: Comparison | None = None) -> Iterator["Recording"]:
+    def begin(self, config: Config, comparison: TreeComparison | None = None) -> Iterator["Recording"]:
         """During a run: look at the code and try to open the history. They are stopped if the block raises.
 
         `comparison` is the call's own look at the working tree, if it needed one.
@@ -112,7 +112,7 @@ class RunRecorder:
 class Recording:
     """One run that may be recorded."""
 
-    def __init__(self, recorder: RunRecorder, config: Config, comparison: Comparison | None) -> None:
+    def __init__(self, recorder: RunRecorder, config: Config, comparison: TreeComparison | None) -> None:
         self._recorder = recorder
         self.started = time.time()
         self.code = asyncio.create_task(recorder.code_of(config).state(comparison))

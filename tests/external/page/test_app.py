@@ -99,6 +99,7 @@ def test_the_page_speaks_the_protocol_and_shows_what_the_run_has(host: NewHost) 
     assert shown.frame.locator(".shares rect").count() > 1
     assert shown.frame.locator(".banner svg.mark").bounding_box()["width"] > 10
     assert shown.heard()[:2] == ["ui/initialize", "ui/notifications/initialized"]
+    assert shown.opened.violations(frame=1) == []
 
 
 def test_the_frame_is_as_high_as_the_page_and_stays_so(host: NewHost) -> None:
@@ -188,25 +189,12 @@ OTHER_RESULTS = {
 
 
 @pytest.mark.parametrize("name", OTHER_RESULTS)
-def test_a_result_without_a_page_is_told_in_words(host: NewHost, name: str) -> None:
+def test_a_result_without_a_page_and_a_cancelled_call_are_told_in_words(host: NewHost, name: str) -> None:
     result, words = OTHER_RESULTS[name]
 
     shown = host(result)
 
     shown.status.get_by_text(words).wait_for()
-
-
-def test_a_cancelled_call_is_told_in_words(host: NewHost) -> None:
-    shown = host({"content": []})
-    shown.status.get_by_text("Verdict: unknown.").wait_for()
-
     shown.notify("tool-cancelled", {"reason": "by the user"})
 
     shown.status.get_by_text("The call was cancelled: by the user.").wait_for()
-
-
-def test_axe_finds_no_barrier_inside_a_client(host: NewHost) -> None:
-    shown = host(result_of(content_of(mixed_run())))
-    shown.frame.locator(".row").first.wait_for()
-
-    assert shown.opened.violations(frame=1) == []

@@ -1,12 +1,15 @@
-"""`make page`: the page of `--html` in a real Chromium. Deselected by default, since not every machine has one."""
+"""`make page`: pages of `--html` in a real Chromium. Deselected by default, since not every machine has one."""
 
+import json
 import shlex
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from pytest_mcp.api.results import Outcome
 from pytest_mcp.page.content import Content
+from pytest_mcp.page.sections import recorded_ids
 from pytest_mcp.report.coverage import Measured, MeasuredFile
 from tests.support.invented.records import execution, one_test, raised, session
 from tests.support.page.browser import LOOKS, Open
@@ -17,19 +20,34 @@ from tests.support.page.pages import (
     hostile_run,
     huge_run,
     incomplete_run,
+    investigated,
     mixed_run,
     passing_run,
     rendered,
+    rendered_investigation,
 )
 
 pytestmark = pytest.mark.external(target="page")
 
-PAGES = {
-    "passing": passing_run,
-    "mixed": mixed_run,
-    "incomplete": incomplete_run,
-    "empty": empty_run,
-    "hostile": hostile_run,
+LETTERS = "PPPFPPSPPPEPPPPPPPPFPPPPPFFFF"
+
+
+def with_past(content: Content) -> Content:
+    results = [(letter, 0.1 + number % 7 / 10) for number, letter in enumerate(LETTERS)]
+    return replace(content, past=dict.fromkeys(recorded_ids(content), results))
+
+
+RUNS: dict[str, Callable[[], Content]] = {
+    "passing": lambda: content_of(passing_run()),
+    "mixed": lambda: with_past(content_of(mixed_run())),
+    "incomplete": lambda: content_of(incomplete_run()),
+    "empty": lambda: content_of(empty_run()),
+    "hostile": lambda: with_past(content_of(hostile_run())),
+}
+PAGES: dict[str, Callable[[], Content | str]] = {
+    **RUNS,
+    "investigated": lambda: rendered_investigation(replace(investigated(), runs={"alone": [("F", 0.3)] * 50})),
+    "investigated, hostile": lambda: rendered_investigation(investigated("".join(HOSTILE))),
 }
 # More rows than a screen has, and far fewer than tests.
 MOST_NODES = 4_000
@@ -53,7 +71,7 @@ def failing_or_all(content: Content) -> int:
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("look", LOOKS)
 def test_axe_finds_no_barrier_and_nothing_is_wider_than_the_screen(show: Open, name: str, look: str) -> None:
-    opened = show(content_of(PAGES[name]()), **LOOKS[look])
+    opened = show(PAGES[name](), **LOOKS[look])
     opened.page.evaluate("document.querySelectorAll('details').forEach((each) => each.unfold && each.unfold())")
 
     wider = opened.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -62,9 +80,9 @@ def test_axe_finds_no_barrier_and_nothing_is_wider_than_the_screen(show: Open, n
     assert wider == 0
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", RUNS)
 def test_the_page_shows_what_the_run_has(show: Open, name: str) -> None:
-    content = content_of(PAGES[name]())
+    content = RUNS[name]()
 
     opened = show(content)
 
@@ -286,3 +304,38 @@ def test_a_printed_page_has_every_cause_open_and_no_list(show: Open) -> None:
     assert opened.page.locator(".causes > .cause:not([open])").count() == 0
     assert not opened.page.locator("#tests").is_visible()
     assert opened.page.pdf()[:4] == b"%PDF"
+
+
+def test_each_bar_is_as_wide_as_its_letter_and_as_high_as_the_run_took_long(show: Open) -> None:
+    opened = show(with_past(content_of(mixed_run())))
+    row = opened.page.locator(".strips li").first
+
+    drawn, letters = row.locator("svg").bounding_box(), row.locator("code").bounding_box()
+    heights = [float(each.get_attribute("height")) for each in row.locator("rect").all()]
+
+    assert row.locator("code").text_content() == f"{LETTERS}F"
+    assert abs(drawn["width"] - letters["width"]) < 1
+    assert drawn["x"] == letters["x"]
+    assert len(heights) == len(LETTERS) + 1
+    assert max(heights) == 20
+    colours = row.locator("rect").evaluate_all("(bars) => bars.map((bar) => getComputedStyle(bar).fill)")
+    assert len({*zip(f"{LETTERS}F", colours, strict=True)}) == len(set(LETTERS))
+
+
+def test_what_an_investigation_found_can_be_copied(show: Open) -> None:
+    found = investigated("test_x[a b]")
+    opened = show(rendered_investigation(found))
+    ids = ["tests/test_a.py::test_x[a b]", found.node_id]
+
+    for number, text in enumerate([f"pytest-mcp run '{ids[0]}' '{ids[1]}'", json.dumps({"node_ids": ids})]):
+        opened.page.locator(".copyable").nth(number).get_by_role("button", name="Copy").click()
+        assert opened.copied() == text
+    assert opened.page.locator(".causes > .cause").count() == 1
+    assert opened.page.locator("#suspects rect").count() == 2
+
+
+def test_hostile_text_of_an_investigation_runs_nothing(show: Open) -> None:
+    opened = show(rendered_investigation(investigated("".join(HOSTILE))))
+
+    assert opened.page.title() == "Depends on the order of the tests · shop"
+    assert opened.page.locator("body script, body img, body style, body iframe").count() == 2

@@ -27,6 +27,7 @@ CONTENTS = ("", "a = 1\n", "A = 1\n", "a = 2\n", "x\r\ny\n", "x\ny\n", "$Id$\n")
 FILTER = ("filter.loud.clean=tr a-z A-Z", "filter.loud.smudge=tr A-Z a-z", "filter.loud.required=true")
 ATTRIBUTES = ("*.py filter=loud", "*.py text eol=crlf", "*.py text=auto", "*.py ident", "sub/* -text", "*.py binary")
 Step = tuple[str, str, str]
+Test = Callable[..., None]
 
 
 def delete(checkout: Checkout, name: str, _: str) -> None:
@@ -129,6 +130,10 @@ STEPS: dict[str, Callable[[Checkout, str, str], None]] = {
 }
 
 
+def always(*steps: Step, ref: str = "HEAD", root: str = ".") -> Callable[[Test], Test]:
+    return example(steps=[*steps], ref=ref, root=root)
+
+
 def told_by_git(checkout: Checkout, ref: str) -> set[str]:
     differing = checkout.git("diff", "--no-renames", "--name-only", "-z", ref).split("\0")
     status = checkout.git("status", "--porcelain=v2", "--untracked-files=all", "-z").split("\0")
@@ -150,22 +155,29 @@ def written(checkout: Checkout, steps: list[Step]) -> dict[str, tuple[int, int, 
 @given(
     steps=st.lists(
         st.tuples(st.sampled_from(sorted(STEPS)), st.sampled_from(NAMES), st.sampled_from(CONTENTS)),
-        min_size=1,
         max_size=12,
     ),
     ref=st.sampled_from(["first", "HEAD"]),
     root=st.sampled_from([".", "inner"]),
 )
-@example(steps=[("forget", "a.py", "")], ref="HEAD", root=".")
-@example(
-    steps=[("write", "a.py", "a = 2\n"), ("stage", "a.py", ""), ("write", "a.py", "a = 1\n")], ref="HEAD", root="."
-)
-@example(steps=[("delete", "a.py", ""), ("write", "sub/e.py", ""), ("link", "a.py", "sub/e.py")], ref="HEAD", root=".")
-@example(steps=[("write", "a.py", "a = 1\n"), ("attribute", "", ""), ("stage all", "", "")], ref="HEAD", root=".")
-@example(steps=[("split", "", ""), ("touch", "b.py", ""), ("write", "a.py", "a = 2\n")], ref="first", root="inner")
-@example(steps=[("nest", "", ""), ("stage all", "", ""), ("work inside", "", "a = 2\n")], ref="HEAD", root=".")
-@example(steps=[("sparse", "", ""), ("write", "a.py", "a = 2\n")], ref="first", root=".")
-@example(steps=[("split", "", ""), ("sparse", "", "")], ref="first", root=".")
+@always()
+@always(("forget", "a.py", ""))
+@always(("rename", "a.py", ""))
+@always(("chmod", "a.py", ""))
+@always(("ignore modes", "", ""), ("chmod", "a.py", ""))
+@always(("write", "a.py", "x\r\ny\n"))
+@always(("convert line ends", "", "x\r\ny\n"), ("stage all", "", ""), ("write", "a.py", "x\r\ny\n"))
+@always(("skip", "a.py", ""), ("write", "a.py", "a = 2\n"))
+@always(("assume unchanged", "a.py", ""), ("write", "a.py", "a = 2\n"))
+@always(("write", "a.py", "a = 2\n"), ("stage", "a.py", ""), ("write", "a.py", "a = 1\n"))
+@always(("delete", "a.py", ""), ("write", "sub/e.py", ""), ("link", "a.py", "sub/e.py"))
+@always(("write", "a.py", "a = 1\n"), ("attribute", "", ""), ("stage all", "", ""))
+@always(("nest", "", ""))
+@always(("nest", "", ""), ("stage all", "", ""), ("work inside", "", "a = 2\n"))
+@always(("split", "", ""), ("touch", "b.py", ""), ("write", "a.py", "a = 2\n"), ref="first", root="inner")
+@always(("sparse", "", ""))
+@always(("sparse", "", ""), ("write", "a.py", "a = 2\n"), ref="first")
+@always(("split", "", ""), ("sparse", "", ""), ref="first")
 def test_what_changed_is_what_git_says_and_nothing_is_written(steps: list[Step], ref: str, root: str) -> None:
     with tempfile.TemporaryDirectory() as folder, without_supervisor():
         checkout = new_checkout(Path(folder, "project"))
@@ -196,10 +208,6 @@ async def test_a_change_has_its_ref_its_commit_and_its_files(checkout: Checkout)
     checkout.write(a="a = 2\n", new="")
 
     assert await checkout.changed("HEAD~0") == Changes("HEAD~0", head, frozenset({"a.py", "new.py"}), frozenset())
-
-
-async def test_a_clean_checkout_has_no_changes(checkout: Checkout) -> None:
-    assert await checkout.files() == set()
 
 
 async def test_paths_are_relative_to_the_root_and_the_others_to_the_top(checkout: Checkout) -> None:
@@ -262,29 +270,6 @@ async def test_nothing_can_be_told_of_a_root_that_git_ignores(checkout: Checkout
         await checkout.changed("HEAD", root="build")
 
 
-async def test_both_names_of_a_rename_are_changed(checkout: Checkout) -> None:
-    checkout.git("mv", "a.py", "z.py")
-
-    assert await checkout.files() == {"a.py", "z.py"}
-
-
-async def test_files_that_a_sparse_checkout_leaves_out_are_not_deleted(checkout: Checkout) -> None:
-    checkout.commit(**{"left/c": "", "kept/d": ""})
-    checkout.git("sparse-checkout", "set", "kept")
-
-    assert not (checkout.top / "left").exists()
-    assert await checkout.files() == set()
-    assert await checkout.files("HEAD~1") == {"left/c.py", "kept/d.py"}
-
-
-async def test_a_file_that_git_is_told_to_overlook_is_unchanged_as_in_git_status(checkout: Checkout) -> None:
-    checkout.git("update-index", "--skip-worktree", "a.py")
-    checkout.git("update-index", "--assume-unchanged", "b.py")
-    checkout.write(a="a = 2\n", b="b = 2\n")
-
-    assert await checkout.files() == set()
-
-
 async def test_a_clean_checkout_with_a_filter_has_no_changes(checkout: Checkout) -> None:
     """As with git-lfs: what git stores is not what stands in the file."""
     for setting in FILTER:
@@ -339,31 +324,6 @@ async def test_a_file_with_a_conflict_is_changed(checkout: Checkout) -> None:
     assert await checkout.files() == {"a.py"}
 
 
-@pytest.mark.parametrize(("setting", "changed"), [("true", {"a.py"}), ("false", set())])
-async def test_executable_bits_count_if_the_repository_says_so(
-    checkout: Checkout, setting: str, changed: set[str]
-) -> None:
-    """On some file systems every file is executable."""
-    checkout.git("config", "core.fileMode", setting)
-    (checkout.top / "a.py").chmod(0o755)
-
-    assert await checkout.files() == changed
-    checkout.git("update-index", "--chmod=+x", "a.py")
-    assert await checkout.files() == {"a.py"}
-
-
-@pytest.mark.parametrize("conversion", ["none", "setting", "attributes"])
-async def test_line_ends_count_unless_the_repository_converts_them(checkout: Checkout, conversion: str) -> None:
-    if conversion == "setting":
-        checkout.git("config", "core.autocrlf", "true")
-    if conversion == "attributes":
-        (checkout.top / ".gitattributes").write_text("*.py text eol=crlf\n", encoding="utf-8")
-        checkout.commit()
-    (checkout.top / "a.py").write_bytes(b"a = 1\r\n")
-
-    assert await checkout.files() == ({"a.py"} if conversion == "none" else set())
-
-
 async def test_a_repository_of_sha256_is_compared_too(tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     checkout = Checkout((tmp_path / "project").resolve())
@@ -389,12 +349,6 @@ async def test_names_that_are_not_text_survive(checkout: Checkout) -> None:
     (checkout.top / name).touch()
 
     assert await checkout.files() == {name}
-
-
-async def test_a_repository_that_is_no_submodule_is_one_changed_path(checkout: Checkout) -> None:
-    new_checkout(checkout.top / "vendored")
-
-    assert await checkout.files() == {"vendored"}
 
 
 class TestSubmodules:

@@ -50,15 +50,10 @@ async def test_what_names_no_commit_is_refused(checkout: Checkout) -> None:
     assert checkout.state() == before
 
 
-async def test_on_the_default_branch_the_default_is_head(checkout: Checkout) -> None:
-    head = checkout.commit(a="")
-
-    assert await base(checkout) == ("HEAD", head)
-
-
-async def test_behind_the_default_branch_it_is_head_too(checkout: Checkout) -> None:
+@pytest.mark.parametrize("command", ["status", "switch --quiet --detach HEAD~1", "branch --move trunk"])
+async def test_on_or_behind_the_default_branch_and_without_one_it_is_head(checkout: Checkout, command: str) -> None:
     checkout.commit(a="")
-    checkout.git("switch", "--quiet", "--detach", "HEAD~1")
+    checkout.git(*command.split())
 
     assert await base(checkout) == ("HEAD", checkout.git("rev-parse", "HEAD").strip())
 
@@ -93,12 +88,6 @@ async def test_in_a_clone_the_default_branch_is_that_of_its_origin(checkout: Che
     clone.git("fetch", "--quiet", "--prune")
     clone.git("remote", "set-head", "origin", "main")
     assert await base(clone) == ("origin/main", first)
-
-
-async def test_without_a_default_branch_it_is_head(checkout: Checkout) -> None:
-    checkout.git("branch", "--move", "trunk")
-
-    assert await base(checkout) == ("HEAD", checkout.git("rev-parse", "HEAD").strip())
 
 
 async def test_without_a_common_commit_nothing_can_be_told(checkout: Checkout) -> None:

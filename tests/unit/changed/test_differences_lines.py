@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from pytest_mcp.changed import differences
-from pytest_mcp.changed.differences import Comparison
+from pytest_mcp.changed.differences import TreeComparison
 from pytest_mcp.run.reach import ALL_LINES, ChangedLines
 from tests.support.projects.checkouts import Checkout
 
 
-async def compared(checkout: Checkout, ref: str = "HEAD", root: str = ".") -> Comparison:
+async def compared(checkout: Checkout, ref: str = "HEAD", root: str = ".") -> TreeComparison:
     return await differences.since_ref(checkout.config(root), ref, lines=True)
 
 

@@ -110,3 +110,4 @@ def test_an_unknown_test_has_no_runs_and_a_name_of_several_is_refused(past: Past
     with pytest.raises(InvalidParams) as refused:
         one_test.one_test(past.scope, "t.py::test_x")
     assert refused.value.data["field"] == "node_id"
+    assert "for example t.py::test_x[1]" in str(refused.value)

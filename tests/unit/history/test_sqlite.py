@@ -19,20 +19,18 @@ from tests.support.history.histories import counts, passing, run_row, writer
 OBEYING = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
 
 
-def folder(path: Path) -> None:
-    path.mkdir()
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "history.db"
 
 
-def pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def noise(path: Path) -> None:
-    path.write_bytes(b"\0noise" * 4096)
-
-
-def link_to_itself(path: Path) -> None:
-    path.symlink_to(path)
+@pytest.fixture
+def filled(path: Path) -> Path:
+    """With one run of 500 tests."""
+    store = open_store(str(path))
+    store.record(run_row(), passing(500))
+    store.close()
+    return path
 
 
 def of_another_program(path: Path) -> None:
@@ -41,10 +39,18 @@ def of_another_program(path: Path) -> None:
     other.close()
 
 
-@pytest.mark.parametrize("make", [folder, pipe, noise, link_to_itself, of_another_program])
-def test_what_is_no_history_is_not_used_and_not_changed(make: Callable[[Path], None], tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
-    make(path)
+NO_HISTORIES: dict[str, Callable[[Path], object]] = {
+    "folder": Path.mkdir,
+    "pipe": os.mkfifo,
+    "noise": lambda path: path.write_bytes(b"\0noise" * 4096),
+    "link to itself": lambda path: path.symlink_to(path),
+    "another program's": of_another_program,
+}
+
+
+@pytest.mark.parametrize("kind", NO_HISTORIES)
+def test_what_is_no_history_is_not_used_and_not_changed(kind: str, path: Path) -> None:
+    NO_HISTORIES[kind](path)
     before = path.read_bytes() if path.is_file() else None
 
     with pytest.raises(HistoryUnavailable) as error:
@@ -55,10 +61,10 @@ def test_what_is_no_history_is_not_used_and_not_changed(make: Callable[[Path], N
     assert (path.read_bytes() if path.is_file() else None) == before
 
 
-@pytest.mark.parametrize("name", ["no/such/folder/history.db", "n" * 300])
-def test_a_file_that_cannot_be_created_is_told(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "creates"), [("no/history.db", True), ("no/history.db", False), ("n" * 300, True)])
+def test_a_file_that_cannot_be_created_is_told(name: str, creates: bool, tmp_path: Path) -> None:
     with pytest.raises(HistoryUnavailable):
-        open_store(str(tmp_path / name))
+        open_store(str(tmp_path / name), creates=creates)
 
 
 def test_who_only_reads_creates_no_file(tmp_path: Path) -> None:
@@ -69,18 +75,12 @@ def test_who_only_reads_creates_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_who_only_reads_is_told_that_there_is_no_such_folder(tmp_path: Path) -> None:
-    with pytest.raises(HistoryUnavailable):
-        open_store(str(tmp_path / "no" / "history.db"), creates=False)
-
-
-def test_only_its_owner_can_read_it_from_the_first_moment(tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
+def test_only_its_owner_can_read_it_from_the_first_moment(path: Path) -> None:
     before = os.umask(0)
     try:
         store = open_store(str(path))
         store.record(run_row(), passing(1))
-        modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()}
+        modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
         store.close()
     finally:
         os.umask(before)
@@ -88,8 +88,7 @@ def test_only_its_owner_can_read_it_from_the_first_moment(tmp_path: Path) -> Non
     assert modes == dict.fromkeys(("history.db", "history.db-wal", "history.db-shm"), 0o600)
 
 
-def test_a_locked_file_is_waited_for_and_then_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "history.db"
+def test_a_locked_file_is_waited_for_and_then_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.01)
     store = open_store(str(path))
     other = sqlite3.connect(path, isolation_level=None)
@@ -105,59 +104,48 @@ def test_a_locked_file_is_waited_for_and_then_told(tmp_path: Path, monkeypatch: 
     store.close()
 
 
-def test_a_file_that_was_damaged_later_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
-    store = open_store(str(path))
-    store.record(run_row(), passing(500))
-    store.close()
-    content = bytearray(path.read_bytes())
+def test_a_file_that_was_damaged_later_is_told(filled: Path) -> None:
+    content = bytearray(filled.read_bytes())
     content[8192:] = os.urandom(len(content) - 8192)
-    path.write_bytes(content)
+    filled.write_bytes(content)
 
     with pytest.raises(HistoryUnavailable):
-        open_store(str(path)).record(run_row(), passing(500))
+        open_store(str(filled)).record(run_row(), passing(500))
 
 
-def test_a_full_disk_costs_the_run_and_nothing_else(tmp_path: Path) -> None:
+def test_a_full_disk_costs_the_run_and_nothing_else(filled: Path) -> None:
     """The system refuses to let any file of this process grow, as a full disk does."""
-    path = tmp_path / "history.db"
-    store = open_store(str(path))
-    store.record(run_row(), passing(10))
-    store.close()
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     code = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
-        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({path.stat().st_size}, {limit[1]}));"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({filled.stat().st_size}, {limit[1]}));"
         "from pytest_mcp.history.store import open_store; from tests.support.history.histories import *\n"
-        f"open_store({str(path)!r}).record(run_row(), passing(5000))"
+        f"open_store({str(filled)!r}).record(run_row(), passing(5000))"
     )
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
     assert "Unavailable: " in done.stderr.splitlines()[-1]
-    store = open_store(str(path))
+    store = open_store(str(filled))
     assert store.execute("PRAGMA integrity_check") == [("ok",)]
-    assert counts(store) == (1, 10, 10)
+    assert counts(store) == (1, 500, 500)
     store.close()
 
 
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv: root may write everything")
-def test_a_file_that_may_only_be_read_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "history.db"
-    open_store(str(path)).close()
-    path.chmod(0o400)
-    before = path.read_bytes()
+def test_a_file_that_may_only_be_read_is_told(filled: Path) -> None:
+    filled.chmod(0o400)
+    before = filled.read_bytes()
 
-    process = writer(str(path), runs=1, tests=1, before=OBEYING)
+    process = writer(str(filled), runs=1, tests=1, before=OBEYING)
     _, said = process.communicate()
 
     assert "Unavailable: " in said.splitlines()[-1]
-    assert path.read_bytes() == before
+    assert filled.read_bytes() == before
 
 
-def test_a_writer_that_is_killed_loses_at_most_its_last_run(tmp_path: Path) -> None:
+def test_a_writer_that_is_killed_loses_at_most_its_last_run(path: Path) -> None:
     """Killed while it writes: whatever it had acknowledged is there, and every run that is there is whole."""
-    path = tmp_path / "history.db"
     killed = writer(str(path), runs=10_000, tests=300)
     assert killed.stdout is not None
     keys = [killed.stdout.readline().strip() for _ in range(3)]

@@ -135,9 +135,6 @@ def test_the_slowest_come_first_and_a_file_takes_as_long_as_its_tests() -> None:
 
     assert slowest == [("b.py::0", "1.000 s", 100.0), ("a.py::0", "0.500 s", 50.0), ("a.py::1", "0.250 s", 25.0)]
     assert files == [("b.py", "1.000 s", 100.0), ("a.py", "0.750 s", 75.0)]
-
-
-def test_there_are_few_bars() -> None:
     assert len(blocks(listing(timed(*range(1, 100))), "times")["charts"][0][1]) == MOST_BARS
 
 
@@ -150,30 +147,20 @@ def test_rows_that_do_not_fit_are_counted() -> None:
     assert found["text"] == f"{50 - len(found['list'])} more notices are left out."
 
 
-def test_coverage_has_its_percentage_and_the_text_of_the_lines() -> None:
+def test_coverage_has_its_percentage_its_limits_and_the_text_of_the_lines() -> None:
     lines = {"src/a.py": [(3, "if x:"), (9, "    return")]}
-    shown = replace(content_of(passing_run(), coverage=MEASURED), missed_lines=lines)
-
-    found = blocks(shown, "coverage")
-
-    assert found["text"] == "75 %: 16 lines, 12 ran."
-    assert found["coverage"] == [("src/a.py", "75 %, 4 lines did not run", "3-5, 9", "", lines["src/a.py"])]
-
-
-def test_what_limits_the_coverage_is_said() -> None:
     measured = replace(MEASURED, partial=["1 test did not run"], not_measured=["b.py"])
-    shown = content_of(passing_run(), coverage=measured)
+    shown = replace(content_of(passing_run(), coverage=measured), missed_lines=lines)
 
     said = [value for section in sections.run_sections(shown, MOST) for kind, value in section.blocks if kind == "text"]
 
-    assert said[1:] == [
+    assert said == [
+        "75 %: 16 lines, 12 ran.",
         "Not everything ran that could have: 1 test did not run.",
         "Not measured: b.py.",
     ]
-
-
-def test_a_page_without_a_history_has_no_recorded_runs() -> None:
-    assert blocks(content_of(mixed_run()), "past") == {}
+    row = ("src/a.py", "75 %, 4 lines did not run", "3-5, 9", "", lines["src/a.py"])
+    assert blocks(shown, "coverage")["coverage"] == [row]
 
 
 def test_the_first_test_of_each_cause_is_recorded_first_and_the_slowest_last() -> None:
@@ -187,7 +174,7 @@ def test_the_first_test_of_each_cause_is_recorded_first_and_the_slowest_last() -
     assert len(ids) == len(set(ids))
 
 
-def test_each_recorded_run_is_a_letter_and_this_run_is_the_last() -> None:
+def test_with_a_history_each_recorded_run_is_a_letter_and_this_run_is_the_last() -> None:
     shown = with_past(content_of(mixed_run()), **{ALIKE: "PPF", COMPARED: "FF"})
 
     drawn = rows(shown)
@@ -196,6 +183,7 @@ def test_each_recorded_run_is_a_letter_and_this_run_is_the_last() -> None:
     assert drawn[COMPARED][0].endswith(" s, failed 2 of 2 times before")
     assert drawn["tests/test_b.py::test_setup"][0].endswith(" s, no earlier run is recorded")
     assert "P passed, F failed, E error" in blocks(shown, "past")["legend"]
+    assert blocks(content_of(mixed_run()), "past") == {}
 
 
 def test_many_failing_tests_are_counted_and_not_drawn() -> None:

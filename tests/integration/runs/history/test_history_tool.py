@@ -78,19 +78,6 @@ async def test_before_the_first_run_there_are_no_runs_and_no_file(config: Config
     assert not Path(config.history.address).exists()
 
 
-async def test_a_name_of_several_recorded_tests_is_refused_with_the_name_of_one(
-    bench: Workbench, config: Config
-) -> None:
-    bench.write({"tests/test_shop.py": "import pytest\n@pytest.mark.parametrize('n', [1, 2])\ndef test_n(n): pass\n"})
-    await call("execute_tests", {}, config)
-
-    refused = await call("test_history", {"about": "test", "node_id": "tests/test_shop.py::test_n"}, config)
-
-    assert isinstance(refused, Failure)
-    assert refused.code == -32602
-    assert "tests/test_shop.py::test_n[1]" in refused.message
-
-
 async def test_a_history_that_cannot_be_read_is_an_error_and_an_unknown_test_is_none(config: Config) -> None:
     broken = await call("test_history", {"about": "flaky"}, config._replace(history=History(str(config.root))))
     unknown = await ask(config, about="test", node_id="tests/test_shop.py::test_nowhere")
