@@ -40,7 +40,7 @@ PURE += ["process.supervisor_protocol", "run.decode", "run.events", "run.excepti
 PURE += ["page.document", "investigation.page", "page.sections"]
 PURE += ["text", "server.incoming", "terminal.colours", "cli.exit_codes", "cli.render_run"]
 PURE += ["history.answer", "investigation.result"]
-PURE += ["cli.render_doctor", "history.terminal", "investigation.terminal"]
+PURE += ["environment.terminal", "history.terminal", "investigation.terminal"]
 PURE += ["cli.setup.clients", "cli.setup.entry_words"]
 PURE += ["cli.setup.json_text", "cli.setup.toml_text"]
 # What runs before a client has its first answer.

@@ -1,7 +1,6 @@
-"""An MCP client that starts a server, or connects to one, and calls one tool, for `pytest-mcp doctor`.
+"""An MCP client that starts a server, or connects to one, and calls `explain_environment`, for `pytest-mcp doctor`.
 
-In come a tool's name and its arguments; out comes an examination: the handshake, or why it failed, the answer, and what
-the server wrote to stderr. How these are shown is decided by the command.
+The SDK takes seconds to load on a busy machine. It is loaded when a server is examined: by then `doctor` has said so.
 """
 
 import json
@@ -11,17 +10,18 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import anyio
-import httpx2
-from mcp import Client, MCPError, StdioServerParameters
-from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamable_http_client
 
 from pytest_mcp.api.advice import Sentence, from_meta
 from pytest_mcp.config.model import HISTORY_VARIABLE, Config
 
+if TYPE_CHECKING:
+    import httpx2
+    from mcp import Client, StdioServerParameters
+
+TOOL = "explain_environment"
 # A server lists its tools within a second, but a busy machine may take longer.
 HANDSHAKE_SECONDS = 30
 # How much longer than its run a call may take: to find the interpreter, to end processes.
@@ -55,13 +55,8 @@ class Examination:
     stderr: str = ""
 
 
-OnHandshake = Callable[[Handshake], None]
-
-
 @dataclass(frozen=True)
-class Target:
-    """A server to examine."""
-
+class CheckedServer:
     # Opens the connection; what a started server writes to stderr goes to the file.
     connect: Callable[[TextIO], Any]
     # How long a call may take, in seconds.
@@ -72,24 +67,33 @@ class Target:
     refusals: list[int] = field(default_factory=list)
 
 
-def local(flags: Sequence[str], config: Config) -> Target:
+def local(flags: Sequence[str], config: Config) -> CheckedServer:
     """A server that is started with these flags."""
-    return Target(
-        connect=lambda log: stdio_client(_server(flags, config), errlog=log),
+    return CheckedServer(
+        connect=lambda log: _stdio(flags, config, log),
         limit=config.default_timeout + CALL_OVERHEAD_SECONDS,
         failure="the server exited or could not be started",
     )
 
 
-def remote(url: str, token: str | None, limit: float) -> Target:
+def remote(url: str, token: str | None, limit: float) -> CheckedServer:
     """A server on HTTP."""
     refusals: list[int] = []
-    return Target(lambda _: _http(url, token, refusals), limit + CALL_OVERHEAD_SECONDS, "no answer", refusals)
+    return CheckedServer(lambda _: _http(url, token, refusals), limit + CALL_OVERHEAD_SECONDS, "no answer", refusals)
+
+
+def _stdio(flags: Sequence[str], config: Config, log: TextIO) -> Any:
+    from mcp.client.stdio import stdio_client  # noqa: PLC0415
+
+    return stdio_client(_server(flags, config), errlog=log)
 
 
 @asynccontextmanager
 async def _http(url: str, token: str | None, refusals: list[int]) -> AsyncIterator[Any]:
-    async def note(response: httpx2.Response) -> None:
+    import httpx2  # noqa: PLC0415
+    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+
+    async def note(response: "httpx2.Response") -> None:
         if response.is_error:
             refusals.append(response.status_code)
 
@@ -99,26 +103,37 @@ async def _http(url: str, token: str | None, refusals: list[int]) -> AsyncIterat
         yield streams
 
 
-async def examine(tool: str, arguments: dict[str, Any], target: Target, on_handshake: OnHandshake) -> Examination:
+def examine(
+    arguments: dict[str, Any], server: CheckedServer, on_handshake: Callable[[Handshake], None] = lambda _: None
+) -> Examination:
     """A handshake and one call, each with a time limit; `on_handshake` is called before the tool is."""
-    found = Examination()
+    return anyio.run(_examine, arguments, server, on_handshake)
+
+
+async def _examine(
+    arguments: dict[str, Any], server: CheckedServer, on_handshake: Callable[[Handshake], None]
+) -> Examination:
+    import httpx2  # noqa: PLC0415
+    from mcp import Client, MCPError  # noqa: PLC0415
+
+    result = Examination()
     with _kept_stderr() as log:
         try:
             with anyio.fail_after(HANDSHAKE_SECONDS) as limit:
                 started = anyio.current_time()
-                async with Client(target.connect(log)) as client:
-                    found = replace(found, handshake=await _handshake(client, started))
-                    assert found.handshake is not None
-                    on_handshake(found.handshake)
-                    limit.deadline = anyio.current_time() + target.limit
-                    found = replace(found, **await _answer(client, tool, arguments))
+                async with Client(server.connect(log)) as client:
+                    handshake = await _handshake(client, started)
+                    result = replace(result, handshake=handshake)
+                    on_handshake(handshake)
+                    limit.deadline = anyio.current_time() + server.limit
+                    result = replace(result, **await _answer(client, arguments))
         except* TimeoutError:
-            found = replace(found, problem="the server did not answer in time")
+            result = replace(result, problem="the server did not answer in time")
         except* (MCPError, OSError, httpx2.HTTPError) as group:
-            reason = f"HTTP status {target.refusals[-1]}" if target.refusals else _first(group)
-            found = replace(found, problem=f"{target.failure}: {reason}")
+            reason = f"HTTP status {server.refusals[-1]}" if server.refusals else _first(group)
+            result = replace(result, problem=f"{server.failure}: {reason}")
         log.seek(0)
-        return replace(found, stderr=log.read()[-KEPT_STDERR:])
+        return replace(result, stderr=log.read()[-KEPT_STDERR:])
 
 
 def server_command(flags: Sequence[str]) -> list[str]:
@@ -126,7 +141,9 @@ def server_command(flags: Sequence[str]) -> list[str]:
     return [sys.executable, "-P", "-m", "pytest_mcp", *flags]
 
 
-def _server(flags: Sequence[str], config: Config) -> StdioServerParameters:
+def _server(flags: Sequence[str], config: Config) -> "StdioServerParameters":
+    from mcp import StdioServerParameters  # noqa: PLC0415
+
     executable, *arguments = server_command(flags)
     # Without `env`, the SDK passes only a few variables. Our own variables are passed as flags, except an address that
     # may contain a password.
@@ -135,27 +152,24 @@ def _server(flags: Sequence[str], config: Config) -> StdioServerParameters:
     return StdioServerParameters(command=executable, args=arguments, env=environment, cwd=config.root)
 
 
-async def _handshake(client: Client, started: float) -> Handshake:
-    listed = await client.list_tools()
-    server = client.server_info
-    return Handshake(
-        server=server.name if server else "",
-        version=server.version if server else "",
-        protocol=client.protocol_version,
-        tools=tuple(tool.name for tool in listed.tools),
-        seconds=round(anyio.current_time() - started, 3),
-    )
+async def _handshake(client: "Client", started: float) -> Handshake:
+    tools = tuple(tool.name for tool in (await client.list_tools()).tools)
+    seconds = round(anyio.current_time() - started, 3)
+    name, version = (client.server_info.name, client.server_info.version) if client.server_info else ("", "")
+    return Handshake(name, version, client.protocol_version, tools, seconds)
 
 
-async def _answer(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+async def _answer(client: "Client", arguments: dict[str, Any]) -> dict[str, Any]:
     """What is found by the call."""
+    from mcp import MCPError  # noqa: PLC0415
+
     try:
-        result = await client.call_tool(tool, arguments)
+        result = await client.call_tool(TOOL, arguments)
     except MCPError as error:
-        return {"problem": f"{tool}: {error.message}"}
+        return {"problem": f"{TOOL}: {error.message}"}
     if result.is_error:
         reply = next(json.loads(block.text) for block in result.content if block.type == "text")
-        return {"problem": f"{tool}: {reply['message']}"}
+        return {"problem": f"{TOOL}: {reply['message']}"}
     return {"answer": result.structured_content, "next_step": from_meta(result.meta)}
 
 

@@ -63,6 +63,8 @@ def test_a_project_that_is_ready_ends_with_zero_and_one_line_that_says_so(projec
     assert all(f"✓ {label} " in done.stdout for label in ("server", "protocol", "tools", "interpreter", "pytest"))
     assert "✗" not in done.stdout
     assert "\x1b" not in done.stdout
+    doing = [line for line in done.stdout.splitlines() if line.endswith("...")]
+    assert doing == ["starting the server ...", "collecting the tests ..."]
 
 
 def test_an_entry_that_cannot_start_the_server_is_shown_with_the_command_that_renews_it(project: Workbench) -> None:

@@ -1,10 +1,8 @@
 """`pytest-mcp doctor [PATH] [--json] [--url URL]`: check whether the server works and the project's tests can run.
 
-Starts a server and calls it over stdio, like a client, or calls the one at the URL. With a path, such as a member of a
-monorepo, it checks the environment of that. At the root of a monorepo without an environment of its own, the members
-have to be ready. If no Python is found, that of a client's entry is used, unless only the repository names it.
-Entries of clients that cannot start the server are shown, and do not decide.
-Out come a report and an exit code: 0 if everything is ready, 1 if not, 2 for a usage error.
+Starts a server and calls it over stdio, like a client, or calls the one at the URL. At the root of a monorepo without
+an environment of its own, the members have to be ready. If no Python is found, that of a client's entry is used, unless
+only the repository names it. Entries of clients that cannot start the server are shown, and do not decide.
 """
 
 import argparse
@@ -12,35 +10,55 @@ import json
 import logging
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
-
-import anyio
 
 from pytest_mcp.api import targets
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.results import ExplainResult
-from pytest_mcp.cli import found_entries, mcp_client, render_doctor, tool_flags, typed_advice
-from pytest_mcp.cli.found_entries import FoundEntry
-from pytest_mcp.cli.mcp_client import Examination, Handshake, Target, server_command
-from pytest_mcp.cli.render_doctor import Style
+from pytest_mcp.cli import client_entries, mcp_client, tool_flags, typed_advice
+from pytest_mcp.cli.client_entries import ClientEntry
+from pytest_mcp.cli.mcp_client import CheckedServer, Examination, Handshake, examine, server_command
 from pytest_mcp.cli.setup.plan import checked_url, this_machine
 from pytest_mcp.cli.typed_advice import Typist
 from pytest_mcp.config.model import DEFAULT_TIMEOUT, TOKEN_VARIABLE, Config, ConfigError
 from pytest_mcp.config.options import LoadConfig, server_flags, typed_flags
 from pytest_mcp.environment.readiness import Standing
+from pytest_mcp.environment.terminal import ASCII_MARKS, MARKS, Check, CheckStyle, explanation
 from pytest_mcp.python import nearby
 from pytest_mcp.python.interpreter import OPERATORS_CHOICE
 from pytest_mcp.terminal import capabilities
 from pytest_mcp.terminal.output import can_show, show
-from pytest_mcp.text import in_line
+from pytest_mcp.text import in_line, safe
 
-TOOL = "explain_environment"
+_HOST_STEP = "Add the host of the URL to --allowed-hosts of the server."
+# By the HTTP status of a refusal.
+_HTTP_STEPS = {
+    401: f"Set {TOKEN_VARIABLE} to the token of the server.",
+    403: _HOST_STEP,
+    404: "Check the path of the URL: it ends with /mcp.",
+    421: _HOST_STEP,
+}
+_UNREACHABLE = "Check that the server is running and that the URL is the one that it printed."
 
 Answer = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The server that is checked, and what is said of it in the words of a person."""
+
+    server: CheckedServer
+    # The next step if the server cannot be called, for the HTTP status that it answered with.
+    next_step: Callable[[int | None], str]
+    environment: Mapping[str, str]
+    arguments: dict[str, Any] = field(default_factory=dict)
+    # For a server on HTTP all of these are None: who types, how clients start it, the same server with another Python.
+    typist: Typist | None = None
+    entries: list[ClientEntry] | None = None
+    with_python: Callable[[str], CheckedServer] | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,35 +70,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
+    """0 if everything is ready, 1 if not."""
     # The SDK logs a traceback if a server writes anything else than messages.
     logging.disable()
-    if options.url is not None:
-        return _examine(_on_http(options), options, os.environ)
-    config = load_config()
-    flags = server_flags(options, config)
-    by_hand = f"Start the server by hand and read its output: {shlex.join(server_command(flags))} < /dev/null"
-    arguments = {} if options.path is None else {"path": _from_root(options.path, config.root)}
+    subject = _local(options, load_config()) if options.url is None else _on_http(options)
+    style = CheckStyle(
+        MARKS if can_show("".join(MARKS.values())) else ASCII_MARKS, capabilities.screen(subject.environment).out
+    )
+    # At once: a server takes a second to start, and collecting the tests may take minutes.
+    say = (lambda _: None) if options.json else show
+    say(f"{'starting' if options.url is None else 'calling'} the server ...\n")
+
+    def on_handshake(handshake: Handshake) -> None:
+        say(style.sections({"Handshake": _handshake(handshake)}))
+        say("collecting the tests ...\n")
+
+    result = _examined(subject, on_handshake)
+    standing = _standing(result, subject)
+    show(_as_json(result, standing, subject) if options.json else _report(result, standing, subject, style))
+    return 0 if standing.ready else 1
+
+
+def _local(options: argparse.Namespace, config: Config) -> Subject:
+    def server(python: Path | None) -> CheckedServer:
+        return mcp_client.local(server_flags(options, config._replace(python=python)), config)
+
+    by_hand = shlex.join(server_command(server_flags(options, config)))
     setup = ["pytest-mcp", *typed_flags(options, os.environ)]
-    typist = Typist(config.root, lambda python: [*setup, "--python", python, "setup"], _with_folder)
-    entries = Entries(_entries(config.root), partial(_with_python, options, config))
-    subject = Subject(mcp_client.local(flags, config), lambda _: by_hand, arguments, typist, entries)
-    return _examine(subject, options, config.environment)
+    return Subject(
+        server(config.python),
+        lambda _: f"Start the server by hand and read its output: {by_hand} < /dev/null",
+        config.environment,
+        {} if options.path is None else {"path": _from_root(options.path, config.root)},
+        Typist(config.root, lambda python: [*setup, "--python", python, "setup"], lambda folders: _doctor(folders[0])),
+        _entries(config.root),
+        lambda python: server(Path(python)),
+    )
 
 
-def _entries(root: Path) -> list[FoundEntry]:
+def _entries(root: Path) -> list[ClientEntry]:
     try:
-        return found_entries.for_project(root, this_machine())
+        return client_entries.for_project(root, this_machine())
     except ConfigError:  # the user has no home folder
         return []
 
 
-def _with_python(options: argparse.Namespace, config: Config, python: str) -> Target:
-    return mcp_client.local(server_flags(options, config._replace(python=Path(python))), config)
-
-
-def _with_folder(folders: Sequence[str]) -> str:
-    """The command that says more of the first of them."""
-    return shlex.join(["pytest-mcp", "doctor", folders[0]])
+def _doctor(folder: str) -> str:
+    """The command that says more of a folder."""
+    return shlex.join(["pytest-mcp", "doctor", folder])
 
 
 def _from_root(typed: str, root: Path) -> str:
@@ -92,97 +129,42 @@ def _from_root(typed: str, root: Path) -> str:
         raise ConfigError(f"{in_line(typed)}: {targets.explained(error)}.") from error
 
 
-@dataclass(frozen=True)
-class Entries:
-    """How clients start the server, and the server with the Python of one of them."""
-
-    found: list[FoundEntry]
-    with_python: Callable[[str], Target]
-
-
-@dataclass(frozen=True)
-class Subject:
-    target: Target
-    # The next step if the server cannot be called, for the HTTP status that it answered with.
-    next_step: Callable[[int | None], str]
-    arguments: dict[str, Any] = field(default_factory=dict)
-    # Both are None if it is on HTTP.
-    typist: Typist | None = None
-    entries: Entries | None = None
-
-
 def _on_http(options: argparse.Namespace) -> Subject:
     url, token = checked_url(options.url), os.environ.get(TOKEN_VARIABLE)
-    steps = {
-        401: f"Set {TOKEN_VARIABLE} to the token of the server.",
-        403: "Add the host of the URL to --allowed-hosts of the server.",
-        404: "Check the path of the URL: it ends with /mcp.",
-        421: "Add the host of the URL to --allowed-hosts of the server.",
-    }
-    otherwise = "Check that the server is running and that the URL is the one that it printed."
-    limit = options.timeout or DEFAULT_TIMEOUT
+    server = mcp_client.remote(url, token, options.timeout or DEFAULT_TIMEOUT)
     # A path counts from the root of that server.
     arguments = {} if options.path is None else {"path": options.path}
-    target = mcp_client.remote(url, token, limit)
-    return Subject(target, lambda status: steps.get(status or 0, otherwise), arguments)
+    return Subject(server, lambda status: _HTTP_STEPS.get(status or 0, _UNREACHABLE), os.environ, arguments)
 
 
-def _examine(subject: Subject, options: argparse.Namespace, environment: Mapping[str, str]) -> int:
-    style = _style(environment)
-
-    def on_handshake(handshake: Handshake) -> None:
-        # Shown at once: collecting the tests may take minutes.
-        if not options.json:
-            show(render_doctor.rendered(render_doctor.of_handshake(handshake), style))
-
-    found = anyio.run(mcp_client.examine, TOOL, subject.arguments, subject.target, on_handshake)
-    if (by_entry := _by_entry(found, subject, environment)) is not None:
-        found = by_entry
-    if found.answer is not None and _has_only_members(found.answer):
-        found = _by_members(found, found.answer, subject.target)
-    standing = _standing(found, subject)
-    told = _as_json(found, standing, subject) if options.json else _report(found, standing, subject, style)
-    show(told)
-    return 0 if standing.ready else 1
+def _examined(subject: Subject, on_handshake: Callable[[Handshake], None]) -> Examination:
+    result = examine(subject.arguments, subject.server, on_handshake)
+    result = _by_entry(result, subject) or result
+    if result.answer is not None and _has_only_members(result.answer):
+        return _by_members(result, result.answer, subject.server)
+    return result
 
 
-def _style(environment: Mapping[str, str]) -> Style:
-    marks = render_doctor.MARKS if can_show("".join(render_doctor.MARKS.values())) else render_doctor.ASCII_MARKS
-    return Style(marks, capabilities.screen(environment).out)
-
-
-def _standing(found: Examination, subject: Subject) -> Standing:
-    if found.answer is not None:
-        return Standing(found.answer["ready"], found.answer["summary"], _next_step(found, found.answer, subject))
-    refusals = subject.target.refusals
-    problem = (found.problem or "").partition("\n")[0]
-    return Standing(False, f"Not ready: {problem}", subject.next_step(refusals[-1] if refusals else None))
-
-
-def _by_entry(first: Examination, subject: Subject, environment: Mapping[str, str]) -> Examination | None:
+def _by_entry(first: Examination, subject: Subject) -> Examination | None:
     """If no Python was found: the same with the Python of a client's entry, as that client starts the server."""
     answer = first.answer
-    if answer is None or answer["interpreter"] is not None or subject.entries is None:
+    if answer is None or answer["interpreter"] is not None or subject.entries is None or subject.with_python is None:
         return None
     if any(other["source"] == OPERATORS_CHOICE for other in answer["candidates"]):
         return None
     # Pythons that `doctor` names itself.
-    advised = Sentence(first.next_step, nearby.on_path(environment.get("PATH", "")) or "").values("python")
-    chosen = found_entries.startable(subject.entries.found, Path(answer["root"]), advised)
+    advised = Sentence(first.next_step, nearby.on_path(subject.environment.get("PATH", "")) or "").values("python")
+    chosen = client_entries.startable(subject.entries, Path(answer["root"]), advised)
     if chosen is None:
         return None
     entry, python = chosen
-    target = subject.entries.with_python(python)
-    found = anyio.run(mcp_client.examine, TOOL, subject.arguments, target, lambda _: None)
-    return found if found.answer is None else replace(found, answer=_told_by(entry, found.answer))
-
-
-def _told_by(entry: FoundEntry, answer: Answer) -> Answer:
-    """The answer with the entry as the source of its Python."""
-    source = f"{OPERATORS_CHOICE} in the entry of {entry.client}, {in_line(entry.file)}"
-    pythons = [answer["interpreter"], *answer["candidates"]]
-    chosen, *others = [each and each | {"source": source} for each in pythons]
-    return answer | {"interpreter": chosen, "candidates": others}
+    result = examine(subject.arguments, subject.with_python(python))
+    if result.answer is None:
+        return result
+    source = {"source": f"{OPERATORS_CHOICE} in the entry of {entry.client}, {in_line(entry.file)}"}
+    interpreter = result.answer["interpreter"] and result.answer["interpreter"] | source
+    candidates = [each | source for each in result.answer["candidates"]]
+    return replace(result, answer=result.answer | {"interpreter": interpreter, "candidates": candidates})
 
 
 def _has_only_members(answer: Answer) -> bool:
@@ -192,30 +174,33 @@ def _has_only_members(answer: Answer) -> bool:
     return bool(answer.get("members")) and answer["interpreter"] is None and not has_own and can_run
 
 
-def _by_members(found: Examination, answer: Answer, target: Target) -> Examination:
+def _by_members(result: Examination, answer: Answer, server: CheckedServer) -> Examination:
     """The answer for the root, ready if every member is. Those that files do not show to be ready are examined."""
     members = []
     for member in answer["members"]:
-        if member["problem"] is not None and (fault := _fault(member["folder"], target, answer)):
-            return replace(found, answer=answer | fault, next_step=fault["next_step"])
+        if member["problem"] is not None and (fault := _fault(member["folder"], server, answer)):
+            return replace(result, answer=answer | fault, next_step=fault["next_step"])
         members.append(member | {"problem": None})
     count = "1 member has" if len(members) == 1 else f"{len(members)} members have"
     summary = f"Ready: {count} pytest; their tests were not collected"
     ready = {"ready": True, "summary": summary, "next_step": None, "problem": None, "members": members}
-    return replace(found, answer=answer | ready, next_step=Sentence())
+    return replace(result, answer=answer | ready, next_step=Sentence())
 
 
-def _fault(folder: str, target: Target, root: Answer) -> Answer | None:
+def _fault(folder: str, server: CheckedServer, root: Answer) -> Answer | None:
     """What replaces the root's keys if this member is not ready."""
-    found = anyio.run(mcp_client.examine, TOOL, {"path": folder}, target, lambda _: None)
-    if found.answer is not None and found.answer["ready"]:
+    result = examine({"path": folder}, server)
+    if result.answer is not None and result.answer["ready"]:
         return None
-    problem = (found.problem or "").partition("\n")[0]
-    told = found.answer or {"summary": f"Not ready: {problem}", "problem": found.problem, "next_step": None}
+    answer = result.answer or {"summary": _not_ready(result), "problem": result.problem, "next_step": None}
     # Without an environment of its own a step may change the root. Members of a workspace share the root's.
-    is_own = told["next_step"] == root["next_step"] or _has_own(told, Path(root["root"], folder))
-    step = Sentence(found.next_step or told["next_step"] if is_own else _with_folder([folder]))
-    return {"summary": f"{told['summary']} (in {in_line(folder)})", "next_step": step, "problem": told["problem"]}
+    is_own = answer["next_step"] == root["next_step"] or _has_own(answer, Path(root["root"], folder))
+    step = Sentence(result.next_step or answer["next_step"] if is_own else _doctor(folder))
+    return {"summary": f"{answer['summary']} (in {in_line(folder)})", "next_step": step, "problem": answer["problem"]}
+
+
+def _not_ready(result: Examination) -> str:
+    return f"Not ready: {(result.problem or '').partition(chr(10))[0]}"
 
 
 def _has_own(answer: Answer, folder: Path) -> bool:
@@ -225,33 +210,55 @@ def _has_own(answer: Answer, folder: Path) -> bool:
     return any(Path(python).is_relative_to(folder) for python in pythons)
 
 
-def _next_step(found: Examination, answer: Answer, subject: Subject) -> str | None:
+def _standing(result: Examination, subject: Subject) -> Standing:
+    if result.answer is not None:
+        return Standing(result.answer["ready"], result.answer["summary"], _next_step(result, result.answer, subject))
+    refusals = subject.server.refusals
+    return Standing(False, _not_ready(result), subject.next_step(refusals[-1] if refusals else None))
+
+
+def _next_step(result: Examination, answer: Answer, subject: Subject) -> str | None:
     """In the words of the command line."""
     ready = [member["folder"] for member in answer.get("members") or [] if member["problem"] is None]
-    is_named = bool(found.next_step.advice("folders"))
+    is_named = bool(result.next_step.advice("folders"))
     if answer["interpreter"] is None and ready and (answer["ready"] or is_named or not _has_only_members(answer)):
         return shlex.join(["pytest-mcp", "run", *ready])
-    if subject.typist is None or not found.next_step:
+    if subject.typist is None or not result.next_step:
         return answer["next_step"] and str(answer["next_step"])
-    return typed_advice.typed(found.next_step, subject.typist)
+    return typed_advice.typed(result.next_step, subject.typist)
 
 
-def _report(found: Examination, standing: Standing, subject: Subject, style: Style) -> str:
-    sections = [] if found.problem is None else [render_doctor.of_problem(found.problem)]
-    if found.answer is not None:
-        sections += render_doctor.of_environment(ExplainResult.model_validate(found.answer))
-    if subject.entries is not None:
-        sections.append(render_doctor.of_entries(subject.entries.found))
-    if found.stderr.strip():
-        sections.append(render_doctor.of_stderr(found.stderr))
-    return "\n".join(
-        [*(render_doctor.rendered(section, style) for section in sections), render_doctor.closing(standing, style)]
-    )
+def _report(result: Examination, standing: Standing, subject: Subject, style: CheckStyle) -> str:
+    problem = {} if result.problem is None else {"Problem": [Check("bad", "", result.problem)]}
+    explained = {} if result.answer is None else explanation(ExplainResult.model_validate(result.answer))
+    no_entry = Check("none", "", "no entry yet: `pytest-mcp setup` writes one")
+    clients = None if subject.entries is None else [*map(_entry, subject.entries)] or [no_entry]
+    stderr = [Check("warning", "", safe(result.stderr.strip()))] if result.stderr.strip() else []
+    sections = {**problem, **explained, "Clients": clients or [], "The server's stderr": stderr}
+    return f"{style.sections(sections)}\n{style.closing(standing)}"
 
 
-def _as_json(found: Examination, standing: Standing, subject: Subject) -> str:
-    answer: Answer = found.answer or {**asdict(standing), "problem": found.problem}
-    values = dict.fromkeys(Handshake.__annotations__) if found.handshake is None else asdict(found.handshake)
-    handshake = {**values, "stderr": found.stderr}
-    clients = {} if subject.entries is None else {"clients": [asdict(entry) for entry in subject.entries.found]}
+def _handshake(handshake: Handshake) -> list[Check]:
+    return [
+        Check("good", "server", f"{handshake.server} {handshake.version}"),
+        Check("good", "protocol", handshake.protocol),
+        Check("good" if handshake.tools else "bad", "tools", ", ".join(handshake.tools)),
+        Check("none", "time", f"{handshake.seconds:.2f} s from the start to the list of tools"),
+    ]
+
+
+def _entry(entry: ClientEntry) -> Check:
+    """Whether this client can start the server for the project, as its settings file says."""
+    if entry.problem is None:
+        python = f", with --python {safe(entry.python)}" if entry.python else ""
+        return Check("good", entry.client, f"{safe(entry.file)}{python}")
+    fix = f"\nrenew it: {entry.fix}" if entry.fix else ""
+    return Check("bad", entry.client, f"{safe(entry.file)}: {safe(entry.problem)}{fix}")
+
+
+def _as_json(result: Examination, standing: Standing, subject: Subject) -> str:
+    answer: Answer = result.answer or {**asdict(standing), "problem": result.problem}
+    values = dict.fromkeys(Handshake.__annotations__) if result.handshake is None else asdict(result.handshake)
+    handshake = {**values, "stderr": result.stderr}
+    clients = {} if subject.entries is None else {"clients": [asdict(entry) for entry in subject.entries]}
     return json.dumps({**answer, "handshake": handshake, **clients}, ensure_ascii=False, indent=2)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_mcp.cli import found_entries
-from pytest_mcp.cli.found_entries import FoundEntry
+from pytest_mcp.cli import client_entries
+from pytest_mcp.cli.client_entries import ClientEntry
 from pytest_mcp.cli.setup.plan import Machine
 
 
@@ -21,9 +21,9 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def found(root: Path) -> list[FoundEntry]:
+def found(root: Path) -> list[ClientEntry]:
     home, folders = root.parent / "home", str(root.parent / "bin")
-    return found_entries.for_project(root, Machine("linux", home, {"PATH": folders}))
+    return client_entries.for_project(root, Machine("linux", home, {"PATH": folders}))
 
 
 def write(path: Path, entry: Any, name: str = "pytest") -> None:
@@ -46,7 +46,7 @@ def test_a_project_that_no_client_knows_has_no_entries(root: Path) -> None:
 def test_an_entry_with_a_program_that_exists_has_no_problem(root: Path) -> None:
     write(root / ".mcp.json", {"command": program(root), "args": []})
 
-    assert found(root) == [FoundEntry("Claude Code", ".mcp.json", program(root))]
+    assert found(root) == [ClientEntry("Claude Code", ".mcp.json", program(root))]
 
 
 def test_a_program_is_looked_for_on_the_path_if_the_entry_has_only_its_name(root: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_server_on_http_is_found_and_not_looked_up(root: Path) -> None:
     headers = {"Authorization": "Bearer ${PYTEST_MCP_TOKEN}"}
     write(root / ".mcp.json", {"type": "http", "url": "http://127.0.0.1:1/mcp", "headers": headers})
 
-    assert found(root) == [FoundEntry("Claude Code", ".mcp.json", None)]
+    assert found(root) == [ClientEntry("Claude Code", ".mcp.json", None)]
 
 
 def test_a_file_that_cannot_be_parsed_is_named_with_the_place(root: Path) -> None:
@@ -151,7 +151,7 @@ def users_file(root: Path) -> Path:
 
 def startable(root: Path, *own: str) -> tuple[str, str] | None:
     """The file and the Python."""
-    chosen = found_entries.startable(found(root), root, own)
+    chosen = client_entries.startable(found(root), root, own)
     return None if chosen is None else (chosen[0].file, chosen[1])
 
 

@@ -21,7 +21,7 @@ _VARIABLE = "${"
 
 
 @dataclass(frozen=True)
-class FoundEntry:
+class ClientEntry:
     client: str
     file: str
     # What the entry starts; None for a server on HTTP, and if the file cannot be read.
@@ -34,14 +34,14 @@ class FoundEntry:
     python: str | None = None
 
 
-def for_project(root: Path, machine: Machine) -> list[FoundEntry]:
+def for_project(root: Path, machine: Machine) -> list[ClientEntry]:
     places = [Location(machine, root, user) for user in (False, True)]
     # Without a file for projects, both places are the user's.
     pairs = [(client, place) for client in CLIENTS for place in places if place.user or client.project]
     return [found for client, place in pairs for found in _in_file(client, place, root)]
 
 
-def _in_file(client: Client, place: Location, root: Path) -> Iterator[FoundEntry]:
+def _in_file(client: Client, place: Location, root: Path) -> Iterator[ClientEntry]:
     path = place.path(client)
     if not files.holds(path.exists):
         return
@@ -49,7 +49,7 @@ def _in_file(client: Client, place: Location, root: Path) -> Iterator[FoundEntry
     try:
         entries = settings_file.value(place.checked(path), [client.servers])
     except SettingsError as error:
-        yield FoundEntry(client.title, shown, None, str(error).removeprefix(f"{path} ").removesuffix("."))
+        yield ClientEntry(client.title, shown, None, str(error).removeprefix(f"{path} ").removesuffix("."))
         return
     fix = f"pytest-mcp setup {client.name}{' --user' * (place.user and bool(client.project))}"
     for entry in filter(is_ours, entries.values() if isinstance(entries, Mapping) else ()):
@@ -61,7 +61,7 @@ def _in_file(client: Client, place: Location, root: Path) -> Iterator[FoundEntry
         if is_here or not place.user or _VARIABLE in served:
             started, python = program(entry), option_value(words, "--python") if is_here else None
             problem = started and (_why_not(started, place) or _what_is_gone(words))
-            yield FoundEntry(client.title, shown, started, problem or None, fix if problem else None, python)
+            yield ClientEntry(client.title, shown, started, problem or None, fix if problem else None, python)
 
 
 def _why_not(started: str, place: Location) -> str | None:
@@ -83,7 +83,7 @@ def _what_is_gone(words: Sequence[str]) -> str | None:
     return None
 
 
-def startable(entries: Iterable[FoundEntry], root: Path, own: Iterable[str]) -> tuple[FoundEntry, str] | None:
+def startable(entries: Iterable[ClientEntry], root: Path, own: Iterable[str]) -> tuple[ClientEntry, str] | None:
     """The first entry whose Python may be started, and that Python: the user's own settings name it, or it is in `own`.
 
     A repository must not decide which program runs, so a Python that only a file of the project names is not started,
