@@ -1,12 +1,11 @@
 """The child of a command starts while the command loads its modules, which takes as long.
 
-In come the settings and the arguments of a call, not validated yet; out comes a child that waits for its job, or None.
-It is a guess: a call that needs another Python, or none, does not use it, and it is ended.
+It is a guess, by arguments that are not validated yet: a call that needs another Python, or none, does not use it.
 """
 
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,11 @@ _OWN = Path(sys.prefix)
 
 @contextmanager
 def started(config: Config, arguments: Mapping[str, Any]) -> Iterator[Waiting | None]:
-    """End it after the block if it was not used."""
-    supervisor = _supervisor(config) if config.spare else None
+    """A child that waits for its job, or None. It is ended after the block if it was not used."""
+    supervisor = None
+    # If it fails, the run tries again and reports why.
+    with suppress(SpawnError):
+        supervisor = start.supervisor(child_variables(config, own_prefix=_OWN)) if config.spare else None
     if supervisor is None:
         yield None
         return
@@ -29,14 +31,6 @@ def started(config: Config, arguments: Mapping[str, Any]) -> Iterator[Waiting | 
         yield _waiting(supervisor, config, arguments)
     finally:
         supervisor.end_unless_ended()
-
-
-def _supervisor(config: Config) -> Supervision | None:
-    try:
-        return start.supervisor(child_variables(config, own_prefix=_OWN))
-    except SpawnError:
-        # The run tries again, and reports why.
-        return None
 
 
 def _waiting(supervisor: Supervision, config: Config, arguments: Mapping[str, Any]) -> Waiting | None:

@@ -1,14 +1,12 @@
 """The exit codes of `pytest-mcp run`, `discover`, `merge` and `investigate`. They are pytest's; only success is 0.
 
-Pure: a report, an answer or an error in, a number out.
-
-    0  every selected test ran and none failed; or tests were listed, and every file could be collected; or the shard
-       is empty because there are fewer files than shards
-    1  tests failed, or it is unknown whether they failed
-    2  the run did not finish: files could not be collected, an interruption, the time limit
-    3  an error outside the tests: in pytest, the process, the machine or pytest-mcp itself
-    4  usage error: the arguments or the project's configuration are invalid
-    5  no tests
+0  every selected test ran and none failed; or tests were listed, and every file could be collected; or the shard
+   is empty because there are fewer files than shards
+1  tests failed, or it is unknown whether they failed
+2  the run did not finish: files could not be collected, an interruption, the time limit
+3  an error outside the tests: in pytest, the process, the machine or pytest-mcp itself
+4  usage error: the arguments or the project's configuration are invalid
+5  no tests
 """
 
 from collections.abc import Mapping

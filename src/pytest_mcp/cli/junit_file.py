@@ -24,24 +24,13 @@ class JUnitFile:
     given: tuple[str, ...]
     # The files of the runs, named by their numbers. None if no file was asked for.
     folder: Path | None
-    # What the runs are called, and why one has no result.
+    # What the runs that have ended are called, and why one has no result.
     runs: list[tuple[str, str | None]] = field(default_factory=list)
 
-    @staticmethod
-    @contextmanager
-    def of(options: tuple[str, ...]) -> "Iterator[JUnitFile]":
-        if not any(option.startswith(OPTION) for option in options):
-            yield JUnitFile(options, None)
-            return
-        with tempfile.TemporaryDirectory(prefix="pytest-mcp-junit-") as folder:
-            yield JUnitFile(options, Path(folder))
-
-    def options(self, number: int) -> tuple[str, ...]:
-        """Those of one of several runs."""
-        return tuple(
-            f"{OPTION}{self.folder / str(number)}" if self.folder and option.startswith(OPTION) else option
-            for option in self.given
-        )
+    def options(self) -> tuple[str, ...]:
+        """Those of the next of several runs."""
+        own = f"{OPTION}{self.folder}/{len(self.runs)}"
+        return tuple(own if option.startswith(OPTION) else option for option in self.given)
 
     def cleaned(self, report: Report) -> Report:
         """Without the line in which pytest says where it wrote its file, which is gone soon."""
@@ -51,10 +40,6 @@ class JUnitFile:
 
     def _cleaned(self, printed: str) -> str:
         return "\n".join(line for line in printed.split("\n") if str(self.folder) not in line)
-
-    def add(self, label: str, problem: str | None) -> None:
-        """The next run has ended."""
-        self.runs.append((label, problem))
 
     def write(self) -> int | None:
         """If there were several runs. Returns an exit code if it could not be written."""
@@ -73,18 +58,24 @@ class JUnitFile:
         return None
 
 
+@contextmanager
+def junit_file(options: tuple[str, ...]) -> Iterator[JUnitFile]:
+    """The file that these options ask for. The files of its runs are gone after the block."""
+    if not any(option.startswith(OPTION) for option in options):
+        yield JUnitFile(options, None)
+        return
+    with tempfile.TemporaryDirectory(prefix="pytest-mcp-junit-") as folder:
+        yield JUnitFile(options, Path(folder))
+
+
 def _suites(path: Path, label: str, problem: str | None) -> list[Element]:
     try:
-        found = list(ET.parse(path).getroot())  # noqa: S314 - pytest wrote it, and expat expands no bombs
+        suites = list(ET.parse(path).getroot())  # noqa: S314 - pytest wrote it, and expat expands no bombs
     except (OSError, ParseError):
-        found = [_error(label, problem)]
-    for suite in found:
+        suite = Element("testsuite", name="pytest", errors="1", failures="0", skipped="0", tests="1", time="0")
+        case = SubElement(suite, "testcase", classname=label, name="run", time="0")
+        SubElement(case, "error", message=in_line(problem or "no JUnit file was written"))
+        suites = [suite]
+    for suite in suites:
         suite.set("name", f"{suite.get('name', 'pytest')} {label}")
-    return found
-
-
-def _error(label: str, problem: str | None) -> Element:
-    suite = Element("testsuite", name="pytest", errors="1", failures="0", skipped="0", tests="1", time="0")
-    case = SubElement(suite, "testcase", classname=label, name="run", time="0")
-    SubElement(case, "error", message=in_line(problem or "no JUnit file was written"))
-    return suite
+    return suites

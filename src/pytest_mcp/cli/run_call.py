@@ -1,6 +1,6 @@
 """`pytest-mcp run` after its flags were parsed: the call of execute_tests, and what becomes of its report.
 
-Every import here is loaded while the child starts. Targets with different environments are run in `cli/members.py`.
+Every import here is loaded while the child starts. Targets with different environments are run in `cli/member_runs.py`.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli import exit_codes, local_call, page_file, pytest_flags, render_run, tool_flags, typed_advice
-from pytest_mcp.cli.junit_file import JUnitFile
+from pytest_mcp.cli.junit_file import JUnitFile, junit_file
 from pytest_mcp.cli.local_call import CallOutcome, ToolCommand
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import Config
@@ -37,7 +37,7 @@ def main(options: argparse.Namespace, config: Config, child: Waiting | None) -> 
     if options.shard is not None:
         config = config._replace(shard=options.shard._replace(commit=git_files.head_commit(config.root)))
     page = page_file.wanted(options)
-    with JUnitFile.of(config.pytest_options) as junit:
+    with junit_file(config.pytest_options) as junit:
         tool = replace(BY_NAME["execute_tests"], handler=partial(_execute, junit=junit))
         command = RunCommand(tool, options, config, child)
         command.junit, command.page = junit, page
@@ -57,13 +57,13 @@ async def _execute(request: ExecuteTests, project: Project, *, junit: JUnitFile)
     if known is not None and known.problem is None:
         return known
     # Few commands need it.
-    from pytest_mcp.cli import members  # noqa: PLC0415
+    from pytest_mcp.cli import member_runs  # noqa: PLC0415
 
     if known is not None and known.problem is not None:
-        parts = await members.instead_of_root(known.problem, request, project.config)
+        parts = await member_runs.instead_of_root(known.problem, request, project.config)
         if not parts:
             return known
-    return await members.MemberRuns(request, project, parts, junit, stand_for_root=known is not None).execute()
+    return await member_runs.MemberRuns(request, project, parts, junit, stand_for_root=known is not None).execute()
 
 
 class RunCommand(ToolCommand):

@@ -16,9 +16,9 @@ from pytest_mcp import engine
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.api.requests import DiscoverTargets
 from pytest_mcp.api.results import DiscoverResult, FileTests, OmittedTests
-from pytest_mcp.cli import exit_codes, local_call, members, render_run, tool_flags, typed_advice
+from pytest_mcp.cli import exit_codes, local_call, member_runs, render_run, tool_flags, typed_advice
 from pytest_mcp.cli.local_call import ToolCommand
-from pytest_mcp.cli.members import Parts
+from pytest_mcp.cli.member_runs import Parts
 from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import LEAST_REPLY_BYTES, LEAST_TOKENS
 from pytest_mcp.config.options import LoadConfig
@@ -71,12 +71,12 @@ async def _discover(request: DiscoverTargets, project: Project) -> DiscoverResul
     try:
         return await engine.discover(request, project)
     except CallError as error:
-        if not (parts := await members.instead_of_root(error, request, config)):
+        if not (parts := await member_runs.instead_of_root(error, request, config)):
             raise
-    able = [part for part in parts if not members.is_root(part)]
+    able = [part for part in parts if not member_runs.is_root(part)]
     result = await _discover_each(request, project, able)
-    missed = [f"The project root is not listed: {members.NO_ENVIRONMENT}."] if able != parts else []
-    return result.model_copy(update={"notices": [*result.notices, members.instead_notice(able), *missed]})
+    missed = [f"The project root is not listed: {member_runs.NO_ENVIRONMENT}."] if able != parts else []
+    return result.model_copy(update={"notices": [*result.notices, member_runs.instead_notice(able), *missed]})
 
 
 async def _discover_each(request: DiscoverTargets, project: Project, parts: Parts) -> DiscoverResult:

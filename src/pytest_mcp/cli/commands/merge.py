@@ -1,8 +1,6 @@
 """`pytest-mcp merge`: one answer and one exit code for the reports of all shards.
 
-In come files with what `run --shard K/N --json` printed, or lines of stdin; out comes a report like that of `run`, or
-with `--json` one answer of execute_tests. A file that is refused makes it incomplete. What the reports mean together is
-decided in `report/all_shards.py`.
+A file that is refused makes the answer incomplete. What the reports mean together is decided in `report/all_shards.py`.
 """
 
 import argparse
@@ -12,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import ExecuteResult
@@ -86,44 +83,38 @@ def _read(names: list[str]) -> tuple[list[ShardGiven], list[str]]:
     wrong: list[str] = []
     for name in names:
         try:
-            texts = list(_lines(sys.stdin.buffer) if name == STDIN else _file(Path(name)))
+            contents = list(_contents(name))
         except OSError as error:
             wrong.append(f"{in_line(name)} cannot be read: {error.strerror}.")
             continue
-        if not texts:
+        if not contents:
             wrong.append("There is no report on stdin.")
-        given += [_parsed(label, text) for label, text in texts]
+        given += [_parsed(label, content) for label, content in contents]
     return given, wrong
 
 
-def _parsed(file: str, text: bytes) -> ShardGiven:
-    try:
-        return ShardGiven(file, shard_file.parse(_decoded(text)))
-    except NotAReport as refusal:
-        return ShardGiven(file, refusal=str(refusal))
-
-
-def _file(path: Path) -> Iterator[tuple[str, bytes]]:
-    with path.open("rb") as opened:
-        yield str(path), opened.read(LARGEST + 1)
-
-
-def _lines(stream: BinaryIO) -> Iterator[tuple[str, bytes]]:
-    number = 0
-    while line := stream.readline(LARGEST + 1):
-        number += 1
+def _contents(name: str) -> Iterator[tuple[str, bytes]]:
+    """The content of a file, or each line of stdin, and what it is called."""
+    if name != STDIN:
+        with Path(name).open("rb") as file:
+            yield str(Path(name)), file.read(LARGEST + 1)
+        return
+    lines = iter(partial(sys.stdin.buffer.readline, LARGEST + 1), b"")
+    for number, line in enumerate(lines, start=1):
         if line.strip():
             yield f"line {number} of stdin", line
         if len(line) > LARGEST:
             return  # what follows is the rest of the same line
 
 
-def _decoded(content: bytes) -> str:
+def _parsed(label: str, content: bytes) -> ShardGiven:
     if not content.strip():
-        raise NotAReport("is empty, so its run was killed before it could report")
+        return ShardGiven(label, refusal="is empty, so its run was killed before it could report")
     if len(content) > LARGEST:
-        raise NotAReport(f"is larger than {LARGEST // 1024 // 1024} MiB, so it is not read")
+        return ShardGiven(label, refusal=f"is larger than {LARGEST // 1024 // 1024} MiB, so it is not read")
     try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise NotAReport("is not text in UTF-8") from error
+        return ShardGiven(label, shard_file.parse(content.decode("utf-8")))
+    except UnicodeDecodeError:
+        return ShardGiven(label, refusal="is not text in UTF-8")
+    except NotAReport as refusal:
+        return ShardGiven(label, refusal=str(refusal))

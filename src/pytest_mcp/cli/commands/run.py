@@ -1,10 +1,7 @@
 """`pytest-mcp run`: call execute_tests from the command line.
 
-In come the tool's parameters as flags, and node ids; out come a report and pytest's exit code. `--json` prints the
-tool's answer unchanged. For the report max_tokens is the largest that is allowed, unless another one is typed.
-`--shard` runs one part of the tests; its answer has the key `shard`, which `pytest-mcp merge` reads. `--html` writes
-a page about the whole run, whatever the answer has left out. The call itself is in `cli/run_call.py`, which is loaded
-while the child starts.
+Only flags are parsed here, and the child is started; the call itself is in `cli/run_call.py`, which is loaded while the
+child starts.
 """
 
 import argparse

@@ -64,14 +64,8 @@ class _Ended:
     report: Report
     # Why it has no result, the error in full unless that says all of it, and the exit code that stands for it.
     gap: str | None = None
-    error: str | None = None
+    error: str = ""
     code: int | None = None
-
-    @property
-    def versions(self) -> str | None:
-        known = self.report.environment
-        is_known = known is not None and self.report.problem is None
-        return f"{self.label} (Python {known.python}, pytest {known.pytest})" if known and is_known else None
 
 
 @dataclass
@@ -88,58 +82,23 @@ class MemberRuns:
 
     async def execute(self) -> Report:
         """Raises InvalidParams for what cannot be merged."""
-        self._check()
-        limit = self.request.timeout or self.project.config.default_timeout
+        config = self.project.config
+        if config.shard is not None:
+            names = " and ".join(map(self._name, self.parts[:2]))
+            message = f"is for one environment, but {names} have their own; run each alone"
+            raise InvalidParams([Fault("shard", message, "several_environments", config.shard)])
+        limit = self.request.timeout or config.default_timeout
         deadline = anyio.current_time() + limit
         for part in self.parts:
             left = math.ceil(deadline - anyio.current_time())
-            if (skipped := self._skipped(part, left, limit)) is not None:
-                self._add(skipped)
-                continue
-            config = self.project.config._replace(pytest_options=self.junit.options(len(self.ended)))
-            report = await engine.execute(self._request(part, left), replace(self.project, config=config))
-            self._add(self._ended(part, self.junit.cleaned(report)))
+            ended = self._skipped(part, left, limit)
+            if ended is None:
+                within = replace(self.project, config=config._replace(pytest_options=self.junit.options()))
+                report = await engine.execute(self._request(part, left), within)
+                ended = self._ended(part, self.junit.cleaned(report))
+            self.junit.runs.append((ended.label, ended.gap))
+            self.ended.append(ended)
         return self._merged()
-
-    def _merged(self) -> Report:
-        asked = self.request
-        is_filtered = any(value is not None for value in (asked.keywords, asked.markers, asked.changed))
-        gaps = [f"{each.label} {_sentence(each.gap)}" for each in self.ended if each.gap]
-        versions = [each.versions for each in self.ended if each.versions]
-        told = [
-            *gaps,
-            *([] if is_filtered else [f"{each.label} has no tests." for each in self.ended if _is_empty(each)]),
-            *([f"Each ran in its own environment: {few(versions)}."] if versions else []),
-        ]
-        parts = [Part(each.label, each.report) for each in self.ended]
-        whole = merge(parts, told, one_is_missing=bool(gaps), may_be_empty=is_filtered, keeps_apart=True)
-        codes = [each.code for each in self.ended if each.code is not None]
-        notices = [*whole.notices, *([instead_notice(self.parts)] if self.stand_for_root else [])]
-        return replace(
-            whole,
-            exit_code=max(codes, default=whole.exit_code),
-            notices=notices,
-            printed=self._with_errors(whole.printed),
-            condensed=self._with_errors(whole.condensed),
-            closing=_closing(whole),
-        )
-
-    def _with_errors(self, printed: str) -> str:
-        quoted = [(each.label, each.error) for each in self.ended if each.error is not None][:MOST_ERRORS]
-        errors = [f"{label}:\n{cut_middle(safe(error), LONGEST_ERROR)}" for label, error in quoted]
-        return "\n\n".join(filter(None, [*errors, printed]))
-
-    def _check(self) -> None:
-        if self.project.config.shard is not None:
-            names = " and ".join(map(self._name, self.parts[:2]))
-            message = f"is for one environment, but {names} have their own; run each alone"
-            raise InvalidParams([Fault("shard", message, "several_environments", self.project.config.shard)])
-
-    def _request(self, part: Sequence[Target], seconds: int) -> ExecuteTests:
-        changes: dict[str, Any] = {"path": None, "node_ids": tuple(part), "timeout": seconds}
-        if self.request.maxfail is not None:
-            changes["maxfail"] = self.request.maxfail - self._failures
-        return self.request.model_copy(update=changes)
 
     def _skipped(self, part: Sequence[Target], left: int, limit: int) -> _Ended | None:
         """What is known of a part that is not to run."""
@@ -156,18 +115,57 @@ class MemberRuns:
             return nothing(f"{_NOT_RUN}the limit of {limit} seconds had passed", code=exit_codes.INTERRUPTED)
         return None
 
+    def _request(self, part: Sequence[Target], seconds: int) -> ExecuteTests:
+        changes: dict[str, Any] = {"path": None, "node_ids": tuple(part), "timeout": seconds}
+        if self.request.maxfail is not None:
+            changes["maxfail"] = self.request.maxfail - self._failures
+        return self.request.model_copy(update=changes)
+
     def _ended(self, part: Sequence[Target], report: Report) -> _Ended:
         error = report.problem
         if error is None:
             return _Ended(self._name(part), report)
         lines = render_run.error_lines(error, PLAIN)
-        gap = _gap(error, lines)
-        whole = None if [gap] == [_NOT_RUN + line for line in lines] else "\n".join(lines)
+        gap, whole = f"did not finish: {lines[0]}", "\n".join(lines)
+        if isinstance(error, InvalidParams | RefusedByPytest):
+            gap = f"{_NOT_RUN}{lines[0]}"
+            # A refusal is told whole if it fits into a notice.
+            if len(lines) == 1 and in_line(gap) == gap:
+                whole = ""
+            else:
+                gap = f"{_NOT_RUN}its arguments were refused"
         return _Ended(self._name(part), report, gap, whole, exit_codes.of_error(error))
 
-    def _add(self, ended: _Ended) -> None:
-        self.junit.add(ended.label, ended.gap)
-        self.ended.append(ended)
+    def _merged(self) -> Report:
+        asked = self.request
+        is_filtered = any(value is not None for value in (asked.keywords, asked.markers, asked.changed))
+        notices, versions = [], []
+        for each in self.ended:
+            if each.gap is not None:
+                notices.append(f"{each.label} {_sentence(each.gap)}")
+            elif (known := each.report.environment) is not None:
+                versions.append(f"{each.label} (Python {known.python}, pytest {known.pytest})")
+        has_gaps = bool(notices)
+        if not is_filtered:
+            notices += [f"{each.label} has no tests." for each in self.ended if each.report.verdict == "no_tests"]
+        if versions:
+            notices.append(f"Each ran in its own environment: {few(versions)}.")
+        parts = [Part(each.label, each.report) for each in self.ended]
+        whole = merge(parts, notices, one_is_missing=has_gaps, may_be_empty=is_filtered, keeps_apart=True)
+        codes = [each.code for each in self.ended if each.code is not None]
+        return replace(
+            whole,
+            exit_code=max(codes, default=whole.exit_code),
+            notices=[*whole.notices, *([instead_notice(self.parts)] if self.stand_for_root else [])],
+            printed=self._with_errors(whole.printed),
+            condensed=self._with_errors(whole.condensed),
+            closing=_closing(whole),
+        )
+
+    def _with_errors(self, printed: str) -> str:
+        quoted = [(each.label, each.error) for each in self.ended if each.error][:MOST_ERRORS]
+        errors = [f"{label}:\n{cut_middle(safe(error), LONGEST_ERROR)}" for label, error in quoted]
+        return "\n\n".join(filter(None, [*errors, printed]))
 
     @property
     def _failures(self) -> int:
@@ -178,10 +176,6 @@ class MemberRuns:
         root = self.project.config.root
         folder = members.member_of(interpreter.pointed_at([target.path for target in part], root), root)
         return "the project root" if folder == root else folder.relative_to(root).as_posix()
-
-
-def _is_empty(ended: _Ended) -> bool:
-    return ended.report.verdict == "no_tests"
 
 
 def _closing(report: Report) -> str:
@@ -196,14 +190,6 @@ def _closing(report: Report) -> str:
     return f"{listed} in {report.duration:.2f}s" if listed else ""
 
 
-def _gap(error: CallError, lines: Sequence[str]) -> str:
-    """A refusal is told whole if it fits into a notice."""
-    if not isinstance(error, InvalidParams | RefusedByPytest):
-        return f"did not finish: {lines[0]}"
-    whole = _NOT_RUN + lines[0]
-    return whole if len(lines) == 1 and in_line(whole) == whole else f"{_NOT_RUN}its arguments were refused"
-
-
-def _sentence(gap: str | None) -> str:
-    words = in_line(gap or "").rstrip(".")
+def _sentence(gap: str) -> str:
+    words = in_line(gap).rstrip(".")
     return words if words.endswith("?") else f"{words}."
