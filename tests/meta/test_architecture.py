@@ -41,7 +41,7 @@ PURE += ["page.document", "investigation.page", "page.sections"]
 PURE += ["text", "server.incoming", "terminal.colours", "cli.exit_codes", "cli.render_run"]
 PURE += ["history.answer", "investigation.result"]
 PURE += ["environment.terminal", "history.terminal", "investigation.terminal"]
-PURE += ["cli.setup.clients", "cli.setup.entry_words"]
+PURE += ["cli.setup.clients"]
 PURE += ["cli.setup.json_text", "cli.setup.toml_text"]
 # What runs before a client has its first answer.
 EARLY = ["__main__", "cli.main", "cli.loading", "terminal.output", "config", "process.signals", "server.fast_start"]

@@ -389,7 +389,7 @@ def test_what_was_meant_by_a_name_is_looked_for_in_linear_time() -> None:
 EXEMPT = {
     "mentions._FROM": "only sees 300 bytes",
     "traits._CODING": "is matched once, at the beginning of a file",
-    "entry_words._COMMAND": "is matched once, at the beginning of a command",
+    "entries._COMMAND": "is matched once, at the beginning of a command",
     "incoming._FIRST_ID": "is matched once, at the beginning of 1,024 bytes",
     "incoming._LAST_ID": "only sees 1,024 bytes",
 }
@@ -431,10 +431,9 @@ def test_a_pattern_walks_no_text_twice(name: str, said: str) -> None:
 
 # Modules whose patterns are written where they are used, and what they are given.
 WRITTEN_IN_PLACE = {
-    "entries": "the name of the root, which the operator chose",
+    "entries": "the name of the root, which the operator chose, and its path at the beginning of a word",
     "endpoint": "headers, of 16 KB at most; `endpoint.admits` above",
     "selection": "one character, repeated",
-    "entry_words": "the path of the root, at the beginning of a word",
     "hatch": "one class of characters, repeated",
     "manifest": "one class of characters, repeated",
     "source_lines": "two colons",

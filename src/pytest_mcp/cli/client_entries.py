@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pytest_mcp.cli.setup import settings_file
 from pytest_mcp.cli.setup.clients import CLIENTS, Client
-from pytest_mcp.cli.setup.entry_words import is_ours, option_value, program, server_arguments
+from pytest_mcp.cli.setup.entries import is_ours, option_value, program, server_arguments
 from pytest_mcp.cli.setup.plan import Location, Machine
 from pytest_mcp.cli.setup.settings_file import SettingsError
 from pytest_mcp.python import files

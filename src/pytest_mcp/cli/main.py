@@ -55,7 +55,7 @@ LIKE_PYTEST = (" run", " discover")
 _UNKNOWN = "unrecognized arguments: "
 
 
-class Command(Protocol):
+class CommandModule(Protocol):
     """The interface of a module in `commands`."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
@@ -202,9 +202,9 @@ class _CommandParser(_Parser):
         return self.parse_intermixed_args(args, namespace), []
 
 
-def _module(name: str) -> Command:
+def _module(name: str) -> CommandModule:
     with loading():
-        return cast("Command", import_module(f"pytest_mcp.cli.commands.{name}"))
+        return cast("CommandModule", import_module(f"pytest_mcp.cli.commands.{name}"))
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -213,10 +213,10 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=78)
 
     def format_help(self) -> str:
-        shown = super().format_help()
+        text = super().format_help()
         for flag in OPTIONAL_VALUES:
-            shown = shown.replace(f"{flag} [", f"{flag}[=")
-        return shown
+            text = text.replace(f"{flag} [", f"{flag}[=")
+        return text
 
 
 def _serve(config: Config) -> int:

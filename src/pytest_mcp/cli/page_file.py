@@ -120,9 +120,9 @@ def investigation_page(known: "Findings | CallError", origin: "PageOrigin", crea
     if known.base is not None:
         outcomes[f"at {known.base.name}"] = known.base.outcomes
     runs = {place: [(each.letter, each.seconds) for each in made] for place, made in outcomes.items()}
-    found = page.Investigated(known.node_id, result, runs, known.failure, known.environment)
+    investigated = page.Investigated(known.node_id, result, runs, known.failure, known.environment)
     plain = "\n".join(terminal.of(result, _PLAIN, again=_again(result.rerun, origin)))
-    return frame.file(page.of(found, origin, created=created, most=frame.room(plain)), plain)
+    return frame.file(page.of(investigated, origin, created=created, most=frame.room(plain)), plain)
 
 
 def _page(content: "Content", origin: "PageOrigin", created: str) -> str:

@@ -112,8 +112,8 @@ def _coverage(coverage: Coverage, painter: Painter) -> Lines:
 
 def _gaps(file: CoverageFile, painter: Painter) -> str:
     parts = {"not run": file.missed, "not taken": file.branches or []}
-    told = "; ".join(f"{what} {', '.join(places)}" for what, places in parts.items() if places)
-    return f"{painter.paint(safe_line(file.file), 'cyan')}: {told}"
+    gaps = "; ".join(f"{what} {', '.join(places)}" for what, places in parts.items() if places)
+    return f"{painter.paint(safe_line(file.file), 'cyan')}: {gaps}"
 
 
 def _printed(output: str, painter: Painter) -> Lines:

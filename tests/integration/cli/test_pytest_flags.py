@@ -1,7 +1,6 @@
 """The flags of pytest on `pytest-mcp run`: they do what somebody who knows pytest expects."""
 
 import subprocess
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -119,11 +118,3 @@ def test_an_unknown_flag_is_answered_with_the_nearest_and_without_the_usage(
 
     assert done.returncode == 4
     assert done.stderr == (f"pytest-mcp run: error: unrecognized arguments: {word}{near}\nSee pytest-mcp run --help.\n")
-
-
-def test_no_file_is_written_for_a_discovery(suite: Workbench) -> None:
-    """Only `run` has these flags."""
-    done = typed(*settings_of(suite), "discover", "--junitxml=x.xml", cwd=suite.root, env=environment_of(suite))
-
-    assert done.returncode == 4
-    assert not Path(suite.root, "x.xml").exists()

@@ -52,12 +52,6 @@ def test_discover_walks_up_to_the_project_and_takes_several_paths_from_the_worki
     assert done.returncode == 0
 
 
-def test_in_the_root_itself_nothing_is_said_of_it(shop: Workbench) -> None:
-    done = typed_in(shop, ".", "discover", "docs")
-
-    assert (done.stdout, done.stderr) == ("docs/test_c.py::test_fine\n", "")
-
-
 def test_the_command_that_runs_failures_again_works_where_it_is_printed(shop: Workbench) -> None:
     first = typed_in(shop, "tests", "run", "unit")
     again = next(line for line in first.stdout.splitlines() if line.startswith("To run the failures again: "))

@@ -22,7 +22,6 @@ import pytest_mcp
 from tests.support.paths import ROOT
 from tests.support.waiting import PATIENCE
 
-COMMANDS = ("call", "discover", "doctor", "history", "hook", "investigate", "merge", "run", "setup")
 _MAIN = str(Path(pytest_mcp.__file__).with_name("__main__.py"))
 _NUMBER = struct.Struct("!i")
 _LOCK = threading.Lock()
@@ -102,6 +101,8 @@ def _become(order: dict[str, Any], fds: Sequence[int], channel: socket.socket) -
 
 if __name__ == "__main__":
     import importlib
+
+    from pytest_mcp.cli.main import COMMANDS
 
     for name in COMMANDS:
         importlib.import_module(f"pytest_mcp.cli.commands.{name}")

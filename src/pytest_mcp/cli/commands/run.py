@@ -40,8 +40,8 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
 
 
 def _shard(typed: str) -> Shard:
-    found = _PART.fullmatch(typed)
-    number, of = map(int, found.groups()) if found else (0, 0)
+    part = _PART.fullmatch(typed)
+    number, of = map(int, part.groups()) if part else (0, 0)
     if not 1 <= number <= of <= MOST_SHARDS:
         rule = f"K/N with 1 <= K <= N <= {MOST_SHARDS}, such as 2/5 for the second of five parts"
         raise argparse.ArgumentTypeError(f"{typed!r} is not a part; write {rule}")

@@ -125,11 +125,11 @@ def _default_clients(plan: Plan) -> list[Client]:
     """The clients if none was named: those that are installed, or those that have an entry to remove."""
     if plan.remove:
         return [client for client in CLIENTS if beside.has_anything(client, plan)]
-    found = [client for client in CLIENTS if plan.has_installed(client)]
-    missing = [client.title for client in CLIENTS if client not in found]
-    if found:
-        show(f"Found: {', '.join(client.title for client in found)}. Not found: {', '.join(missing) or 'none'}.")
-    return found
+    installed = [client for client in CLIENTS if plan.has_installed(client)]
+    missing = [client.title for client in CLIENTS if client not in installed]
+    if installed:
+        show(f"Found: {', '.join(client.title for client in installed)}. Not found: {', '.join(missing) or 'none'}.")
+    return installed
 
 
 def _set_up(client: Client, plan: Plan) -> bool:
@@ -193,9 +193,9 @@ def _own_command(client: Client, plan: Plan, change: Change) -> list[str]:
         return []
     values = {"NAME": name, "ENTRY": json.dumps(entry), "NAMED_ENTRY": json.dumps({"name": name, **entry})}
     values |= {"PROGRAM": entry.get("command", "PROGRAM"), "TIMEOUT": str(entry.get("timeout"))}
-    found = [values.get(word, word) for word in template.removesuffix(" ARGS").split()]
+    words = [values.get(word, word) for word in template.removesuffix(" ARGS").split()]
     # One on HTTP has no program.
-    return [] if "PROGRAM" in found else [*found, *(entry["args"] if "ARGS" in template else [])]
+    return [] if "PROGRAM" in words else [*words, *(entry["args"] if "ARGS" in template else [])]
 
 
 def _run(command: list[str], plan: Plan) -> str | None:
@@ -206,8 +206,8 @@ def _run(command: list[str], plan: Plan) -> str | None:
         ended = anyio.run(lambda: process.ask(launch, time_limit=MOST_SECONDS, kept_output=4096))
     except SpawnError as error:
         return in_line(str(error))
-    said = (ended.stderr or ended.stdout).strip().partition("\n")[0]
-    return None if ended.code == 0 else in_line(said or "it failed")
+    first_line = (ended.stderr or ended.stdout).strip().partition("\n")[0]
+    return None if ended.code == 0 else in_line(first_line or "it failed")
 
 
 def _is_confirmed(plan: Plan, *, offered: bool) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pytest_mcp.cli.setup import entries, settings_file
 from pytest_mcp.cli.setup.clients import CLIENTS, TOOL_NAMES, Client
-from pytest_mcp.cli.setup.entry_words import is_ours
+from pytest_mcp.cli.setup.entries import is_ours
 from pytest_mcp.cli.setup.plan import Plan
 from pytest_mcp.cli.setup.settings_file import Change, SettingsError, content_of, real
 

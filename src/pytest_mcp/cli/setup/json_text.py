@@ -32,8 +32,9 @@ def written(text: str, keys: Sequence[str], value: Any) -> str:
 
 def _dumped(text: str, values: Mapping[str, Any]) -> str:
     """The values, laid out like the text: in one line if it is, unless it has no values."""
-    found = _INDENT.search(text)
-    indent = found[0] if found else None if '"' in text and "\n" not in text.strip() else "  "
+    first = _INDENT.search(text)
+    is_one_line = '"' in text and "\n" not in text.strip()
+    indent = first[0] if first else None if is_one_line else "  "
     dumped = json.dumps(values, ensure_ascii=False, allow_nan=False, indent=indent)
     end = text[len(text.rstrip()) :] if text.strip() else "\n"
     return dumped.replace("\n", "\r\n" if "\r\n" in text else "\n") + end

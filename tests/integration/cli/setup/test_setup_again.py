@@ -64,16 +64,6 @@ def test_a_stale_command_is_renewed_and_the_options_stay(desk: Desk, stale: list
     assert entry["args"] == ["--python", "/some/python", "--timeout=900"]
 
 
-def test_portable_makes_the_paths_of_kept_options_relative(desk: Desk) -> None:
-    write_entry(desk, SERVER, "--python", f"{desk.project}/.venv/bin/python", f"--history={desk.project}/runs.sqlite")
-
-    desk.typed("claude-code", "--portable", "--yes")
-
-    entry = desk.servers()["pytest"]
-    assert entry["command"] == "pytest-mcp"
-    assert entry["args"] == ["--python", ".venv/bin/python", "--history=runs.sqlite"]
-
-
 def test_an_address_replaces_the_command_with_its_options_and_keeps_the_longer_timeout(desk: Desk) -> None:
     desk.typed("codex", "--yes", options=["--timeout", "900"])
 
@@ -83,15 +73,6 @@ def test_an_address_replaces_the_command_with_its_options_and_keeps_the_longer_t
 
     assert remote == {"url": URL, "startup_timeout_sec": 60, "tool_timeout_sec": 960}
     assert codex_entry(desk)["tool_timeout_sec"] == 460
-
-
-def test_remove_and_setup_again_takes_the_options_out(desk: Desk) -> None:
-    desk.typed("claude-code", "--yes", options=["--timeout", "900"])
-
-    desk.typed("claude-code", "--remove", "--yes")
-    desk.typed("claude-code", "--yes")
-
-    assert desk.servers()["pytest"]["args"] == []
 
 
 def test_an_entry_that_names_its_project_in_one_word_is_that_projects_entry(desk: Desk) -> None:

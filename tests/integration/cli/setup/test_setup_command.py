@@ -4,7 +4,6 @@ import json
 import re
 import signal
 import subprocess
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -158,40 +157,6 @@ def test_in_a_home_folder_the_users_own_settings_are_meant(desk: Desk) -> None:
     assert done.returncode == 1
     assert "Windsurf" in done.stderr
     assert set(desk.files()) == {"home/.codex/config.toml", "home/.gemini/settings.json"}
-
-
-def test_two_projects_have_two_entries_where_they_share_a_file(desk: Desk) -> None:
-    other = desk.home / "shop"
-    other.mkdir()
-    path = desk.home / ".codeium" / "windsurf" / "mcp_config.json"
-
-    for folder in (desk.project, other, desk.project):
-        desk.typed("windsurf", "--yes", cwd=folder)
-    both = json.loads(path.read_bytes())["mcpServers"]
-    desk.typed("windsurf", "--remove", "--yes", cwd=desk.project)
-
-    assert {name: entry["args"][1] for name, entry in both.items()} == {
-        "pytest-shop": str(desk.project),
-        "pytest-shop-2": str(other),
-    }
-    assert list(json.loads(path.read_bytes())["mcpServers"]) == ["pytest-shop-2"]
-
-
-def test_what_is_typed_before_the_command_is_meant_for_the_server(desk: Desk) -> None:
-    desk.typed("codex", "--yes", options=["--python", "venv/bin/python", "--timeout", "900", "--no-spare"])
-
-    entry = tomllib.loads((desk.project / ".codex" / "config.toml").read_text(encoding="utf-8"))["mcp_servers"][
-        "pytest"
-    ]
-    assert entry["args"] == [f"--python={desk.project}/venv/bin/python", "--timeout=900", "--no-spare"]
-    assert entry["tool_timeout_sec"] == 960
-
-
-def test_root_names_another_project(desk: Desk) -> None:
-    done = desk.typed("claude-code", "--yes", cwd=Path("/"), options=["--root", str(desk.project)])
-
-    assert done.returncode == 0
-    assert list(desk.files()) == ["shop/.mcp.json"]
 
 
 def test_the_same_values_in_another_layout_are_in_place(desk: Desk) -> None:

@@ -28,12 +28,6 @@ def test_each_client_gets_the_paragraph_where_it_reads_and_remove_restores_every
     assert texts(desk) == {"AGENTS.md": b"# Rules\r\nNo tabs.\r\n"}
 
 
-def test_without_the_flag_and_a_terminal_there_is_no_paragraph(desk: Desk) -> None:
-    desk.typed("codex", "--yes")
-
-    assert texts(desk) == {}
-
-
 def test_at_a_terminal_the_paragraph_is_offered_and_shown(desk: Desk) -> None:
     code, said = desk.answered(b"y\n", "opencode", then=b"y\n")
     written = texts(desk)

@@ -53,14 +53,6 @@ def test_a_name_that_leads_to_this_program_counts_as_set_up(desk: Desk) -> None:
     assert desk.servers()["pytest"] == {"type": "stdio", "command": "pytest-mcp", "args": ["--timeout=900"]}
 
 
-def test_portable_replaces_a_path(desk: Desk) -> None:
-    desk.typed("claude-code", "--yes")
-
-    desk.typed("claude-code", "--portable", "--yes")
-
-    assert desk.servers()["pytest"]["command"] == "pytest-mcp"
-
-
 def test_portable_is_suggested_before_a_file_is_changed_that_git_tracks(desk: Desk) -> None:
     (desk.project / ".mcp.json").write_bytes(b"{}")
     git("init", cwd=desk.project)

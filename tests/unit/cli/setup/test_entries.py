@@ -1,10 +1,21 @@
-"""Which entries of a client's settings start this server, and which options of theirs are kept."""
+"""Which entries of a client's settings start this server, which options of theirs are kept, and the entry of goose."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from pytest_mcp.cli.setup.entry_words import combined, is_ours, option_value, program, relative, server_arguments
+from pytest_mcp.cli.setup.entries import (
+    combined,
+    goose_sample,
+    is_ours,
+    option_value,
+    program,
+    relative,
+    server_arguments,
+)
+from tests.support.commands.plans import plan
 
 SERVER = "pytest-mcp-server"
 
@@ -158,3 +169,16 @@ def test_only_paths_in_the_project_become_relative() -> None:
 def test_the_last_value_of_an_option_counts() -> None:
     assert option_value(["--python", "a", "--python=b"], "--python") == "b"
     assert option_value(["--no-spare"], "--python") is None
+
+
+@pytest.mark.parametrize("name", ["a b", "it's", 'quo"te', "naïve: #1", "tab\there", "back\\slash", "💥"])
+def test_a_folder_of_any_name_is_yaml_for_goose(name: str) -> None:
+    (entry,) = yaml.safe_load(goose_sample(plan(Path("/home/you") / name)))["extensions"].values()
+
+    assert entry["args"] == ["--root", f"/home/you/{name}"]
+
+
+def test_goose_waits_longer_than_the_server() -> None:
+    (entry,) = yaml.safe_load(goose_sample(plan(limit=900)))["extensions"].values()
+
+    assert (entry["timeout"], entry["args"]) == (960, [])
