@@ -1,8 +1,7 @@
 """The HTTP address, token and accepted host names of the server.
 
-In come the operator's settings; out comes a frozen `Endpoint`, or a ValueError with one sentence for the operator.
-Without a token, only a loopback address is allowed. How a request is checked is decided in `server/http_guard.py`.
-This module is also imported before the first answer on stdio, so it imports little and reads no file unless one is set.
+Without a token, only a loopback address is allowed. What cannot be used is a ValueError with one sentence for the
+operator. Imported before the first answer on stdio, so it imports little and reads no file unless one is set.
 """
 
 import re

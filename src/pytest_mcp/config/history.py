@@ -1,7 +1,6 @@
 """The address of the history: where runs are recorded, and what of it may be shown.
 
-In comes what the operator typed; out comes an absolute path or a checked URL, or a ValueError with one sentence. It is
-opened in `history/opening.py`. This module is loaded only if a history is named.
+Loaded only if a history is named.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The size that `--max-memory` names: what the operator writes in, bytes out, and back. Standard library only."""
+"""The size that `--max-memory` names, as the operator writes it and in bytes."""
 
 import re
 

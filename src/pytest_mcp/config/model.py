@@ -1,6 +1,5 @@
-"""The operator's settings: `Options` and the environment in, one frozen `Config` out, or a ConfigError.
+"""The operator's settings, checked against each other and the file system. No call can change them.
 
-No call can change them. Which interpreter is used is decided in `python/interpreter.py`.
 This module is imported before the client's first answer. So it uses named tuples: importing `dataclasses` takes a
 quarter of such a start.
 """
@@ -170,10 +169,8 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
         max_timeout=given.max_timeout,
         max_runs=given.max_runs,
         max_workers=given.max_workers,
-        execute_tokens=_default_tokens("--max-tokens", given.max_tokens, EXECUTE_TOKENS, given.most_tokens),
-        discover_tokens=_default_tokens(
-            "--discover-max-tokens", given.discover_max_tokens, DISCOVER_TOKENS, given.most_tokens
-        ),
+        execute_tokens=_tokens("--max-tokens", given.max_tokens, EXECUTE_TOKENS, given.most_tokens),
+        discover_tokens=_tokens("--discover-max-tokens", given.discover_max_tokens, DISCOVER_TOKENS, given.most_tokens),
         most_tokens=given.most_tokens,
         max_reply_bytes=given.max_reply_bytes,
         errors=given.errors,
@@ -189,21 +186,21 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
 
 
 def _check_limits(given: Options) -> None:
-    if not 1 <= given.max_timeout <= LONGEST_TIMEOUT:
-        raise ConfigError(f"--max-timeout must be between 1 and {LONGEST_TIMEOUT} seconds.")
+    _check_number("--max-timeout", given.max_timeout, 1, LONGEST_TIMEOUT, " seconds")
     _check_choice("--errors", given.errors, get_args(ErrorStyle))
     _check_choice("--app", given.app, get_args(AppChoice))
     _check_choice("--log-level", given.log_level, get_args(LogLevel))
-    if given.max_runs < 1:
-        raise ConfigError("--max-runs must be at least 1.")
-    if not 1 <= given.max_workers <= MOST_WORKERS:
-        raise ConfigError(f"--max-workers must be between 1 and {MOST_WORKERS}.")
-    if not LEAST_TOKENS <= given.most_tokens <= MAX_TOKENS:
-        raise ConfigError(f"--most-tokens must be between {LEAST_TOKENS} and {MAX_TOKENS}.")
-    if given.max_reply_bytes < LEAST_REPLY_BYTES:
-        raise ConfigError(f"--max-reply-bytes must be at least {LEAST_REPLY_BYTES}.")
-    if given.timeout is not None and given.timeout < 1:
-        raise ConfigError("--timeout must be at least 1 second.")
+    _check_number("--max-runs", given.max_runs, 1)
+    _check_number("--max-workers", given.max_workers, 1, MOST_WORKERS)
+    _check_number("--most-tokens", given.most_tokens, LEAST_TOKENS, MAX_TOKENS)
+    _check_number("--max-reply-bytes", given.max_reply_bytes, LEAST_REPLY_BYTES)
+    _check_number("--timeout", 1 if given.timeout is None else given.timeout, 1, unit=" second")
+
+
+def _check_number(flag: str, value: int, least: int, most: int | None = None, unit: str = "") -> None:
+    if value < least or (most is not None and value > most):
+        bounds = f"at least {least}" if most is None else f"between {least} and {most}"
+        raise ConfigError(f"{flag} must be {bounds}{unit}.")
 
 
 def _check_choice(flag: str, value: str, choices: tuple[str, ...]) -> None:
@@ -222,12 +219,11 @@ def _memory(given: str) -> int:
         raise ConfigError(f"--max-memory {error}.") from error
 
 
-def _default_tokens(flag: str, given: int | None, default: int, most: int) -> int:
+def _tokens(flag: str, given: int | None, default: int, most: int) -> int:
     """Our default is lowered to `most`. A given value above `most` is refused."""
     if given is None:
         return min(default, most)
-    if not LEAST_TOKENS <= given <= most:
-        raise ConfigError(f"{flag} must be between {LEAST_TOKENS} and {most}, the value of --most-tokens.")
+    _check_number(flag, given, LEAST_TOKENS, most, ", the value of --most-tokens")
     return given
 
 
@@ -245,10 +241,8 @@ def _endpoint(given: Options, environment: Mapping[str, str]) -> Endpoint | None
 def _history(given: Options, environment: Mapping[str, str]) -> History | None:
     if not given.history:
         return None
-    if not 1 <= given.history_keep <= LONGEST_HISTORY:
-        raise ConfigError(f"--history-keep must be between 1 and {LONGEST_HISTORY} days.")
-    if given.history_max_bytes < LEAST_HISTORY_BYTES:
-        raise ConfigError(f"--history-max-bytes must be at least {LEAST_HISTORY_BYTES}.")
+    _check_number("--history-keep", given.history_keep, 1, LONGEST_HISTORY, " days")
+    _check_number("--history-max-bytes", given.history_max_bytes, LEAST_HISTORY_BYTES)
     # Who records nothing does not load it.
     from pytest_mcp.config import history  # noqa: PLC0415
 

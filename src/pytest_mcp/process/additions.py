@@ -72,10 +72,10 @@ def sparing(name: str, follow: Callable[[Given], None]) -> Callable[[Given], Non
 
 
 class TooLate(Exception):
-    """The limit of an addition has passed."""
+    """An addition has taken longer than this."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"took longer than {seconds:g} s")
+    def __str__(self) -> str:
+        return f"took longer than {self.args[0]:g} s"
 
 
 def made(name: str, make: Callable[[], Made], *, instead: Made, seconds: float | None = None) -> Made:

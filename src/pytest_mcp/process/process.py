@@ -7,6 +7,7 @@ is started and stopped is in `start`.
 """
 
 import asyncio
+import json
 import os
 import time
 from contextlib import suppress
@@ -18,7 +19,7 @@ import anyio
 from pytest_mcp.process import interruption, process_tree, run_folder, start
 from pytest_mcp.process.background import alongside, in_thread
 from pytest_mcp.process.job import Command, Exit, Launch, ReportState, SpawnError
-from pytest_mcp.process.report_file import OnLine, output_of, report_of
+from pytest_mcp.process.report_file import OnLine, ReportReader, report_in
 from pytest_mcp.process.run_folder import FolderError
 from pytest_mcp.process.start import Supervision, Waiting
 from pytest_mcp.process.supervisor_protocol import (
@@ -77,7 +78,7 @@ async def start_ahead(launch: Launch, environment: object) -> Waiting:
     except BaseException:
         await end(started)
         raise
-    return Waiting.of(started, launch, environment)
+    return Waiting(started.supervisor, started.folder, started.ended, launch, environment)
 
 
 async def ask(launch: Launch, *, time_limit: float, kept_output: int) -> Exit:
@@ -96,7 +97,7 @@ async def ask_for_bytes(launch: Launch, given: bytes, *, time_limit: float, most
     """
     started = start.supervisor(launch.env)
     try:
-        with output_of(started.folder, given) as output:
+        with report_in(started.folder, "input", given) as output:
             order = start.order(launch, time_limit, COMPLAINT)
             order |= {"report_limit": most, "redirected": True}
             ended = _began(await _answer(started, order, time_limit))
@@ -126,7 +127,8 @@ async def _carry_out(
     if not is_spare:
         order = start.order_for_a_job(started, command.launch, time_limit=time_limit)
     try:
-        with report_of(started.folder, command.job, on_line) as report:
+        with report_in(started.folder, "job.json", json.dumps(command.job).encode()) as descriptor:
+            report = ReportReader(descriptor, on_line)
             async with alongside(report.follow()), alongside(_stop_when_overdue(started, finished)):
                 answer = await _answer(started, order, time_limit)
             await report.read_rest()

@@ -1,10 +1,9 @@
 """The report file: created before the child gets its job, read while the child appends to it.
 
-In comes the run's folder; out go whole lines. What a line means is decided in `events`. For a program that has no job,
-the same file takes what it writes to stdout.
+What a line means is decided in `run/decode.py`. For a program that has no job, the same file takes what it writes to
+stdout.
 """
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from pytest_mcp.process.job import Job, ReportState
+from pytest_mcp.process.job import ReportState
 from pytest_mcp.process.run_folder import Folder, FolderError
 from pytest_mcp.process.start import REPORT_LIMIT
 
@@ -102,27 +101,12 @@ class ReportReader:
 
 
 @contextmanager
-def report_of(folder: Folder, job: Job, on_line: OnLine) -> Iterator[ReportReader]:
-    """Create the empty report and write the job: then the child can begin."""
+def report_in(folder: Folder, name: str, given: bytes) -> Iterator[int]:
+    """Create the empty report, yielded as a descriptor, and the file from which the child reads what it is given."""
     try:
-        with os.fdopen(folder.create("job.json", os.O_WRONLY), "w", encoding="utf-8") as handle:
-            json.dump(job, handle)
-        descriptor = folder.create("report", os.O_RDWR | os.O_APPEND)
-    except OSError as error:
-        raise FolderError(error.strerror or str(error)) from error
-    try:
-        yield ReportReader(descriptor, on_line)
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def output_of(folder: Folder, given: bytes) -> Iterator[int]:
-    """Create the files that are a program's stdin and stdout; yields the descriptor of its stdout."""
-    try:
-        with os.fdopen(folder.create("input", os.O_WRONLY), "wb") as handle:
+        with os.fdopen(folder.create(name, os.O_WRONLY), "wb") as handle:
             handle.write(given)
-        descriptor = folder.create("report", os.O_RDONLY)
+        descriptor = folder.create("report", os.O_RDWR | os.O_APPEND)
     except OSError as error:
         raise FolderError(error.strerror or str(error)) from error
     try:

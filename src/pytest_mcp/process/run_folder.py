@@ -2,7 +2,7 @@
 
 The lock belongs to one open descriptor that the server shares with the run's supervisor, so the kernel drops it when
 both have ended, however they ended. A folder without a lock is abandoned, and the next server removes it when it
-starts. The files in a folder are decided in `report_file`.
+starts.
 """
 
 import fcntl
@@ -101,7 +101,7 @@ def _is_ours(entry: "os.DirEntry[str]") -> bool:
 
 
 def _locked(path: Path, *, or_without_locks: bool = False) -> int | None:
-    """The folder's descriptor; None if it is in use or has been removed.
+    """The folder's descriptor; None if it is in use, or was removed or replaced meanwhile.
 
     On a file system without locks, every folder counts as in use.
     """
@@ -109,25 +109,13 @@ def _locked(path: Path, *, or_without_locks: bool = False) -> int | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
-    if _lock(descriptor, or_without_locks=or_without_locks) and _leads_to(path, descriptor):
-        return descriptor
-    os.close(descriptor)
-    return None
-
-
-def _lock(descriptor: int, *, or_without_locks: bool) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        is_ours = os.path.samestat(path.lstat(), os.fstat(descriptor))
+    except (BlockingIOError, FileNotFoundError):
+        is_ours = False
     except OSError:
-        return or_without_locks
-    return True
-
-
-def _leads_to(path: Path, descriptor: int) -> bool:
-    """False if it was removed or replaced between opening and locking."""
-    try:
-        return os.path.samestat(path.lstat(), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
+        is_ours = or_without_locks
+    if not is_ours:
+        os.close(descriptor)
+    return descriptor if is_ours else None

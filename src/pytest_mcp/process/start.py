@@ -88,34 +88,26 @@ class Waiting(Supervision):
     # The state of the Python's environment before the start.
     environment: object
 
-    @classmethod
-    def of(cls, started: Supervision, launch: Launch, environment: object) -> "Waiting":
-        return cls(started.supervisor, started.folder, started.ended, launch, environment)
-
 
 def supervisor(variables: Mapping[str, str]) -> Supervision:
     """A supervisor without a child. Its variables are the child's: a test can read the environment of its parent."""
     folder = run_folder.make()
     try:
-        process = _process(folder, variables)
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_SUPERVISOR), str(folder.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**variables, **process_tree.HANDED_ON},
+            start_new_session=True,
+            # The folder's lock: held as long as the supervisor lives.
+            pass_fds=(folder.descriptor,),
+        )
         ended = _waited_for(process)
     except (OSError, RuntimeError) as error:
         folder.remove()
         raise SpawnError(getattr(error, "strerror", None) or str(error)) from error
     running.add(process.pid)
     return Supervision(process, folder, ended)
-
-
-def _process(folder: Folder, variables: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", str(_SUPERVISOR), str(folder.path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**variables, **process_tree.HANDED_ON},
-        start_new_session=True,
-        # The folder's lock: held as long as the supervisor lives.
-        pass_fds=(folder.descriptor,),
-    )
 
 
 def _waited_for(process: "subprocess.Popen[bytes]") -> threading.Thread:
@@ -136,7 +128,7 @@ def ahead(started: Supervision, launch: Launch, environment: object) -> Waiting:
     with suppress(OSError):
         started.stdin.write(encode(order_for_a_job(started, launch, time_limit=None)))
         started.stdin.flush()
-    return Waiting.of(started, launch, environment)
+    return Waiting(started.supervisor, started.folder, started.ended, launch, environment)
 
 
 def order_for_a_job(started: Supervision, launch: Launch, *, time_limit: float | None) -> Start:

@@ -252,14 +252,6 @@ def carry_out(order: Start, control: Control, folder: str, *, adopts: bool) -> t
     return answer, not supervisor.left
 
 
-def first_order(control: Control) -> Start | None:
-    while (order := control.order()) is None:
-        if not control.read():
-            return None
-    assert order["kind"] == "start"
-    return order
-
-
 def supervise(folder: str) -> int:
     """The exit code: 1 if the watcher must end what is left."""
     process_tree.ask_for_a_signal_at_the_parents_end(signal.SIGCONT)
@@ -267,8 +259,10 @@ def supervise(folder: str) -> int:
     control = Control()
     answer, is_clean = None, True
     try:
-        order = first_order(control)
+        while (order := control.order()) is None and control.read():
+            pass
         if order is not None:
+            assert order["kind"] == "start"
             answer, is_clean = carry_out(order, control, folder, adopts=adopts)
     finally:
         removal.remove(folder)

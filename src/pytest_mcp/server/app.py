@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import anyio
 import mcp_types as types
@@ -24,14 +24,7 @@ from pydantic_core import ErrorDetails
 
 from pytest_mcp import __version__, engine
 from pytest_mcp.api import advice
-from pytest_mcp.api.errors import (
-    INVALID_PARAMS,
-    CallError,
-    Fault,
-    InternalError,
-    InvalidParams,
-    NotInitialized,
-)
+from pytest_mcp.api.errors import INVALID_PARAMS, CallError, Fault, InternalError, InvalidParams, NotInitialized
 from pytest_mcp.api.results import Shape
 from pytest_mcp.config.model import Config
 from pytest_mcp.process import additions
@@ -55,9 +48,8 @@ from pytest_mcp.tools import INSTRUCTIONS, Tool, dump, named, offered, with_noti
 REPEAT_SECONDS = 10
 # Unread answers at which the server stops reading requests: the SDK keeps a task for each of them.
 MOST_UNREAD = 1_000
-# Logged for a tool that does not exist, instead of the caller's word.
-UNKNOWN_TOOL = "unknown"
-UNKNOWN_CLIENT = "unknown"
+# Logged for a tool that does not exist, instead of the caller's word, and for a client without a name.
+UNKNOWN = "unknown"
 
 Context = ServerRequestContext[Any, Any]
 logger = logging.getLogger(__name__)
@@ -180,18 +172,11 @@ async def heard(handover: Handover, answers: "Answers", outlet: Outlet) -> Async
     outlet.source_ended = True
 
 
-class Sending(Protocol):
-    """The part of the SDK's stream that is used here."""
-
-    async def send(self, item: SessionMessage) -> None: ...
-    async def aclose(self) -> None: ...
-
-
 class Answers(ObjectSendStream[SessionMessage]):
     """The SDK's stream to the client, without its answer to the request that `fast_start` has answered."""
 
-    # Set as soon as the SDK has opened it.
-    stream: Sending
+    # The SDK's own, set as soon as that has opened it.
+    stream: Any
 
     def __init__(self, handover: Handover) -> None:
         self.answered = json.loads(handover.opening)["id"] if handover.opening else None
@@ -239,7 +224,7 @@ class ToolCalls:
         return {tool.name: tool for tool in offered(self.config)}
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tool = params.name if params.name in self.tools else UNKNOWN_TOOL
+        tool = params.name if params.name in self.tools else UNKNOWN
         with telemetry.entry(tool, _client(context), self.observer) as entry:
             try:
                 return await self._answer(context, params, entry)
@@ -268,9 +253,9 @@ class ToolCalls:
             result = await in_thread(partial(tool.answer, known, request, self.config))
             page = await self._page(context, known, result)
         entry.answered(result)
-        told = with_notices(result, left_out.notices)
-        answer = await in_thread(lambda: _success(told, colour=getattr(request, "color", False)))
-        answer.meta = page or advice.meta(getattr(told, "next_step", None)) or None
+        noticed = with_notices(result, left_out.notices)
+        answer = await in_thread(lambda: _success(noticed, colour=getattr(request, "color", False)))
+        answer.meta = page or advice.meta(getattr(noticed, "next_step", None)) or None
         return answer
 
     async def _page(self, context: Context, known: Any, result: Shape) -> dict[str, Any]:
@@ -284,7 +269,7 @@ def _client(context: Context) -> str:
     if params := context.session.client_params:
         return f"{params.client_info.name} {params.client_info.version}"
     headers: Mapping[str, str] = getattr(context.request, "headers", {})
-    return headers.get("user-agent", UNKNOWN_CLIENT)
+    return headers.get("user-agent", UNKNOWN)
 
 
 def _success(result: Shape, *, colour: bool) -> types.CallToolResult:

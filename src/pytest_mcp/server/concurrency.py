@@ -1,7 +1,7 @@
 """How many calls of a server run at once, in which order, and how all of them are ended.
 
 A call that waits or runs when the server stops is answered with an error: without one, a client of the older protocol
-would wait forever. What a call does is not decided here.
+would wait forever.
 """
 
 from collections.abc import AsyncIterator

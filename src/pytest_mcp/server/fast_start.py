@@ -1,9 +1,8 @@
 """The first answers, from `snapshot.json`, before the SDK is imported: importing it takes most of a second.
 
-In come the client's first lines; out go the answers that the SDK would give, and then a `Handover`: where the SDK
-continues. The first line that is not understood completely is left to the SDK, with all that follows it. After the
-answer to `tools/list` the SDK takes over as well: it is imported while the client is busy. If the client leaves
-meanwhile, `leaving_with_client` ends the process: nobody needs the SDK any more.
+The first line that is not understood completely is left to the SDK, with all that follows it. After the answer to
+`tools/list` the SDK takes over as well: it is imported while the client is busy. If the client leaves meanwhile,
+`leaving_with_client` ends the process: nobody needs the SDK any more.
 
 One thread reads, so the order of messages is kept. Every import here delays the first answer.
 """

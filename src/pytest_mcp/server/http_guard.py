@@ -1,8 +1,8 @@
 """Which HTTP requests are accepted, as an ASGI application in front of the SDK's.
 
-In comes a request. It is passed on if it is for this server, authorized and complete; otherwise it is answered here
-with one sentence. The cheapest checks come first, and the body of an unauthorized request is not read. What a request
-asks for is not decided here. Limits of the connection itself are in `connection`.
+A request is passed on if it is for this server, authorized and complete; otherwise it is answered here with one
+sentence. The cheapest checks come first, and the body of an unauthorized request is not read. Limits of the connection
+itself are in `http_server`.
 """
 
 import hmac

@@ -1,15 +1,15 @@
 """Which messages the SDK can answer, and the error for the others.
 
-In comes one line of stdin, or the body of one HTTP request. Out goes the same message in a form that the SDK can
-parse, or `BadMessage`, which holds the JSON-RPC error: the SDK drops what it cannot parse, and the caller would wait
-forever. What a message asks for is not decided here. Pure.
+A message is one line of stdin, or the body of one HTTP request. The SDK drops what it cannot parse, and the caller
+would wait forever. So it gets every message in a form that it can parse, and `BadMessage` holds the JSON-RPC error of
+the others. Pure.
 """
 
 import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic_core import from_json
 
@@ -68,19 +68,13 @@ class BadMessage(Exception):
         return {"jsonrpc": "2.0", "id": self.identity, "error": {"code": self.code, "message": str(self)}}
 
 
-class _Member(NamedTuple):
-    """What a member of a request must be."""
-
-    fits: Callable[[Any], bool]
-    words: str
-
-
-_REQUEST = {
-    "jsonrpc": _Member(lambda value: value == "2.0", 'must be "2.0"'),
+# What the members of a request must be.
+_REQUEST: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "jsonrpc": (lambda value: value == "2.0", 'must be "2.0"'),
     # Not isinstance: True is not an integer here.
-    "id": _Member(lambda value: type(value) in (int, str), "must be an integer or a string of valid Unicode"),
-    "method": _Member(lambda value: isinstance(value, str), "must be a string"),
-    "params": _Member(lambda value: value is None or isinstance(value, dict), "must be an object"),
+    "id": (lambda value: type(value) in (int, str), "must be an integer or a string of valid Unicode"),
+    "method": (lambda value: isinstance(value, str), "must be a string"),
+    "params": (lambda value: value is None or isinstance(value, dict), "must be an object"),
 }
 
 
@@ -141,9 +135,9 @@ def _check_shape(message: Any) -> None:
     is_notification = "id" not in message and isinstance(message.get("method"), str)
     if is_response or is_notification:
         return
-    for name, member in _REQUEST.items():
-        if not member.fits(message.get(name)):
-            raise BadMessage(INVALID_REQUEST, f"{name} {member.words}", _identity(message))
+    for name, (fits, words) in _REQUEST.items():
+        if not fits(message.get(name)):
+            raise BadMessage(INVALID_REQUEST, f"{name} {words}", _identity(message))
     if {"result", "error"} & message.keys():
         raise BadMessage(INVALID_REQUEST, "a request has neither a result nor an error", _identity(message))
     for name, word in _repeated_by_sdk(message):
@@ -187,16 +181,13 @@ def _parsed(line: bytes) -> Any:
     try:
         return from_json(line)
     except ValueError as error:
-        raise _unreadable(line, str(error)) from error
-
-
-def _unreadable(line: bytes, reason: str) -> BadMessage:
-    """The refusal of invalid JSON, or of valid JSON with a number that is too long; the latter may have an id."""
+        reason = str(error)
     try:
         message = json.loads(line.decode("utf-8", errors="replace"), parse_int=_bounded_int)
-    except ValueError:
-        return BadMessage(PARSE_ERROR, reason)
-    return BadMessage(INVALID_REQUEST, reason, _identity(_without_mended_id(message)))
+    except ValueError as error:
+        raise BadMessage(PARSE_ERROR, reason) from error
+    # Valid JSON with a number that is too long may have an id.
+    raise BadMessage(INVALID_REQUEST, reason, _identity(_without_mended_id(message)))
 
 
 def _bounded_int(digits: str) -> int | None:

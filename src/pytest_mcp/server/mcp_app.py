@@ -1,8 +1,7 @@
 """The page as an MCP App: which clients get it, and what their answers have that others do not.
 
-In come the operator's setting and the request of a client; out come parts of answers as the protocol names them. What
-the page shows is decided in `page`, which is loaded only for clients that get it. How answers are sent is decided in
-`server/app.py`. The extension: https://modelcontextprotocol.io/specification/draft/extensions/apps
+What the page shows is decided in `page`, which is loaded only for clients that get it.
+The extension: https://modelcontextprotocol.io/specification/draft/extensions/apps
 """
 
 import json
@@ -54,10 +53,10 @@ class View:
         from pytest_mcp.page.content import Content, PageOrigin, read_missed_lines  # noqa: PLC0415
 
         root, most = self.config.root, self._room(result)
-        shown = Content(report, read_missed_lines(root, report.coverage))
+        content = Content(report, read_missed_lines(root, report.coverage))
         origin = PageOrigin(root.name, command="", again="pytest-mcp run", commit=git_files.head_commit(root))
         created = f"{datetime.now(tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
-        page = document.run_document(shown, origin, created=created, most=most)
+        page = document.run_document(content, origin, created=created, most=most)
         return {META_KEY: page} if document.size(page) <= most else {}
 
     def _room(self, result: Shape) -> int:

@@ -1,7 +1,7 @@
 """What `/metrics` shows: counts and durations of calls, and how many run or wait now, in Prometheus' text format.
 
-In come the facts of each finished call and the server's slots. Needs the extra `metrics`; loaded only for `--metrics`.
-The labels are names of tools and outcomes only: a client cannot create new ones. Who may read it is decided in `guard`.
+The labels are names of tools and outcomes only: a client cannot create new ones. Needs the extra `metrics`; loaded
+only for `--metrics`.
 """
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest

@@ -1,6 +1,5 @@
 """One log record for each call, and the same facts on the current span if the process has a tracer.
 
-In come the names of a tool and a client, and the result or error; out go the time it took, its outcome and counts.
 What was asked, printed or answered is never logged. The start and the stop of the server are logged here too.
 """
 
@@ -44,7 +43,7 @@ class CallRecord:
             self.counts = _counts(value.summary)
 
     def answered(self, result: Shape) -> None:
-        self.facts = {"outcome": "answered", **_told_of(result)}
+        self.facts = {"outcome": "answered", **_facts(result)}
 
     def failed(self, error: CallError) -> None:
         self.facts = {"outcome": "failed", "code": error.code}
@@ -81,7 +80,7 @@ def entry(tool: str, client: str, observer: Observer | None = None) -> Iterator[
             trace.get_current_span().set_attributes({f"{NAMESPACE}.{name}": fact for name, fact in kept.facts.items()})
 
 
-def _told_of(result: Shape) -> Facts:
+def _facts(result: Shape) -> Facts:
     match result:
         case ExecuteResult(verdict=verdict, summary=summary):
             return {"verdict": verdict, **_counts(summary)}
