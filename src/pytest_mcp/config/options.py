@@ -1,7 +1,7 @@
 """The command-line flags of the operator's settings: one row for each, with its flag, variable and help text.
 
-In come a parsed command line and the environment; out comes the `Config` that `model` makes of them. Defaults and
-limits are in `model`. This module is imported before the server's first answer, so it uses only the standard library.
+Defaults and limits are in `model`. This module is imported before the server's first answer, so it uses only the
+standard library.
 """
 
 import argparse
@@ -36,6 +36,8 @@ class Setting(NamedTuple):
     help: str
     # Further arguments for argparse; `{"action": "store_true"}` makes a switch.
     argparse_options: Mapping[str, Any]
+    # Accepted and documented, but not listed by --help.
+    is_hidden: bool = False
 
     @property
     def flag(self) -> str:
@@ -52,7 +54,8 @@ class Setting(NamedTuple):
     def add_to(self, parser: argparse.ArgumentParser, environment: Mapping[str, str]) -> None:
         # argparse parses a default that is a string like a typed value, and refuses it with the same message.
         default = environment.get(self.variable, self.default)
-        action = parser.add_argument(self.flag, help=self.help, default=default, **self.argparse_options)
+        shown = argparse.SUPPRESS if self.is_hidden else self.help
+        action = parser.add_argument(self.flag, help=shown, default=default, **self.argparse_options)
         if action.nargs == 0:
             action.type = _switch
 
@@ -115,7 +118,7 @@ SETTINGS = (
         _COUNT,
     ),
     Setting("most_tokens", "largest max_tokens that a call may set (default: %(default)s)", _COUNT),
-    Setting("max_reply_bytes", "size limit of every answer, in bytes (default: %(default)s)", _COUNT),
+    Setting("max_reply_bytes", "size limit of every answer, in bytes (default: %(default)s)", _COUNT, is_hidden=True),
     Setting(
         "errors",
         "answer failed calls with JSON-RPC errors, or with results marked isError, for clients that hide JSON-RPC"
