@@ -80,12 +80,12 @@ SHARE ?= 1.0
 SEED ?= 7
 soak: $(INSTALLED) environments
 	@echo "== soak"
-	@$(BIN)/python -m tests.external.endurance.soak --share $(SHARE) --seed $(SEED)
+	@$(BIN)/python -m tests.external.endurance soak --share $(SHARE) --seed $(SEED)
 
 # Hundreds of thousands of random inputs; `make test` runs a hundredth.
 fuzz: $(INSTALLED) environments
 	@echo "== fuzz"
-	@$(BIN)/python -m tests.external.endurance.fuzz --share $(SHARE) --seed $(SEED)
+	@$(BIN)/python -m tests.external.endurance fuzz --share $(SHARE) --seed $(SEED)
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m hypothesis --hypothesis-profile=fresh
 
 # Every project of which it is known why a test fails in it, investigated for real: minutes. `make test` runs some.
@@ -102,7 +102,7 @@ histories: $(INSTALLED)
 # Fifty clients on one HTTP server and twenty stdio servers at once: minutes. `make test` runs a small part.
 load: $(INSTALLED) environments
 	@echo "== load"
-	@$(BIN)/python -m tests.external.endurance.load --share $(SHARE)
+	@$(BIN)/python -m tests.external.endurance load --share $(SHARE)
 
 # Two servers behind a real nginx with examples/nginx.conf: the nginx on PATH, or Debian's package unpacked into .envs.
 NGINX ?= $(or $(shell command -v nginx),$(CURDIR)/.envs/nginx/usr/sbin/nginx)

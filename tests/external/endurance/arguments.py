@@ -2,27 +2,20 @@
 
 import random
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_mcp.config.model import Config
 from pytest_mcp.tools import TOOLS, Tool, test_history
 from tests.external.endurance.expressions import any_expression
-from tests.external.endurance.figures import Tally, part
+from tests.external.endurance.figures import Figure, Tally, part
 from tests.external.endurance.oracle import Oracle
 from tests.support.workbench import Workbench
 
 FULL = 100_000
 FILES = [
-    "test_a.py",
-    "tests/test b.py",
-    "tests/deep/test_c.py",
-    "tests/--co/test_d.py",
-    "odd/-dir/@test.py",
-    "a=b/test.py",
-    "-x.py",
-    "@args",
+    *("test_a.py", "tests/test b.py", "tests/deep/test_c.py", "tests/--co/test_d.py", "odd/-dir/@test.py"),
+    *("a=b/test.py", "-x.py", "@args"),
 ]
 FOLDERS = [".", "tests", "tests/deep", "tests/", "./tests//deep", "odd/-dir", "inward"]
 SELECTORS = ["test_x", "T", "T::t", "T::t[--co]", "t[-p x]", "t[a b=c]", "t[@f]", "--", "-p", "=", "::", "日本", "t[1"]
@@ -59,27 +52,7 @@ EVIL_VALUES: list[Any] = [
 ]
 
 
-@dataclass(frozen=True)
-class Arguments:
-    objects: int
-    accepted: int
-    foreign: int
-    unhandled: int
-    examples: tuple[str, ...]
-
-    @property
-    def ok(self) -> bool:
-        return not (self.foreign or self.unhandled)
-
-    @property
-    def words(self) -> str:
-        return (
-            f"fuzz arguments: {self.objects} objects ({self.accepted} accepted),"
-            f" {self.foreign} foreign argv, {self.unhandled} unhandled"
-        )
-
-
-def measure(share: float, seed: int) -> Arguments:
+def measure(share: float, seed: int) -> Figure:
     rng, tally, count, accepted = random.Random(seed), Tally(), part(FULL, share), 0
     with tempfile.TemporaryDirectory() as folder:
         config = project_in(Path(folder).resolve())
@@ -91,7 +64,8 @@ def measure(share: float, seed: int) -> Arguments:
                 accepted += oracle.accepts(tool, asked, config, tally)
             except Exception as error:  # noqa: BLE001 - whatever escapes is what is looked for
                 tally.add("unhandled", f"{error!r} for {tool.name} {asked!r:.500}")
-    return Arguments(count, accepted, tally["foreign"], tally["unhandled"], tally.examples)
+    words = f"fuzz arguments: {count} objects ({accepted} accepted), {tally['foreign']} foreign argv"
+    return Figure(f"{words}, {tally['unhandled']} unhandled", tally)
 
 
 def project_in(folder: Path) -> Config:

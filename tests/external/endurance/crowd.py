@@ -1,6 +1,7 @@
 """Many callers at once on one server, each with a selection of its own, whose counts only it must get."""
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,29 +9,13 @@ from typing import Any
 import anyio
 from mcp import Client, MCPError
 
-from tests.external.endurance.figures import Tally, part
+from tests.external.endurance.figures import Figure, Tally, part
 from tests.support.protocol import servers
 from tests.support.workbench import Workbench
 
 CALLERS = 64
 RUNS = 20
 MAX_RUNS = 2
-
-
-@dataclass(frozen=True)
-class Crowd:
-    callers: int
-    runs: int
-    wrong: int
-    examples: tuple[str, ...]
-
-    @property
-    def ok(self) -> bool:
-        return self.wrong == 0
-
-    @property
-    def words(self) -> str:
-        return f"soak callers: {self.callers} callers x {self.runs} runs on one server, {self.wrong} wrong counts"
 
 
 @dataclass(frozen=True)
@@ -77,18 +62,19 @@ class Caller:
         return f"{self.file} wanted {self.counts}, got {counts} {answer['verdict']} and {strangers} of others"
 
 
-def measure(share: float, _seed: int = 0) -> Crowd:
+def measure(share: float, _seed: int = 0) -> Figure:
     return call_at_once(CALLERS, part(RUNS, share))
 
 
-def call_at_once(callers: int, runs: int) -> Crowd:
+def call_at_once(callers: int, runs: int) -> Figure:
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         bench = Workbench(Path(folder).resolve())
         crowd = [Caller(number) for number in range(callers)]
         bench.write({caller.file: caller.source for caller in crowd})
         anyio.run(serve, bench, crowd, runs, tally)
-    return Crowd(callers, runs, tally["wrong"], tally.examples)
+    words = f"soak callers: {callers} callers x {runs} runs on one server, {tally['wrong']} wrong counts"
+    return Figure(words, tally)
 
 
 async def serve(bench: Workbench, crowd: list[Caller], runs: int, tally: Tally) -> None:
@@ -98,13 +84,16 @@ async def serve(bench: Workbench, crowd: list[Caller], runs: int, tally: Tally) 
             tasks.start_soon(call_repeatedly, client, caller, runs, tally)
 
 
-async def call_repeatedly(client: Client, caller: Caller, runs: int, tally: Tally) -> None:
+async def call_repeatedly(
+    client: Client, caller: Caller, runs: int, tally: Tally, on_answer: Callable[[Caller], None] = lambda _: None
+) -> None:
     for _ in range(runs):
         try:
             result = await client.call_tool("execute_tests", caller.arguments)
         except MCPError as error:
             tally.add("wrong", f"{caller.file}: {error}")
             continue
+        on_answer(caller)
         assert isinstance(result.structured_content, dict)
         if fault := caller.fault(result.structured_content):
             tally.add("wrong", fault)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 
-from tests.external.endurance.figures import Tally, part
+from tests.external.endurance.figures import Figure, Tally, part
 from tests.external.endurance.scene import Scene
 from tests.support.leftovers import waiting
 from tests.support.protocol.raw_client import Message, RawClient
@@ -64,36 +64,11 @@ class Holdings:
         )
 
 
-@dataclass(frozen=True)
-class Endless:
-    calls: int
-    wrong_answers: int
-    before: Holdings
-    after: Holdings
-    growth: float
-    examples: tuple[str, ...]
-
-    @property
-    def ok(self) -> bool:
-        return self.wrong_answers == 0 and self.before == self.after and self.growth < MEGABYTES
-
-    @property
-    def words(self) -> str:
-        held = [
-            f"{name.replace('_', ' ')} {count} -> {asdict(self.after)[name]}"
-            for name, count in asdict(self.before).items()
-        ]
-        return (
-            f"soak calls: {self.calls} in a row, {self.wrong_answers} wrong answers, {', '.join(held)},"
-            f" {self.growth:+.1f} MB"
-        )
-
-
-def measure(share: float, _seed: int = 0) -> Endless:
+def measure(share: float, _seed: int = 0) -> Figure:
     return call_in_a_row(part(FULL, share))
 
 
-def call_in_a_row(count: int) -> Endless:
+def call_in_a_row(count: int) -> Figure:
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         scene = Scene.made_in(Path(folder).resolve(), PROJECT)
@@ -105,7 +80,9 @@ def call_in_a_row(count: int) -> Endless:
             call_many(server, count, tally)
             after = anyio.run(settled, server, scene.temporary, before)
             growth = megabytes(server) - weight
-    return Endless(count, tally["wrong"], before, after, growth, tally.examples)
+    held = [f"{name.replace('_', ' ')} {number} -> {asdict(after)[name]}" for name, number in asdict(before).items()]
+    words = f"soak calls: {count} in a row, {tally['wrong']} wrong answers, {', '.join(held)}, {growth:+.1f} MB"
+    return Figure(words, tally, is_right=before == after and growth < MEGABYTES)
 
 
 def call_many(server: RawClient, count: int, tally: Tally) -> None:

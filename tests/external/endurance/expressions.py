@@ -2,37 +2,16 @@
 
 import random
 import re
-from dataclasses import dataclass
 
 from pytest_mcp.api.expressions import MAX_DEPTH, MAX_DIGITS, MAX_LENGTH, MAX_TERMS
-from tests.external.endurance.figures import Tally, part
+from tests.external.endurance.figures import Figure, Tally, part
 from tests.support.invented.expressions import NAMES, PIECES, VALUES, is_ours_to_refuse, pytest_takes, we_take
 
 FULL = 100_000
 CHARACTERS = [*map(chr, range(0x20, 0x7F)), "\x00", "\n", "\r", "\x1b", "\xa0", "\u200b", "\ud800", "é", "日", "😀"]
 
 
-@dataclass(frozen=True)
-class Expressions:
-    expressions: int
-    falsely_accepted: int
-    falsely_refused: int
-    unhandled: int
-    examples: tuple[str, ...]
-
-    @property
-    def ok(self) -> bool:
-        return not (self.falsely_accepted or self.falsely_refused or self.unhandled)
-
-    @property
-    def words(self) -> str:
-        return (
-            f"fuzz expressions: {self.expressions} expressions, {self.falsely_accepted} accepted that pytest refuses,"
-            f" {self.falsely_refused} refused that it accepts, {self.unhandled} unhandled"
-        )
-
-
-def measure(share: float, seed: int) -> Expressions:
+def measure(share: float, seed: int) -> Figure:
     rng, tally, count = random.Random(seed), Tally(), part(FULL, share)
     for _ in range(count):
         expression = any_expression(rng)
@@ -40,7 +19,8 @@ def measure(share: float, seed: int) -> Expressions:
             compare(expression, tally)
         except Exception as error:  # noqa: BLE001 - whatever escapes is what is looked for
             tally.add("unhandled", f"{error!r} for {expression!r}")
-    return Expressions(count, tally["accepted"], tally["refused"], tally["unhandled"], tally.examples)
+    words = f"fuzz expressions: {count} expressions, {tally['accepted']} accepted that pytest refuses"
+    return Figure(f"{words}, {tally['refused']} refused that it accepts, {tally['unhandled']} unhandled", tally)
 
 
 def compare(expression: str, tally: Tally) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio
 
-from tests.external.endurance.figures import Tally, part
+from tests.external.endurance.figures import Figure, Tally, part
 from tests.external.endurance.scene import Scene
 from tests.support.leftovers import waiting
 from tests.support.protocol.raw_client import NoAnswer, RawClient
@@ -40,31 +40,11 @@ PROJECT = {"test_stubborn.py": TEST + textwrap.indent(f"{STUBBORN}\ntime.sleep(p
 PAUSES = ("none", "short", "long", "long")
 
 
-@dataclass(frozen=True)
-class Kills:
-    kills: int
-    processes_left: int
-    files_left: int
-    unanswered: int
-    examples: tuple[str, ...]
-
-    @property
-    def ok(self) -> bool:
-        return not (self.processes_left or self.files_left or self.unanswered)
-
-    @property
-    def words(self) -> str:
-        return (
-            f"soak kills: {self.kills} of server, supervisor or pytest, {self.processes_left} processes and"
-            f" {self.files_left} files left, {self.unanswered} calls that a living server did not answer"
-        )
-
-
-def measure(share: float, seed: int) -> Kills:
+def measure(share: float, seed: int) -> Figure:
     return kill_at_random(part(FULL, share), seed, within=SECONDS_TO_GO)
 
 
-def kill_at_random(count: int, seed: int, *, within: float) -> Kills:
+def kill_at_random(count: int, seed: int, *, within: float) -> Figure:
     with tempfile.TemporaryDirectory() as folder:
         scene = Scene.made_in(Path(folder).resolve(), PROJECT)
         killer = Killer(scene, random.Random(seed), within, scene.server())
@@ -73,7 +53,9 @@ def kill_at_random(count: int, seed: int, *, within: float) -> Kills:
         finally:
             killer.clear()
     tally = killer.tally
-    return Kills(count, tally["process"], tally["file"], tally["unanswered"], tally.examples)
+    left = f"{tally['process']} processes and {tally['file']} files left"
+    unanswered = f"{tally['unanswered']} calls that a living server did not answer"
+    return Figure(f"soak kills: {count} of server, supervisor or pytest, {left}, {unanswered}", tally)
 
 
 @dataclass

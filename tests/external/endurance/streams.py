@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from pytest_mcp.api.requests import ExecuteTests
@@ -15,7 +15,7 @@ from pytest_mcp.run.events import Event
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.run import Run
 from pytest_mcp.tools import dump
-from tests.external.endurance.figures import Tally, part
+from tests.external.endurance.figures import Figure, Tally, part
 from tests.support.invented.records import (
     BOUNDS,
     ENVIRONMENT,
@@ -56,27 +56,7 @@ REQUESTS = [ExecuteTests.model_validate(asked, context=BOUNDS) for asked in ({},
 Record = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Streams:
-    streams: int
-    passes: int
-    false_passes: int
-    unhandled: int
-    examples: tuple[str, ...]
-
-    @property
-    def ok(self) -> bool:
-        return not (self.false_passes or self.unhandled)
-
-    @property
-    def words(self) -> str:
-        return (
-            f"fuzz event streams: {self.streams} damaged streams ({self.passes} passes),"
-            f" {self.false_passes} false passes, {self.unhandled} unhandled"
-        )
-
-
-def measure(share: float, seed: int) -> Streams:
+def measure(share: float, seed: int) -> Figure:
     rng, tally, count, passes = random.Random(seed), Tally(), part(FULL, share), 0
     for _ in range(count):
         told, true_exit = any_session(rng)
@@ -89,7 +69,8 @@ def measure(share: float, seed: int) -> Streams:
         passes += passed
         if passed and not has_earned_it(lines, told, true_exit):
             tally.add("false pass", f"{lines!r:.2000}")
-    return Streams(count, passes, tally["false pass"], tally["unhandled"], tally.examples)
+    words = f"fuzz event streams: {count} damaged streams ({passes} passes), {tally['false pass']} false passes"
+    return Figure(f"{words}, {tally['unhandled']} unhandled", tally)
 
 
 def is_passed(lines: list[bytes], true_exit: Exit, request: ExecuteTests) -> bool:

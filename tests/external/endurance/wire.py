@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.external.endurance.arguments import any_value
-from tests.external.endurance.figures import Tally, part
+from tests.external.endurance.figures import Figure, Tally, part
 from tests.external.endurance.scene import Scene
 from tests.support.protocol.raw_client import INITIALIZE, Message, NoAnswer, RawClient
 
@@ -29,28 +29,7 @@ IDS: list[Any] = [*(0, 1, 1, 1, -1, 2**63, 10**400, 1.5, "", "a", "x" * 100_000,
 DEPTHS = [50, 500, 100_000]
 
 
-@dataclass(frozen=True)
-class Wire:
-    lines: int
-    deaths: int
-    invalid_replies: int
-    known_calls: int
-    wrong_answers: int
-    examples: tuple[str, ...]
-
-    @property
-    def ok(self) -> bool:
-        return not (self.deaths or self.invalid_replies or self.wrong_answers)
-
-    @property
-    def words(self) -> str:
-        return (
-            f"fuzz wire: {self.lines} raw lines, {self.deaths} deaths, {self.invalid_replies} replies that are not"
-            f" JSON-RPC, {self.wrong_answers} of {self.known_calls} known calls answered wrongly"
-        )
-
-
-def measure(share: float, seed: int) -> Wire:
+def measure(share: float, seed: int) -> Figure:
     rng, tally, count = random.Random(seed), Tally(), part(FULL, share)
     with tempfile.TemporaryDirectory() as folder:
         scene = Scene.made_in(Path(folder).resolve(), KNOWN_PROJECT)
@@ -60,7 +39,8 @@ def measure(share: float, seed: int) -> Wire:
             if number % BETWEEN_KNOWN == 0:
                 sender.ask_what_is_known()
         sender.end()
-    return Wire(count, tally["death"], tally["reply"], sender.known_calls, tally["wrong"], tally.examples)
+    words = f"fuzz wire: {count} raw lines, {tally['death']} deaths, {tally['reply']} replies that are not JSON-RPC"
+    return Figure(f"{words}, {tally['wrong']} of {sender.known_calls} known calls answered wrongly", tally)
 
 
 @dataclass

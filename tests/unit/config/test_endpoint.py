@@ -7,22 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.config import endpoint
-from pytest_mcp.config.endpoint import (
-    DEFAULT,
-    LONGEST_TOKEN,
-    LOOPBACK_NAMES,
-    SHORTEST_TOKEN,
-    Endpoint,
-    Token,
-)
+from pytest_mcp.config.endpoint import DEFAULT, LONGEST_TOKEN, LOOPBACK_NAMES, SHORTEST_TOKEN, Endpoint, Token
 
 SECRET = "0123456789abcdef"
 
 
-def settled(
-    address: str, *, token: str | None = None, token_file: str | None = None, allowed_hosts: str | None = None
-) -> Endpoint:
-    return endpoint.parse(address, token=token, token_file=token_file, allowed_hosts=allowed_hosts)
+def settled(address: str, **given: str) -> Endpoint:
+    unset = dict.fromkeys(("token", "token_file", "allowed_hosts"))
+    return endpoint.parse(address, **unset | given)
 
 
 @pytest.mark.parametrize(
