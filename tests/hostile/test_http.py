@@ -100,9 +100,7 @@ SHAPES = {
     "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "no Host": written("POST /mcp HTTP/1.1", [JSON]),
     "two Hosts": written("POST /mcp HTTP/1.1", [HOST, HOST]),
-    "a length and chunks": written(
-        "POST /mcp HTTP/1.1", [HOST, ("Content-Length", "4"), ("Transfer-Encoding", "chunked")]
-    )
+    "a length and chunks": written("POST /mcp HTTP/1.1", [HOST, ("Content-Length", "4"), CHUNKS])
     + b"0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "two lengths": written("POST /mcp HTTP/1.1", [HOST, ("Content-Length", "1"), ("Content-Length", "2")]) + b"xx",
     "a list of lengths": written("POST /mcp HTTP/1.1", [HOST, ("Content-Length", "1, 2")]) + b"xx",
@@ -110,12 +108,13 @@ SHAPES = {
     "a length in words": written("POST /mcp HTTP/1.1", [HOST, ("Content-Length", "two")]),
     "an endless length": written("POST /mcp HTTP/1.1", [HOST, ("Content-Length", "9" * 5000)]),
     "another encoding": written("POST /mcp HTTP/1.1", [HOST, ("Transfer-Encoding", "gzip, chunked")]),
-    "two encodings": written("POST /mcp HTTP/1.1", [HOST, *[("Transfer-Encoding", "chunked")] * 2]),
+    "two encodings": written("POST /mcp HTTP/1.1", [HOST, CHUNKS, CHUNKS]),
     "a space before the colon": b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length : 4\r\n\r\n",
     "a header of control characters": b"POST /mcp HTTP/1.1\r\nHost: local\x1b[2Jhost\r\n\r\n",
     "a bare carriage return": b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: a\rb\r\n\r\n",
     "chunks in the old HTTP": written("GET /healthz HTTP/1.0", [HOST, CHUNKS]) + b"0\r\n\r\n",
     "a line feed behind a chunk": written("POST /mcp HTTP/1.1", [HOST, CHUNKS]) + b"1\n{\r\n0\r\n\r\n",
+    "a chunk that is none": written("POST /mcp HTTP/1.1", [HOST, CHUNKS]) + b"zz\r\n{}\r\n0\r\n\r\n",
     "a huge header": written("POST /mcp HTTP/1.1", [HOST, ("X", "x" * 100_000)]),
     "many headers": written("POST /mcp HTTP/1.1", [HOST, *[("X", "x")] * 10_000]),
     "a huge target": written(f"POST /{'x' * 100_000} HTTP/1.1", [HOST]),
@@ -141,16 +140,6 @@ def test_what_is_no_request_is_refused_and_nothing_behind_it_is_read(web: Hostil
     assert b"Traceback" not in said
 
 
-def test_a_chunk_that_is_none_ends_the_connection(web: HostileWeb) -> None:
-    """G2."""
-    headers = [*web.headers().items(), ("Transfer-Encoding", "chunked")]
-
-    said = closed(web, written("POST /mcp HTTP/1.1", headers) + b"zz\r\n{}\r\n0\r\n\r\n")
-
-    assert status_of(said) == 400
-    assert said.count(b"HTTP/1.1 ") == 1
-
-
 def test_a_request_of_the_old_http_needs_a_name_too(web: HostileWeb) -> None:
     """G2."""
     without = closed(web, b"GET /healthz HTTP/1.0\r\n\r\n")
@@ -162,25 +151,17 @@ def test_a_request_of_the_old_http_needs_a_name_too(web: HostileWeb) -> None:
 
 # --- bodies that are none --------------------------------------------------------------------------
 
+# One of each kind: the others of `incoming` are tested there.
 BODIES = {
     "nothing": b"",
     "no JSON": b"hello",
-    "half of it": b'{"jsonrpc":"2.0","id":1,"meth',
-    "a number": b"42",
-    "null": b"null",
     "a batch": b"[" + PING + b"," + PING + b"]",
-    "an empty batch": b"[]",
     "deep lists": b"[" * 50_000 + b"]" * 50_000,
-    "deep arguments": b'{"jsonrpc":"2.0","id":1,"method":"x","params":' + b'{"a":' * 50_000 + b"1" + b"}" * 50_001,
-    "a huge number": b"9" * 100_000,
-    "bad UTF-8": b'\xff\xfe{"jsonrpc"',
     "UTF-16": PING.decode().encode("utf-16"),
     "NUL": bytes(100),
     "gzip": gzip.compress(PING),
     "list params": b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}',
     "a null id": b'{"jsonrpc":"2.0","id":null,"method":"ping"}',
-    "a float id": b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
-    "a truth value as id": b'{"jsonrpc":"2.0","id":true,"method":"ping"}',
     "another version": b'{"jsonrpc":"1.0","id":1,"method":"ping"}',
 }
 
@@ -305,6 +286,3 @@ def test_requests_in_one_piece_are_answered_in_their_order(web: HostileWeb) -> N
 
     lines = [line.removeprefix(b"data: ") for line in said.splitlines() if line.startswith(b"data: ")]
     assert [json.loads(line)["id"] for line in lines] == [0, 1, 2, 3, 4]
-
-
-# --- who may come in -------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.projects.hanging import hanging
-from tests.support.projects.sources import COUNTING, numbers_in
 from tests.support.protocol.hostile_server import GONE_SECONDS, GROWTH, MEGABYTE, within
 from tests.support.protocol.hostile_web import (
     ERAS,
@@ -23,7 +22,6 @@ from tests.support.protocol.hostile_web import (
     PING,
     Exchange,
     HostileWeb,
-    NewWeb,
     closed,
     posted,
     status_of,
@@ -250,36 +248,6 @@ def drained(connection: socket.socket) -> int:
         while part := connection.recv(MEGABYTE):
             got += len(part)
     return got
-
-
-# --- many, and our own bugs ------------------------------------------------------------------------
-
-CLIENTS = 50
-
-
-def test_of_many_clients_a_few_are_served_and_the_others_wait_in_order_or_leave(new_web: NewWeb) -> None:
-    """G8."""
-    web = new_web("--max-runs=2")
-    web.project({"test_n.py": COUNTING, "running/.keep": ""})
-    (web.root / "running" / ".keep").unlink()
-
-    calls = [web.begin(node_ids=[f"test_n.py::test_n[{n}]"]) for n in range(CLIENTS)]
-    within(GONE_SECONDS, lambda: len(numbers_in(web.root / "seen")) == 2)
-    assert is_healthy(web)
-    for number in calls[6:]:
-        web.cancel(number)
-    (web.root / "go").touch()
-    answers = [web.answer(number) for number in calls[:6]]
-
-    for n, answer in enumerate(answers):
-        assert isinstance(answer, dict)
-        assert answer["tests"][0]["node_id"] == f"test_n.py::test_n[{n}]"
-    order = numbers_in(web.root / "order")
-    assert sorted(order) == list(range(6))
-    # Two run side by side, so a call can be overtaken by its neighbour and by nobody else.
-    assert all(abs(place - n) <= 1 for place, n in enumerate(order))
-    assert max(numbers_in(web.root / "seen")) <= 2
-    within(GONE_SECONDS, lambda: not (web.leftovers() or web.folders()))
 
 
 def test_a_bug_on_the_way_to_the_sdk_costs_one_answer_and_is_told_to_the_operator_alone(hasty: HostileWeb) -> None:

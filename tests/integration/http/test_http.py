@@ -84,22 +84,6 @@ def test_the_same_call_gets_the_same_answer_on_every_wire(
     assert answers[MODERN] == answers["stdio"]
 
 
-# What no JSON writer would send in the place of a path; read as it is read on stdio.
-ODD = {"half of a character": rb"\ud800", "bad UTF-8": b"\xff"}
-
-
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("what", ODD)
-def test_text_that_is_none_is_a_fault_of_its_parameter(web: HostileWeb, what: str, era: str) -> None:
-    web.era = era
-    body = web.body("tools/call", {"name": "execute_tests", "arguments": {"path": "ODD"}})
-
-    reply = web.open(body.replace(b"ODD", ODD[what]), web.headers()).answer()
-
-    assert reply["error"]["code"] == -32602
-    assert reply["error"]["data"]["field"] == "path"
-
-
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_the_page_is_offered_to_clients_that_announce_it_with_every_request(web: HostileWeb, mode: str) -> None:

@@ -115,24 +115,17 @@ def greeted(data: bytes, *, has_history: bool = False) -> tuple[list[str], Hando
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("messages", LISTS)
-async def test_every_version_gets_the_answers_of_the_sdk_from_the_front_alone(
+async def test_every_version_gets_the_answers_of_the_sdk_from_the_front_alone_and_a_history_adds_one_tool(
     bench: Workbench, messages: list[Message]
 ) -> None:
-    told, _ = greeted(b"".join(map(line, messages)))
+    recording = bench.config._replace(history=History(str(bench.root / "history.db")))
+    turns = [Turn(line(message), "id" in message) for message in messages]
 
-    assert told == await told_by_sdk(bench.config, [Turn(line(message), "id" in message) for message in messages])
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize("messages", LISTS)
-async def test_the_same_holds_with_a_history_which_adds_one_tool_and_changes_nothing_else(
-    bench: Workbench, messages: list[Message]
-) -> None:
     without, _ = greeted(b"".join(map(line, messages)))
     told, _ = greeted(b"".join(map(line, messages)), has_history=True)
 
-    config = bench.config._replace(history=History(str(bench.root / "history.db")))
-    assert told == await told_by_sdk(config, [Turn(line(message), "id" in message) for message in messages])
+    assert without == await told_by_sdk(bench.config, turns)
+    assert told == await told_by_sdk(recording, turns)
     answers = [json.loads(entry) for entry in told]
     added = [answer["result"]["tools"].pop() for answer in answers if "tools" in answer["result"]]
     assert [tool["name"] for tool in added] == ["test_history"]

@@ -171,18 +171,10 @@ async def test_errors_as_results_have_the_same_object_as_text_and_no_structured_
     assert error["message"].startswith("Invalid params: maxfail: ")
 
 
-NOISY = """
-    import os
-    def test_noisy(capfd):
-        with capfd.disabled():
-            os.write(1, b'{"jsonrpc":"2.0","id":"stray","result":{}}\\n')
-"""
-
-
 @pytest.fixture(scope="module")
 def raw(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RawClient]:
     bench = Workbench(tmp_path_factory.mktemp("raw"))
-    bench.write({"test_fine.py": FINE, "test_noisy.py": NOISY})
+    bench.write({"test_fine.py": FINE})
     with RawClient(servers.command(bench.root, bench.python), cwd=bench.root) as client:
         yield client.greeted()
 
@@ -196,17 +188,6 @@ def test_no_progress_is_sent_without_a_token_and_nulls_stay_on_the_wire(raw: Raw
     assert structured["tests"][0]["message"] is None
     assert reply["result"]["isError"] is False
     assert raw.notifications == []
-
-
-def test_what_tests_print_on_descriptor_one_never_reaches_the_wire(raw: RawClient) -> None:
-    before = set(raw.replies)
-
-    asked = raw.begin("execute_tests", path="test_noisy.py")
-    reply = raw.reply(asked)
-
-    assert reply["result"]["structuredContent"]["verdict"] == "passed"
-    assert set(raw.replies) - before == {asked}
-    assert (raw.faults, raw.notifications) == ([], [])
 
 
 def test_initialize_advertises_tools_alone_and_the_instructions(bench: Workbench) -> None:

@@ -3,15 +3,10 @@
 import asyncio
 import json
 import os
-import signal
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -140,25 +135,6 @@ async def test_cancelling_while_a_supervisor_is_started_neither_hangs_nor_leaves
 
 
 @pytest.mark.anyio
-async def test_a_child_that_stops_itself_is_ended_at_the_deadline(folder: Path) -> None:
-    ended = await run(folder, "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)", time_limit=1)
-
-    assert ended.timed_out
-    assert processes_in(folder) == []
-
-
-@pytest.mark.anyio
-async def test_a_grandchild_that_holds_the_pipes_delays_nothing(folder: Path) -> None:
-    holder = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])"
-
-    with anyio.fail_after(30):
-        ended = await run(folder, f"{holder}; print('done')")
-
-    assert (ended.code, ended.stdout) == (0, "done\n")
-    assert processes_in(folder) == []
-
-
-@pytest.mark.anyio
 async def test_floods_are_kept_as_head_and_tail_with_the_count_of_what_is_missing(folder: Path) -> None:
     source = "import sys\nprint('first')\nfor _ in range(5000): sys.stdout.write('x' * 10_000)\nprint('last')"
 
@@ -170,13 +146,6 @@ async def test_floods_are_kept_as_head_and_tail_with_the_count_of_what_is_missin
     assert f"[... {left_out} bytes left out ...]" in ended.stdout
     assert ended.left_out == left_out
     assert len(ended.stdout) < 2 * start.KEPT_OUTPUT + 100
-
-
-@pytest.mark.anyio
-async def test_a_signal_is_named(folder: Path) -> None:
-    ended = await run(folder, "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
-
-    assert (ended.code, ended.signal) == (None, "SIGSEGV")
 
 
 @pytest.mark.anyio
@@ -202,18 +171,6 @@ async def test_a_program_that_cannot_be_started_is_told_from_a_machine_that_cann
 
 
 @pytest.mark.anyio
-async def test_an_unusable_temporary_folder_is_not_the_programs_fault(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(folder / "not" / "there"))
-
-    with pytest.raises(SpawnError) as error:
-        await run(folder, "pass")
-
-    assert not error.value.unusable
-
-
-@pytest.mark.anyio
 async def test_a_machine_without_room_for_a_thread_is_at_fault_and_nothing_is_left(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,32 +186,6 @@ async def test_a_machine_without_room_for_a_thread_is_at_fault_and_nothing_is_le
     assert not error.value.unusable
     assert children(os.getpid()) == before
     assert remains(folder) == []
-
-
-SERVER = """
-import anyio, json, os, sys
-sys.path[:0] = json.loads(sys.argv[2])
-from pathlib import Path
-from pytest_mcp.process import process
-from pytest_mcp.process.job import Command, Launch
-launch = Launch(argv=(sys.executable, "-c", sys.argv[1]), cwd=Path.cwd(), env=dict(os.environ))
-child = Command(launch=launch, job={}, reproduction=())
-anyio.run(lambda: process.run(child, time_limit=600, on_line=lambda _: None))
-"""
-
-
-@pytest.mark.anyio
-async def test_a_killed_server_leaves_no_process_and_no_file(folder: Path) -> None:
-    arguments: list[Any] = [f"{STUBBORN}\ntime.sleep(600)", json.dumps(sys.path)]
-    temporary = dict(os.environ, TMPDIR=str(folder.parent / "tmp"))
-    server = subprocess.Popen([sys.executable, "-c", SERVER, *arguments], cwd=folder, env=temporary)
-    await until((folder / "ready").exists)
-
-    server.send_signal(signal.SIGKILL)
-    server.wait()
-
-    await until(lambda: not processes_in(folder))
-    await until(lambda: not remains(folder))
 
 
 @pytest.mark.anyio
