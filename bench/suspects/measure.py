@@ -47,7 +47,7 @@ async def measure(mutant: Mutant) -> Entry:
             raise Wrong(f"no test fails with {mutant.name}")
         run = await suspects.traced(runner, failing[:1], everything=True)
         plain = await again(runner, checkout, run)
-    found = suspects.of_run(run, failing[0], {})
+    found = suspects.suspects_of(run, failing[0], {})
     named = [(each.file, each.function) for each in found]
     # Where the import fails, the line that breaks it is the truth, whatever function it is in.
     truth = (mutant.file, MODULE if mutant.edit.at_import else function)

@@ -65,9 +65,9 @@ def _same(answer: Shape, _request: Arguments, _config: Config) -> Shape:
 
 
 def _found(findings: "Findings", _request: Arguments, _config: Config) -> InvestigateResult:
-    from pytest_mcp.investigation import answer  # noqa: PLC0415 - as above
+    from pytest_mcp.investigation.answer import answer_of  # noqa: PLC0415 - as above
 
-    return answer.of(findings)
+    return answer_of(findings)
 
 
 @dataclass(frozen=True)

@@ -115,14 +115,9 @@ def investigation_page(known: "Findings | CallError", origin: "PageOrigin", crea
     from pytest_mcp.investigation import answer, page, terminal  # noqa: PLC0415
     from pytest_mcp.page import frame  # noqa: PLC0415
 
-    result = answer.of(known)
-    outcomes = {"alone": known.alone.outcomes}
-    if known.base is not None:
-        outcomes[f"at {known.base.name}"] = known.base.outcomes
-    runs = {place: [(each.letter, each.seconds) for each in made] for place, made in outcomes.items()}
-    investigated = page.Investigated(known.node_id, result, runs, known.failure, known.environment)
-    plain = "\n".join(terminal.of(result, _PLAIN, again=_again(result.rerun, origin)))
-    return frame.file(page.of(investigated, origin, created=created, most=frame.room(plain)), plain)
+    result = answer.answer_of(known)
+    plain = "\n".join(terminal.report_lines(result, _PLAIN, again=_again(result.rerun, origin)))
+    return frame.file(page.page_of(known, result, origin, created=created, most=frame.room(plain)), plain)
 
 
 def _page(content: "Content", origin: "PageOrigin", created: str) -> str:

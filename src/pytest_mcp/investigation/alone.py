@@ -1,20 +1,18 @@
 """The test alone, several times, each time in a fresh process.
 
-In come the test and how often to run it; out come the outcomes with the seeds that they were seen with. Each run gets
-another hash seed, so that an order of sets can show itself and be reproduced. Random numbers are seeded by
-pytest-randomly, if the project has it, and its seed is recorded. What follows from the outcomes is decided in `answer`.
+Each run gets another hash seed, so that an order of sets can show itself and be reproduced. Random numbers are seeded
+by pytest-randomly, if the project has it, and its seed is recorded.
 """
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from secrets import SystemRandom
 from typing import NamedTuple
 
 import anyio
 
-from pytest_mcp.investigation import outcome
-from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.outcome import Outcome, outcome_of, pattern
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 
 HASH_SEED = "PYTHONHASHSEED"
@@ -42,20 +40,22 @@ class Seeds:
     def apply(self, runner: Runner) -> Runner:
         if self.hash is not None:
             runner = runner.with_variables(**{HASH_SEED: str(self.hash)})
-        return runner if self.random is None else runner.with_options(f"--randomly-seed={self.random}")
+        return runner if self.random is None else runner.with_options(self._option)
 
     def __str__(self) -> str:
-        return " and ".join(filter(None, self._named))
+        return " and ".join(filter(None, (self._variable, self._option)))
 
     def command(self, node_id: str) -> str:
         """What a person would type."""
-        variable, option = self._named
-        return " ".join(filter(None, (variable, "python -m pytest", option, shlex.quote(node_id))))
+        return " ".join(filter(None, (self._variable, "python -m pytest", self._option, shlex.quote(node_id))))
 
     @property
-    def _named(self) -> tuple[str, str]:
-        variable = "" if self.hash is None else f"{HASH_SEED}={self.hash}"
-        return variable, "" if self.random is None else f"--randomly-seed={self.random}"
+    def _variable(self) -> str:
+        return "" if self.hash is None else f"{HASH_SEED}={self.hash}"
+
+    @property
+    def _option(self) -> str:
+        return "" if self.random is None else f"--randomly-seed={self.random}"
 
 
 class Reproduction(NamedTuple):
@@ -75,41 +75,42 @@ class Alone:
 
     @property
     def is_mixed(self) -> bool:
-        return any(each.letter == "R" for each in self.outcomes) or (
-            any(each.failed for each in self.outcomes) and any(each.passed for each in self.outcomes)
-        )
+        """A plugin that repeats failed tests shows both outcomes in one run."""
+        both = any(each.failed for each in self.outcomes) and any(each.passed for each in self.outcomes)
+        return both or any(each.letter == "R" for each in self.outcomes)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether more runs would tell nothing more."""
+        unknown = sum(not each.is_known for each in self.outcomes)
+        return any(each.letter in "RC" for each in self.outcomes) or unknown >= MOST_UNKNOWN
 
     def first(self, *, failed: bool) -> Seeds:
         """The seeds of the first run that failed, or that passed."""
-        return next(
-            seeds
-            for seeds, each in zip(self.seeds, self.outcomes, strict=True)
-            if (each.failed if failed else each.passed)
-        )
+        made = zip(self.seeds, self.outcomes, strict=True)
+        return next(seeds for seeds, each in made if (each.failed if failed else each.passed))
 
 
 async def repeat(runner: Runner, node_id: str, runs: int, say: Say, *, stops_early: bool = True) -> Alone:
     """Stops once it has both passed and failed, unless the caller wants all runs; for the rate."""
-    seeds = hash_seeds(runner, runs)
     alone = Alone((), (), runs)
     until = anyio.current_time() + SHARE * runner.deadline.left
-    while len(alone.outcomes) < runs and not _is_enough(alone.outcomes, both_are=stops_early):
-        if len(alone.outcomes) >= 2 and anyio.current_time() > until:
+    for number, chosen in enumerate(hash_seeds(runner, runs), start=1):
+        is_late = number > 2 and anyio.current_time() > until
+        if is_late or alone.is_stuck or (stops_early and alone.is_mixed):
             break
-        chosen = seeds[len(alone.outcomes)]
         try:
-            seen = await once(chosen.apply(runner), node_id)
+            seen = await run_once(chosen.apply(runner), node_id)
         except OutOfTime:
             break
-        recorded = Seeds(chosen.hash, seen.random_seed)
-        alone = Alone((*alone.outcomes, seen), (*alone.seeds, recorded), runs)
-        say(f"alone {len(alone.outcomes)}/{runs}: {outcome.pattern(alone.outcomes)}")
+        alone = Alone((*alone.outcomes, seen), (*alone.seeds, Seeds(chosen.hash, seen.random_seed)), runs)
+        say(f"alone {number}/{runs}: {pattern(alone.outcomes)}")
     return alone
 
 
-async def once(runner: Runner, node_id: str) -> Outcome:
+async def run_once(runner: Runner, node_id: str) -> Outcome:
     limited = runner.within(max(LEAST_FOR_ONE, SHARE_OF_ONE * runner.deadline.left))
-    return outcome.of(await limited.run([node_id]), node_id)
+    return outcome_of(await limited.run([node_id]), node_id)
 
 
 def hash_seeds(runner: Runner, number: int) -> list[Seeds]:
@@ -118,17 +119,8 @@ def hash_seeds(runner: Runner, number: int) -> list[Seeds]:
     return [Seeds(seed) for seed in SystemRandom().sample(range(1, MOST_SEED + 1), number)]
 
 
-def _is_enough(outcomes: Sequence[Outcome], *, both_are: bool) -> bool:
-    seen = {each.letter for each in outcomes}
-    both = both_are and any(each.failed for each in outcomes) and any(each.passed for each in outcomes)
-    return both or not seen.isdisjoint("RC") or sum(not each.is_known for each in outcomes) >= MOST_UNKNOWN
-
-
 async def reproduce(runner: Runner, node_id: str, alone: Alone, say: Say) -> Reproduction | None:
-    """Whether the seeds decide: they do if each outcome repeats with its own seeds. None if there are none.
-
-    A plugin that repeats failed tests may have shown both outcomes in one run; then there is nothing to compare.
-    """
+    """Whether the seeds decide: they do if each outcome repeats with its own seeds. None if nothing can be compared."""
     if not any(each.passed for each in alone.outcomes):
         return None
     failing, passing = alone.first(failed=True), alone.first(failed=False)
@@ -141,26 +133,27 @@ async def reproduce(runner: Runner, node_id: str, alone: Alone, say: Say) -> Rep
             return Reproduction(f"the {'hash seed does' if failing.random is None else 'seeds do'} not decide")
         if not await _repeats(runner, node_id, passing, failed=False):
             return Reproduction(f"failed in {times} runs with {failing}", failing)
-        failing, passing = await _told_apart(runner, node_id, failing, passing)
+        failing, passing = await _deciding(runner, node_id, failing, passing)
     except OutOfTime:
         return Reproduction(f"failed with {failing}, passed with {passing}; there was no time to repeat that")
-    told = f"fails with {failing} ({times} runs), passes with {passing} ({times}): the seed decides"
-    return Reproduction(told, failing)
+    return Reproduction(
+        f"fails with {failing} ({times} runs), passes with {passing} ({times}): the seed decides", failing
+    )
 
 
 async def _repeats(runner: Runner, node_id: str, seeds: Seeds, *, failed: bool) -> bool:
     for _ in range(REPETITIONS):
-        seen = await once(seeds.apply(runner), node_id)
+        seen = await run_once(seeds.apply(runner), node_id)
         if not (seen.failed if failed else seen.passed):
             return False
     return True
 
 
-async def _told_apart(runner: Runner, node_id: str, failing: Seeds, passing: Seeds) -> tuple[Seeds, Seeds]:
+async def _deciding(runner: Runner, node_id: str, failing: Seeds, passing: Seeds) -> tuple[Seeds, Seeds]:
     """With two kinds of seeds: the one that decides."""
     if failing.hash is None or failing.random is None:
         return failing, passing
-    crossed = await once(Seeds(failing.hash, passing.random).apply(runner), node_id)
+    crossed = await run_once(Seeds(failing.hash, passing.random).apply(runner), node_id)
     if crossed.failed:
         return Seeds(failing.hash), Seeds(passing.hash)
     return Seeds(None, failing.random), Seeds(None, passing.random)

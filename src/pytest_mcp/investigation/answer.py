@@ -1,21 +1,19 @@
-"""From what was found to the answer: which kind of failure it is, and on what that rests.
+"""From what was found to the answer: which kind of failure it is, and on what that rests, in words.
 
-Pure: findings in, an answer out. It never turns red into green: a test that failed once and passed since is flaky.
+It never turns red into green: a test that failed once and passed since is flaky.
 """
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from pytest_mcp.api.errors import RunEnvironment
-from pytest_mcp.investigation import outcome, rates
-from pytest_mcp.investigation import result as api
+from pytest_mcp.investigation import rates
 from pytest_mcp.investigation.alone import Alone
 from pytest_mcp.investigation.base import AtBase
-from pytest_mcp.investigation.order import Order, Polluter
-from pytest_mcp.investigation.outcome import Outcome
-from pytest_mcp.investigation.result import InvestigateResult, Kind
+from pytest_mcp.investigation.order import Order
+from pytest_mcp.investigation.outcome import Outcome, pattern
+from pytest_mcp.investigation.result import InvestigateResult, Kind, Polluter
 from pytest_mcp.investigation.suspects import Suspected
 from pytest_mcp.report import grouping
 from pytest_mcp.report.failures import Failure
@@ -84,22 +82,20 @@ class Findings:
         return f"{done} in {count} of {len(self.known)} {_runs(len(self.known))} alone"
 
 
-class Judgement(NamedTuple):
-    kind: Kind
-    confidence: str
+# The kind, and on what it rests.
+Judgement = tuple[Kind, str]
 
 
-def of(findings: Findings) -> InvestigateResult:
+def answer_of(findings: Findings) -> InvestigateResult:
     kind, confidence = judge(findings)
     order = findings.order if kind == "order_dependent" else None
-    found = None if order is None else order.polluter
-    polluter = found if found is not None and _can_be_listed(found.node_ids) else None
+    polluter = order.polluter if order and order.polluter and _can_be_listed(order.polluter.node_ids) else None
     return InvestigateResult(
         kind=kind,
         confidence=confidence,
         evidence=evidence(findings),
-        suspects=_suspects(findings.suspects),
-        polluter=None if polluter is None else _polluter(polluter, findings.node_id),
+        suspects=[] if findings.suspects is None else [*findings.suspects.functions],
+        polluter=polluter,
         notices=[*findings.notices, *_notices(findings, polluter)],
         rerun=None if kind == "passes" else {"node_ids": [*_before(findings, order), findings.node_id]},
     )
@@ -122,17 +118,17 @@ def _before(findings: Findings, order: Order | None) -> Sequence[str]:
 def judge(findings: Findings) -> Judgement:
     """The first that applies; what was seen to contradict itself comes first."""
     if uncollected := next((each for each in findings.alone.outcomes if each.letter == "C"), None):
-        return Judgement("deterministic", f"high: {uncollected.words}")
+        return "deterministic", f"high: {uncollected.words}"
     if findings.hung:
         return _of_hangs(findings)
     if not findings.known:
-        return Judgement("inconclusive", f"low: {_why_unknown(findings)}")
+        return "inconclusive", f"low: {_why_unknown(findings)}"
     if findings.alone.is_mixed:
-        return Judgement("flaky", f"high: {findings.alone_words}, in the same conditions")
+        return "flaky", f"high: {findings.alone_words}, in the same conditions"
     if findings.order is not None and findings.order.is_contradicted:
-        return Judgement("flaky", "medium: the same tests in the same order had both outcomes")
+        return "flaky", "medium: the same tests in the same order had both outcomes"
     if findings.order is not None and findings.order.is_different:
-        return Judgement("order_dependent", _of_order(findings, findings.order))
+        return "order_dependent", _of_order(findings, findings.order)
     return _of_failures(findings) if findings.failed else _of_passes(findings)
 
 
@@ -148,8 +144,8 @@ def _of_hangs(findings: Findings) -> Judgement:
     hung, runs = len(findings.hung), len(findings.alone.outcomes)
     seen = f"hung in {hung} of {runs} {_runs(runs)} alone: {findings.hung[-1].words}"
     if any(each.passed for each in findings.known):
-        return Judgement("flaky", f"medium: {seen}")
-    return Judgement("hangs", f"{'low' if hung == 1 else 'medium'}: {seen}{_since(findings.base)}")
+        return "flaky", f"medium: {seen}"
+    return "hangs", f"{'low' if hung == 1 else 'medium'}: {seen}{_since(findings.base)}"
 
 
 def _since(base: AtBase | None) -> str:
@@ -163,22 +159,22 @@ def _of_failures(findings: Findings) -> Judgement:
     if base is not None and base.fails_the_same(findings.failed):
         sure = failed >= FEW_RUNS and is_steady and not base.left_out and not base.is_only_head
         level = "low" if failed == 1 else "high" if sure else "medium"
-        return Judgement("pre_existing", f"{level}: {findings.alone_words}{differing}, and the same way at {base.name}")
+        return "pre_existing", f"{level}: {findings.alone_words}{differing}, and the same way at {base.name}"
     level = "low" if failed == 1 else "high" if failed >= MANY_RUNS and is_steady else "medium"
     same = ", always the same way" if is_steady and failed > 1 else differing
     doubt = rates.words(failed, len(findings.known))
-    return Judgement("deterministic", f"{level}: {findings.alone_words}{same}{_since(base)}; {doubt}")
+    return "deterministic", f"{level}: {findings.alone_words}{same}{_since(base)}; {doubt}"
 
 
 def _of_passes(findings: Findings) -> Judgement:
     if all(each.letter == "S" for each in findings.known):
-        return Judgement("passes", f"high: it is skipped ({findings.known[0].words})")
+        return "passes", f"high: it is skipped ({findings.known[0].words})"
     order = findings.order
     is_tried = order is not None and order.is_complete
     level = "low" if not is_tried else "high" if len(findings.known) >= MANY_RUNS else "medium"
     where = "" if order is None or not order.evidence else " and in the suite's order"
     orders = where if is_tried else "; the suite's order could not be tried"
-    return Judgement("passes", f"{level}: {findings.alone_words}{orders}; {rates.words(0, len(findings.known))}")
+    return "passes", f"{level}: {findings.alone_words}{orders}; {rates.words(0, len(findings.known))}"
 
 
 def _why_unknown(findings: Findings) -> str:
@@ -200,20 +196,17 @@ def evidence(findings: Findings) -> list[str]:
 
 
 def _of_alone(findings: Findings) -> str:
-    pattern = f"alone: {outcome.pattern(findings.alone.outcomes)}"
+    alone, failed, known = findings.alone, len(findings.failed), len(findings.known)
+    letters = f"alone: {pattern(alone.outcomes)}"
     if findings.hung:
-        return pattern
-    if not findings.known:
-        return f"{pattern} ({findings.alone.outcomes[-1].words})"
-    stopped = "" if _is_whole(findings.alone) else f"{len(findings.alone.outcomes)} of {findings.alone.wanted} runs; "
-    failed, known = len(findings.failed), len(findings.known)
+        return letters
+    if not known:
+        return f"{letters} ({alone.outcomes[-1].words})"
     if not rates.is_telling(failed, known):
-        return pattern
-    return f"{pattern} ({stopped}{rates.words(failed, known)}, at 95 %)"
-
-
-def _is_whole(alone: Alone) -> bool:
-    return alone.is_mixed or len(alone.outcomes) == alone.wanted
+        return letters
+    is_whole = alone.is_mixed or len(alone.outcomes) == alone.wanted
+    stopped = "" if is_whole else f"{len(alone.outcomes)} of {alone.wanted} runs; "
+    return f"{letters} ({stopped}{rates.words(failed, known)}, at 95 %)"
 
 
 def _of_causes(failed: Sequence[Outcome]) -> list[str]:
@@ -246,18 +239,9 @@ def _of_base(findings: Findings, base: AtBase) -> str:
     return f"passes ({len(base.outcomes)} {_runs(len(base.outcomes))})"
 
 
-def _suspects(found: Suspected | None) -> list[api.Suspect]:
-    return [api.Suspect.model_validate(vars(each)) for each in (found.functions if found else ())]
-
-
-def _polluter(polluter: Polluter, node_id: str) -> api.Polluter:
-    rerun = {"node_ids": [*polluter.node_ids, node_id]}
-    return api.Polluter(node_ids=[*polluter.node_ids], effect=polluter.effect, rerun=rerun)
-
-
 def _notices(findings: Findings, polluter: Polluter | None) -> list[str]:
     found = []
-    if polluter is not None and not polluter.can_be_shown:
+    if polluter is not None and findings.order is not None and not findings.order.can_be_shown:
         is_shuffled = any(each.random_seed is not None for each in findings.alone.outcomes)
         why = (
             "pytest-randomly shuffles the tests (`python -m pytest -p no:randomly` does not)"

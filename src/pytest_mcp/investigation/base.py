@@ -1,9 +1,8 @@
 """The test at the base: in a copy of the tree of another commit.
 
-In come a ref and the test; out come its outcomes there. Where nothing differs from the base, nothing was compared, and
-where it fails in the same way at HEAD, the last commit may have the bug: earlier commits are tried until it does not.
-A test that is not there, cannot be collected there, or that tested other code than the copy's has no outcome: the
-reason is told. How the copy is made is decided in `tree_copy`.
+Where nothing differs from the base, nothing was compared, and where it fails in the same way at HEAD, the last commit
+may have the bug: earlier commits are tried until it does not. A test that is not there, cannot be collected there, or
+that tested other code than the copy's has no outcome, and a reason. How the copy is made is decided in `tree_copy`.
 """
 
 from collections.abc import Sequence
@@ -11,7 +10,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import anyio
 
@@ -21,8 +19,7 @@ from pytest_mcp.changed.differences import Base, Lines
 from pytest_mcp.changed.git_commands import CannotTell, ChangesRefused, Repository
 from pytest_mcp.changed.tree_copy import copy_of
 from pytest_mcp.config.model import Config
-from pytest_mcp.investigation import alone
-from pytest_mcp.investigation.alone import Say, Seeds
+from pytest_mcp.investigation.alone import Say, Seeds, run_once
 from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.process.background import in_thread
@@ -63,7 +60,7 @@ class AtBase:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundBase:
     """The base that a call is about, or why there is none."""
 
     base: Base | None
@@ -72,114 +69,93 @@ class Found:
 
     @property
     def name(self) -> str:
-        if self.base is None:
-            return "the base"
-        short = self.base.commit[:7]
-        return short if self.base.commit.startswith(self.base.name) else f"{self.base.name} ({short})"
+        return "the base" if self.base is None else _name(self.base)
+
+    async def lines_changed(self) -> Lines:
+        """Those that differ from the base; none if that cannot be told."""
+        if self.repository is None or self.base is None:
+            return {}
+        try:
+            return (await differences.since(self.repository, self.base, lines=True)).changed_lines()
+        except CannotTell:
+            return {}
 
 
-async def find(config: Config, ref: str | None, deadline: Deadline) -> Found:
+async def find_base(config: Config, ref: str | None, deadline: Deadline) -> FoundBase:
     """Raises InvalidParams if a ref was given and cannot be used."""
     try:
         with anyio.fail_after(deadline.left):
-            found = await git_commands.open_repository(config)
-            return Found(await differences.resolve(found, ref), found)
+            repository = await git_commands.open_repository(config)
+            return FoundBase(await differences.resolve(repository, ref), repository)
     except TimeoutError:
-        return Found(None, None, _NO_TIME)
+        return FoundBase(None, None, _NO_TIME)
     except (ChangesRefused, CannotTell) as error:
         if ref is not None:
             raise InvalidParams([Fault("base", str(error), "value_error", ref)]) from error
-        return Found(None, None, f"not tried: {error}")
-
-
-class Earlier(NamedTuple):
-    """Commits before the base; if there are none, whether that is because the clone is shallow."""
-
-    commits: Sequence[Base]
-    is_shallow: bool = False
+        return FoundBase(None, None, f"not tried: {error}")
 
 
 @dataclass(frozen=True)
 class BaseSearch:
     runner: Runner
     node_id: str
-    found: Found
+    found: FoundBase
     say: Say
 
-    async def look(self, seeds: Sequence[Seeds], failed: Sequence[Outcome] = ()) -> AtBase:
+    async def run(self, seeds: Sequence[Seeds], failed: Sequence[Outcome] = ()) -> AtBase:
         """One run for each of the seeds, until it fails. `failed` is what is compared with."""
-        if self.found.base is None or self.found.repository is None:
-            return AtBase(self.found.name, problem=self.found.problem)
+        base, repository, name = self.found.base, self.found.repository, self.found.name
+        if base is None or repository is None:
+            return AtBase(name, problem=self.found.problem)
         try:
             with anyio.fail_after(self.runner.deadline.left):
-                is_same = await _is_same(self.found.repository, self.found.base, self.node_id)
-                earlier = await _earlier(self.found.repository, self.found.base)
+                is_same = await _is_same(repository, base, self.node_id)
+                earlier = await differences.ancestors(repository, base, STEPS_BACK)
+                is_shallow = not earlier and await repository.is_shallow()
         except (ChangesRefused, CannotTell):
-            return await self._look_once(seeds)
+            return await self._at(base, repository, seeds)
         except TimeoutError:
-            return AtBase(self.found.name, problem=_NO_TIME)
-        if is_same:
-            return await self._instead(earlier, seeds, failed)
-        there = await self._look_once(seeds)
-        is_head = self.found.base.commit == self.found.repository.head
-        return await self._before(there, earlier, seeds, failed) if is_head and there.fails_the_same(failed) else there
-
-    async def _instead(self, earlier: Earlier, seeds: Sequence[Seeds], failed: Sequence[Outcome]) -> AtBase:
-        """Nothing differs from the base."""
-        if not earlier.commits:
-            why = f" ({_SHALLOW})" if earlier.is_shallow else ""
-            return AtBase(self.found.name, problem=f"nothing differs from it, and there is no earlier commit{why}")
-        tried = await self._look_back(earlier.commits, seeds, failed)
-        return replace(_deciding(tried), same_as=self.found.name, tried=tried)
-
-    async def _before(
-        self, there: AtBase, earlier: Earlier, seeds: Sequence[Seeds], failed: Sequence[Outcome]
-    ) -> AtBase:
-        """It fails the same way at HEAD."""
-        if not earlier.commits:
+            return AtBase(name, problem=_NO_TIME)
+        tried = [] if is_same else [await self._at(base, repository, seeds)]
+        if tried and not (base.commit == repository.head and tried[0].fails_the_same(failed)):
+            return tried[0]
+        if not earlier and is_same:
+            why = f" ({_SHALLOW})" if is_shallow else ""
+            return AtBase(name, problem=f"nothing differs from it, and there is no earlier commit{why}")
+        if not earlier:
             missing = AtBase("an earlier commit", problem=_SHALLOW)
-            return replace(there, tried=(there, missing)) if earlier.is_shallow else there
-        tried = (there, *await self._look_back(earlier.commits, seeds, failed))
-        return replace(_deciding(tried), tried=tried)
-
-    async def _look_back(
-        self, earlier: Sequence[Base], seeds: Sequence[Seeds], failed: Sequence[Outcome]
-    ) -> tuple[AtBase, ...]:
-        """Until a commit where it does not fail in the same way."""
-        runner = self.runner.within(SHARE_FOR_STEPS * self.runner.deadline.left)
-        tried: list[AtBase] = []
-        for each in earlier:
-            there = replace(self, runner=runner, found=replace(self.found, base=each))
-            tried.append(await there._look_once(seeds))
+            return replace(tried[0], tried=(*tried, missing)) if is_shallow else tried[0]
+        back = replace(self, runner=self.runner.within(SHARE_FOR_STEPS * self.runner.deadline.left))
+        for commit in earlier:
+            tried.append(await back._at(commit, repository, seeds))
             if not tried[-1].fails_the_same(failed):
                 break
-        return tuple(tried)
+        # The earliest with outcomes decides.
+        deciding = next((each for each in reversed(tried) if each.problem is None), tried[-1])
+        return replace(deciding, same_as=name if is_same else None, tried=tuple(tried))
 
-    async def _look_once(self, seeds: Sequence[Seeds]) -> AtBase:
-        found = self.found
-        assert found.base is not None
-        assert found.repository is not None
-        self.say(f"copying the tree of {found.name}")
+    async def _at(self, base: Base, repository: Repository, seeds: Sequence[Seeds]) -> AtBase:
+        there = AtBase(_name(base), base=base)
+        self.say(f"copying the tree of {there.name}")
         try:
             async with AsyncExitStack() as stack:
                 with anyio.fail_after(self.runner.deadline.left):
-                    copy = await stack.enter_async_context(copy_of(found.repository, found.base.commit))
-                moved = self.runner.at(copy.tree, instead_of=found.repository.top)
-                there = AtBase(found.name, left_out=copy.left_out, base=found.base)
-                return await replace(self, runner=moved)._look_in_copy(there, seeds)
+                    copy = await stack.enter_async_context(copy_of(repository, base.commit))
+                moved = replace(self, runner=self.runner.at(copy.tree, instead_of=repository.top))
+                return await moved._in_copy(replace(there, left_out=copy.left_out), seeds)
         except CannotTell as error:
-            return AtBase(found.name, problem=f"not tried: {error}")
+            return AtBase(there.name, problem=f"not tried: {error}")
         except TimeoutError:
-            return AtBase(found.name, problem=_NO_TIME)
+            return AtBase(there.name, problem=_NO_TIME)
 
-    async def _look_in_copy(self, there: AtBase, seeds: Sequence[Seeds]) -> AtBase:
+    async def _in_copy(self, there: AtBase, seeds: Sequence[Seeds]) -> AtBase:
         for number, each in enumerate(seeds, start=1):
             if not _has_file(self.runner.config.root, self.node_id):
                 # The runs before this one may have removed it.
                 return there if there.outcomes else replace(there, problem="its file is not there")
             self.say(f"at {there.name} {number}/{len(seeds)}")
             try:
-                seen = await alone.once(each.apply(self.runner), self.node_id)
+                seen = await run_once(each.apply(self.runner), self.node_id)
             except OutOfTime:
                 break
             there = replace(there, outcomes=(*there.outcomes, seen), problem=_problem(seen))
@@ -188,14 +164,9 @@ class BaseSearch:
         return there if there.outcomes else replace(there, problem=_NO_TIME)
 
 
-def _deciding(tried: Sequence[AtBase]) -> AtBase:
-    """The earliest with outcomes."""
-    return next((each for each in reversed(tried) if each.problem is None), tried[-1])
-
-
-async def _earlier(repository: Repository, base: Base) -> Earlier:
-    commits = await differences.ancestors(repository, base, STEPS_BACK)
-    return Earlier(commits, not commits and await repository.is_shallow())
+def _name(base: Base) -> str:
+    short = base.commit[:7]
+    return short if base.commit.startswith(base.name) else f"{base.name} ({short})"
 
 
 async def _is_same(repository: Repository, base: Base, node_id: str) -> bool:
@@ -211,16 +182,6 @@ def _has_file(root: Path, node_id: str) -> bool:
     """False if a link leads out of the project there, which is refused wherever it comes from."""
     file = root / node_id.partition("::")[0]
     return file.is_file() and file.resolve().is_relative_to(root.resolve())
-
-
-async def lines_changed(found: Found) -> Lines:
-    """Those that differ from the base; none if that cannot be told."""
-    if found.repository is None or found.base is None:
-        return {}
-    try:
-        return (await differences.since(found.repository, found.base, lines=True)).changed_lines()
-    except CannotTell:
-        return {}
 
 
 def _problem(seen: Outcome) -> str | None:

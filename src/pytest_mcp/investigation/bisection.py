@@ -1,8 +1,7 @@
 """Find a smallest set of things that still has an effect, by trying subsets.
 
-In come the candidates, all of which together have the effect, and an oracle that tries some of them; out comes a set
-from which nothing can be left out. It knows nothing of tests. Every subset that is tried keeps the order of the
-candidates, and no subset is tried twice. A try without an outcome rules nothing out.
+All candidates together have the effect; an oracle tries some of them. It knows nothing of tests. Every subset that is
+tried keeps the order of the candidates, and no subset is tried twice. A try without an outcome rules nothing out.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

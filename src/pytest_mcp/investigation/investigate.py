@@ -1,29 +1,27 @@
 """The steps of an investigation, one after the other, until its deadline.
 
-In comes a request; out come findings. Running out of time is never an error: what is known by then is the answer.
 First the test is collected, which refuses a name that is not one test. Then it runs alone, at the base and in the
-suite's order, as far as that can tell something. What all of it means is decided in `answer`.
+suite's order, as far as that can tell something. Running out of time is never an error: what is known by then is the
+answer, and what it means is decided in `answer`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import anyio
 
 from pytest_mcp.api.errors import ExecutionFailed, Fault, InvalidParams
 from pytest_mcp.config.model import Config
 from pytest_mcp.environment.interpreters import Trial, try_interpreters
-from pytest_mcp.investigation import alone, base, order, outcome, suite_places
+from pytest_mcp.investigation import alone
 from pytest_mcp.investigation.alone import Alone, Say, Seeds
 from pytest_mcp.investigation.answer import Findings
-from pytest_mcp.investigation.base import AtBase, BaseSearch, Found
-from pytest_mcp.investigation.context import Investigation
-from pytest_mcp.investigation.order import Effect, Order, OrderSearch, Suite
-from pytest_mcp.investigation.outcome import Outcome
-from pytest_mcp.investigation.result import InvestigateFailure, OneTest
-from pytest_mcp.investigation.runner import LEAST_SECONDS, OutOfTime, Runner, deadline_of_runs
-from pytest_mcp.investigation.suspects import Suspected, suspects
+from pytest_mcp.investigation.base import AtBase, BaseSearch, FoundBase, find_base
+from pytest_mcp.investigation.order import Order, OrderSearch, Suite, collect_suite
+from pytest_mcp.investigation.outcome import Outcome, outcome_of
+from pytest_mcp.investigation.result import CollectTest, Effect, InvestigateFailure
+from pytest_mcp.investigation.runner import LEAST_SECONDS, OutOfTime, Runner, deadline_of_runs, suite_targets
+from pytest_mcp.investigation.suspects import Suspected, find_suspects
 from pytest_mcp.run.attempt import Call
 from pytest_mcp.run.run import OnProgress, Project, Run, Steps
 from pytest_mcp.text import label
@@ -41,21 +39,20 @@ async def investigate(request: InvestigateFailure, project: Project) -> Findings
     end, deadline = anyio.current_time() + seconds, deadline_of_runs(seconds)
     asked = request.node_id.node_id
     say = _counting(project.on_progress)
-    found = await base.find(config, request.base, deadline)
+    base = await find_base(config, request.base, deadline)
     say("collecting")
-    trial: Trial[OneTest] | None = None
-    collect = OneTest.model_validate({"node_id": asked}, context=config.bounds)
+    trial: Trial[CollectTest] | None = None
+    collect = CollectTest.model_validate({"node_id": asked}, context=config.bounds)
     with anyio.CancelScope(deadline=end):
         trial = await try_interpreters(Call(collect, Project(config, project.spare)), max(1, int(deadline.left)))
     if trial is None or not _is_collected(trial) or trial.chosen is None or trial.run is None:
         return _uncollected(asked, request.runs, None if trial is None else trial.run)
     ledger = trial.run.ledger
     node_id = _the_one([item.id for item in ledger.items], asked)
-    suite = suite_places.of(collect.node_id.path, config.root, ledger.portrait, trial.chosen.python)
+    suite = suite_targets(collect.node_id.path, config.root, ledger.portrait, trial.chosen.python)
     runner = Runner(config, trial.chosen, deadline, end, suite)
-    case = Case(runner, node_id, found, say, is_shuffled=ledger.seeded is not None)
-    stops_early = "runs" not in request.model_fields_set
-    findings = await case.look_into(request.runs, stops_early=stops_early)
+    case = Case(runner, node_id, base, say, is_shuffled=ledger.seeded is not None)
+    findings = await case.run(request.runs, stops_early="runs" not in request.model_fields_set)
     findings = replace(findings, notices=trial.run.doubts, environment=trial.run.environment)
     if config.history is not None:
         with anyio.CancelScope(deadline=end):
@@ -63,21 +60,7 @@ async def investigate(request: InvestigateFailure, project: Project) -> Findings
     return findings
 
 
-def _uncollected(asked: str, runs: int, run: Run[OneTest] | None) -> Findings:
-    """The time was over. The file may hang when it is imported."""
-    seen = () if run is None else (outcome.of(run, asked),)
-    environment = None if run is None else run.environment
-    return Findings(asked, Alone(seen, (Seeds(None),) * len(seen), runs), is_cut_short=True, environment=environment)
-
-
-async def _past(config: Config, node_id: str) -> list[str]:
-    # Who records no runs does not load it.
-    from pytest_mcp.history import past_runs  # noqa: PLC0415
-
-    return await past_runs.evidence(config, node_id)
-
-
-def _is_collected(trial: Trial[OneTest]) -> bool:
+def _is_collected(trial: Trial[CollectTest]) -> bool:
     """False if the time was over. Raises whatever else keeps the test from being collected."""
     if isinstance(trial.error, ExecutionFailed) and trial.error.error_type == "timeout":
         return False
@@ -86,12 +69,27 @@ def _is_collected(trial: Trial[OneTest]) -> bool:
     return True
 
 
+def _uncollected(asked: str, runs: int, run: Run[CollectTest] | None) -> Findings:
+    """The time was over. The file may hang when it is imported."""
+    if run is None:
+        return Findings(asked, Alone((), (), runs), is_cut_short=True)
+    seen = Alone((outcome_of(run, asked),), (Seeds(None),), runs)
+    return Findings(asked, seen, is_cut_short=True, environment=run.environment)
+
+
 def _the_one(collected: list[str], asked: str) -> str:
     """The id of the test; the asked one if its file cannot be collected."""
     if len(collected) > 1:
         several = f"names {len(collected)} tests; name one of them, for example {label(collected[0])}"
         raise InvalidParams([Fault("node_id", several, "several_tests", asked)])
     return collected[0] if collected else asked
+
+
+async def _past(config: Config, node_id: str) -> list[str]:
+    # Who records no runs does not load it.
+    from pytest_mcp.history import past_runs  # noqa: PLC0415
+
+    return await past_runs.evidence(config, node_id)
 
 
 def _counting(on_progress: OnProgress) -> Say:
@@ -108,14 +106,16 @@ def _counting(on_progress: OnProgress) -> Say:
 
 @dataclass(frozen=True)
 class Case:
+    """The steps after the test was collected: alone, then what its outcomes call for."""
+
     runner: Runner
     node_id: str
-    base: Found
+    base: FoundBase
     say: Say
     # Whether a plugin gives the tests another order each time.
     is_shuffled: bool
 
-    async def look_into(self, runs: int, *, stops_early: bool) -> Findings:
+    async def run(self, runs: int, *, stops_early: bool) -> Findings:
         seen = await alone.repeat(self.runner, self.node_id, runs, self.say, stops_early=stops_early)
         findings = Findings(self.node_id, seen)
         if seen.is_mixed:
@@ -129,17 +129,16 @@ class Case:
         return replace(findings, is_cut_short=self.runner.deadline.left < LEAST_SECONDS)
 
     async def _flaky(self, findings: Findings) -> Findings:
-        told = await alone.reproduce(self.runner, self.node_id, findings.alone, self.say)
-        seen = replace(findings.alone, reproduction=told)
-        failing = seen.first(failed=True)
+        known = await alone.reproduce(self.runner, self.node_id, findings.alone, self.say)
+        seen = replace(findings.alone, reproduction=known)
         others = alone.hash_seeds(self.runner, seen.wanted - 1)
-        return replace(findings, alone=seen, base=await self._at_base([failing, *others]))
+        return replace(findings, alone=seen, base=await self._at_base([seen.first(failed=True), *others]))
 
     async def _failing(self, findings: Findings) -> Findings:
-        seen = findings.alone
-        place = next(number for number, each in enumerate(seen.outcomes) if each.failed or each.letter == "C")
-        seeds = seen.seeds[place]
+        made = zip(findings.alone.outcomes, findings.alone.seeds, strict=True)
+        failing, seeds = next((seen, seeds) for seen, seeds in made if seen.failed or seen.letter == "C")
         findings = replace(findings, base=await self._at_base([seeds], findings.failed))
+        # Its seeds reproduce the failure.
         runner = seeds.apply(self.runner)
         suite = await self._suite(runner)
         if findings.failed:
@@ -147,33 +146,32 @@ class Case:
             findings = replace(findings, order=await self._order(runner, suite, "fails_without", most))
         if findings.order is not None and findings.order.is_different:
             return findings
-        context = Investigation(runner, seen.outcomes[place], suite)
-        compared = replace(self.base, base=findings.base.base) if findings.base and findings.base.base else self.base
-        return replace(findings, suspects=await self._suspects(context, compared))
+        base = replace(self.base, base=findings.base.base) if findings.base and findings.base.base else self.base
+        self.say("looking for suspects")
+        try:
+            suspects = await find_suspects(
+                runner, self.node_id, failing, everything=suite is not None, since_base=base.lines_changed
+            )
+        except OutOfTime:
+            suspects = Suspected(problem="not looked for, the time was over")
+        return replace(findings, suspects=suspects)
 
     async def _passing(self, findings: Findings) -> Findings:
         runner = findings.alone.first(failed=False).apply(self.runner)
-        suite = await self._suite(runner)
-        return replace(findings, order=await self._order(runner, suite, "fails_after", None))
+        return replace(findings, order=await self._order(runner, await self._suite(runner), "fails_after", None))
 
     async def _at_base(self, seeds: list[Seeds], failed: Sequence[Outcome] = ()) -> AtBase:
-        return await BaseSearch(self.runner, self.node_id, self.base, self.say).look(seeds, failed)
+        return await BaseSearch(self.runner, self.node_id, self.base, self.say).run(seeds, failed)
 
     async def _suite(self, runner: Runner) -> Suite | None:
+        """None if it could not be collected in time."""
         self.say("collecting the suite")
         try:
-            return await order.suite_of(runner, is_shuffled=self.is_shuffled)
+            return await collect_suite(runner, is_shuffled=self.is_shuffled)
         except OutOfTime:
             return None
 
     async def _order(self, runner: Runner, suite: Suite | None, effect: Effect, most: float | None) -> Order:
         if suite is None:
             return Order(("the suite's order: not tried, the time was over",), is_complete=False)
-        return await OrderSearch(runner, self.node_id, effect, self.say).look(suite, most_seconds=most)
-
-    async def _suspects(self, context: Investigation, compared: Found) -> Suspected:
-        self.say("looking for suspects")
-        try:
-            return await suspects(context, [self.node_id], partial(base.lines_changed, compared))
-        except OutOfTime:
-            return Suspected(problem="not looked for, the time was over")
+        return await OrderSearch(runner, self.node_id, effect, self.say).run(suite, most_seconds=most)

@@ -1,50 +1,36 @@
 """The test after other tests, in the suite's order, and the smallest set of tests that changes its outcome.
 
-In come the test and what other tests could do to it: make it fail, or make it pass. Out come what was tried and the
-tests that do it. Every try is a fresh process. How a set is narrowed down is decided in `bisection`.
+Other tests can make it fail, or make it pass. Every try is a fresh process. How a set is narrowed down is decided in
+`bisection`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Literal
 
-from pytest_mcp.investigation import alone, outcome
-from pytest_mcp.investigation.alone import Say
+from pytest_mcp.investigation.alone import Say, run_once
 from pytest_mcp.investigation.bisection import Search
-from pytest_mcp.investigation.outcome import Letter, Outcome
+from pytest_mcp.investigation.outcome import Letter, Outcome, outcome_of
+from pytest_mcp.investigation.result import Effect, Polluter
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.text import label
 
-# It passes alone and fails after these tests, or it fails alone and passes after them.
-Effect = Literal["fails_after", "fails_without"]
-
 # Runs the test after some others, or with some files imported.
 Try = Callable[[Sequence[str]], Awaitable[Outcome]]
+# Which tests, or files, are still under suspicion.
+Suspicion = Callable[[Sequence[str]], tuple[str, ...]]
 
 # How often the tests that were found are run again with the test under investigation.
 CONFIRMATIONS = 2
 # After so many tries without an outcome a smallest set is not looked for any further: each may take as long as a suite.
 MOST_UNKNOWN = 8
-_SAID: Mapping[Letter, str] = {"P": "passes", "F": "fails", "S": "is skipped", "R": "passes when repeated"}
-_NO_TIME = "not tried, the time was over"
-_REORDERED = "the project changes the order of the tests"
+_IN_WORDS: Mapping[Letter, str] = {"P": "passes", "F": "fails", "S": "is skipped", "R": "passes when repeated"}
 
 
 class Unknown(Exception):
     """A run that was to confirm what was found, or too many of those before, had no outcome; the message says why."""
-
-
-@dataclass(frozen=True)
-class Polluter:
-    """Node ids; files, if importing them is enough."""
-
-    node_ids: tuple[str, ...]
-    effect: Effect
-    # Whether `execute_tests` shows it when it is given these ids and the test.
-    can_be_shown: bool
 
 
 @dataclass(frozen=True)
@@ -53,6 +39,8 @@ class Order:
     # Whether the outcome was another one than alone at least once.
     is_different: bool = False
     polluter: Polluter | None = None
+    # Whether `execute_tests` shows the effect when it is given `polluter.rerun`.
+    can_be_shown: bool = True
     # The same tests in the same order had both outcomes.
     is_contradicted: bool = False
     # Whether every order could be tried.
@@ -90,9 +78,8 @@ class Suite:
             return []
         place = self.ids.index(node_id)
         before = self.ids[:place] + (self.ids[place + 1 :] if self.is_shuffled else ())
-        file = _file(node_id)
-        in_file = tuple(each for each in before if _file(each) == file)
-        files = tuple(dict.fromkeys(_file(each) for each in self.ids))
+        in_file = tuple(each for each in before if _file(each) == _file(node_id))
+        files = tuple(dict.fromkeys(map(_file, self.ids)))
         found = [Arrangement(f"after {self._number(in_file)} in its file", in_file)] if in_file else []
         if len(before) > len(in_file) or len(files) > 1:
             found.append(Arrangement(f"after {self._number(before)} in the suite", before, files))
@@ -103,6 +90,15 @@ class Suite:
             return "importing all test files"
         which = "other" if self.is_shuffled else "earlier"
         return f"the {which} test" if len(tests) == 1 else f"all {len(tests)} {which} tests"
+
+
+async def collect_suite(runner: Runner, *, is_shuffled: bool) -> Suite:
+    if is_shuffled:
+        runner = runner.with_options("--randomly-dont-reorganize")
+    ledger = (await runner.collect()).ledger
+    unaskable = set(ledger.unaskable)
+    ids = dict.fromkeys(item.id for item in ledger.items if item.id not in unaskable)
+    return Suite(tuple(ids), is_shuffled, len(unaskable))
 
 
 class OrderSearch:
@@ -116,7 +112,7 @@ class OrderSearch:
         # How many tries of that had no outcome. They rule nothing out.
         self.unknown = 0
 
-    async def look(self, suite: Suite, *, most_seconds: float | None = None) -> Order:
+    async def run(self, suite: Suite, *, most_seconds: float | None = None) -> Order:
         """`most_seconds` bounds each run of many tests, not the search that follows if it shows the effect."""
         found = Order()
         for arrangement in suite.arrangements(self.node_id):
@@ -125,8 +121,9 @@ class OrderSearch:
             try:
                 seen = await self._after(arrangement.before, arrangement.files, runner)
             except OutOfTime:
-                return replace(found.and_then(f"{arrangement.place}: {_NO_TIME}"), is_complete=False)
-            found = found.and_then(f"{arrangement.place}: {self._told(seen)}")
+                late = found.and_then(f"{arrangement.place}: not tried, the time was over")
+                return replace(late, is_complete=False)
+            found = found.and_then(f"{arrangement.place}: {self._in_words(seen)}")
             if self._has_effect(seen):
                 return await self._narrowed(replace(found, is_different=True, failure=seen.failure), arrangement)
             found = replace(found, is_complete=found.is_complete and seen.is_known)
@@ -139,33 +136,36 @@ class OrderSearch:
     ) -> Outcome:
         asked = [*before, self.node_id]
         run = await (runner or self.runner).run(asked, paths=files or ())
-        seen = outcome.of(run, self.node_id)
-        return seen if _ran_in_order(run.ledger, asked) else replace(seen, letter="?", words=_REORDERED)
+        seen = outcome_of(run, self.node_id)
+        if _ran_in_order(run.ledger, asked):
+            return seen
+        return replace(seen, letter="?", words="the project changes the order of the tests")
 
-    def _told(self, seen: Outcome) -> str:
+    def _in_words(self, seen: Outcome) -> str:
         """With the cause, unless it is the same as alone."""
-        said = _SAID.get(seen.letter, "unknown")
+        words = _IN_WORDS.get(seen.letter, "unknown")
         is_the_same = seen.is_known and not self._has_effect(seen)
-        return said if is_the_same or not seen.words else f"{said} ({seen.words})"
+        return words if is_the_same or not seen.words else f"{words} ({seen.words})"
 
     def _has_effect(self, seen: Outcome) -> bool:
         return seen.failed if self.effect == "fails_after" else seen.passed
 
     async def _narrowed(self, found: Order, arrangement: Arrangement) -> Order:
-        cut_short = replace(found, is_complete=False)
         self.left = arrangement.before or arrangement.files or ()
+        total = len(self.left)
         try:
             smallest = await self._smallest(arrangement)
         except (OutOfTime, Unknown) as error:
-            return replace(cut_short.and_then(self._ruled_out(arrangement, str(error))), left=self.left)
+            unfinished = found.and_then(self._ruled_out(total, str(error)))
+            return replace(unfinished, left=self.left, is_complete=False)
         if self.unknown:
-            found = cut_short.and_then(f"fewer tests may be enough: {self.unknown} smaller sets had no outcome")
+            found = found.and_then(f"fewer tests may be enough: {self.unknown} smaller sets had no outcome")
+            found = replace(found, is_complete=False)
+        polluter = Polluter(node_ids=[*smallest], effect=self.effect, rerun={"node_ids": [*smallest, self.node_id]})
         try:
-            return await self._confirmed(found, smallest)
+            return await self._confirmed(found, polluter)
         except (OutOfTime, Unknown) as error:
-            polluter = Polluter(smallest, self.effect, can_be_shown=True)
-            why = str(error) or "no time"
-            unconfirmed = found.and_then(f"the tests are not confirmed: {why}")
+            unconfirmed = found.and_then(f"the tests are not confirmed: {str(error) or 'no time'}")
             return replace(unconfirmed, polluter=polluter, is_complete=False)
 
     async def _smallest(self, arrangement: Arrangement) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ class OrderSearch:
         own = _file(self.node_id)
         others = [file for file in arrangement.files or () if file != own]
         if others and (not arrangement.before or self._has_effect(await self._after((), arrangement.files))):
-            return await self._search(others, lambda files: self._after((), [*files, own]), "files", _itself)
+            return await self._search(others, lambda files: self._after((), [*files, own]), "files", tuple)
         tests: dict[str, list[str]] = {}
         for each in arrangement.before:
             tests.setdefault(_file(each), []).append(each)
@@ -181,55 +181,48 @@ class OrderSearch:
         def of_files(files: Sequence[str]) -> tuple[str, ...]:
             return tuple(chain.from_iterable(tests[file] for file in files))
 
-        files = [*tests]
+        files: Sequence[str] = [*tests]
         if len(files) > 1:
-            files = [*await self._search(files, lambda some: self._after(of_files(some)), "files", of_files)]
-        return await self._search(of_files(files), self._after, "tests", _itself)
+            files = await self._search(files, lambda some: self._after(of_files(some)), "files", of_files)
+        return await self._search(of_files(files), self._after, "tests", tuple)
 
-    async def _search(
-        self, things: Sequence[str], run: Try, what: str, tests: Callable[[Sequence[str]], tuple[str, ...]]
-    ) -> tuple[str, ...]:
-        """The smallest set of these that has the effect. `tests` are those of things that are under suspicion."""
+    async def _search(self, things: Sequence[str], run: Try, what: str, under: Suspicion) -> tuple[str, ...]:
+        """The smallest set of these that has the effect."""
 
         async def has_effect(chosen: Sequence[str]) -> bool | None:
-            self.left = tests(search.left)
+            self.left = under(search.left)
             self.say(f"bisecting {len(chosen)} of {len(things)} {what}")
             seen = await run(chosen)
-            self._count(seen)
+            self.unknown += not seen.is_known
+            if self.unknown > MOST_UNKNOWN:
+                raise Unknown(seen.words)
             return self._has_effect(seen) if seen.is_known else None
 
         search = Search(things, has_effect)
         return tuple(await search.run())
 
-    def _count(self, seen: Outcome) -> None:
-        self.unknown += not seen.is_known
-        if self.unknown > MOST_UNKNOWN:
-            raise Unknown(seen.words)
-
-    def _ruled_out(self, arrangement: Arrangement, why: str) -> str:
+    def _ruled_out(self, total: int, why: str) -> str:
         """`why` there is no outcome; nothing if the time was over."""
-        total = len(arrangement.before) or len(arrangement.files or ())
         left = self.left
         if len(left) == total:
             return f"which of them is not known: {why or 'the time was over'}"
-        between = f"{label(left[0])} to {label(left[-1])}"
         until = f" ({why})" if why else " when the time was over"
+        between = f"{label(left[0])} to {label(left[-1])}"
         return f"{total - len(left)} of {total} ruled out{until}; left: {len(left)}, {between}"
 
-    async def _confirmed(self, found: Order, smallest: tuple[str, ...]) -> Order:
+    async def _confirmed(self, found: Order, polluter: Polluter) -> Order:
         """In the form of a call if that shows it; and once more alone."""
         self.say("confirming")
-        polluter = Polluter(smallest, self.effect, can_be_shown=True)
-        if not await self._repeats(smallest, as_asked=True):
-            if not await self._repeats(smallest, as_asked=False):
-                return replace(found.and_then("the same tests again: another outcome"), is_contradicted=True)
-            polluter = replace(polluter, can_be_shown=False)
+        before = polluter.node_ids
+        can_be_shown = await self._repeats(before, as_asked=True)
+        if not can_be_shown and not await self._repeats(before, as_asked=False):
+            return replace(found.and_then("the same tests again: another outcome"), is_contradicted=True)
         if self._has_effect(await self._alone()):
             return await self._changed_for_good(found)
-        names = ", ".join(map(label, smallest[:2])) + (f" and {len(smallest) - 2} more" if len(smallest) > 2 else "")
+        names = ", ".join(map(label, before[:2])) + (f" and {len(before) - 2} more" if len(before) > 2 else "")
         done = "failed" if self.effect == "fails_after" else "passed"
         again = f"{done} {CONFIRMATIONS} of {CONFIRMATIONS} times more after {names}, not alone"
-        return replace(found.and_then(again), polluter=polluter)
+        return replace(found.and_then(again), polluter=polluter, can_be_shown=can_be_shown)
 
     async def _changed_for_good(self, found: Order) -> Order:
         """Alone it has the other outcome now: by chance, or because something outlives the processes."""
@@ -239,10 +232,10 @@ class OrderSearch:
         done = "fails" if self.effect == "fails_after" else "passes"
         return found.and_then(f"now {done} alone too: a test left something behind, such as a file or a database row")
 
-    async def _repeats(self, before: tuple[str, ...], *, as_asked: bool) -> bool:
+    async def _repeats(self, before: Sequence[str], *, as_asked: bool) -> bool:
         for _ in range(CONFIRMATIONS):
             if as_asked:
-                seen = outcome.of(await self.runner.run_as_asked([*before, self.node_id]), self.node_id)
+                seen = outcome_of(await self.runner.run_as_asked([*before, self.node_id]), self.node_id)
             elif "::" in before[0]:
                 seen = _known(await self._after(before))
             else:
@@ -252,7 +245,7 @@ class OrderSearch:
         return True
 
     async def _alone(self) -> Outcome:
-        return _known(await alone.once(self.runner, self.node_id))
+        return _known(await run_once(self.runner, self.node_id))
 
 
 def _known(seen: Outcome) -> Outcome:
@@ -270,16 +263,3 @@ def _ran_in_order(ledger: Ledger, asked: Sequence[str]) -> bool:
 
 def _file(node_id: str) -> str:
     return node_id.partition("::")[0]
-
-
-def _itself(things: Sequence[str]) -> tuple[str, ...]:
-    return tuple(things)
-
-
-async def suite_of(runner: Runner, *, is_shuffled: bool) -> Suite:
-    if is_shuffled:
-        runner = runner.with_options("--randomly-dont-reorganize")
-    run = await runner.collect()
-    unaskable = set(run.ledger.unaskable)
-    ids = dict.fromkeys(item.id for item in run.ledger.items if item.id not in unaskable)
-    return Suite(tuple(ids), is_shuffled, len(unaskable))

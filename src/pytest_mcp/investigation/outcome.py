@@ -1,7 +1,7 @@
 """What one run says about the test under investigation.
 
-Pure: a run and the test's node id in, an outcome out. Only a test that ran to its end has passed or failed; anything
-else is unknown, with the reason. The one exception is a process that died while the test ran: that is a failure.
+Only a test that ran to its end has passed or failed; anything else is unknown, with the reason. The one exception is a
+process that died while the test ran: that is a failure.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -11,7 +11,6 @@ from typing import Literal
 from pytest_mcp.api.requests import Request
 from pytest_mcp.report import failures, grouping, no_result
 from pytest_mcp.report.failures import Failure
-from pytest_mcp.run.ledger import TestRecord
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import in_line
 
@@ -35,7 +34,6 @@ class Outcome:
     elsewhere: str | None = None
     # Of one that hangs: the frames of the project, the innermost last.
     stack: tuple[str, ...] = ()
-    # All that is known of a failure.
     failure: Failure | None = field(default=None, compare=False)
 
     @property
@@ -46,90 +44,83 @@ class Outcome:
     def failed(self) -> bool:
         return self.letter in ("F", "R")
 
+    @property
+    def passed(self) -> bool:
+        return self.letter in ("P", "S")
+
     def is_like(self, others: Sequence["Outcome"]) -> bool:
         """Whether it failed by the same statement as one of them, with the same values.
 
         Values that differ between runs of the same code (times, ids, temporary folders) say nothing.
         """
-        alike = [each for each in others if each.failed and each.cause == self.cause] if self.failed else []
-        if len({each.said for each in alike}) > 1:
-            return grouping.masked(self.said, "") in {grouping.masked(each.said, "") for each in alike}
-        return any(each.said == self.said for each in alike)
-
-    @property
-    def passed(self) -> bool:
-        return self.letter in ("P", "S")
+        alike = [each.said for each in others if self.failed and each.failed and each.cause == self.cause]
+        if len(set(alike)) > 1:
+            return grouping.masked(self.said, "") in {grouping.masked(said, "") for said in alike}
+        return self.said in alike
 
 
 def pattern(outcomes: Iterable[Outcome]) -> str:
     return "".join(outcome.letter for outcome in outcomes)
 
 
-def of(run: Run[Request], node_id: str) -> Outcome:
-    ledger = run.ledger
-    failure = _failure(ledger.tests.get(node_id))
+def outcome_of(run: Run[Request], node_id: str) -> Outcome:
+    record = run.ledger.tests.get(node_id)
+    failure = failures.of_record(record) if record is not None and record.outcome in ("failed", "error") else None
     letter, words, cause = _judged(run, node_id, failure)
-    elsewhere = next((f"{each.name} from {each.file}" for each in ledger.imported_elsewhere), None)
+    elsewhere = next((f"{each.name} from {each.file}" for each in run.ledger.imported_elsewhere), None)
     return Outcome(
         letter,
         in_line(words),
         cause,
         said="" if failure is None else failures.plain(failure.message).replace(f"{run.environment.root}/", ""),
         seconds=run.exit.duration,
-        random_seed=ledger.seeded.seed if ledger.seeded else None,
+        random_seed=run.ledger.seeded.seed if run.ledger.seeded else None,
         elsewhere=None if elsewhere is None else in_line(elsewhere),
         stack=tuple(no_result.stuck_at(run)) if letter == "H" else (),
         failure=failure,
     )
 
 
-def _failure(record: TestRecord | None) -> Failure | None:
-    return failures.of_record(record) if record is not None and record.outcome in ("failed", "error") else None
-
-
 def _judged(run: Run[Request], node_id: str, failure: Failure | None) -> tuple[Letter, str, Hashable]:
     if failure is not None:
-        return "F", grouping.line(failure.cause), cause_of(failure)
+        return "F", grouping.line(failure.cause), _cause_of(failure)
     record = run.ledger.tests.get(node_id)
-    match record.outcome if record else None:
-        case "passed" if record is not None and record.repeated:
-            return "R", "passed only when a plugin repeated it", None
-        case "passed":
-            return "P", "", None
-        case "skipped" if record is not None:
-            return "S", failures.skip_reason(record), None
+    if record is not None and record.outcome == "passed":
+        return ("R", "passed only when a plugin repeated it", None) if record.repeated else ("P", "", None)
+    if record is not None and record.outcome == "skipped":
+        return "S", failures.skip_reason(record), None
     return _without_outcome(run, node_id)
 
 
 def _without_outcome(run: Run[Request], node_id: str) -> tuple[Letter, str, Hashable]:
-    ended = run.exit
+    ended, ledger = run.exit, run.ledger
     if ended.timed_out:
-        return _late(run, node_id)
-    if node_id in run.ledger.running and ended.reason == "exited":
+        return (*_late(run, node_id), None)
+    if node_id in ledger.running and ended.reason == "exited":
         how = ended.signal or f"exit code {ended.code}"
         return "F", f"the process ended while it ran ({how})", ("died", how)
-    if run.ledger.collection_failures:
-        broken = failures.collection_error(run.ledger.collection_failures[0])
+    if ledger.collection_failures:
+        broken = failures.collection_error(ledger.collection_failures[0])
         return "C", f"{broken.file} cannot be collected: {broken.error_type}: {broken.message}", None
-    if skipped := run.ledger.skipped_modules:
-        return "S", skipped[0].reason, None
-    if run.ledger.refused is not None:
+    if ledger.skipped_modules:
+        return "S", ledger.skipped_modules[0].reason, None
+    if ledger.refused is not None:
         return "?", "pytest does not collect its file (python_files)", None
     error = no_result.diagnose(run)
     return "?", "not there: pytest does not select it" if error is None else error.message.partition("\n")[0], None
 
 
-def _late(run: Run[Request], node_id: str) -> tuple[Letter, str, Hashable]:
+def _late(run: Run[Request], node_id: str) -> tuple[Letter, str]:
     stack, after = no_result.stuck_at(run), f"after {run.exit.duration:.0f} s"
     place = f", at {stack[-1]}" if stack else ""
     if node_id in run.ledger.running:
-        return "H", f"it was still running {after}{place}", None
+        return "H", f"it was still running {after}{place}"
     if run.ledger.hello is not None and not run.ledger.selected:
-        return "H", f"its file was still being imported {after}{place}", None
-    return "?", f"it had not begun {after}", None
+        return "H", f"its file was still being imported {after}{place}"
+    return "?", f"it had not begun {after}"
 
 
-def cause_of(failure: Failure) -> Hashable:
+def _cause_of(failure: Failure) -> Hashable:
     """As failures are grouped, but by the failing statement instead of its line, which moves between versions.
 
     Assertions of one test stand apart here: they are different causes if they are different statements.

@@ -1,22 +1,20 @@
 """The page of `pytest-mcp investigate --html`: why one test fails, for people.
 
-Pure. Failure and foot are those of the page of a run. An error is shown as a run that did not happen.
+Failure and foot are those of the page of a run. An error is shown as a run that did not happen.
 """
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
-from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.results import Verdict
+from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.result import KINDS_IN_WORDS, InvestigateResult, Kind, Polluter, Suspect
 from pytest_mcp.page import document, sections
-from pytest_mcp.page.content import Content, PageOrigin, Result
+from pytest_mcp.page.content import Content, PageOrigin
 from pytest_mcp.page.document import Document
 from pytest_mcp.page.sections import LONGEST_TEXT, Banner, Block, PageSection, sentence, short
-from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.report import Report
 from pytest_mcp.report.verdict import Evidence
 
@@ -29,53 +27,38 @@ _SUSPECTED = (
 _RUNS = "One letter for each run: {}. The bar above it is how long it took."
 
 
-@dataclass(frozen=True)
-class Investigated:
-    node_id: str
-    result: InvestigateResult
-    # The test's runs at each place, in their order.
-    runs: Mapping[str, Sequence[Result]]
-    # The first that was seen; None if it did not fail, or if its process died.
-    failure: Failure | None = None
-    # Of the run that collected the test; None if there is none.
-    environment: RunEnvironment | None = None
-
-
-def of(found: Investigated, origin: PageOrigin, *, created: str, most: int) -> Document:
-    report = _report(found)
+def page_of(findings: Findings, result: InvestigateResult, origin: PageOrigin, *, created: str, most: int) -> Document:
+    # As if it were a run with this failure alone.
+    report = Report(
+        Evidence(),
+        notices=result.notices,
+        failures=[] if findings.failure is None else [findings.failure],
+        rerun=result.rerun,
+        environment=findings.environment,
+    )
     made = [
         sections.notices(report.notices, most),
-        PageSection("tried", "What was tried", _tried(found, most)),
-        *_polluter(found.result.polluter, origin),
-        PageSection("rerun", "Run the failure again", _again(found.result, origin)),
-        PageSection("suspects", "Suspects", _suspects(found.result.suspects)),
+        PageSection("tried", "What was tried", _tried(findings, result, most)),
+        *_polluter(result.polluter, origin),
+        PageSection("rerun", "Run the failure again", _again(result, origin)),
+        PageSection("suspects", "Suspects", _suspects(result.suspects)),
         sections.failures(report),
     ]
+    word = KINDS_IN_WORDS[result.kind].capitalize()
+    confidence = f"Confidence {sentence(result.confidence)}."
+    banner = Banner(_LOOKS.get(result.kind, "failed"), word, confidence, findings.node_id, created)
     shown = [section for section in made if section.blocks]
-    return document.page_document(Content(report), origin, _banner(found, created), shown, most=most)
+    return document.page_document(Content(report), origin, banner, shown, most=most)
 
 
-def _report(found: Investigated) -> Report:
-    """As if it were a run with this failure alone."""
-    return Report(
-        Evidence(),
-        notices=found.result.notices,
-        failures=[] if found.failure is None else [found.failure],
-        rerun=found.result.rerun,
-        environment=found.environment,
-    )
-
-
-def _banner(found: Investigated, created: str) -> Banner:
-    said = f"Confidence {sentence(found.result.confidence)}."
-    word = KINDS_IN_WORDS[found.result.kind].capitalize()
-    return Banner(_LOOKS.get(found.result.kind, "failed"), word, said, found.node_id, created)
-
-
-def _tried(found: Investigated, most: int) -> list[Block]:
-    rows = {name: ("", results) for name, results in found.runs.items() if results}
-    evidence: list[Block] = [("list", [sentence(each) for each in found.result.evidence])]
-    return [*sections.strips(_RUNS, rows, most), *(evidence if found.result.evidence else [])]
+def _tried(findings: Findings, result: InvestigateResult, most: int) -> list[Block]:
+    """The test's runs at each place, in their order, and what they say."""
+    runs = {"alone": findings.alone.outcomes}
+    if findings.base is not None:
+        runs[f"at {findings.base.name}"] = findings.base.outcomes
+    rows = {place: ("", [(each.letter, each.seconds) for each in made]) for place, made in runs.items() if made}
+    evidence: list[Block] = [("list", [sentence(each) for each in result.evidence])]
+    return [*sections.strips(_RUNS, rows, most), *(evidence if result.evidence else [])]
 
 
 def _polluter(polluter: Polluter | None, origin: PageOrigin) -> list[PageSection]:
@@ -87,8 +70,8 @@ def _polluter(polluter: Polluter | None, origin: PageOrigin) -> list[PageSection
 
 
 def _again(result: InvestigateResult, origin: PageOrigin) -> list[Block]:
-    is_told = result.polluter is not None and result.polluter.rerun == result.rerun
-    return [] if result.rerun is None or is_told else _copyable(result.rerun, origin)
+    is_there = result.polluter is not None and result.polluter.rerun == result.rerun
+    return [] if result.rerun is None or is_there else _copyable(result.rerun, origin)
 
 
 def _copyable(rerun: dict[str, Any], origin: PageOrigin) -> list[Block]:

@@ -1,15 +1,13 @@
 """How suspicious each function is, from what failing and passing tests have run.
 
-Pure: what tests ran and what else is known of the failure in, functions with a score out, the most suspicious first.
 A line is scored by Ochiai's formula, a function by its best line. The way to the failure and the last calls before it
-decide between functions that the same tests ran. Which tests are compared is decided in `suspects`.
+decide between functions that the same tests ran.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from pytest_mcp.run.events import Executed, Line
 
@@ -24,17 +22,8 @@ OTHER_CAUSE = 0.5
 CHANGED = 1.5
 
 
-class Ranked(NamedTuple):
-    """A function and its most suspicious line. The score is between 0 and 1."""
-
-    file: str
-    function: str
-    line: int
-    score: float
-
-
 @dataclass(frozen=True)
-class Compared:
+class Spectra:
     """What was run by the test under investigation, and by others that failed alike, failed otherwise, and passed."""
 
     target: Executed
@@ -64,26 +53,26 @@ def ochiai(failed: float, passed: float, failing: float) -> float:
     return failed / math.sqrt(failing * (failed + passed)) if failed else 0.0
 
 
-def scores(compared: Compared, lines: Iterable[Line]) -> dict[Line, float]:
+def scores(spectra: Spectra, lines: Iterable[Line]) -> dict[Line, float]:
     """Of these lines, all of which the test under investigation ran."""
     wanted = frozenset(lines)
     alike, otherwise, passed = (
         Counter(line for test in tests for line in wanted.intersection(test.lines()))
-        for tests in (compared.alike, compared.otherwise, compared.passed)
+        for tests in (spectra.alike, spectra.otherwise, spectra.passed)
     )
-    failing = 1 + len(compared.alike) + OTHER_CAUSE * len(compared.otherwise)
+    failing = 1 + len(spectra.alike) + OTHER_CAUSE * len(spectra.otherwise)
     return {line: ochiai(1 + alike[line] + OTHER_CAUSE * otherwise[line], passed[line], failing) for line in wanted}
 
 
-def ranked(scored: Mapping[Line, float], clues: Clues) -> list[Ranked]:
-    """The most suspicious first."""
+def ranked(scored: Mapping[Line, float], clues: Clues) -> list[tuple[Line, float]]:
+    """The most suspicious line of each function, with a score between 0 and 1, the highest first."""
     functions: dict[Function, list[Line]] = {}
     for line in scored:
         functions.setdefault((line.file, line.function), []).append(line)
     best = {function: _best(lines, scored, clues) for function, lines in functions.items()}
     weight = _weights(functions, best, clues)
-    found = [Ranked(*function, line.number, scored[line] * weight[function]) for function, line in best.items()]
-    return sorted(found, key=lambda each: (-each.score, each))
+    found = [(line, scored[line] * weight[function]) for function, line in best.items()]
+    return sorted(found, key=lambda each: (-each[1], each[0]))
 
 
 def _best(lines: Iterable[Line], scored: Mapping[Line, float], clues: Clues) -> Line:

@@ -1,4 +1,4 @@
-"""How often a test may fail in truth, when it failed k times in n runs. Pure.
+"""How often a test may fail in truth, when it failed k times in n runs.
 
 Exact (Clopper-Pearson) bounds at 95 %. Where all runs agree the bound is one-sided: five passes in five runs are still
 possible for a test that fails in 45 % of its runs.

@@ -1,18 +1,8 @@
-"""What `investigate_failure` is asked and what it answers. Every key of an answer is always present, in this order.
-
-How a request is checked is said in `requests`. What the values of an answer are is decided in `investigation`.
-"""
+"""What `investigate_failure` is asked and what it answers. Every key of an answer is always present, in this order."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import (
-    AfterValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-)
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from pytest_mcp.api import targets
 from pytest_mcp.api.advice import Advice, Sentence
@@ -36,6 +26,8 @@ KINDS_IN_WORDS: dict[Kind, str] = {
     "pre_existing": "fails at the base too",
     "inconclusive": "inconclusive",
 }
+# It passes alone and fails after these tests, or it fails alone and passes after them.
+Effect = Literal["fails_after", "fails_without"]
 
 
 def _explain_name(given: Any, parse: ValidatorFunctionWrapHandler) -> Any:
@@ -65,22 +57,19 @@ class InvestigateFailure(Arguments):
         Field(description="The failing test."),
     ]
     base: Annotated[
-        GitRef | None,
-        Field(description="Git ref to compare with. Default: where this branch began, else HEAD."),
+        GitRef | None, Field(description="Git ref to compare with. Default: where this branch began, else HEAD.")
     ] = None
-    runs: Annotated[
-        Annotated[int, Whole(LEAST_RUNS, MOST_RUNS)],
-        Field(description="How often to run it alone."),
-    ] = DEFAULT_RUNS
+    runs: Annotated[Annotated[int, Whole(LEAST_RUNS, MOST_RUNS)], Field(description="How often to run it alone.")] = (
+        DEFAULT_RUNS
+    )
     timeout: Annotated[
         Seconds | None, Field(description="Seconds for all of it; then it answers with what it knows.")
     ] = None
 
 
-class OneTest(DiscoverTests):
-    """The first run of an investigation: it collects the test. It is not a tool of its own."""
+class CollectTest(DiscoverTests):
+    """The first run of an investigation. Its settings show which tests are its suite. It is not a tool of its own."""
 
-    # Its settings show which tests are its suite.
     wants_portrait: ClassVar[bool] = True
 
     node_id: NodeTarget
@@ -103,9 +92,7 @@ class Polluter(Shape):
     """The smallest set of tests that changes the outcome."""
 
     node_ids: Annotated[list[str], Field(description="Tests; or files, if importing them is enough.")]
-    effect: Annotated[
-        Literal["fails_after", "fails_without"], Field(description="The test fails after these, or without them.")
-    ]
+    effect: Annotated[Effect, Field(description="The test fails after these, or without them.")]
     rerun: Annotated[dict[str, Any], Field(description="Arguments of execute_tests that show the effect.")]
 
 

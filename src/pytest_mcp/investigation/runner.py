@@ -1,13 +1,13 @@
 """Run chosen tests in a fresh process, as often as an investigation needs, until its deadline.
 
-In come node ids in the order in which they are to run; out comes the run, whatever became of it. What the runs of an
-investigation are is decided in `investigate`, what one of them says about the test in `outcome`.
+A run is returned whatever became of it; what it says about the test is decided in `outcome`.
 """
 
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,22 @@ from pydantic import ValidationError
 
 from pytest_mcp.api.parameters import MAX_NODE_IDS
 from pytest_mcp.api.requests import DiscoverTargets, ExecuteTests
+from pytest_mcp.api.targets import parse_path
 from pytest_mcp.config.model import Config
-from pytest_mcp.process.job import Command, Trace
+from pytest_mcp.process.job import Trace
 from pytest_mcp.process.supervisor_protocol import OVERTIME_SECONDS
+from pytest_mcp.python import virtualenv
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.report import no_result
 from pytest_mcp.run.attempt import Asked, Attempt, Call, Deadline, command_of
+from pytest_mcp.run.events import Portrait
 from pytest_mcp.run.run import Project, Run
 
 # A run that would have less time than this is not started.
 LEAST_SECONDS = 1
 # Of the time for all of it, this share at most is kept for ending the last run.
 SHARE_FOR_ENDING = 0.2
+_WILDCARDS = re.compile(r"[*?\[]")
 
 
 class OutOfTime(Exception):
@@ -94,18 +98,18 @@ class Runner:
     ) -> Run[ExecuteTests]:
         """Run exactly these tests in this order, in one process. None: all tests that pytest finds.
 
-        `paths` are the files and folders that pytest collects (and imports); without any, the files of the ids, or
-        the suite.
+        `paths` are what pytest collects (and imports); without any, the files of the ids, or the suite.
         Raises OutOfTime, or ExecutionFailed if the machine cannot start processes.
         """
         if ids is not None and not paths:
             paths = list(dict.fromkeys(node_id.partition("::")[0] for node_id in ids))
-        request = self.request(*paths)
-        return await self._attempt(request, {"ids": None if ids is None else [*ids], "trace": trace})
+        job = {"ids": None if ids is None else [*ids], "trace": trace}
+        return await self._attempt(self.request(*paths), job)
 
     async def collect(self) -> Run[DiscoverTargets]:
         """All tests of the suite, in the order in which pytest would run them."""
-        return await self._attempt(DiscoverTargets.model_validate(_named(self.suite), context=self.config.bounds), {})
+        request = DiscoverTargets.model_validate(_node_ids(self.suite), context=self.config.bounds)
+        return await self._attempt(request, {})
 
     async def run_as_asked(self, node_ids: Sequence[str]) -> Run[ExecuteTests]:
         """As `execute_tests` would run these `node_ids`: without seeds and options of an investigation."""
@@ -121,7 +125,7 @@ class Runner:
             return self._checked([target for place, target in enumerate(targets) if place not in gone])
 
     def _checked(self, targets: Sequence[str]) -> ExecuteTests:
-        named = _named(targets if 0 < len(targets) <= MAX_NODE_IDS else self.suite)
+        named = _node_ids(targets if 0 < len(targets) <= MAX_NODE_IDS else self.suite)
         return ExecuteTests.model_validate({**named, "show_capture": False}, context=self.config.bounds)
 
     async def _attempt(self, request: Asked, job: Mapping[str, Any]) -> Run[Asked]:
@@ -130,23 +134,55 @@ class Runner:
         config = self.config._replace(environment={**self.config.environment, **self.variables})
         # Never the server's spare: it was started in another environment, and the next call can use it.
         call = Call(request, Project(config))
-        command = self._completed(command_of(call, self.chosen, collects_only=call.collects_only), job)
+        command = command_of(call, self.chosen, collects_only=call.collects_only)
+        moved = None if self.moved is None else [str(folder) for folder in self.moved]
+        merged: Any = {**command.job, **job, "moved": moved, "args": [*self.options, *command.job["args"]]}
+        command = replace(command, job=merged)
         with self.in_time():
             run = await Attempt(call, self.chosen, self.deadline, command).run([])
         if run.exit.stopped_by is not None:
             raise no_result.interrupted(run, run.exit.stopped_by)
         return run
 
-    def _completed(self, command: Command, job: Mapping[str, Any]) -> Command:
-        moved = None if self.moved is None else [str(folder) for folder in self.moved]
-        merged: Any = {**command.job, **job, "moved": moved, "args": [*self.options, *command.job["args"]]}
-        return replace(command, job=merged)
 
-
-def _named(targets: Sequence[str]) -> dict[str, list[str]]:
+def _node_ids(targets: Sequence[str]) -> dict[str, list[str]]:
     return {"node_ids": list(targets)} if targets else {}
 
 
 def _below(place: str, copy: Path, checkout: Path) -> str:
     path = Path(place)
     return str(copy / path.relative_to(checkout)) if path.is_relative_to(checkout) else place
+
+
+def suite_targets(test: Path, root: Path, portrait: Portrait | None, python: Path) -> tuple[str, ...]:
+    """What pytest collects for the suite of a test: in a monorepo of its member, else of the whole project.
+
+    Paths relative to the root, with which pytest finds the settings file and the rootdir that it finds for the test
+    alone. Empty for the whole project, which pytest collects without arguments.
+    """
+    if portrait is None:
+        return ()
+    # With an option -c, pytest 7 takes the folder of the test for the rootdir.
+    settings = Path(portrait.rootdir) if portrait.inifile is None else Path(portrait.inifile).parent
+    around = [folder for folder in (virtualenv.of(python).parent, settings) if test.is_relative_to(folder)]
+    member = max([root, *around], key=lambda folder: len(folder.parts))
+    if member == root:
+        return ()
+    return _relative(_testpaths(member, portrait), root) or _relative([member], root)
+
+
+def _testpaths(member: Path, portrait: Portrait) -> list[Path]:
+    """Those inside the member: pytest uses them only if it is started in the rootdir. None if one has wildcards."""
+    if any(map(_WILDCARDS.search, portrait.testpaths)):
+        return []
+    places = [Path(os.path.normpath(Path(portrait.rootdir) / name)) for name in portrait.testpaths]
+    return [place for place in places if place.is_relative_to(member)]
+
+
+def _relative(places: Sequence[Path], root: Path) -> tuple[str, ...]:
+    """Without those that do not exist and those that a call may not name."""
+    found = []
+    for place in places:
+        with suppress(ValueError):
+            found.append(parse_path(str(place), root).relative)
+    return tuple(found)

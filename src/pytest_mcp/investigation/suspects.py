@@ -1,25 +1,23 @@
 """Which functions of the project are most likely to contain the bug.
 
-In come the context of an investigation and the failing tests; out come up to five functions, or why there are none.
-The failing tests and the tests nearest to them run once more in one process that records what they run; the child
-chooses which are near. How functions are scored is decided in `ranking`. A test that cannot be imported has the chain
-of imports instead.
+The failing test and the tests nearest to it, which the child chooses, run once more in one process that records what
+they run. How suspicious that makes a function is decided in `ranking`. A test that cannot be imported has the chain of
+imports instead.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
-from typing import Protocol
 
 import anyio
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.changed.differences import Lines
-from pytest_mcp.investigation import outcome, ranking
-from pytest_mcp.investigation.outcome import Outcome
-from pytest_mcp.investigation.ranking import Clues, Compared, Ranked
+from pytest_mcp.investigation import ranking
+from pytest_mcp.investigation.outcome import Outcome, outcome_of
+from pytest_mcp.investigation.ranking import Clues, Spectra
+from pytest_mcp.investigation.result import Suspect
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.process.job import Trace
@@ -50,14 +48,8 @@ _UNPARSED = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
 
 # The lines that differ from the base.
 LinesChanged = Callable[[], Awaitable[Lines]]
-
-
-@dataclass(frozen=True)
-class Suspect:
-    file: str
-    line: int
-    function: str
-    score: float
+# The most suspicious line of each function, with its score.
+Ranked = list[tuple[Line, float]]
 
 
 @dataclass(frozen=True)
@@ -68,37 +60,22 @@ class Suspected:
     problem: str | None = None
 
 
-class Investigated(Protocol):
-    """What is needed of an investigation. `suite` is None if the suite could not be collected in time."""
-
-    @property
-    def runner(self) -> Runner: ...
-
-    @property
-    def suite(self) -> object | None: ...
-
-    @property
-    def outcome(self) -> Outcome:
-        """Of the test under investigation, without tracing."""
-
-
-async def suspects(
-    investigation: Investigated, failing: Sequence[str], since_base: LinesChanged | None = None
+async def find_suspects(
+    runner: Runner, node_id: str, expected: Outcome, *, everything: bool, since_base: LinesChanged | None = None
 ) -> Suspected:
-    """The first of `failing` is under investigation. Raises OutOfTime."""
-    runner = investigation.runner
-    run = await traced(runner, failing, everything=investigation.suite is not None)
-    if problem := _problem(run, failing[0], investigation.outcome):
+    """`expected` is the test's outcome without tracing; `everything` as in `traced`. Raises OutOfTime."""
+    run = await traced(runner, [node_id], everything=everything)
+    if problem := _problem(run, node_id, expected):
         return Suspected(problem=problem)
     changed: Lines = {}
-    if since_base is not None and failing[0] in run.ledger.executed:
-        changed = await lines_changed(runner, since_base)
+    if since_base is not None and node_id in run.ledger.executed:
+        changed = await in_time(runner, since_base)
     with runner.in_time():
-        found = await in_thread(partial(of_run, run, failing[0], changed))
+        found = await in_thread(partial(suspects_of, run, node_id, changed))
     return Suspected(tuple(found), None if found else _NOTHING_RAN)
 
 
-async def lines_changed(runner: Runner, since_base: LinesChanged) -> Lines:
+async def in_time(runner: Runner, since_base: LinesChanged) -> Lines:
     """Empty if the time is over first: git can take longer than what is left."""
     with anyio.move_on_after(runner.deadline.left):
         return await since_base()
@@ -107,23 +84,19 @@ async def lines_changed(runner: Runner, since_base: LinesChanged) -> Lines:
 
 def _problem(run: Run[ExecuteTests], node_id: str, expected: Outcome) -> str | None:
     """Why what was recorded does not tell anything about the failure."""
-    seen = outcome.of(run, node_id)
+    seen = outcome_of(run, node_id)
     if seen.passed:
         return "it did not fail when it was traced"
     if seen.letter != expected.letter or seen.cause != expected.cause:
         return f"when it was traced, something else happened: {seen.words}"
     if seen.letter == "C":
         return None
-    target = run.ledger.executed.get(node_id)
-    if target is None:
+    executed = run.ledger.executed.get(node_id)
+    if executed is None:
         return f"nothing was recorded: {seen.words}"
-    return None if _is_whole(run.ledger, target) else _UNTRACED
-
-
-def _is_whole(ledger: Ledger, test: Executed) -> bool:
-    """Python removes a trace function if there is no stack left to call it; by then enough has been seen."""
-    failure = failures_of(ledger).get(test.id)
-    return test.complete or (failure is not None and failure.type == "RecursionError")
+    # Python removes a trace function if there is no stack left to call it; by then enough has been seen.
+    is_whole = executed.complete or (seen.failure is not None and seen.failure.type == "RecursionError")
+    return None if is_whole else _UNTRACED
 
 
 async def traced(runner: Runner, failing: Sequence[str], *, everything: bool) -> Run[ExecuteTests]:
@@ -139,13 +112,16 @@ async def traced(runner: Runner, failing: Sequence[str], *, everything: bool) ->
     return await runner.run(None, paths=files, trace=trace)
 
 
-def of_run(run: Run[ExecuteTests], node_id: str, changed: Lines) -> list[Suspect]:
-    ledger = run.ledger
-    found = failures_of(ledger)
-    if node_id in found:
-        return _shown(_of_failure(ledger, found, node_id, changed))
-    text = _import_error(ledger, node_id.partition("::")[0])
-    return [] if text is None else _shown(_import_chain(text))
+def suspects_of(run: Run[ExecuteTests], node_id: str, changed: Lines) -> list[Suspect]:
+    failed = failures_of(run.ledger)
+    if node_id in failed:
+        ranked = _of_failure(run.ledger, failed, node_id, changed)
+    else:
+        ranked = _import_chain(_import_error(run.ledger, node_id.partition("::")[0]) or "")
+    return [
+        Suspect(file=in_line(line.file), line=line.number, function=in_line(line.function), score=round(score, 2))
+        for line, score in ranked[:MOST_SUSPECTS]
+    ]
 
 
 def failures_of(ledger: Ledger) -> dict[str, Failure]:
@@ -153,36 +129,27 @@ def failures_of(ledger: Ledger) -> dict[str, Failure]:
     return {record.node_id: failures.of_record(record) for record in failed}
 
 
-def _shown(found: Iterable[Ranked]) -> list[Suspect]:
-    best = islice(found, MOST_SUSPECTS)
-    return [Suspect(in_line(each.file), each.line, in_line(each.function), round(each.score, 2)) for each in best]
-
-
-def _of_failure(ledger: Ledger, found: Mapping[str, Failure], node_id: str, changed: Lines) -> list[Ranked]:
+def _of_failure(ledger: Ledger, failed: Mapping[str, Failure], node_id: str, changed: Lines) -> Ranked:
     target = ledger.executed.get(node_id)
     if target is None:
         return []
-    clues = _clues(found[node_id], target, changed)
-    compared = _compared(ledger, found, target)
-    ran = ranking.ranked(ranking.scores(compared, filter(_is_source, target.lines())), clues)
-    return [*ran, *_at_import(ledger, compared, clues)][: 2 * MOST_SUSPECTS] if len(ran) < MOST_SUSPECTS else ran
+    clues = _clues(failed[node_id], target, changed)
+    spectra = _spectra(ledger, failed, target)
+    ran = ranking.ranked(ranking.scores(spectra, filter(_is_source, target.lines())), clues)
+    return ran if len(ran) >= MOST_SUSPECTS else [*ran, *_at_import(ledger, spectra, clues)]
 
 
-def _compared(ledger: Ledger, found: Mapping[str, Failure], target: Executed) -> Compared:
-    groups = grouping.group([*found.values()])
-    alike = next({each.node_id for each in cause.members} for cause in groups if _has(cause, target.id))
+def _spectra(ledger: Ledger, failed: Mapping[str, Failure], target: Executed) -> Spectra:
     executed = {name: each for name, each in ledger.executed.items() if each.complete}
+    groups = [{each.node_id for each in group.members} for group in grouping.group([*failed.values()])]
+    alike = next(ids for ids in groups if target.id in ids)
     passed = [record.node_id for record in ledger.completed if record.outcome == "passed"]
-    return Compared(
+    return Spectra(
         target,
         [executed[other] for other in alike - {target.id} if other in executed],
-        [executed[other] for other in found.keys() - alike if other in executed],
+        [executed[other] for other in failed.keys() - alike if other in executed],
         [executed[other] for other in passed if other in executed],
     )
-
-
-def _has(cause: grouping.Group, node_id: str) -> bool:
-    return any(each.node_id == node_id for each in cause.members)
 
 
 def _clues(failure: Failure, target: Executed, changed: Lines) -> Clues:
@@ -196,17 +163,17 @@ def _is_source(line: Line) -> bool:
     return places.is_source(line.file)
 
 
-def _at_import(ledger: Ledger, compared: Compared, clues: Clues) -> list[Ranked]:
+def _at_import(ledger: Ledger, spectra: Spectra, clues: Clues) -> Ranked:
     """Functions that ran while the test's own file was imported; all tests of that file depend on them."""
-    file = compared.target.id.partition("::")[0]
+    file = spectra.target.id.partition("::")[0]
     imported = ledger.executed.get(file)
     if imported is None:
         return []
-    own = {(line.file, line.function) for line in compared.target.lines()}
+    own = {(line.file, line.function) for line in spectra.target.lines()}
     lines = [line for line in imported.lines() if _is_source(line) and line.function != MODULE]
-    dependent = sum(test.id.startswith(f"{file}::") for test in compared.passed)
-    scored = {line: AT_IMPORT * ranking.ochiai(1, dependent, 1) for line in lines if line[:2] not in own}
-    return ranking.ranked(scored, clues)
+    dependent = sum(test.id.startswith(f"{file}::") for test in spectra.passed)
+    score = AT_IMPORT * ranking.ochiai(1, dependent, 1)
+    return ranking.ranked({line: score for line in lines if line[:2] not in own}, clues)
 
 
 def _import_error(ledger: Ledger, file: str) -> str | None:
@@ -218,9 +185,9 @@ def _import_error(ledger: Ledger, file: str) -> str | None:
     return None
 
 
-def _import_chain(text: str) -> list[Ranked]:
+def _import_chain(text: str) -> Ranked:
     """Where the import ended, and the places that it came by, the nearest first."""
-    frames = [(path, int(line), function) for path, line, function in _FRAME.findall(text)]
-    frames += [(path, int(line), MODULE) for path, line in _UNPARSED.findall(text)]
-    own = [frame for frame in reversed(frames) if places.is_source(frame[0])]
-    return [Ranked(path, function, line, 1 / place) for place, (path, line, function) in enumerate(own, start=1)]
+    frames = [Line(path, function, int(line)) for path, line, function in _FRAME.findall(text)]
+    frames += [Line(path, MODULE, int(line)) for path, line in _UNPARSED.findall(text)]
+    own = filter(_is_source, reversed(frames))
+    return [(line, 1 / place) for place, line in enumerate(own, start=1)]

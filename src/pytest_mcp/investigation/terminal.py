@@ -1,8 +1,4 @@
-"""The report of `pytest-mcp investigate`, with the most important line last, where a terminal stops scrolling.
-
-Pure: a result in, lines out. The order: what was tried, suspects, the tests that change the outcome, notices, the
-command that runs the failure again, and one line with the kind of failure and on what that rests.
-"""
+"""The report of `pytest-mcp investigate`, with the most important line last, where a terminal stops scrolling."""
 
 from pytest_mcp.investigation.result import KINDS_IN_WORDS, InvestigateResult, Kind, Polluter, Suspect
 from pytest_mcp.terminal.colours import Colour, Lines, Painter, lines_of_notices, spaced
@@ -12,7 +8,7 @@ _COLOURS: dict[Kind, Colour] = {"passes": "green", "inconclusive": "yellow"}
 _EFFECTS = {"fails_after": "Fails after:", "fails_without": "Fails without:"}
 
 
-def of(result: InvestigateResult, painter: Painter, *, again: str | None) -> Lines:
+def report_lines(result: InvestigateResult, painter: Painter, *, again: str | None) -> Lines:
     """`again` is the command that runs the failure again."""
     return spaced(
         [

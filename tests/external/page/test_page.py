@@ -46,8 +46,8 @@ RUNS: dict[str, Callable[[], Content]] = {
 }
 PAGES: dict[str, Callable[[], Content | str]] = {
     **RUNS,
-    "investigated": lambda: rendered_investigation(replace(investigated(), runs={"alone": [("F", 0.3)] * 50})),
-    "investigated, hostile": lambda: rendered_investigation(investigated("".join(HOSTILE))),
+    "investigated": lambda: rendered_investigation(*investigated(runs=50)),
+    "investigated, hostile": lambda: rendered_investigation(*investigated("".join(HOSTILE))),
 }
 # More rows than a screen has, and far fewer than tests.
 MOST_NODES = 4_000
@@ -323,9 +323,8 @@ def test_each_bar_is_as_wide_as_its_letter_and_as_high_as_the_run_took_long(show
 
 
 def test_what_an_investigation_found_can_be_copied(show: Open) -> None:
-    found = investigated("test_x[a b]")
-    opened = show(rendered_investigation(found))
-    ids = ["tests/test_a.py::test_x[a b]", found.node_id]
+    opened = show(rendered_investigation(*investigated("test_x[a b]")))
+    ids = ["tests/test_a.py::test_x[a b]", "tests/test_b.py::test_x[a b]"]
 
     for number, text in enumerate([f"pytest-mcp run '{ids[0]}' '{ids[1]}'", json.dumps({"node_ids": ids})]):
         opened.page.locator(".copyable").nth(number).get_by_role("button", name="Copy").click()
@@ -335,7 +334,7 @@ def test_what_an_investigation_found_can_be_copied(show: Open) -> None:
 
 
 def test_hostile_text_of_an_investigation_runs_nothing(show: Open) -> None:
-    opened = show(rendered_investigation(investigated("".join(HOSTILE))))
+    opened = show(rendered_investigation(*investigated("".join(HOSTILE))))
 
     assert opened.page.title() == "Depends on the order of the tests · shop"
     assert opened.page.locator("body script, body img, body style, body iframe").count() == 2

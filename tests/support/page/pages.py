@@ -8,10 +8,14 @@ from typing import Any
 from pytest_mcp.api.errors import RunEnvironment
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.investigation import page
-from pytest_mcp.investigation.page import Investigated
+from pytest_mcp.investigation.alone import Alone, Seeds
+from pytest_mcp.investigation.answer import Findings
+from pytest_mcp.investigation.base import AtBase
+from pytest_mcp.investigation.order import Order
+from pytest_mcp.investigation.outcome import Outcome
 from pytest_mcp.investigation.result import InvestigateResult, Polluter, Suspect
 from pytest_mcp.page import document, frame
-from pytest_mcp.page.content import Content, PageOrigin, Result
+from pytest_mcp.page.content import Content, PageOrigin
 from pytest_mcp.page.document import Document
 from pytest_mcp.report import report
 from pytest_mcp.run.events import Event
@@ -49,7 +53,7 @@ def rendered(shown: Content, plain: str = "") -> str:
     return frame.file(document_of(shown, frame.room(plain)), plain)
 
 
-def investigated(text: str = "test_x") -> Investigated:
+def investigated(text: str = "test_x", runs: int = 3) -> tuple[Findings, InvestigateResult]:
     """Everything that an investigation can find, with this text at every place that a project decides."""
     polluter, node_id = f"tests/test_a.py::{text}", f"tests/test_b.py::{text}"
     told = raised(f"Error: {text}", (f"src/{text}.py:3", text, text), node_id=node_id, sections=[[text, text]])
@@ -63,13 +67,20 @@ def investigated(text: str = "test_x") -> Investigated:
         notices=[text],
         rerun={"node_ids": [polluter, node_id]},
     )
-    runs: dict[str, list[Result]] = {"alone": [("P", 0.2), ("P", 0.3), ("P", None)], f"at {text}": [("?", 0.1)]}
-    environment = RunEnvironment(text, text, [], text, text, None)
-    return Investigated(node_id, answer, runs, report.of_execution(run, None).failures[0], environment)
+    failure = report.of_execution(run, None).failures[0]
+    seen = tuple(Outcome("P", seconds=(number + 2) / 10) for number in range(runs))
+    findings = Findings(
+        node_id,
+        Alone(seen, (Seeds(None),) * runs, runs),
+        order=Order(failure=failure),
+        base=AtBase(text, (Outcome("?", seconds=0.1),)),
+        environment=RunEnvironment(text, text, [], text, text, None),
+    )
+    return findings, answer
 
 
-def rendered_investigation(found: Investigated, plain: str = "") -> str:
-    shown = page.of(found, ORIGIN, created=CREATED, most=frame.room(plain))
+def rendered_investigation(findings: Findings, result: InvestigateResult, plain: str = "") -> str:
+    shown = page.page_of(findings, result, ORIGIN, created=CREATED, most=frame.room(plain))
     return frame.file(shown, plain)
 
 

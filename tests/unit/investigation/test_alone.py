@@ -9,9 +9,9 @@ import pytest
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.config.model import Options, configure
-from pytest_mcp.investigation import alone, outcome
+from pytest_mcp.investigation import alone
 from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
-from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.outcome import Outcome, pattern
 from pytest_mcp.investigation.runner import OutOfTime, Runner
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run.attempt import Deadline
@@ -62,7 +62,7 @@ async def test_it_runs_as_often_as_asked_each_time_with_another_hash_seed(tmp_pa
 
     seen = await alone.repeat(runner, TEST, 5, words.append)
 
-    assert outcome.pattern(seen.outcomes) == "PPPPP"
+    assert pattern(seen.outcomes) == "PPPPP"
     assert len({seeds.hash for seeds in runner.runs}) == 5
     assert seen.seeds == tuple(runner.runs)
     assert words[-1] == "alone 5/5: PPPPP"
@@ -71,7 +71,7 @@ async def test_it_runs_as_often_as_asked_each_time_with_another_hash_seed(tmp_pa
 async def test_it_stops_once_both_outcomes_were_seen(tmp_path: Path) -> None:
     runner = made_up(tmp_path, lambda _hash, _random, number: number == 3)
 
-    assert outcome.pattern((await alone.repeat(runner, TEST, 50, lambda _: None)).outcomes) == "PPF"
+    assert pattern((await alone.repeat(runner, TEST, 50, lambda _: None)).outcomes) == "PPF"
 
 
 async def test_it_does_not_stop_before_as_many_runs_as_the_caller_wants(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ async def test_it_does_not_stop_before_as_many_runs_as_the_caller_wants(tmp_path
 
     seen = await alone.repeat(runner, TEST, 6, lambda _: None, stops_early=False)
 
-    assert outcome.pattern(seen.outcomes) == "PPFPPP"
+    assert pattern(seen.outcomes) == "PPFPPP"
 
 
 async def test_a_hash_seed_of_the_operator_is_kept(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ async def test_a_hash_seed_of_the_operator_is_kept(tmp_path: Path) -> None:
 async def test_what_was_seen_when_the_time_was_over_is_kept(tmp_path: Path) -> None:
     seen = await alone.repeat(made_up(tmp_path, never, most=3), TEST, 5, lambda _: None)
 
-    assert (outcome.pattern(seen.outcomes), seen.wanted) == ("PPP", 5)
+    assert (pattern(seen.outcomes), seen.wanted) == ("PPP", 5)
 
 
 FAILING, PASSING = Seeds(1, 11), Seeds(2, 12)

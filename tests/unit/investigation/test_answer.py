@@ -8,9 +8,9 @@ from pytest_mcp.investigation import answer
 from pytest_mcp.investigation.alone import Alone, Reproduction, Seeds
 from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.base import AtBase
-from pytest_mcp.investigation.order import Effect, Order, Polluter
+from pytest_mcp.investigation.order import Order
 from pytest_mcp.investigation.outcome import Letter, Outcome
-from pytest_mcp.investigation.result import Kind
+from pytest_mcp.investigation.result import Effect, Kind, Polluter
 from pytest_mcp.investigation.suspects import Suspected
 from pytest_mcp.report.tokens import estimate
 from tests.support.page.pages import investigated
@@ -42,8 +42,10 @@ def valued(*said: str) -> Findings:
     return replace(findings, alone=replace(findings.alone, outcomes=outcomes))
 
 
-def polluted(effect: Effect) -> Order:
-    return Order(("after all 9 earlier tests",), is_different=True, polluter=Polluter((LEAK,), effect, True))
+def polluted(effect: Effect, *node_ids: str, can_be_shown: bool = True) -> Order:
+    polluter = Polluter(node_ids=[*node_ids], effect=effect, rerun={"node_ids": [*node_ids, TEST]})
+    evidence = ("after all 9 earlier tests",)
+    return Order(evidence, is_different=True, polluter=polluter, can_be_shown=can_be_shown)
 
 
 def ids(file: str, number: int) -> tuple[str, ...]:
@@ -57,7 +59,7 @@ def suspected(*files: str, number: int = 1) -> Order:
 
 
 MANY_FILES = [f"tests/test_{number}.py" for number in range(30)]
-TOO_MANY = Order(is_different=True, polluter=Polluter(ids("tests/test_a.py", 30), "fails_after", True))
+TOO_MANY = polluted("fails_after", *ids("tests/test_a.py", 30))
 DOUBT = "a pass rate up to 45 % is still possible"
 ALWAYS = alone(*"FFFFF")
 NEVER = alone(*"PPPPP")
@@ -108,17 +110,17 @@ CASES: dict[str, tuple[Findings, Kind, str]] = {
         f"low: passed in 5 of 5 runs alone; the suite's order could not be tried; {DOUBT.replace('pass', 'failure')}",
     ),
     "after another": (
-        replace(NEVER, order=polluted("fails_after")),
+        replace(NEVER, order=polluted("fails_after", LEAK)),
         "order_dependent",
         "high: passed in 5 of 5 runs alone, failed each time after one other",
     ),
     "without another": (
-        replace(ALWAYS, order=polluted("fails_without")),
+        replace(ALWAYS, order=polluted("fails_without", LEAK)),
         "order_dependent",
         "high: failed in 5 of 5 runs alone, passed each time after one other",
     ),
     "without another, also at the base": (
-        replace(ALWAYS, order=polluted("fails_without"), base=AtBase(MAIN, (seen("F"),))),
+        replace(ALWAYS, order=polluted("fails_without", LEAK), base=AtBase(MAIN, (seen("F"),))),
         "order_dependent",
         "high: failed in 5 of 5 runs alone, passed each time after one other",
     ),
@@ -182,7 +184,7 @@ def test_failures_of_different_causes_are_told_apart() -> None:
     outcomes = (seen("F"), replace(seen("F", "other"), words="KeyError: 'x'"), seen("F"))
     findings = Findings(TEST, Alone(outcomes, (Seeds(1),) * 3, 3))
 
-    assert answer.judge(findings).confidence.startswith("medium: failed in 3 of 3 runs alone; ")
+    assert answer.judge(findings)[1].startswith("medium: failed in 3 of 3 runs alone; ")
     assert answer.evidence(findings)[1] == "2 causes: AssertionError: assert 3 == 4 (2x); KeyError: 'x' (1x)"
 
 
@@ -218,8 +220,8 @@ def test_runs_that_there_was_no_time_for_are_told() -> None:
     ("findings", "rerun"),
     [
         (ALWAYS, [TEST]),
-        (replace(NEVER, order=polluted("fails_after")), [LEAK, TEST]),
-        (replace(ALWAYS, order=polluted("fails_without")), [TEST]),
+        (replace(NEVER, order=polluted("fails_after", LEAK)), [LEAK, TEST]),
+        (replace(ALWAYS, order=polluted("fails_without", LEAK)), [TEST]),
         (replace(NEVER, order=suspected("tests/test_a.py", number=20)), [*ids("tests/test_a.py", 20), TEST]),
         (replace(NEVER, order=suspected("tests/test_a.py", number=21)), ["tests/test_a.py", TEST]),
         (replace(NEVER, order=suspected(*MANY_FILES)), ["tests", TEST]),
@@ -229,22 +231,15 @@ def test_runs_that_there_was_no_time_for_are_told() -> None:
     ],
 )
 def test_rerun_is_what_makes_it_fail(findings: Findings, rerun: list[str] | None) -> None:
-    assert answer.of(findings).rerun == (None if rerun is None else {"node_ids": rerun})
+    assert answer.answer_of(findings).rerun == (None if rerun is None else {"node_ids": rerun})
 
 
 def test_the_polluter_has_the_arguments_that_show_it_and_a_notice_if_they_do_not() -> None:
-    shown = polluted("fails_after")
-    assert shown.polluter is not None
-    hidden = replace(shown, polluter=replace(shown.polluter, can_be_shown=False))
+    shown, hidden = (polluted("fails_after", LEAK, can_be_shown=each) for each in (True, False))
 
-    result, doubtful = (answer.of(replace(NEVER, order=order)) for order in (shown, hidden))
+    result, doubtful = (answer.answer_of(replace(NEVER, order=order)) for order in (shown, hidden))
 
-    assert result.polluter is not None
-    assert result.polluter.model_dump() == {
-        "node_ids": [LEAK],
-        "effect": "fails_after",
-        "rerun": {"node_ids": [LEAK, TEST]},
-    }
+    assert result.polluter == doubtful.polluter == shown.polluter
     assert (len(result.notices), len(doubtful.notices)) == (0, 1)
 
 
@@ -252,27 +247,27 @@ def test_a_notice_has_the_command_that_shows_a_flaky_failure_by_its_seed() -> No
     findings = alone(*"PF")
     known = Reproduction("the seed decides", Seeds(None, 7))
 
-    (notice,) = answer.of(replace(findings, alone=replace(findings.alone, reproduction=known))).notices
+    (notice,) = answer.answer_of(replace(findings, alone=replace(findings.alone, reproduction=known))).notices
 
     assert f"`python -m pytest --randomly-seed=7 {TEST}` shows the failure" in notice
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_an_answer_is_small(case: str) -> None:
-    assert estimate(answer.of(CASES[case][0]).model_dump_json()) <= 400
+    assert estimate(answer.answer_of(CASES[case][0]).model_dump_json()) <= 400
 
 
 def test_recorded_runs_are_the_last_line_of_evidence_and_never_change_the_kind() -> None:
-    without = answer.of(Findings(TEST, Alone((), (), 5)))
-    told = answer.of(Findings(TEST, Alone((), (), 5), past=("recorded runs: flaky: failed 4 of 37 times",)))
+    without = answer.answer_of(Findings(TEST, Alone((), (), 5)))
+    told = answer.answer_of(Findings(TEST, Alone((), (), 5), past=("recorded runs: flaky: failed 4 of 37 times",)))
 
     assert (told.kind, told.confidence) == (without.kind, without.confidence)
     assert told.evidence == [*without.evidence, "recorded runs: flaky: failed 4 of 37 times"]
 
 
 def test_the_failure_to_look_at_is_the_first_alone_or_else_the_one_after_other_tests() -> None:
-    failure = investigated().failure
-    in_order = replace(NEVER, order=replace(polluted("fails_after"), failure=failure))
+    failure = investigated()[0].failure
+    in_order = replace(NEVER, order=replace(polluted("fails_after", LEAK), failure=failure))
     shown = replace(seen("F"), failure=failure)
     died = replace(ALWAYS, alone=replace(ALWAYS.alone, outcomes=(seen("F"), shown)))
 
@@ -280,6 +275,6 @@ def test_the_failure_to_look_at_is_the_first_alone_or_else_the_one_after_other_t
 
 
 def test_suspects_that_could_not_be_found_are_evidence_with_the_reason() -> None:
-    found = answer.of(replace(ALWAYS, suspects=Suspected(problem="it did not fail when it was traced")))
+    found = answer.answer_of(replace(ALWAYS, suspects=Suspected(problem="it did not fail when it was traced")))
 
     assert (found.suspects, found.evidence[-1]) == ([], "suspects: it did not fail when it was traced")

@@ -1,33 +1,223 @@
-from pytest_mcp.investigation.order import Arrangement, Suite
+"""What is concluded from runs in different orders. The runs are made up here, so that chance and time are too."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_mcp.api.requests import ExecuteTests
+from pytest_mcp.config.model import Options, configure
+from pytest_mcp.investigation.order import Arrangement, Order, OrderSearch, Suite
+from pytest_mcp.investigation.result import Effect
+from pytest_mcp.investigation.runner import OutOfTime, Runner
+from pytest_mcp.python.interpreter import Candidate
+from pytest_mcp.run.attempt import Deadline
+from pytest_mcp.run.run import Run
+from tests.support.invented.records import execution, one_test, phase, session
+
+pytestmark = pytest.mark.anyio
+TEST = "test_z.py::test_it"
+SUITE = Suite((*(f"test_{file}.py::test_{number}" for file in "abcd" for number in range(8)), TEST))
+LEAK = "test_b.py::test_5"
+# All 32, only their files, two halves of the files and three of one file's tests, then twice again and once alone.
+TRIES = 10
+
+# Whether the test fails after these tests, with these files imported, in its nth run. None: it has no outcome.
+Rule = Callable[[set[str], set[str], int], bool | None]
+
+
+def _never(_before: set[str], _files: set[str], _number: int) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class MadeUp(Runner):
+    """Runs nothing."""
+
+    rule: Rule = field(default=_never)
+    most: int = 1000
+    # From this run on, the test has no outcome.
+    dies_at: int = 1000
+    # Whether `execute_tests` keeps the order of its ids, and a run does.
+    keeps_order: bool = True
+    is_reordered: bool = False
+    runs: list[Sequence[str]] = field(default_factory=list)
+
+    async def run(
+        self, ids: Sequence[str] | None, *, paths: Sequence[str] = (), trace: Any = None
+    ) -> Run[ExecuteTests]:
+        assert ids is not None
+        assert trace is None
+        if len(self.runs) == self.most:
+            raise OutOfTime
+        self.runs.append(ids)
+        files = {each.partition("::")[0] for each in ids} if not paths else set(paths)
+        failed = self.rule(set(ids[:-1]), files, len(self.runs))
+        is_dead = failed is None or len(self.runs) >= self.dies_at
+        records = [] if is_dead else [*one_test(TEST, *([phase(TEST)] if failed else []))]
+        return execution(session([*records, *(one_test(ids[0]) if self.is_reordered else [])], selected=1))
+
+    async def run_as_asked(self, node_ids: Sequence[str]) -> Run[ExecuteTests]:
+        return await self.run(node_ids if self.keeps_order else [TEST])
+
+
+async def searched(tmp_path: Path, rule: Rule, effect: Effect = "fails_after", **settings: Any) -> tuple[Order, MadeUp]:
+    config = configure(Options(root=str(tmp_path)), {})
+    suite = settings.pop("suite", SUITE)
+    runner = MadeUp(config, Candidate(Path("python"), ""), Deadline.after(60), rule=rule, **settings)
+    return await OrderSearch(runner, TEST, effect, lambda _: None).run(suite), runner
+
+
+async def test_one_test_of_many_is_found_and_confirmed(tmp_path: Path) -> None:
+    found, runner = await searched(tmp_path, lambda before, _files, _number: LEAK in before)
+
+    assert found.polluter is not None
+    assert found.polluter.node_ids == [LEAK]
+    assert (found.is_complete, found.is_contradicted, found.can_be_shown) == (True, False, True)
+    assert runner.runs[-3:] == [[LEAK, TEST], [LEAK, TEST], [TEST]]
+    assert found.evidence == (
+        "after all 32 earlier tests in the suite: fails (no message)",
+        f"failed 2 of 2 times more after {LEAK}, not alone",
+    )
+
+
+async def test_tests_that_it_needs_are_found_the_same_way(tmp_path: Path) -> None:
+    found, _ = await searched(tmp_path, lambda before, _files, _number: LEAK not in before, "fails_without")
+
+    assert found.polluter is not None
+    assert (found.polluter.node_ids, found.polluter.effect) == ([LEAK], "fails_without")
+
+
+async def test_files_are_named_if_importing_them_is_enough(tmp_path: Path) -> None:
+    found, _ = await searched(tmp_path, lambda _before, files, _number: "test_c.py" in files)
+
+    assert found.polluter is not None
+    assert found.polluter.node_ids == ["test_c.py"]
+
+
+async def test_a_failure_that_does_not_come_back_is_chance(tmp_path: Path) -> None:
+    found, _ = await searched(tmp_path, lambda _before, _files, number: number == 1)
+
+    assert (found.is_different, found.is_contradicted, found.polluter) == (True, True, None)
+
+
+async def test_what_outlives_the_processes_is_told_and_names_no_test(tmp_path: Path) -> None:
+    left: list[str] = []
+
+    def rule(before: set[str], _files: set[str], _number: int) -> bool:
+        left.extend(before & {LEAK})
+        return bool(left)
+
+    found, _ = await searched(tmp_path, rule)
+
+    assert (found.is_different, found.is_contradicted, found.polluter) == (True, False, None)
+    assert found.evidence[-1].startswith("now fails alone too: a test left something behind")
+
+
+async def test_an_order_that_a_call_does_not_keep_is_told(tmp_path: Path) -> None:
+    found, _ = await searched(tmp_path, lambda before, _files, _number: LEAK in before, keeps_order=False)
+
+    assert found.polluter is not None
+    assert (found.polluter.node_ids, found.can_be_shown) == ([LEAK], False)
+
+
+@pytest.mark.parametrize("number", range(TRIES - 2, TRIES + 1))
+async def test_no_outcome_where_one_was_to_confirm_is_not_called_chance(tmp_path: Path, number: int) -> None:
+    found, _ = await searched(tmp_path, lambda before, _files, _number: LEAK in before, dies_at=number)
+
+    assert found.polluter is not None
+    assert (found.polluter.node_ids, found.is_complete, found.is_contradicted) == ([LEAK], False, False)
+    assert found.evidence[-1].startswith("the tests are not confirmed: ")
+
+
+async def test_tests_that_could_not_be_tried_are_counted(tmp_path: Path) -> None:
+    found, _ = await searched(tmp_path, _never, suite=replace(SUITE, unnamed=2))
+
+    assert found.evidence[-1] == "after 2 tests with names that a call cannot contain: not tried"
+
+
+async def test_a_run_in_another_order_than_asked_says_nothing(tmp_path: Path) -> None:
+    found, runner = await searched(tmp_path, lambda before, _files, _number: LEAK in before, is_reordered=True)
+
+    assert (found.is_different, found.is_complete, len(runner.runs)) == (False, False, 1)
+    assert found.evidence == (
+        "after all 32 earlier tests in the suite: unknown (the project changes the order of the tests)",
+    )
+
+
+@pytest.mark.parametrize("most", range(TRIES + 1))
+async def test_whenever_the_time_is_over_what_was_ruled_out_is_told(tmp_path: Path, most: int) -> None:
+    found, _ = await searched(tmp_path, lambda before, _files, _number: LEAK in before, most=most)
+
+    assert found.is_complete == (most >= TRIES)
+    assert found.is_different == (most > 0)
+    told = "not tried" if most == 0 else "not known" if most < 3 else "ruled out" if most < TRIES - 3 else ""
+    assert told in found.evidence[-1]
+    # All; half of the files; one file; half of its tests; a quarter of them.
+    assert len(found.left) == [0, 32, 32, 16, 8, 4, 2, 0, 0, 0, 0][most]
+    assert not found.left or LEAK in found.left
+
+
+@pytest.mark.parametrize("number", range(3, TRIES - 2))
+async def test_a_try_without_an_outcome_rules_out_no_test(tmp_path: Path, number: int) -> None:
+    found, _ = await searched(tmp_path, lambda before, _files, _number: LEAK in before, dies_at=number)
+
+    assert (found.is_different, found.is_complete, found.is_contradicted) == (True, False, False)
+    assert LEAK in (found.left if found.polluter is None else found.polluter.node_ids)
+    assert "the time was over" not in found.evidence[-1]
+
+
+async def test_a_set_that_may_not_be_the_smallest_is_not_said_to_be_sure(tmp_path: Path) -> None:
+    def rule(before: set[str], _files: set[str], _number: int) -> bool | None:
+        """A test before it ends the process, unless another ran."""
+        return None if LEAK in before and "test_b.py::test_4" not in before else LEAK in before
+
+    found, _ = await searched(tmp_path, rule)
+
+    assert found.polluter is not None
+    assert found.polluter.node_ids == ["test_b.py::test_4", LEAK]
+    assert not found.is_complete
+
+
+async def test_tests_of_two_files_that_only_work_together_are_found(tmp_path: Path) -> None:
+    needed = {"test_a.py::test_1", LEAK}
+
+    found, _ = await searched(tmp_path, lambda before, _files, _number: needed <= before)
+
+    assert found.polluter is not None
+    assert set(found.polluter.node_ids) == needed
+
 
 IDS = ("a.py::one", "b.py::one", "b.py::two", "b.py::three", "c.py::one")
 FILES = ("a.py", "b.py", "c.py")
 
 
-def test_the_file_is_tried_before_everything_that_comes_before() -> None:
+async def test_the_file_is_tried_before_everything_that_comes_before() -> None:
     assert Suite(IDS).arrangements("b.py::three") == [
         Arrangement("after all 2 earlier tests in its file", ("b.py::one", "b.py::two")),
         Arrangement("after all 3 earlier tests in the suite", IDS[:3], FILES),
     ]
 
 
-def test_nothing_is_tried_twice() -> None:
+async def test_nothing_is_tried_twice() -> None:
     assert Suite(IDS[1:4]).arrangements("b.py::two") == [
         Arrangement("after the earlier test in its file", ("b.py::one",))
     ]
 
 
-def test_the_first_test_of_a_suite_may_still_depend_on_what_other_files_import() -> None:
+async def test_the_first_test_of_a_suite_may_still_depend_on_what_other_files_import() -> None:
     assert Suite(IDS).arrangements("a.py::one") == [
         Arrangement("after importing all test files in the suite", (), FILES)
     ]
 
 
-def test_if_a_plugin_shuffles_the_suite_any_test_may_come_before() -> None:
+async def test_if_a_plugin_shuffles_the_suite_any_test_may_come_before() -> None:
     assert Suite(IDS, is_shuffled=True).arrangements("a.py::one") == [
         Arrangement("after all 4 other tests in the suite", IDS[1:], FILES)
     ]
 
 
-def test_a_test_that_the_suite_does_not_collect_has_no_order() -> None:
+async def test_a_test_that_the_suite_does_not_collect_has_no_order() -> None:
     assert Suite(IDS).arrangements("d.py::one") == []

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_mcp.investigation import outcome
-from pytest_mcp.investigation.outcome import Letter, Outcome
+from pytest_mcp.investigation.outcome import Letter, Outcome, outcome_of
 from pytest_mcp.run.events import Event, FilesRefused, ImportedElsewhere, Interrupted, Seeded, Selected, Started
 from tests.support.invented.records import (
     absent,
@@ -26,7 +25,7 @@ FAILED = raised("AssertionError: assert 1 == 2", ("test_a.py:3", "test_one", "as
 
 def test_a_test_that_ran_to_its_end_has_an_outcome() -> None:
     seen = {
-        letter: outcome.of(execution(session(one_test(TEST, *phases), selected=1)), TEST)
+        letter: outcome_of(execution(session(one_test(TEST, *phases), selected=1)), TEST)
         for letter, phases in {"P": [], "F": [FAILED], "S": [skipped(TEST, "no net")]}.items()
     }
 
@@ -37,7 +36,7 @@ def test_a_test_that_ran_to_its_end_has_an_outcome() -> None:
 def test_a_pass_that_a_plugin_repeated_the_test_for_is_told_apart() -> None:
     run = execution(session(one_test(TEST, phase(TEST, outcome="rerun")), selected=1))
 
-    assert outcome.of(run, TEST).letter == "R"
+    assert outcome_of(run, TEST).letter == "R"
 
 
 @pytest.mark.parametrize(
@@ -50,7 +49,7 @@ def test_a_pass_that_a_plugin_repeated_the_test_for_is_told_apart() -> None:
     ],
 )
 def test_a_test_that_did_not_run_has_none_but_a_reason(told: list[Event], letter: Letter, words: str) -> None:
-    seen = outcome.of(execution(session(*told, selected=0)), TEST)
+    seen = outcome_of(execution(session(*told, selected=0)), TEST)
 
     assert seen.letter == letter
     assert words in seen.words
@@ -61,15 +60,15 @@ def test_a_process_that_dies_while_the_test_runs_is_a_failure_and_one_that_takes
     died = replace(run, exit=replace(exited(None), signal="SIGSEGV"))
     late = replace(run, exit=replace(exited(None), reason="timeout", duration=9.0))
 
-    assert (outcome.of(died, TEST).letter, outcome.of(late, TEST).letter) == ("F", "H")
-    assert outcome.of(died, TEST).words == "the process ended while it ran (SIGSEGV)"
-    assert outcome.of(late, TEST).words == "it was still running after 9 s"
+    assert (outcome_of(died, TEST).letter, outcome_of(late, TEST).letter) == ("F", "H")
+    assert outcome_of(died, TEST).words == "the process ended while it ran (SIGSEGV)"
+    assert outcome_of(late, TEST).words == "it was still running after 9 s"
 
 
-def late(*told: Event) -> outcome.Outcome:
+def late(*told: Event) -> Outcome:
     stopped = Interrupted("KeyboardInterrupt", "", ["test_a.py:3: in test_one", "/lib/python3.12/x.py:9: in wait"])
     run = execution([*told, stopped])
-    return outcome.of(replace(run, exit=replace(exited(None), reason="timeout", duration=9.0)), TEST)
+    return outcome_of(replace(run, exit=replace(exited(None), reason="timeout", duration=9.0)), TEST)
 
 
 def test_a_hang_has_the_frames_of_the_project() -> None:
@@ -88,7 +87,7 @@ def test_a_hang_has_the_frames_of_the_project() -> None:
 def test_one_cause_is_the_same_statement_whatever_its_line_and_values() -> None:
     def cause(message: str, place: str, statement: str) -> object:
         failed = raised(message, (place, "test_one", statement))
-        return outcome.of(execution(session(one_test(TEST, failed), selected=1)), TEST).cause
+        return outcome_of(execution(session(one_test(TEST, failed), selected=1)), TEST).cause
 
     first = cause("AssertionError: assert 1 == 2", "test_a.py:3", "assert price() == 2")
 
@@ -121,13 +120,13 @@ def test_a_failure_is_like_others_if_its_values_are_unless_these_differ_from_run
 
 def test_the_folder_of_a_copy_and_addresses_are_no_values() -> None:
     failed = raised("AssertionError: <T object at 0x7f0011223344> in /project/a.py", ("test_a.py:3", "test_one", "f()"))
-    seen = outcome.of(execution(session(one_test(TEST, failed), selected=1)), TEST)
+    seen = outcome_of(execution(session(one_test(TEST, failed), selected=1)), TEST)
 
     assert seen.said == "AssertionError: <T object at 0x…> in a.py"
 
 
 def test_seeds_and_foreign_imports_are_kept() -> None:
     foreign = ImportedElsewhere("shop", "/elsewhere/shop.py", "shop.py")
-    seen = outcome.of(execution(session(Seeded(7), foreign, one_test(TEST), selected=1)), TEST)
+    seen = outcome_of(execution(session(Seeded(7), foreign, one_test(TEST), selected=1)), TEST)
 
     assert (seen.random_seed, seen.elsewhere) == (7, "shop from /elsewhere/shop.py")

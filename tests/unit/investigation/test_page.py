@@ -1,10 +1,11 @@
 """The page of an investigation as a parser sees it; `make page` looks at it in a real browser."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
+from pytest_mcp.investigation.alone import Alone
+from pytest_mcp.investigation.answer import Findings
 from pytest_mcp.investigation.result import InvestigateResult, Kind
 from tests.support.page.pages import Seen, investigated, rendered_investigation
 
@@ -12,26 +13,25 @@ FIVE_MB = 5_000_000
 
 
 def seen_with(**changes: object) -> Seen:
-    found = investigated()
-    return Seen(rendered_investigation(replace(found, result=found.result.model_copy(update=changes))))
+    findings, result = investigated()
+    return Seen(rendered_investigation(findings, result.model_copy(update=changes)))
 
 
 def test_the_page_has_all_that_the_answer_has() -> None:
-    found = investigated()
-    result = found.result
+    findings, result = investigated()
 
-    seen = Seen(rendered_investigation(found))
+    seen = Seen(rendered_investigation(findings, result))
 
     assert seen.data["verdict"] == "failed"
     assert "Depends on the order of the tests · shop" in seen.texts
     for text in (
         "Confidence high: passed in 3 of 3 runs alone, failed each time after test_x.",
-        found.node_id,
+        findings.node_id,
         *result.evidence,
         *result.notices,
         "It fails after this test",
         "tests/test_a.py::test_x",
-        f"pytest-mcp run tests/test_a.py::test_x {found.node_id}",
+        f"pytest-mcp run tests/test_a.py::test_x {findings.node_id}",
         json.dumps(result.rerun),
         "test_x in src/test_x.py:3",
         "0.71",
@@ -40,9 +40,9 @@ def test_the_page_has_all_that_the_answer_has() -> None:
     ):
         assert seen.has_text(text)
     assert seen.blocks("suspects")["charts"][0][1][0] == ["test_x in src/test_x.py:3", "0.71", 71.0]
-    assert seen.blocks("tried")["strips"][0] == ["alone", "", [["P", 0.2], ["P", 0.3], ["P", None]]]
-    assert list(seen.data["failures"]) == [found.node_id]
-    assert seen.data["failures"][found.node_id]["out"] == [["test_x", "test_x"]]
+    assert seen.blocks("tried")["strips"][0] == ["alone", "", [["P", 0.2], ["P", 0.3], ["P", 0.4]]]
+    assert list(seen.data["failures"]) == [findings.node_id]
+    assert seen.data["failures"][findings.node_id]["out"] == [["test_x", "test_x"]]
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,8 @@ def test_what_was_not_found_has_no_section() -> None:
     result = InvestigateResult(
         kind="passes", confidence="high: passed", evidence=[], suspects=[], polluter=None, notices=[], rerun=None
     )
-    found = replace(investigated(), result=result, runs={"alone": []}, failure=None, environment=None)
 
-    seen = Seen(rendered_investigation(found))
+    seen = Seen(rendered_investigation(Findings("test_a.py::test_x", Alone((), (), 5)), result))
 
     assert seen.data["sections"] == []
     assert seen.data["causes"] == []
@@ -91,9 +90,6 @@ def test_a_command_that_would_be_cut_is_not_there() -> None:
 
 
 def test_everything_large_at_once_stays_under_five_megabytes() -> None:
-    found = investigated("<&>" * 10_000)
-    runs = {"alone": [("F", 0.1)] * 50}
-
-    page = rendered_investigation(replace(found, runs=runs))
+    page = rendered_investigation(*investigated("<&>" * 10_000, runs=50))
 
     assert len(page.encode()) < FIVE_MB

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.investigation import ranking
-from pytest_mcp.investigation.ranking import Clues, Compared, Ranked
+from pytest_mcp.investigation.ranking import Clues, Spectra
 from pytest_mcp.run.events import Executed, Line
 
 # Each test runs some of nine lines: three functions of three lines.
@@ -30,9 +30,9 @@ def line(number: int) -> Line:
 def test_a_line_is_scored_as_the_definition_by_sets_says(
     target: frozenset[int], alike: list[frozenset[int]], passed: list[frozenset[int]]
 ) -> None:
-    compared = Compared(ran(target), [*map(ran, alike)], (), [*map(ran, passed)])
+    spectra = Spectra(ran(target), [*map(ran, alike)], (), [*map(ran, passed)])
 
-    scored = ranking.scores(compared, compared.target.lines())
+    scored = ranking.scores(spectra, spectra.target.lines())
 
     failing = [target, *alike]
     assert scored.keys() == {line(number) for number in target}
@@ -47,21 +47,21 @@ def test_a_line_is_scored_as_the_definition_by_sets_says(
 def test_ranks_name_each_function_once_by_one_of_its_best_lines(
     target: frozenset[int], otherwise: list[frozenset[int]], passed: list[frozenset[int]]
 ) -> None:
-    compared = Compared(ran(target), (), [*map(ran, otherwise)], [*map(ran, passed)])
-    scored = ranking.scores(compared, compared.target.lines())
+    spectra = Spectra(ran(target), (), [*map(ran, otherwise)], [*map(ran, passed)])
+    scored = ranking.scores(spectra, spectra.target.lines())
 
     ranked = ranking.ranked(scored, Clues())
 
-    assert sorted(each.function for each in ranked) == sorted({function_of(number) for number in target})
-    assert [each.score for each in ranked] == sorted((each.score for each in ranked), reverse=True)
-    for each in ranked:
+    assert sorted(each.function for each, _ in ranked) == sorted({function_of(number) for number in target})
+    assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)
+    for each, score in ranked:
         best = max(value for found, value in scored.items() if found.function == each.function)
-        assert each.score == scored[line(each.line)] == best
-        assert 0 < each.score <= 1
+        assert score == scored[each] == best
+        assert 0 < score <= 1
 
 
 def ranks(scored: dict[int, float], clues: Clues) -> list[str]:
-    return [each.function for each in ranking.ranked({line(n): score for n, score in scored.items()}, clues)]
+    return [each.function for each, _ in ranking.ranked({line(n): score for n, score in scored.items()}, clues)]
 
 
 def test_of_equals_what_was_changed_comes_first_then_the_innermost_frame_then_the_last_call() -> None:
@@ -78,8 +78,8 @@ def test_of_equal_lines_in_a_function_a_changed_one_is_named_then_one_of_the_tra
     scored = {line(1): 0.5, line(2): 0.5, line(3): 0.5}
 
     def named(clues: Clues) -> int:
-        (found,) = ranking.ranked(scored, clues)
-        return found.line
+        ((found, _),) = ranking.ranked(scored, clues)
+        return found.number
 
     assert named(Clues()) == 1
     assert named(Clues(frames=[("a.py", 2)])) == 2
@@ -95,4 +95,4 @@ def test_a_clue_does_not_outweigh_a_much_better_score() -> None:
 def test_a_function_that_is_nearest_in_every_way_keeps_its_score() -> None:
     clues = Clues(frames=[("a.py", 4)], calls=[("a.py", "f1")])
 
-    assert ranking.ranked({line(4): 0.7}, clues) == [Ranked("a.py", "f1", 4, 0.7)]
+    assert ranking.ranked({line(4): 0.7}, clues) == [(line(4), 0.7)]

@@ -8,7 +8,7 @@ import pytest
 from pytest_mcp.changed.differences import Lines
 from pytest_mcp.config.model import Options, configure
 from pytest_mcp.investigation.runner import Runner
-from pytest_mcp.investigation.suspects import lines_changed, of_run
+from pytest_mcp.investigation.suspects import in_time, suspects_of
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run.attempt import Deadline
 from pytest_mcp.run.events import Executed
@@ -23,7 +23,7 @@ def test_names_that_the_child_tells_are_one_line_of_limited_length() -> None:
     """A test can give a code object any name, and write records itself."""
     executed = Executed(TEST, {"shop\x1b[31m.py" + 9_999 * "y": [["price\n" + 9_999 * "x", "1-3"]]}, [], complete=True)
 
-    (found,) = of_run(execution(session(one_test(TEST, phase(TEST)), executed, selected=1)), TEST, {})
+    (found,) = suspects_of(execution(session(one_test(TEST, phase(TEST)), executed, selected=1)), TEST, {})
 
     assert max(len(found.file), len(found.function)) <= 2 * LONGEST_NAME
     assert "\n" not in found.function
@@ -42,6 +42,6 @@ async def test_git_that_hangs_does_not_outlast_the_deadline(tmp_path: Path) -> N
     runner = Runner(config, Candidate(Path("python"), ""), Deadline.after(0))
 
     with anyio.fail_after(PATIENCE):
-        found = await lines_changed(runner, hanging)
+        found = await in_time(runner, hanging)
 
     assert found == {}

@@ -18,7 +18,7 @@ def test_the_kind_comes_last_and_everything_that_was_tried_first() -> None:
         rerun={"node_ids": [LEAK, TEST]},
     )
 
-    assert terminal.of(result, PLAIN, again="pytest-mcp run a b") == [
+    assert terminal.report_lines(result, PLAIN, again="pytest-mcp run a b") == [
         "alone: PPPPP",
         "after all 9 earlier tests in the suite: fails",
         "",
@@ -45,7 +45,7 @@ def test_suspects_have_place_name_and_score_and_nothing_can_move_the_cursor() ->
         rerun={},
     )
 
-    assert terminal.of(result, PLAIN, again=None) == [
+    assert terminal.report_lines(result, PLAIN, again=None) == [
         "a\\x1b",
         "",
         "Suspects:",

@@ -34,7 +34,7 @@ class InvestigateCommand(ToolCommand):
     page: page_file.PageFile | None
 
     def print_answer(self, _known: object, answer: InvestigateResult, screen: Screen) -> None:
-        show("\n".join(terminal.of(answer, screen.out, again=self.rerun_command(answer.rerun))))
+        show("\n".join(terminal.report_lines(answer, screen.out, again=self.rerun_command(answer.rerun))))
 
     def exit_code(self, _known: object, answer: InvestigateResult) -> int:
         return exit_codes.of_investigation(answer)

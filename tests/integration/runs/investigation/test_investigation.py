@@ -9,10 +9,10 @@ from typing import Any
 import anyio
 import pytest
 
-from pytest_mcp.investigation import alone, answer, base, suspects
+from pytest_mcp.investigation import alone, suspects
 from pytest_mcp.investigation.alone import HASH_SEED, Alone, Seeds
-from pytest_mcp.investigation.answer import Findings
-from pytest_mcp.investigation.base import BaseSearch
+from pytest_mcp.investigation.answer import Findings, answer_of
+from pytest_mcp.investigation.base import BaseSearch, find_base
 from pytest_mcp.investigation.result import InvestigateResult
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.python.interpreter import Candidate
@@ -129,10 +129,10 @@ async def at_the_base(bench: Workbench, node_id: str = VICTIM, runs: int = 1, **
     """The steps that run the test alone and at the base, without a search for an order and for suspects."""
     config = bench.config._replace(environment={**bench.config.environment, **environment})
     runner = Runner(config, Candidate(bench.python, ""), Deadline.after(PATIENCE))
-    found = await base.find(config, None, runner.deadline)
-    seen = Alone((await alone.once(runner, node_id),), (Seeds(None),), 1)
-    there = await BaseSearch(runner, node_id, found, lambda _: None).look([Seeds(None)] * runs, seen.outcomes)
-    return answer.of(Findings(node_id, seen, base=there))
+    found = await find_base(config, None, runner.deadline)
+    seen = Alone((await alone.run_once(runner, node_id),), (Seeds(None),), 1)
+    there = await BaseSearch(runner, node_id, found, lambda _: None).run([Seeds(None)] * runs, seen.outcomes)
+    return answer_of(Findings(node_id, seen, base=there))
 
 
 def changed_since(bench: Workbench, truth: Truth) -> None:
@@ -357,7 +357,7 @@ async def test_ranking_that_takes_too_long_does_not_delay_the_answer(
 ) -> None:
     bench.write({**GOOD, **BROKEN_SHOP})
     is_answered = threading.Event()
-    monkeypatch.setattr(suspects, "of_run", lambda *_: is_answered.wait(PATIENCE) and [])
+    monkeypatch.setattr(suspects, "suspects_of", lambda *_: is_answered.wait(PATIENCE) and [])
 
     with anyio.fail_after(PATIENCE):
         found = await bench.investigate(node_id=VICTIM, runs=2, timeout=10)

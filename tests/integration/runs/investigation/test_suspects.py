@@ -1,15 +1,13 @@
 """`investigation/suspects.py` and `child/spectrum`, through real runs of a project with a planted bug."""
 
-from dataclasses import dataclass
-
 import pytest
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.changed.differences import Lines
-from pytest_mcp.investigation import alone
-from pytest_mcp.investigation.outcome import Outcome
+from pytest_mcp.investigation.alone import run_once
+from pytest_mcp.investigation.result import Suspect
 from pytest_mcp.investigation.runner import Runner
-from pytest_mcp.investigation.suspects import Suspect, Suspected, of_run, suspects, traced
+from pytest_mcp.investigation.suspects import LinesChanged, Suspected, find_suspects, suspects_of, traced
 from pytest_mcp.process.job import Trace
 from pytest_mcp.python import interpreter
 from pytest_mcp.run.attempt import Deadline
@@ -57,22 +55,19 @@ TESTS = """
 """
 
 
-@dataclass(frozen=True)
-class Investigated:
-    runner: Runner
-    outcome: Outcome
-    suite: object | None = ()
-
-
-async def investigated(bench: Workbench, node_id: str = "") -> Investigated:
-    """With the outcome of the test, if one is named."""
+async def runner_of(bench: Workbench) -> Runner:
     chosen, *_ = [candidate async for candidate in interpreter.candidates(bench.config, bench.root)]
-    runner = Runner(bench.config, chosen, Deadline.after(PATIENCE))
-    return Investigated(runner, await alone.once(runner, node_id) if node_id else Outcome("?"))
+    return Runner(bench.config, chosen, Deadline.after(PATIENCE))
 
 
-async def suspected(bench: Workbench, node_id: str) -> Suspected:
-    return await suspects(await investigated(bench, node_id), [node_id])
+async def suspected(bench: Workbench, node_id: str, since_base: LinesChanged | None = None) -> Suspected:
+    runner = await runner_of(bench)
+    seen = await run_once(runner, node_id)
+    return await find_suspects(runner, node_id, seen, everything=True, since_base=since_base)
+
+
+def suspect(file: str, line: int, function: str, score: float) -> Suspect:
+    return Suspect(file=file, line=line, function=function, score=score)
 
 
 def lines_of(run: Run[ExecuteTests]) -> dict[str, dict[str, str]]:
@@ -87,10 +82,10 @@ async def test_a_planted_bug_is_the_first_suspect_by_the_lines_that_each_test_an
     every_bench.write({"shop.py": SHOP, "tests/test_shop.py": TESTS, "conftest.py": ""})
     failing = ["tests/test_shop.py::test_price", "tests/test_shop.py::test_other_carts"]
 
-    run = await traced((await investigated(every_bench)).runner, failing, everything=True)
-    found = of_run(run, failing[0], {})
+    run = await traced(await runner_of(every_bench), failing, everything=True)
+    found = suspects_of(run, failing[0], {})
 
-    assert found[0] == Suspect("shop.py", 11, "discounted", found[0].score)
+    assert found[0] == suspect("shop.py", 11, "discounted", found[0].score)
     assert [each.function for each in found[1:]] == ["Cart.price", "checked", "Cart.__init__", "total"]
     assert 1 >= found[0].score > found[1].score >= found[-1].score > 0
     tests = {name.partition("::")[2]: functions for name, functions in lines_of(run).items()}
@@ -121,9 +116,9 @@ async def test_a_test_that_cannot_be_imported_has_the_chain_of_imports(every_ben
     found = await suspected(every_bench, "test_shop.py::test_a")
 
     assert found.functions == (
-        Suspect("prices.py", 2, "load", 1.0),
-        Suspect("prices.py", 3, "<module>", 0.5),
-        Suspect("shop.py", 1, "<module>", 0.33),
+        suspect("prices.py", 2, "load", 1.0),
+        suspect("prices.py", 3, "<module>", 0.5),
+        suspect("shop.py", 1, "<module>", 0.33),
     )
 
 
@@ -146,9 +141,8 @@ async def test_of_equals_the_changed_function_is_first(bench: Workbench) -> None
     async def since_base() -> Lines:
         return {"shop.py": frozenset({2})}
 
-    context = await investigated(bench, "test_shop.py::test_a")
-    without = await suspects(context, ["test_shop.py::test_a"])
-    found = await suspects(context, ["test_shop.py::test_a"], since_base)
+    without = await suspected(bench, "test_shop.py::test_a")
+    found = await suspected(bench, "test_shop.py::test_a", since_base)
 
     assert [(each.function, each.line) for each in without.functions] == [("two", 6), ("one", 2)]
     assert [(each.function, each.line) for each in found.functions] == [("one", 2), ("two", 6)]
@@ -191,9 +185,9 @@ async def test_a_recursion_without_end_has_suspects_and_tests_that_could_not_be_
     tests = f"def test_0(): pass\ndef test_1(): pass\ndef test_2():\n{traces}"
     bench.write({"shop.py": source, "test_shop.py": f"import shop\ndef test_bad(): shop.deep(1)\n{tests}"})
 
-    run = await traced((await investigated(bench)).runner, ["test_shop.py::test_bad"], everything=False)
+    run = await traced(await runner_of(bench), ["test_shop.py::test_bad"], everything=False)
 
-    assert {each.function for each in of_run(run, "test_shop.py::test_bad", {})} == {"deep", "deeper"}
+    assert {each.function for each in suspects_of(run, "test_shop.py::test_bad", {})} == {"deep", "deeper"}
     assert not run.ledger.executed["test_shop.py::test_2"].complete
 
 
@@ -203,9 +197,9 @@ async def test_a_project_that_measures_its_coverage_is_traced_without_it(bench: 
     ini = "[pytest]\naddopts = --cov=shop --cov-fail-under=99 -p no:randomly\n"
     bench.write({"shop.py": SHOP, "test_shop.py": TESTS, "pytest.ini": ini})
 
-    run = await traced((await investigated(bench)).runner, ["test_shop.py::test_price"], everything=True)
+    run = await traced(await runner_of(bench), ["test_shop.py::test_price"], everything=True)
 
-    assert of_run(run, "test_shop.py::test_price", {})[0].function == "discounted"
+    assert suspects_of(run, "test_shop.py::test_price", {})[0].function == "discounted"
     assert not (bench.root / ".coverage").exists()
 
 
@@ -215,7 +209,7 @@ async def test_somebody_elses_trace_function_stays_and_the_tests_keep_their_outc
     ending = "def pytest_unconfigure():\n    assert len(CALLS) > 99\n"
     bench.write({"shop.py": SHOP, "test_shop.py": TESTS, "conftest.py": conftest + ending})
 
-    run = await traced((await investigated(bench)).runner, ["test_shop.py::test_price"], everything=False)
+    run = await traced(await runner_of(bench), ["test_shop.py::test_price"], everything=False)
 
     assert {name for name, test in run.ledger.tests.items() if test.outcome == "failed"} == {
         *("test_shop.py::test_price", "test_shop.py::test_other_price", "test_shop.py::test_other_carts"),
@@ -251,7 +245,7 @@ async def test_the_nearest_tests_run_first_and_few_parameter_sets_of_each(every_
         }
     )
 
-    run = await traced((await investigated(every_bench)).runner, ["test_c.py::TestPrice::test_bad"], everything=True)
+    run = await traced(await runner_of(every_bench), ["test_c.py::TestPrice::test_bad"], everything=True)
 
     assert [*run.ledger.tests] == [
         *(f"test_c.py::TestPrice::test_{name}" for name in ("total", "items", "bad", "nothing")),
@@ -272,7 +266,7 @@ async def test_number_and_time_bound_the_others_but_not_the_failing_tests(
     failing = ["test_b.py::test_bad_too", "test_b.py::test_bad"]
     trace: Trace = {"failing": failing, "most_tests": most_tests, "seconds": seconds}
 
-    run = await (await investigated(bench)).runner.run(None, trace=trace)
+    run = await (await runner_of(bench)).run(None, trace=trace)
 
     assert [*run.ledger.tests][2:4] == failing
     assert len(run.ledger.tests) == others + len(failing)
@@ -283,6 +277,6 @@ async def test_workers_and_early_ends_of_the_project_are_turned_off(bench: Workb
     ini = "[pytest]\naddopts = -n 2 --maxfail 1\n"
     bench.write({"shop.py": SHOP, "test_shop.py": TESTS, "pytest.ini": ini})
 
-    run = await traced((await investigated(bench)).runner, ["test_shop.py::test_price"], everything=True)
+    run = await traced(await runner_of(bench), ["test_shop.py::test_price"], everything=True)
 
     assert len(lines_of(run)) == 1 + TESTS.count("def test_")
