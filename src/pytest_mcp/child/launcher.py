@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
 
 OURS = os.path.dirname(os.path.abspath(__file__))
-FOLDERS = [OURS, *(os.path.join(OURS, name) for name in ("choice", "measuring", "parallel", "spectrum"))]
 # pytest's own exit code for a run that cannot be done as it is asked for.
 USAGE_ERROR = 4
 # With this flag Python does not put the script's folder into the path.
@@ -112,15 +111,14 @@ def ours(name: str) -> Any:
     """A module of ours. It does not stay in sys.modules: test code may have modules of the same names."""
     if name not in loaded:
         before = set(sys.modules)
-        sys.path[:0] = FOLDERS
+        sys.path.insert(0, OURS)
         try:
             loaded[name] = importlib.import_module(name)
         finally:
-            for folder in FOLDERS:
-                sys.path.remove(folder)
-                sys.path_importer_cache.pop(folder, None)
+            sys.path.remove(OURS)
+            sys.path_importer_cache.pop(OURS, None)
             for module in set(sys.modules) - before:
-                if os.path.dirname(getattr(sys.modules[module], "__file__", None) or "") in FOLDERS:
+                if os.path.dirname(getattr(sys.modules[module], "__file__", None) or "") == OURS:
                     del sys.modules[module]
     return loaded[name]
 

@@ -1,4 +1,4 @@
-"""`child/spectrum/line_events.py` against the standard library's own `trace`, on every Python that this machine has."""
+"""`child/line_events.py` against the standard library's own `trace`, on every Python that this machine has."""
 
 import json
 import subprocess
@@ -15,8 +15,8 @@ import pytest
 from scripts.environments import NoInterpreter, find_interpreter
 
 # Modules of the child are not part of the package, so types are not known here.
-line_events = import_module("pytest_mcp.child.spectrum.line_events")
-code_names = import_module("pytest_mcp.child.spectrum.code_names")
+line_events = import_module("pytest_mcp.child.line_events")
+code_names = import_module("pytest_mcp.child.code_names")
 
 SAMPLE = """
 import contextlib, threading

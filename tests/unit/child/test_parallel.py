@@ -1,4 +1,4 @@
-"""The parts of `child/parallel` that need no run: ids without groups, and values that xdist can send."""
+"""The parts of `child` that need no run: ids without groups, and values that xdist can send."""
 
 import json
 import subprocess

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from channel import Channel
     from launcher import Job
 
-OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+OURS = os.path.dirname(os.path.abspath(__file__))
 # coverage.py before 6.0 measures installed packages too if the settings name no source.
 INSTALLED = ["*/site-packages/*", "*/dist-packages/*"]
 # Where coverage.py's data goes, whatever the settings say.

@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.remove(HERE)
 sys.path_importer_cache.pop(HERE, None)
 
-spec = spec_from_file_location("launcher", os.path.join(HERE, os.pardir, os.pardir, "launcher.py"))
+spec = spec_from_file_location("launcher", os.path.join(os.path.dirname(HERE), "launcher.py"))
 assert spec is not None
 assert spec.loader is not None
 launcher = module_from_spec(spec)

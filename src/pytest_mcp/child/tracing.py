@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from launcher import Job
     from reporter import Reporter
 
-OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+OURS = os.path.dirname(os.path.abspath(__file__))
 # Folders of installed packages, also in an environment inside the root.
 INSTALLED = ("site-packages", "dist-packages", "node_modules", ".tox", ".nox")
 # Tests and what they share are never suspects, so they are not traced. The server's copy is in report/places.py.
