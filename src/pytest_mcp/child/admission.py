@@ -1,46 +1,50 @@
 """The pytest plugin that refuses what a call names and the project's own collection would not take.
 
-In come the job's files and folders. A file that is no test file is refused before any conftest is imported; of
-other modules that the project does not collect, the doctests are left out. Standard library and pytest only.
+That collection is `python -m pytest` in the project's folder, without any argument. A named file that is no test file
+is refused before any conftest is imported; of other modules that the project does not collect, the doctests are left
+out.
 """
 
 from __future__ import annotations
 
+import fnmatch
+import glob
 import os
 import shlex
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generator, Iterable
 
 import pytest
 from ini_files import with_argument
-from project_collection import Collection
-from source_lines import is_misread, out_of_reach
 from xdist_controller import PLUGIN
 
 if TYPE_CHECKING:
     from channel import Channel
-    from launcher import Job
+    from launcher import ChildJob
 
-
+# Files by which some version of pytest recognises an environment of venv, virtualenv or conda.
+SIGNS_OF_AN_ENVIRONMENT = ("pyvenv.cfg", os.path.join("conda-meta", "history"), os.path.join("bin", "activate"))
 # The most files that one record lists.
 MOST_UNREACHABLE = 1000
 
 
 class Admission:
-    def __init__(self, channel: Channel, job: Job) -> None:
+    def __init__(self, channel: Channel, job: ChildJob) -> None:
         self.emit = channel.emit
         self.root = job["root"]
         self.files = job["explicit_files"]
         self.places = job["targets"]
-        self.folders = [place for place in self.places if place not in self.files]
 
     # A wrapper, so that it runs before plugins that import code of the project in this hook, as pytest-django does.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> Generator[None, None, None]:
-        collection = Collection(early_config, early_config.known_args_namespace) if self.files else None
-        self.refuse([path for path in self.files if collection is not None and not collection.takes(path)])
-        if is_misread(self.root) and not self.places and not early_config.getini("testpaths"):
-            # pytest would use the root's absolute path as its argument, and take a part of it for the name of a test.
+        if self.files:
+            collection = Collection(early_config, early_config.known_args_namespace)
+            self.refuse([path for path in self.files if not collection.takes(path)])
+        # pytest would use the root's absolute path as its argument, and take a part of it for the name of a test.
+        is_misread = "[" in self.root or "::" in self.root
+        if is_misread and not self.places and not early_config.getini("testpaths"):
             args.append(os.curdir)
             early_config.invocation_params = with_argument(early_config, os.curdir)
         yield
@@ -58,7 +62,7 @@ class Admission:
         collection = Collection(config, config.option)
         collection.learn_from_conftests()
         self.refuse([path for path in self.files if collection.is_foreign(path)])
-        if any(map(collection.leaves_out, self.folders)):
+        if any(collection.leaves_out(place) for place in self.places if place not in self.files):
             config.invocation_params = without_doctest_modules(config)
             self.emit("doctests_left_out", count=None, first=None)
 
@@ -73,6 +77,22 @@ class Admission:
             unreachable = out_of_reach({str(item.path) for item in session.items}, self.root)
             if unreachable:
                 self.emit("unreachable", files=unreachable[:MOST_UNREACHABLE])
+
+
+def out_of_reach(paths: Iterable[str], root: str) -> list[str]:
+    """Files inside the root that no call can name: a symlink in the path leads out of it, or the path contains `::`."""
+    known = {root: True}
+
+    def is_inside(path: str) -> bool:
+        if path not in known:
+            known[path] = is_inside(os.path.dirname(path)) and (
+                not os.path.islink(path) or os.path.realpath(path).startswith(os.path.join(root, ""))
+            )
+        return known[path]
+
+    below = [path for path in sorted(paths) if path.startswith(os.path.join(root, ""))]
+    names = [(os.path.relpath(path, root).replace(os.sep, "/"), is_inside(path)) for path in below]
+    return [name for name, inside in names if "::" in name or not inside]
 
 
 class Doctests:
@@ -110,3 +130,120 @@ def without_doctest_modules(config: Any) -> Any:
 def imports_its_file(collector: Any) -> bool:
     """Besides doctests, pytest gives a named file a collector for tests, whatever its name."""
     return any(kind.__name__ in ("DoctestModule", "Module") for kind in type(collector).__mro__)
+
+
+# --- the project's own collection --------------------------------------------------------------
+
+
+class Collection:
+    """The settings that decide it. Options are passed separately: early on, `config.option` lacks them."""
+
+    def __init__(self, config: Any, options: Any) -> None:
+        self.config = config
+        self.modules = config.getini("python_files")
+        self.texts = getattr(options, "doctestglob", None) or ["test*.txt"]
+        self.doctest_modules = bool(getattr(options, "doctestmodules", False))
+        started_in = str(config.invocation_params.dir)
+        self.ignored = [absolute(path, started_in) for path in getattr(options, "ignore", None) or ()]
+        self.ignored_globs = [absolute(path, started_in) for path in getattr(options, "ignore_glob", None) or ()]
+        self.places: list[str] | None = None
+
+    def learn_from_conftests(self) -> None:
+        """Add `collect_ignore` of loaded conftests: from pytest 8 on, the hook knows only collected folders."""
+        for plugin in self.config.pluginmanager.get_plugins():
+            file = getattr(plugin, "__file__", None)
+            if isinstance(file, str) and os.path.basename(file) == "conftest.py":
+                folder = os.path.dirname(file)
+                for name, ignored in (("collect_ignore", self.ignored), ("collect_ignore_glob", self.ignored_globs)):
+                    paths = getattr(plugin, name, None)
+                    if isinstance(paths, (list, tuple, set)):
+                        ignored += [absolute(path, folder) for path in paths]
+
+    def takes(self, path: str) -> bool:
+        """Whether the file may be named: pytest would import any named module and run any named text file.
+
+        Files of other types are harmless: only a plugin of the project collects tests from them.
+        """
+        suffix = os.path.splitext(path)[1]
+        if suffix == ".py":
+            return matches(path, self.modules) or (self.doctest_modules and self.takes_doctests_of(path))
+        return suffix not in (".txt", ".rst") or matches(path, self.texts)
+
+    def takes_doctests_of(self, path: str) -> bool:
+        """Whether --doctest-modules takes this module, as pytest's doctest plugin decides it."""
+        return os.path.basename(path) != "__main__.py" and not is_setup_script(path) and self.reaches(path)
+
+    def reaches(self, path: str) -> bool:
+        """Whether pytest without arguments reaches this path: it starts at testpaths and skips some folders."""
+        if self.places is None:
+            self.places = starting_places(self.config)
+        return any(self.leads_to(path, start) for start in self.places)
+
+    def leads_to(self, path: str, start: str) -> bool:
+        if not (path + os.sep).startswith(os.path.join(start, "")):
+            return False
+        while path != start:
+            if self.ignores(path) or (os.path.isdir(path) and self.skips(path)):
+                return False
+            path = os.path.dirname(path)
+        return True
+
+    def ignores(self, path: str) -> bool:
+        """By --ignore and --ignore-glob, which pytest does not apply to its arguments."""
+        return path in self.ignored or any(fnmatch.fnmatch(path, pattern) for pattern in self.ignored_globs)
+
+    def skips(self, folder: str) -> bool:
+        return matches(folder, self.config.getini("norecursedirs")) or is_environment(folder)
+
+    def is_foreign(self, path: str) -> bool:
+        """Whether it is a module that is no test file, and that pytest without arguments would not import either."""
+        return path.endswith(".py") and not matches(path, self.modules) and self.leaves_out(path)
+
+    def leaves_out(self, path: str) -> bool:
+        """Known only after the conftests are loaded, unlike what `takes` says."""
+        return not self.reaches(path) or self.is_ignored_by_a_hook(path)
+
+    def is_ignored_by_a_hook(self, path: str) -> bool:
+        """Whether a conftest (`collect_ignore`) or a plugin ignores it, or a folder above it."""
+        ignores = self.config.hook.pytest_ignore_collect
+        parents = [parent for parent in Path(path).parents if str(parent).startswith(str(self.config.rootpath))]
+        try:
+            return any(ignores(collection_path=place, config=self.config) for place in (Path(path), *parents))
+        except Exception:  # noqa: BLE001 - a hook of the project's; what it would say is not known
+            return True
+
+
+def absolute(path: Any, folder: str) -> str:
+    return os.path.normpath(os.path.join(folder, str(path)))
+
+
+def starting_places(config: Any) -> list[str]:
+    root, started_in = str(config.rootpath), str(config.invocation_params.dir)
+    patterns = [os.path.join(glob.escape(root), pattern) for pattern in config.getini("testpaths")]
+    found = [os.path.normpath(path) for pattern in patterns for path in glob.glob(pattern, recursive=True)]
+    # A project in a folder below our root has settings of its own, and a person would start pytest there.
+    return found or [root, started_in]
+
+
+def matches(path: str, patterns: Iterable[str]) -> bool:
+    """As pytest does: a pattern with a slash is matched against the end of the path, any other against the name."""
+    name = os.path.basename(path)
+    return any(
+        fnmatch.fnmatch(path, "*/" + pattern) if "/" in pattern else fnmatch.fnmatch(name, pattern)
+        for pattern in patterns
+    )
+
+
+def is_environment(folder: str) -> bool:
+    return any(os.path.exists(os.path.join(folder, sign)) for sign in SIGNS_OF_AN_ENVIRONMENT)
+
+
+def is_setup_script(path: str) -> bool:
+    if os.path.basename(path) != "setup.py":
+        return False
+    try:
+        with open(path, "rb") as handle:
+            contents = handle.read()
+    except OSError:
+        return True
+    return b"setuptools" in contents or b"distutils" in contents

@@ -21,8 +21,9 @@ from importlib.machinery import SourceFileLoader
 from typing import Any, Generator, Iterator
 
 import pytest
+from admission import is_environment
 from import_origins import INSTALLED, STANDARD_LIBRARY
-from project_collection import SIGNS_OF_AN_ENVIRONMENT
+from preload import listed
 from selection_facts import MOST_FILES
 
 # In nanoseconds. A cache that is written sooner after a change may hold the code from before it.
@@ -166,14 +167,3 @@ def caches_below(root: str) -> Iterator[tuple[str, str]]:
         if count > MOST_FILES:
             return
         below[:] = [name for name in below if name not in UNEDITED and not is_environment(os.path.join(folder, name))]
-
-
-def listed(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
-
-
-def is_environment(folder: str) -> bool:
-    return any(os.path.exists(os.path.join(folder, sign)) for sign in SIGNS_OF_AN_ENVIRONMENT)

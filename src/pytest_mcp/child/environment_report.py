@@ -13,16 +13,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from import_origins import INSTALLED, relative_parts
+from import_origins import parts_in_project
 from selection_facts import mark_of, registered_marks
 
 if TYPE_CHECKING:
     from channel import Channel
-    from launcher import Job
+    from launcher import ChildJob
 
 
-class Portrait:
-    def __init__(self, channel: Channel, job: Job) -> None:
+class EnvironmentReport:
+    def __init__(self, channel: Channel, job: ChildJob) -> None:
         self.emit = channel.emit
         self.root = job["root"]
         self.marks: list[str] = []
@@ -57,9 +57,7 @@ class Portrait:
         config.addinivalue_line = addinivalue_line
 
     def is_of_the_project(self, path: str) -> bool:
-        """Inside the root, but not in an environment there."""
-        below = relative_parts(path, self.root)
-        return below is not None and not any(part in INSTALLED for part in below)
+        return parts_in_project(path, self.root) is not None
 
     def tell(self, config: Any) -> None:
         self.emit(

@@ -1,14 +1,16 @@
 """Which of the project's own packages and modules were imported from somewhere else.
 
-In come the root and the loaded modules; out come names with both paths. Nothing is imported, and each folder is
-listed once. Standard library only.
+Nothing is imported to find out, and each folder is listed once.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Iterator
+from contextlib import suppress
+from typing import Any, Callable, Generator, Iterator
+
+import pytest
 
 # Names that many projects have, but not for the code under test.
 NOT_THE_CODE = frozenset(
@@ -17,8 +19,6 @@ NOT_THE_CODE = frozenset(
 )
 # Folders of installed copies, also in an environment inside the root.
 INSTALLED = ("site-packages", "dist-packages")
-# Where setuptools puts copies, below the root.
-BUILT = "build"
 PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 STANDARD_LIBRARY = os.path.dirname(os.path.realpath(os.__file__))
 
@@ -97,12 +97,12 @@ def is_foreign(file: str, owns: list[str], root: str, module: Any) -> bool:
         return is_apart(below, root) or hasattr(getattr(module, "__loader__", None), "archive")
     of_python = relative_parts(path, STANDARD_LIBRARY)
     # A project may have a module with the name of one of Python's own, and import Python's.
-    return of_python is None or any(part in INSTALLED for part in of_python)
+    return of_python is None or is_installed(of_python)
 
 
 def is_apart(below: list[str], root: str) -> bool:
-    """Whether this place below the root is of an environment, a build or another checkout (a linked worktree)."""
-    if below[1] == BUILT or any(part in INSTALLED for part in below):
+    """Whether this place below the root is of an environment, a build of setuptools or another checkout."""
+    if below[1] == "build" or is_installed(below):
         return True
     above = (root + os.sep.join(below[:depth]) for depth in range(2, len(below) + 1))
     return any(os.path.exists(os.path.join(it, ".git")) for it in above)
@@ -110,3 +110,57 @@ def is_apart(below: list[str], root: str) -> bool:
 
 def relative_parts(path: str, folder: str) -> list[str] | None:
     return path[len(folder) :].split(os.sep) if path.startswith(folder + os.sep) else None
+
+
+def is_installed(parts: list[str]) -> bool:
+    return any(part in INSTALLED for part in parts)
+
+
+def parts_in_project(path: str, root: str) -> list[str] | None:
+    """The parts of the path below the root; None outside of it, and in an environment there."""
+    below = relative_parts(path, root)
+    return None if below is None or is_installed(below) else below
+
+
+class MovedSource:
+    """Has a copy of a checkout tested instead of the checkout, whose packages may be installed in editable mode.
+
+    Entries of sys.path that lead into the checkout lead into the copy afterwards. What is still imported from the
+    checkout is reported as imported from elsewhere.
+    """
+
+    def __init__(self, emit: Callable[..., Any], checkout: str, copy: str) -> None:
+        self.emit = emit
+        self.checkout = checkout
+        self.copy = copy
+        sys.path[:] = [self.moved(entry) or entry for entry in sys.path]
+
+    def moved(self, path: str) -> str | None:
+        """The same place in the copy; None for what is no part of the project."""
+        below = parts_in_project(path, self.checkout)
+        # An environment, and even Python itself, can be inside the checkout.
+        prefixes = tuple(prefix + os.sep for prefix in (sys.prefix, sys.base_prefix, sys.exec_prefix))
+        if below is None or path.startswith(prefixes):
+            return None
+        return self.copy + os.sep.join(below)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self) -> Generator[None, None, None]:
+        # Modules can be anything, and nothing may be raised into pytest.
+        with suppress(Exception):
+            for name, path, own in self.not_moved():
+                self.emit("imported_elsewhere", name=name, file=path, own=own)
+        yield
+
+    def not_moved(self) -> Iterator[tuple[str, str, str]]:
+        """One module of each package that came from the checkout."""
+        seen = set()
+        for name, module in sorted(sys.modules.items()):
+            path = getattr(module, "__file__", None)
+            package = name.partition(".")[0]
+            if not isinstance(path, str) or package in seen:
+                continue
+            own = self.moved(path)
+            if own is not None:
+                seen.add(package)
+                yield package, path, own

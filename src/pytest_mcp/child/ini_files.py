@@ -26,7 +26,7 @@ MOST_BYTES = 128 * 1024
 Judge = Callable[[str], bool]
 
 
-class Found(NamedTuple):
+class SettingsFile(NamedTuple):
     """pytest's rootdir, its settings file, and whether that file has settings for pytest."""
 
     rootdir: str
@@ -67,7 +67,7 @@ def settings_file(targets: list[str], root: str) -> str | None:
     return found.file if found.counts else None
 
 
-def options(own: Found, root: str) -> list[str]:
+def options(own: SettingsFile, root: str) -> list[str]:
     """Options with which pytest uses exactly these settings and searches no further."""
     if own.file is not None:
         return ["-c", own.file]
@@ -75,7 +75,7 @@ def options(own: Found, root: str) -> list[str]:
     return ["-c", os.devnull, "--rootdir=" + own.rootdir, "--confcutdir=" + conftest_limit(own, root)]
 
 
-def conftest_limit(found: Found, last: str) -> str:
+def conftest_limit(found: SettingsFile, last: str) -> str:
     """The topmost folder whose conftest.py pytest loads."""
     if found.file is not None:
         return os.path.dirname(found.file)
@@ -137,7 +137,7 @@ def name_no_file() -> None:
 # --- the search, as pytest does it -------------------------------------------------------------
 
 
-def search(targets: list[str], root: str, last: str, judge: Judge) -> Found:
+def search(targets: list[str], root: str, last: str, judge: Judge) -> SettingsFile:
     """What pytest finds for these targets if it is started in the root and stops at the last folder."""
     folders = [target if os.path.isdir(target) else os.path.dirname(target) for target in targets]
     shared = os.path.commonpath(folders) if folders else root
@@ -145,12 +145,12 @@ def search(targets: list[str], root: str, last: str, judge: Judge) -> Found:
     if found is None:
         for folder in upward(shared, last):
             if os.path.isfile(os.path.join(folder, "setup.py")):
-                return Found(folder, None, counts=False)
+                return SettingsFile(folder, None, counts=False)
         found = located(folders, last, judge)
-    return found or Found(root, None, counts=False)
+    return found or SettingsFile(root, None, counts=False)
 
 
-def located(folders: Iterable[str], last: str, judge: Judge) -> Found | None:
+def located(folders: Iterable[str], last: str, judge: Judge) -> SettingsFile | None:
     """The first file with settings. If there is none: the first pyproject.toml, from pytest 8.1 on."""
     projects = []
     for start in folders:
@@ -160,9 +160,9 @@ def located(folders: Iterable[str], last: str, judge: Judge) -> Found | None:
                 if not os.path.isfile(path):
                     continue
                 if judge(path):
-                    return Found(folder, path, counts=True)
+                    return SettingsFile(folder, path, counts=True)
                 if os.path.basename(path) == "pyproject.toml":
-                    projects.append(Found(folder, path, counts=False))
+                    projects.append(SettingsFile(folder, path, counts=False))
     return projects[0] if projects and VERSION >= (8, 1) else None
 
 

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typing import TypedDict
 
-    class Trace(TypedDict):
+    class ChildTrace(TypedDict):
         failing: list[str]
         most_tests: int
         seconds: float
 
-    class Coverage(TypedDict):
+    class ChildCoverage(TypedDict):
         changed: dict[str, str] | None
 
-    class Job(TypedDict):
+    class ChildJob(TypedDict):
         """What RUN_DIR/job.json holds. The server's copy, which says what each key means, is in process/job.py."""
 
         root: str
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
         unreached: list[str]
         workers: int | None
         ids: list[str] | None
-        trace: Trace | None
+        trace: ChildTrace | None
         moved: list[str] | None
-        coverage: Coverage | None
+        coverage: ChildCoverage | None
         limited_memory: bool
 
 
@@ -72,7 +72,7 @@ def main(run_dir: str, go: int | None) -> int:
     if not SAFE_PATH:
         sys.path.insert(0, root)
     with open(os.path.join(run_dir, "job.json"), encoding="utf-8") as handle:
-        job: Job = json.load(handle)
+        job: ChildJob = json.load(handle)
     channel = ours("channel").Channel(os.path.join(run_dir, "report"))
     facts = {"python": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable}
     try:
@@ -123,7 +123,7 @@ def ours(name: str) -> Any:
     return loaded[name]
 
 
-def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
+def run(pytest: Any, channel: Any, job: ChildJob, run_dir: str) -> int:
     confined = ours("ini_files").confinement(job["targets"], job["root"], run_dir)
     if confined.settings or confined.conftests:
         channel.emit("above_root", settings=confined.settings, conftests=confined.conftests)
@@ -133,17 +133,17 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     reporter = ours("reporter").Reporter(channel, job)
     plugins = [reporter, ours("admission").Admission(channel, job), limit, caches]
     if not job["collect_only"]:
-        plugins.append(ours("cov_threshold").LiftedThreshold(reporter, job))
+        plugins.append(ours("selection").LiftedThreshold(reporter, job))
     if job["ids"] is not None:
-        plugins.append(ours("exact_order").ExactOrder(job))
+        plugins.append(ours("selection").ExactOrder(reporter, job))
     if job["trace"] is not None:
         plugins.append(ours("tracing").Tracing(reporter, job))
     if job["workers"] is not None:
         plugins.append(ours("xdist_controller").RequestedWorkers(channel, job))
     if job["moved"] is not None:
-        plugins.append(ours("moved_source").MovedSource(channel.emit, *job["moved"]))
+        plugins.append(ours("import_origins").MovedSource(channel.emit, *job["moved"]))
     if job["portrait"]:
-        plugins.append(ours("environment_report").Portrait(channel, job))
+        plugins.append(ours("environment_report").EnvironmentReport(channel, job))
     args = confined.options + other_cache(job, run_dir) + job["args"]
     become_pytest(args)
     measurement = None
@@ -162,7 +162,7 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         measurement.finish()
     if status and not job["portrait"] and reporter.config is not None:
         # For advice on what kept tests from being collected.
-        ours("environment_report").Portrait(channel, job).tell_at_the_end(reporter.config)
+        ours("environment_report").EnvironmentReport(channel, job).tell_at_the_end(reporter.config)
     # All hooks have run, also `pytest_unconfigure`: the process only has to exit now.
     channel.emit("returned", exit_status=status)
     return status
@@ -200,7 +200,7 @@ def become_pytest(args: list[str]) -> None:
     sys.argv = [str(spec.origin), *args]
 
 
-def other_cache(job: Job, run_dir: str) -> list[str]:
+def other_cache(job: ChildJob, run_dir: str) -> list[str]:
     """Options for a discovery and a run of chosen tests, which would replace what failed last time: another cache.
 
     The cache is not disabled: without its plugin, its options in addopts would be errors.

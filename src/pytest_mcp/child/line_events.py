@@ -1,38 +1,42 @@
 """Records which lines of chosen files run, with `sys.monitoring` or, before Python 3.12, with `sys.settrace`.
 
-In come a rule for file names and the moments at which recording begins and ends; out come the lines that each code
-object has run in between. Nothing here may raise: an exception of a trace function ends up in the traced code. Which
-tests are recorded is decided in `tracing`. Standard library only; Python 3.8 and newer.
+Nothing here may raise: an exception of a trace function ends up in the traced code. Which tests are recorded is decided
+in `tracing`.
 """
 
 from __future__ import annotations
 
 import dis
+import inspect
 import sys
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from types import CodeType
-from typing import Any, Callable, Dict, Iterable, NamedTuple
+from typing import Any, Callable, Dict, Iterable, Iterator, NamedTuple, Tuple
 
 # Ids that no tool of the standard library has; 0, 1 and 2 are for debuggers, coverage and profilers.
 TOOL_IDS = (4, 3)
 TOOL_NAME = "pytest-mcp"
 # How many of the last calls are kept.
 KEPT_CALLS = 2_000
+# A larger file is data, not code that somebody wrote.
+LARGEST_SOURCE = 4 * 1024 * 1024
 
 
-class Entry(NamedTuple):
+class RanCode(NamedTuple):
     """A code object and the lines of it that have run. Keyed by id, because the hash of a code object is slow."""
 
     code: CodeType
     lines: set[int]
 
 
-Lines = Dict[int, Entry]
+Lines = Dict[int, RanCode]
+# The plain name and the first line of a code object.
+Key = Tuple[str, int]
 
 
-class Recorder(ABC):
+class LineRecorder(ABC):
     """Common to both ways. `quiet` is code under which nothing is recorded."""
 
     def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
@@ -74,7 +78,7 @@ class Recorder(ABC):
         """Record nothing until it is resumed. False if another trace function has replaced ours meanwhile."""
 
 
-class TraceFunction(Recorder):
+class TraceFunction(LineRecorder):
     """`sys.settrace`, in this thread and in those that are started while it records."""
 
     def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
@@ -145,7 +149,7 @@ class TraceFunction(Recorder):
     def first_call(self, code: CodeType) -> Any:
         if id(code) not in self.sizes:
             self.sizes[id(code)] = (code, line_count(code))
-        entry = self.lines.setdefault(id(code), Entry(code, set()))
+        entry = self.lines.setdefault(id(code), RanCode(code, set()))
         add = entry.lines.add
 
         def local(frame: Any, event: str, _argument: Any) -> Any:
@@ -157,7 +161,7 @@ class TraceFunction(Recorder):
         return local
 
 
-class Monitoring(Recorder):
+class Monitoring(LineRecorder):
     """`sys.monitoring`: a line costs something only when it runs for the first time in a test."""
 
     def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType], tool: int) -> None:
@@ -228,7 +232,7 @@ class Monitoring(Recorder):
     def add(self, code: CodeType, line: int) -> None:
         entry = self.lines.get(id(code))
         if entry is None:
-            entry = self.lines[id(code)] = Entry(code, set())
+            entry = self.lines[id(code)] = RanCode(code, set())
         entry.lines.add(line)
 
 
@@ -250,10 +254,64 @@ def begins_in_first_line(code: CodeType) -> bool:
     return False
 
 
-def recorder(is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> Recorder:
+def recorder(is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> LineRecorder:
     """The fastest that this Python has and that nobody else uses."""
     monitoring: Any = getattr(sys, "monitoring", None)
     for tool in TOOL_IDS if monitoring else ():
         if monitoring.get_tool(tool) is None:
             return Monitoring(is_wanted, quiet, tool)
     return TraceFunction(is_wanted, quiet)
+
+
+# --- names of code -----------------------------------------------------------------------------
+
+
+class CodeNames:
+    """The qualified name of the function that a code object belongs to.
+
+    From Python 3.11 on, code objects know it; before that, the file is compiled once more to see what contains what.
+    """
+
+    def __init__(self) -> None:
+        self.files: dict[str, dict[Key, str]] = {}
+
+    def name(self, code: CodeType) -> str:
+        return enclosing_function(getattr(code, "co_qualname", None) or self.looked_up(code))
+
+    def looked_up(self, code: CodeType) -> str:
+        path = code.co_filename
+        if path not in self.files:
+            self.files[path] = names_in(path)
+        return self.files[path].get((code.co_name, code.co_firstlineno), code.co_name)
+
+
+def enclosing_function(qualified: str) -> str:
+    """Code of lambdas and comprehensions belongs to the function around it: `f.<locals>.<listcomp>` to `f`."""
+    parts = qualified.split(".")
+    while len(parts) > 1 and (parts[-1] == "<locals>" or is_anonymous(parts[-1])):
+        parts.pop()
+    return "<module>" if is_anonymous(parts[-1]) else ".".join(parts)
+
+
+def is_anonymous(name: str) -> bool:
+    return name.startswith("<") and name != "<locals>"
+
+
+def names_in(path: str) -> dict[Key, str]:
+    """Empty if it cannot be compiled: then plain names must do."""
+    try:
+        with open(path, "rb") as file:
+            source = file.read(LARGEST_SOURCE + 1)
+        module = compile(source, path, "exec", dont_inherit=True) if len(source) <= LARGEST_SOURCE else None
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        module = None
+    return dict(below(module, "")) if module else {}
+
+
+def below(code: CodeType, prefix: str) -> Iterator[tuple[Key, str]]:
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            name = prefix + inner.co_name
+            yield (inner.co_name, inner.co_firstlineno), name
+            is_function = inner.co_flags & inspect.CO_OPTIMIZED
+            yield from below(inner, name + (".<locals>." if is_function else "."))

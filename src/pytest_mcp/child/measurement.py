@@ -1,36 +1,42 @@
 """Measures which lines the tests run, by the coverage.py of the project's environment and the project's own settings.
 
-In come a job and a folder for the data; out come records. If the project's addopts start pytest-cov, pytest-cov
-measures, and only its data and reports are kept out of the project. Otherwise coverage.py is started here, before any
-code of the project is imported, as `coverage run -m pytest` does. Workers of xdist do the same with the same folder.
-What is told of the data is decided in `covered`. Standard library, pytest and coverage.py 5 and newer.
+If the project's addopts start pytest-cov, pytest-cov measures, and only its data and reports are kept out of the
+project. Otherwise coverage.py (5 and newer) is started here, before any code of the project is imported, as
+`coverage run -m pytest` does. Workers of xdist do the same with the same folder. What is reported is, line for line,
+what `coverage json` says. Loaded only for a job that asks for it.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import sys
 import warnings
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Generator, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator
 
 import pytest
-from covered import tell
+from source_lines import ranges_of
 from xdist_controller import COVERAGE
 
 if TYPE_CHECKING:
     from channel import Channel
-    from launcher import Job
+    from launcher import ChildJob
 
 OURS = os.path.dirname(os.path.abspath(__file__))
 # coverage.py before 6.0 measures installed packages too if the settings name no source.
 INSTALLED = ["*/site-packages/*", "*/dist-packages/*"]
 # Where coverage.py's data goes, whatever the settings say.
 VARIABLE = "COVERAGE_FILE"
+# How many files are reported, those with the most missed lines first, and how much of each.
+MOST_FILES = 2_000
+MOST_RANGES = 1_000
+# Instead of ranges: a file that the base lacks.
+ALL_LINES = "all"
 
 
-def begin(channel: Channel, job: Job, run_dir: str) -> Measurement | None:
+def begin(channel: Channel, job: ChildJob, run_dir: str) -> Measurement | None:
     """Start to measure this process. None if there is no coverage.py, which is reported."""
     folder = os.path.join(run_dir, "coverage")
     os.mkdir(folder)
@@ -63,7 +69,7 @@ def import_coverage(root: str) -> Any:
             sys.path.insert(0, root)
 
 
-class Measured:
+class ProcessCoverage:
     """What one process measures."""
 
     def __init__(self, library: Any, data_file: str, root: str) -> None:
@@ -123,10 +129,10 @@ class Measured:
             self.direct_processes(plugins.get_plugin("_cov").cov_controller.cov)
 
 
-class Measurement(Measured):
+class Measurement(ProcessCoverage):
     """The process that runs the tests, or xdist's controller: it also tells what all processes have measured."""
 
-    def __init__(self, library: Any, data_file: str, channel: Channel, job: Job) -> None:
+    def __init__(self, library: Any, data_file: str, channel: Channel, job: ChildJob) -> None:
         super().__init__(library, data_file, job["root"])
         assert job["coverage"] is not None
         self.emit = channel.emit
@@ -160,7 +166,7 @@ class Measurement(Measured):
         try:
             with in_folder(self.root), quiet():
                 whole = self.whole()
-                tell(self.emit, whole, os.path.dirname(self.data_file), self.root, self.changed)
+                report_coverage(self.emit, whole, self.data_file + ".json", self.root, self.changed)
         except Exception as error:  # noqa: BLE001 - the results of the tests are told without it
             reason = "%s: %s" % (type(error).__name__, error)
             self.emit("covered", percent=None, lines=0, missed=0, branches=None, untaken=None, files=0, error=reason)
@@ -178,7 +184,7 @@ class Measurement(Measured):
         return whole
 
 
-class WorkerMeasurement(Measured):
+class WorkerMeasurement(ProcessCoverage):
     # Behind it: pytest-cov starts in this hook.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> Generator[None, None, None]:
@@ -215,3 +221,96 @@ def quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+# --- what is reported --------------------------------------------------------------------------
+
+
+def report_coverage(emit: Callable[..., bool], cov: Any, path: str, root: str, changed: dict[str, str] | None) -> None:
+    report = report_of(cov, path)
+    files = {inside(name, root): entry for name, entry in report.get("files", {}).items()}
+    has_branches = report.get("meta", {}).get("branch_coverage", False)
+    rows = [FileCoverage(cov, name, entry, has_branches) for name, entry in files.items()]
+    if changed is not None:
+        rows = [row.limited(changed[row.name], cov) for row in rows if row.name in changed]
+    for row in sorted(rows, key=lambda row: (-len(row.missed), row.name))[:MOST_FILES]:
+        # Also of a file without gaps: another run of the same suite may have missed some of its lines.
+        emit(
+            "covered_file",
+            file=row.name,
+            lines=row.lines,
+            missed=len(row.missed),
+            ranges=ranges_of(row.missed, MOST_RANGES),
+            untaken=row.untaken[:MOST_RANGES] if has_branches else None,
+        )
+    totals = report.get("totals", {}) if changed is None else {}
+    emit(
+        "covered",
+        percent=totals.get("percent_covered") if rows else None,
+        lines=totals.get("num_statements", sum(row.lines for row in rows)),
+        missed=totals.get("missing_lines", sum(len(row.missed) for row in rows)),
+        branches=totals.get("num_branches"),
+        untaken=totals.get("missing_branches"),
+        files=len(rows),
+        error=None,
+    )
+
+
+def report_of(cov: Any, path: str) -> dict[str, Any]:
+    try:
+        # Files that are gone or cannot be parsed are left out, as pytest-cov leaves them out.
+        cov.json_report(outfile=path, ignore_errors=True, pretty_print=False, show_contexts=False)
+    except Exception as error:
+        if "No data to report" in str(error):
+            return {}
+        raise
+    with open(path, encoding="utf-8") as opened:
+        report: dict[str, Any] = json.load(opened)
+    return report
+
+
+class FileCoverage:
+    def __init__(self, cov: Any, name: str, entry: dict[str, Any], has_branches: bool) -> None:
+        self.name = name
+        self.missed = set(entry["missing_lines"])
+        self.ran = set(entry["executed_lines"])
+        self.untaken = list(untaken(cov, name, entry)) if has_branches else []
+
+    @property
+    def lines(self) -> int:
+        return len(self.missed) + len(self.ran)
+
+    def limited(self, to: str, cov: Any) -> FileCoverage:
+        """Only these lines. A line inside a statement stands for the statement, which counts at its first line."""
+        if to == ALL_LINES:
+            return self
+        lines = numbers(to)
+        with suppress(Exception):
+            lines = set(cov._get_file_reporter(os.path.abspath(self.name)).translate_lines(lines))
+        self.missed &= lines
+        self.ran &= lines
+        self.untaken = [pair for pair in self.untaken if pair[0] in lines]
+        return self
+
+
+def untaken(cov: Any, name: str, entry: dict[str, Any]) -> Iterator[list[int]]:
+    """Pairs of lines; a negative one leaves the function. Reports of coverage.py before 6.5 have only their number."""
+    if "missing_branches" in entry:
+        yield from map(list, entry["missing_branches"])
+    elif entry["summary"].get("missing_branches"):
+        for line, targets in sorted(cov._analyze(os.path.abspath(name)).missing_branch_arcs().items()):
+            yield from ([line, target] for target in targets)
+
+
+def inside(name: str, root: str) -> str:
+    """coverage.py's names are relative to its working directory, which is the root, or absolute."""
+    path = os.path.join(root, name)
+    return os.path.relpath(path, root).replace(os.sep, "/") if path.startswith(root + os.sep) else path
+
+
+def numbers(text: str) -> set[int]:
+    found: set[int] = set()
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found

@@ -19,17 +19,15 @@ from comparisons import Comparisons
 from describe import Clipper, short_native, short_text, skip_reason, stack_of, text_of, told
 from import_origins import imported_elsewhere
 from ini_files import settings_file
-from json_report import Stages
-from named_targets import Comparison
-from phases import Describer, MemoryReserve, Observer, fields_of, fields_of_error, fields_of_warning
+from phases import Describer, MemoryReserve, Observer, Stages, fields_of, fields_of_error, fields_of_warning
 from selection import Selection
-from selection_facts import MOST_NAMES, marks_of, near_names, reasons, registered_marks
+from selection_facts import MOST_NAMES, NamedTargets, marks_of, near_names, reasons, registered_marks
 from source_lines import broken_conftest, described
 from xdist_controller import Controller, distributes, is_grouped, ungrouped
 
 if TYPE_CHECKING:
     from channel import Channel
-    from launcher import Job
+    from launcher import ChildJob
 
 # Collected tests are reported in batches, as they are all known at once.
 ITEMS_IN_A_RECORD = 500
@@ -38,7 +36,7 @@ LOADS_INSTALLED = "load_setuptools_entrypoints"
 
 
 class Reporter:
-    def __init__(self, channel: Channel, job: Job) -> None:
+    def __init__(self, channel: Channel, job: ChildJob) -> None:
         self.channel = channel
         self.emit = channel.emit
         self.job = job
@@ -48,7 +46,7 @@ class Reporter:
         self.has_memory_limit = job["limited_memory"]
         self.clip = Clipper(job["text_limit"])
         self.describer = Describer(self.clip, self.relative, self.root, self.full)
-        self.comparison = Comparison(job, self.relocate)
+        self.named_targets = NamedTargets(job, self.relocate)
         self.selection = Selection(job)
         # Reading the marks of every test takes time, so it is done only if the call selects by marks.
         self.marks: set[str] | None = set() if job["by_marks"] else None
@@ -166,17 +164,17 @@ class Reporter:
         outcome = yield
         if outcome.excinfo is not None and isinstance(outcome.excinfo[1], pytest.UsageError):
             messages = outcome.excinfo[1].args
-            self.emit_usage_error([*messages, *self.comparison.further_missing(session, messages)])
+            self.emit_usage_error([*messages, *self.named_targets.further_missing(session, messages)])
         elif outcome.excinfo is None and self.collected is not None:
             self.emit_collected(self.collected)
 
     # A wrapper, so that it runs before any other plugin removes an item, and chooses when all of them have.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, None, None]:
-        missing = self.comparison.uncovered(items)
+        missing = self.named_targets.uncovered(items)
         if missing:
             raise pytest.UsageError(*("not found: " + argument for argument in missing))
-        self.comparison.keep(items)
+        self.named_targets.keep(items)
         yield
         self.selection.apply(self.config, items)
 
@@ -206,7 +204,7 @@ class Reporter:
         ids = [ungrouped(item.nodeid) if self.is_grouped else item.nodeid for item in items] if self.full else None
         self.emit("deselected", count=len(items), ids=ids)
         self.deselected += len(items)
-        self.comparison.keep_deselected(items, self.config)
+        self.named_targets.keep_deselected(items, self.config)
         with suppress(Exception):
             if self.marks is not None:
                 self.marks |= marks_of(items)
@@ -230,7 +228,7 @@ class Reporter:
         # Only explains, so it may be missing; it must never raise into pytest.
         with suppress(Exception):
             self.explain_selection(items)
-            self.comparison.tell(items, self.config, self.emit)
+            self.named_targets.report(items, self.config, self.emit)
 
     def explain_selection(self, items: Sequence[pytest.Item]) -> None:
         if self.marks is not None:

@@ -1,15 +1,22 @@
-"""Facts that explain a selection: options that exclude tests, where pytest searched, which marks there are.
+"""Why tests that were asked for do not run: what deselected them, where pytest searched, which marks there are.
 
-In come pytest's configuration and its items; out come plain values for a record. Standard library only.
+All of it only explains; the server puts it into words.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from typing import Any, Callable, Iterable, Iterator
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
-from project_collection import matches
+import pytest
+from admission import matches
+from import_origins import parts_in_project
+
+if TYPE_CHECKING:
+    from launcher import ChildJob
 
 # The options that exclude tests, each with the name of its value in pytest's configuration.
 OPTIONS = (
@@ -19,6 +26,19 @@ OPTIONS = (
     ("--ignore", "ignore"),
     ("--ignore-glob", "ignore_glob"),
 )
+# Which option deselects in which function of pytest's own modules; None stands for any function of the module.
+OPTION_OF = {
+    ("_pytest.mark", "deselect_by_keyword"): "-k",
+    ("_pytest.mark", "deselect_by_mark"): "-m",
+    ("_pytest.main", None): "--deselect",
+    ("_pytest.cacheprovider", None): "--lf",
+    ("_pytest.stepwise", None): "--stepwise",
+}
+# Options that select by what failed last time.
+BY_CACHE = ("--lf", "--stepwise")
+# The modules of pytest, and of an xdist worker.
+NOT_OTHERS = ("_pytest.", "__channelexec__")
+OURS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 # Folders in which nobody keeps tests.
 UNSEARCHED = ("node_modules", "site-packages", "__pycache__")
 # The most files that are counted.
@@ -28,7 +48,146 @@ MOST_ASKED = 5
 MOST_NAMES = 5_000
 LIKENESS = 0.75
 LONGEST_WORD = 100
-WORD = re.compile(r"\w+")
+
+
+class NamedTargets:
+    """Compares the targets that a call named with the tests that pytest found and kept."""
+
+    def __init__(self, job: ChildJob, relocate: Callable[[str], str]) -> None:
+        self.named = job["named"]
+        self.covered = job["covered"]
+        self.root = job["root"]
+        self.relocate = relocate
+        self.found: Sequence[Any] = ()
+        self.deselected: list[tuple[list[str], Sequence[Any]]] = []
+        self.by: set[str] = set()
+        # Deselected by our own choice among the tests that were asked for, so they count as found.
+        self.unchosen: list[Any] = []
+
+    def keep(self, items: Sequence[Any]) -> None:
+        """Keep what pytest found, before anything is deselected."""
+        if self.named:
+            self.found = list(items)
+
+    def keep_deselected(self, items: Sequence[Any], config: Any) -> None:
+        with suppress(Exception):
+            by = who_deselects(config, self.place_of)
+            if by is None:
+                self.unchosen += items if self.named else ()
+                return
+            self.by.update(by)
+            if self.named:
+                self.deselected.append((by, list(items)))
+
+    def report(self, kept: Iterable[Any], config: Any, emit: Callable[..., Any]) -> None:
+        skipped_files = getattr(config.pluginmanager.get_plugin("lfplugin"), "_skipped_files", 0)
+        by_cache = self.by.union(["--lf"] if skipped_files else []).intersection(BY_CACHE)
+        if by_cache:
+            emit("from_cache", options=sorted(by_cache), certain=True)
+        if self.named:
+            for fields in self.left_out([*kept, *self.unchosen], config):
+                emit("left_out", **fields)
+            emit("compared")
+            # Keep no reference to items while the tests run: pytest would free them.
+            self.found, self.deselected, self.unchosen = (), [], []
+
+    def report_of_workers(self, config: Any, emit: Callable[..., Any]) -> None:
+        """Without our plugin, xdist's workers do not report what they deselected. With --lf they may have."""
+        known_failures = getattr(config.pluginmanager.get_plugin("lfplugin"), "lastfailed", None)
+        if config.getoption("lf", False) and known_failures:
+            emit("from_cache", options=["--lf"], certain=False)
+
+    def uncovered(self, items: Iterable[Any]) -> list[str]:
+        """Ids that another argument covers were not passed to pytest; returns those that do not exist, as arguments."""
+        missing = self.without_test([node_id for node_id, _ in self.covered], items)
+        return [argument for node_id, argument in self.covered if node_id in missing]
+
+    def further_missing(self, session: pytest.Session, messages: Sequence[object]) -> Sequence[object]:
+        """Nothing will run, so also look for the ids that were not passed to pytest."""
+        missing = {str(message).partition("\n")[0] for message in messages}
+        arguments = session.config.args
+        rest = [argument for argument in arguments if "not found: " + argument not in missing]
+        if self.covered and rest and len(rest) < len(arguments):
+            try:
+                session.perform_collect(rest)
+            except pytest.UsageError as error:
+                return error.args
+        return []
+
+    def left_out(self, kept: Iterable[Any], config: Any) -> Iterator[dict[str, Any]]:
+        """The fields of one record for each target of which no test is left."""
+        left = self.without_test(self.named, kept)
+        if not left:
+            return
+        deselected_by = {id(item): by for by, items in self.deselected for item in items}
+        counts = dict.fromkeys(left, 0)
+        reasons: dict[str, dict[str, None]] = {name: {} for name in left}
+        silent = list(changers(config, self.place_of)) or ["unknown"]
+        for item in self.found:
+            for name in left.intersection(self.names_of(item)):
+                counts[name] += 1
+                reasons[name].update(dict.fromkeys(deselected_by.get(id(item), silent)))
+        from_cache = ["--lf"] if config.getoption("lf", False) else []
+        for name in self.named:
+            if name in left:
+                yield {"id": name, "found": counts[name], "by": list(reasons[name]) if counts[name] else from_cache}
+
+    def without_test(self, names: Iterable[str], items: Iterable[Any]) -> set[str]:
+        left = set(names)
+        for item in items:
+            if not left:
+                break
+            left.difference_update(self.names_of(item))
+        return left
+
+    def names_of(self, item: Any) -> Iterator[str]:
+        """Every name that selects this test. Ids made by plugins may not begin with the file."""
+        path, _, names = self.relocate(item.nodeid).partition("::")
+        yield "."
+        for place in {path, self.relocate(str(item.path))}:
+            yield place
+            yield from (place[:index] for index, character in enumerate(place) if character == "/")
+        # After each name, before and after its parameters.
+        plain = names.partition("[")[0]
+        ends = [match.start() for match in re.finditer("::", plain)] + [len(plain), len(names)]
+        yield from (path + "::" + names[:end] for end in ends)
+
+    def place_of(self, path: str, module: str) -> str:
+        """A path in the project, or the name of a plugin."""
+        below = parts_in_project(path, self.root)
+        return "/".join(below).lstrip("/") if below is not None else module.partition(".")[0] or "unknown"
+
+
+def who_deselects(config: Any, place_of: Callable[[str, str], str]) -> list[str] | None:
+    """What called the hook `pytest_deselected`: the frame below pluggy's; None if that is ours."""
+    frame: Any = sys._getframe(1)
+    while is_ours(frame.f_code):
+        frame = frame.f_back
+    while frame.f_globals.get("__name__", "").partition(".")[0] == "pluggy":
+        frame = frame.f_back
+    if is_ours(frame.f_code):
+        return None
+    module = frame.f_globals.get("__name__", "")
+    option = OPTION_OF.get((module, frame.f_code.co_name)) or OPTION_OF.get((module, None))
+    if option is None:
+        return [place_of(frame.f_code.co_filename, module)]
+    return with_values(option, config.getoption(dict(OPTIONS).get(option, ""), None)) or [option]
+
+
+def changers(config: Any, place_of: Callable[[str, str], str]) -> Iterator[str]:
+    """What may have removed an item without reporting it: every hook of others that gets all items."""
+    for found in config.hook.pytest_collection_modifyitems.get_hookimpls():
+        module = getattr(found.function, "__module__", None) or ""
+        code = getattr(found.function, "__code__", None)
+        if not module.startswith(NOT_OTHERS) and (code is None or not is_ours(code)):
+            yield place_of("" if code is None else code.co_filename, module)
+
+
+def is_ours(code: Any) -> bool:
+    return bool(code.co_filename.startswith(OURS))
+
+
+# --- nothing is selected -----------------------------------------------------------------------
 
 
 def reasons(config: Any, relative: Callable[[str], str]) -> dict[str, Any]:
@@ -36,7 +195,7 @@ def reasons(config: Any, relative: Callable[[str], str]) -> dict[str, Any]:
     places = [str(argument).partition("::")[0] for argument in config.args]
     matching, others = count_files(config, places)
     return {
-        "options": [option for name, key in OPTIONS for option in said(name, config.getoption(key, None))],
+        "options": [option for name, key in OPTIONS for option in with_values(name, config.getoption(key, None))],
         "patterns": [str(pattern) for pattern in config.getini("python_files")],
         "places": [relative(place) for place in places],
         "matching": matching,
@@ -44,9 +203,9 @@ def reasons(config: Any, relative: Callable[[str], str]) -> dict[str, Any]:
     }
 
 
-def said(name: str, value: Any) -> list[str]:
+def with_values(option: str, value: Any) -> list[str]:
     values = value if isinstance(value, (list, tuple)) else [value] if value else []
-    return ["%s %s" % (name, each) for each in values]
+    return ["%s %s" % (option, each) for each in values]
 
 
 def count_files(config: Any, places: Iterable[str]) -> tuple[int, int]:
@@ -80,8 +239,11 @@ def near_names(expression: str, names: Iterable[str]) -> list[str]:
 
     known = sorted(names)[:MOST_NAMES]
     words = sorted({word for name in known for word in (name, *name.split("_")) if 3 < len(word) <= LONGEST_WORD})
-    asked = [word for word in WORD.findall(expression) if len(word) <= LONGEST_WORD][:MOST_ASKED]
+    asked = [word for word in re.findall(r"\w+", expression) if len(word) <= LONGEST_WORD][:MOST_ASKED]
     return [near for word in asked for near in difflib.get_close_matches(word, words[:MOST_NAMES], 1, LIKENESS)]
+
+
+# --- marks -------------------------------------------------------------------------------------
 
 
 def registered_marks(config: Any) -> list[str]:

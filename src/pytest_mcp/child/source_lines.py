@@ -1,43 +1,17 @@
-"""Locations in the project's files: of errors, and of the `def` of a test.
-
-In come paths, exceptions and pytest's items; out come answers and 1-based lines. Standard library and pytest only.
-"""
+"""Places in the project's files, with lines that count from 1: of errors, and of the `def` of a test."""
 
 from __future__ import annotations
 
 import inspect
 import linecache
 import os
-import re
+import sys
 from typing import Any, Iterable
 
 import pytest
 
 # If the `def` is not this close below a decorator, the source does not match the code.
 LONGEST_DECORATION = 200
-
-
-def is_misread(path: str) -> bool:
-    """Whether pytest would parse a part of this path as a test or its parameters if it were an argument."""
-    return "[" in path or "::" in path
-
-
-def out_of_reach(paths: Iterable[str], root: str) -> list[str]:
-    """Files inside the root that no call can name: a symlink in the path leads out of it, or the path contains `::`."""
-    known = {root: True}
-
-    def is_inside(path: str) -> bool:
-        if path not in known:
-            known[path] = is_inside(os.path.dirname(path)) and (
-                not os.path.islink(path) or os.path.realpath(path).startswith(os.path.join(root, ""))
-            )
-        return known[path]
-
-    below = [path for path in sorted(paths) if path.startswith(os.path.join(root, ""))]
-    names = [(os.path.relpath(path, root).replace(os.sep, "/"), is_inside(path)) for path in below]
-    return [name for name, inside in names if "::" in name or not inside]
-
-
 # Packages whose errors stand for what caused them. pytest raises an ImportError for a plugin.
 _WRAPPING = ("_pytest", "pluggy")
 
@@ -100,8 +74,14 @@ def _line_of_def(name: str, path: str, first: int) -> int:
     return first
 
 
-def ends_of_names(names: str) -> list[int]:
-    """Where a selector may end and still name this test: after each name, before and after its parameters."""
-    bracket = names.find("[")
-    plain = names if bracket < 0 else names[:bracket]
-    return [match.start() for match in re.finditer("::", plain)] + [len(plain), len(names)]
+def ranges_of(lines: Iterable[int], most: int = sys.maxsize) -> str:
+    """`3-5,9`; the first of them."""
+    ranges: list[list[int]] = []
+    for line in sorted(lines):
+        if ranges and line == ranges[-1][1] + 1:
+            ranges[-1][1] = line
+        elif len(ranges) == most:
+            break
+        else:
+            ranges.append([line, line])
+    return ",".join(str(first) if first == last else "%d-%d" % (first, last) for first, last in ranges)

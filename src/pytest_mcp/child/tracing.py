@@ -1,8 +1,7 @@
 """The pytest plugin that records which lines of the project each test runs, and chooses which tests do.
 
-In come the ids of failing tests, a number of tests and a time. The failing tests run first, then those that run
-nearly the same code. Out comes one record for each test. It is loaded only for a job that asks for it. Standard
-library and pytest's public names only; pytest 7.0 and newer.
+The failing tests run first, then those that tell most about them: tests that run nearly the same code. Loaded only for
+a job that asks for it.
 """
 
 from __future__ import annotations
@@ -11,24 +10,26 @@ import os
 import re
 import sys
 import time
+from collections import Counter
 from contextlib import suppress
 from itertools import chain, islice
-from types import CodeType
-from typing import TYPE_CHECKING, Any, Generator, Iterator
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, Generator, Iterable, Iterator, Sequence
+from typing import Counter as Count
 
 import pytest
-from code_names import CodeNames
-from exact_order import OFF
-from line_events import Entry, Lines, recorder
-from nearest import by_nearness, failing_first
+from import_origins import INSTALLED
+from line_events import CodeNames, Lines, RanCode, recorder
+from selection import turn_off
+from source_lines import ranges_of
 
 if TYPE_CHECKING:
-    from launcher import Job
+    from launcher import ChildJob
     from reporter import Reporter
 
 OURS = os.path.dirname(os.path.abspath(__file__))
 # Folders of installed packages, also in an environment inside the root.
-INSTALLED = ("site-packages", "dist-packages", "node_modules", ".tox", ".nox")
+NOT_THE_PROJECT = (*INSTALLED, "node_modules", ".tox", ".nox")
 # Tests and what they share are never suspects, so they are not traced. The server's copy is in report/places.py.
 TEST_CODE = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*$|[^/]*_tests?\.py$)")
 # Functions that show values of a failed assertion: the `__repr__` methods that they call have not caused it.
@@ -43,10 +44,15 @@ WARM_UP = 2
 MOST_CALLS = 100
 # The most functions in the record of one test.
 MOST_FUNCTIONS = 5_000
+# Of a test with many parameter sets so many are chosen; of the failing test more, because they differ least.
+VARIANTS = 4
+OWN_VARIANTS = 40
+# So many tests of one file, then as many of the next: one large file does not keep out the others.
+IN_TURN = 20
 
 
 class Tracing:
-    def __init__(self, reporter: Reporter, job: Job) -> None:
+    def __init__(self, reporter: Reporter, job: ChildJob) -> None:
         assert job["trace"] is not None
         self.reporter = reporter
         self.trace = job["trace"]
@@ -70,9 +76,7 @@ class Tracing:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: Any) -> None:
-        for name, value in OFF.items():
-            if hasattr(config.option, name):
-                setattr(config.option, name, value)
+        turn_off(config)
         # Files that cannot be imported are no reason to run nothing.
         config.option.continue_on_collection_errors = True
 
@@ -96,7 +100,9 @@ class Tracing:
     def pytest_collection_modifyitems(self, items: list[Any]) -> Generator[None, None, None]:
         yield
         with suppress(Exception):
-            self.failing, others = failing_first(items, self.trace["failing"], self.name_of)
+            named = {self.name_of(item): item for item in reversed(items)}
+            self.failing = [named[name] for name in dict.fromkeys(self.trace["failing"]) if name in named]
+            others = [item for item in items if item not in self.failing]
             nearest = by_nearness(others, self.failing, ()) if self.failing else []
             # What runs only once in a process must not seem to be special to the failing tests.
             items[:] = nearest[:WARM_UP] + self.failing + nearest[WARM_UP:]
@@ -205,7 +211,7 @@ class Tracing:
             functions = files.setdefault(self.files.relative(entry.code.co_filename), {})
             functions.setdefault(self.names.name(entry.code), set()).update(entry.lines)
         return {
-            file: [[name, ranges(seen)] for name, seen in functions.items() if seen]
+            file: [[name, ranges_of(seen)] for name, seen in functions.items() if seen]
             for file, functions in files.items()
         }
 
@@ -234,7 +240,7 @@ class ProjectFiles:
             not name.startswith("<")
             and path.startswith(self.root)
             and not path.startswith(tuple(self.foreign))
-            and not any(part in INSTALLED for part in below.split("/"))
+            and not any(part in NOT_THE_PROJECT for part in below.split("/"))
             and not TEST_CODE.search(below)
         )
 
@@ -261,16 +267,61 @@ def merged(*parts: Lines) -> Lines:
     """Sets of its own: a recorder adds to those that it has."""
     both: Lines = {}
     for key, entry in chain.from_iterable(part.items() for part in parts):
-        both.setdefault(key, Entry(entry.code, set())).lines.update(entry.lines)
+        both.setdefault(key, RanCode(entry.code, set())).lines.update(entry.lines)
     return both
 
 
-def ranges(lines: set[int]) -> str:
-    """`3-5,9`."""
-    parts: list[list[int]] = []
-    for line in sorted(lines):
-        if parts and line == parts[-1][1] + 1:
-            parts[-1][1] = line
-        else:
-            parts.append([line, line])
-    return ",".join(str(first) if first == last else "%d-%d" % (first, last) for first, last in parts)
+# --- which tests are nearest -------------------------------------------------------------------
+
+
+def by_nearness(others: Sequence[Any], failing: Sequence[Any], ran: Iterable[CodeType]) -> list[Any]:
+    """The nearest first: tests of the same class, of the same file, of files that use the same code, all others."""
+    used = UsedCode(ran)
+    functions = {function_of(item) for item in failing}
+    classes = {function[:2] for function in functions if function[1] is not None}
+    paths = {function[0] for function in functions}
+    seen: Count[Any] = Counter()
+    keyed = []
+    for item in others:
+        function = path, cls, _ = function_of(item)
+        seen[function] += 1
+        if seen[function] > (OWN_VARIANTS if function in functions else VARIANTS):
+            continue
+        if path in paths:
+            keyed.append(((0 if function in functions or (path, cls) in classes else 1, 0, 0), item))
+            continue
+        turn, shared = seen[path] // IN_TURN, used.in_module(path, getattr(item, "module", None))
+        seen[path] += 1
+        keyed.append(((2 if shared else 3, turn, -shared), item))
+    return [item for _, item in sorted(keyed, key=lambda pair: pair[0])]
+
+
+def function_of(item: Any) -> tuple[str, Any, str]:
+    return str(item.path), getattr(item, "cls", None), getattr(item, "originalname", None) or item.name
+
+
+class UsedCode:
+    """Code that has run, as the names of a test module stand for it."""
+
+    def __init__(self, ran: Iterable[CodeType]) -> None:
+        codes = list(ran)
+        self.codes = {id(code) for code in codes}
+        self.files = {code.co_filename for code in codes}
+        self.folders = {os.path.dirname(file) for file in self.files}
+        self.known: dict[str, int] = {}
+
+    def in_module(self, path: str, module: Any) -> int:
+        """How many of its names."""
+        if path not in self.known:
+            # No attribute of the values is read: lazy objects would load what they stand for.
+            names = list(vars(module).values()) if isinstance(module, ModuleType) else []
+            self.known[path] = sum(map(self.has, names))
+        return self.known[path]
+
+    def has(self, value: Any) -> bool:
+        if isinstance(value, FunctionType):
+            return id(value.__code__) in self.codes
+        if isinstance(value, type):
+            return any(isinstance(member, FunctionType) and self.has(member) for member in vars(value).values())
+        file = vars(value).get("__file__") if isinstance(value, ModuleType) else None
+        return file in self.files or (isinstance(file, str) and os.path.dirname(file) in self.folders)

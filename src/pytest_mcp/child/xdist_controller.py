@@ -21,7 +21,7 @@ from ini_files import with_argument
 
 if TYPE_CHECKING:
     from channel import Channel
-    from launcher import Job
+    from launcher import ChildJob
     from reporter import Reporter
 
 # The plugin's name in the workers, and the name of what passes between them and the controller.
@@ -69,7 +69,7 @@ def ungrouped(nodeid: str) -> str:
 class RequestedWorkers:
     """Passes the number of workers that a call asks for to xdist, behind the project's addopts."""
 
-    def __init__(self, channel: Channel, job: Job) -> None:
+    def __init__(self, channel: Channel, job: ChildJob) -> None:
         self.emit = channel.emit
         self.count = job["workers"] or 1
 
@@ -89,7 +89,7 @@ class RequestedWorkers:
 
 
 class Controller:
-    def __init__(self, reporter: Reporter, job: Job) -> None:
+    def __init__(self, reporter: Reporter, job: ChildJob) -> None:
         self.reporter = reporter
         self.emit = reporter.emit
         self.job = json.dumps(job)
@@ -140,7 +140,8 @@ class Controller:
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         if not self.places:
             self.places = {nodeid: index for index, nodeid in enumerate(ids)}
-            self.unclaimed.append(partial(self.reporter.comparison.tell_of_workers, self.reporter.config, self.emit))
+            record = self.reporter.named_targets.report_of_workers
+            self.unclaimed.append(partial(record, self.reporter.config, self.emit))
         self.emit("selected", count=len(set(ids)))
 
     def take(self, report: Any) -> bool:

@@ -21,7 +21,7 @@ from reporter import Reporter
 from xdist_controller import CLIPPED, KEY, PLUGIN, STACKS
 
 if TYPE_CHECKING:
-    from launcher import Job
+    from launcher import ChildJob
 
 # What this version of pytest gives every report, of plain types. Plugins and conftests add more.
 USUAL = frozenset(vars(pytest.TestReport("", ("", None, ""), {}, "passed", None, "call"))) | {KEY}
@@ -37,10 +37,10 @@ def pytest_configure(config: Any) -> None:
     # If this fails, the controller reports what xdist passes on.
     with suppress(Exception):
         tell_stacks(config.workerinput.pop(STACKS))
-        job: Job = json.loads(config.workerinput[KEY])
+        job: ChildJob = json.loads(config.workerinput[KEY])
         records = Records()
         reporter: Any = WorkerReporter(records, job)
-        for plugin in (Output(config, records, reporter.clip), reporter, Admission(reporter.channel, job)):
+        for plugin in (WorkerOutput(config, records, reporter.clip), reporter, Admission(reporter.channel, job)):
             config.pluginmanager.register(plugin)
 
 
@@ -89,7 +89,7 @@ class Records:
 
 
 class WorkerReporter(Reporter):
-    def __init__(self, records: Any, job: Job) -> None:
+    def __init__(self, records: Any, job: ChildJob) -> None:
         super().__init__(records, job)
         self.records = records
         # As in one process: if a file cannot be collected, no test runs. Unless the project itself uses xdist.
@@ -141,7 +141,7 @@ def sendable(value: Any) -> Any:
     return value if kind in ATOMS or (kind is int and value >= LEAST) else sendable(told("the value", str, value))
 
 
-class Output:
+class WorkerOutput:
     """Sends the last records. The innermost wrapper, so that xdist has not yet sent its output."""
 
     def __init__(self, config: Any, records: Records, clip: Any) -> None:

@@ -16,7 +16,6 @@ from scripts.environments import NoInterpreter, find_interpreter
 
 # Modules of the child are not part of the package, so types are not known here.
 line_events = import_module("pytest_mcp.child.line_events")
-code_names = import_module("pytest_mcp.child.code_names")
 
 SAMPLE = """
 import contextlib, threading
@@ -207,13 +206,13 @@ def test_names_without_qualified_names_of_code_objects_are_the_same(tmp_path: Pa
     """Before Python 3.11 they come from the file. Lambdas and comprehensions belong to the function around them."""
     file = tmp_path / "sample.py"
     file.write_text(SAMPLE, encoding="utf-8")
-    found = dict(code_names.below(compile(SAMPLE, str(file), "exec"), ""))
+    found = dict(line_events.below(compile(SAMPLE, str(file), "exec"), ""))
 
-    named = {code_names.enclosing_function(name) for name in found.values()}
+    named = {line_events.enclosing_function(name) for name in found.values()}
 
     assert named == {
         *("one_line", "branches", "generator", "main", "Thing", "Thing.__init__", "Thing.value"),
         *("Thing.value.<locals>.inner", "Thing.unused"),
     }
-    assert code_names.names_in(str(file)) == found
-    assert code_names.names_in(str(tmp_path / "missing.py")) == {}
+    assert line_events.names_in(str(file)) == found
+    assert line_events.names_in(str(tmp_path / "missing.py")) == {}

@@ -185,7 +185,7 @@ async def test_named_tests_that_options_leave_out_and_a_package_from_elsewhere_a
     alone, parallel = await alone_and_parallel(bench, node_ids=["test_a.py::test_a", "test_b.py::test_b"])
 
     assert comparable(parallel) == comparable(alone)
-    assert [notice.partition(" ")[0] for notice in parallel["notices"][:2]] == ["'shop'", "Named,"]
+    assert [notice.partition(" ")[0] for notice in parallel["notices"][:2]] == ["'shop'", "Named"]
     assert parallel["verdict"] == "incomplete"
 
 
