@@ -21,7 +21,8 @@ from xdist_controller import PLUGIN
 
 if TYPE_CHECKING:
     from channel import Channel
-    from launcher import ChildJob
+
+    from pytest_mcp.process.job import Job
 
 # Files by which some version of pytest recognises an environment of venv, virtualenv or conda.
 SIGNS_OF_AN_ENVIRONMENT = ("pyvenv.cfg", os.path.join("conda-meta", "history"), os.path.join("bin", "activate"))
@@ -30,7 +31,7 @@ MOST_UNREACHABLE = 1000
 
 
 class Admission:
-    def __init__(self, channel: Channel, job: ChildJob) -> None:
+    def __init__(self, channel: Channel, job: Job) -> None:
         self.emit = channel.emit
         self.root = job["root"]
         self.files = job["explicit_files"]

@@ -5,9 +5,8 @@ so it does for Python, and for the modules that pytest rewrites. Of two edits wi
 code stays in force. Here a cache is read only if it was written safely later than its source's last change,
 and written only when that change is over. One that may be stale is removed, since a plain pytest would use it.
 
-This holds for the project's code alone: installers write source and cache of a package within the same second.
-Standard library and pytest only; Python 3.8 and newer. What it needs is captured at the start: tests replace
-clocks and file systems.
+This holds for the project's code alone: installers write source and cache of a package within the same second. What it
+needs is captured at the start: tests replace clocks and file systems.
 """
 
 from __future__ import annotations
@@ -44,8 +43,6 @@ stat, unlink, open_file, now = os.stat, os.unlink, open, time.time_ns
 class FreshBytecode:
     def __init__(self, root: str) -> None:
         self.root = root
-
-    def install(self) -> None:
         self.guard_imports()
         self.guard_rewriting()
 

@@ -2,7 +2,7 @@
 
 pytest explains a comparison briefly and says "use -v" for the rest, or prints everything with `-vv`: both operands,
 and every line that is equal. Here its brief explanation stays, and the differing lines it left out are added. Called
-for failed comparisons only, so a passing test pays nothing. Public pytest only; must never raise into it.
+for failed comparisons only, so a passing test pays nothing. It must never raise into pytest.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Text and data for records, made from pytest's objects.
 
-In come reasons, contexts of subtests and failures; out come strings, and a failure as data: the chain of exceptions,
-each with its text and its frames. That is read from pytest's own report, so that its filters and its explanations of
-assertions hold, and so that reports from xdist's workers have it. Standard library and pytest's public names only.
+A failure is told as data: the chain of exceptions, each with its text and its frames. It is read from pytest's own
+report, so that its filters and its explanations of assertions hold, and so that reports from xdist's workers have it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The pytest plugin that reports what pytest runs with: environment, plugins, the settings that matter.
 
-It is handed to `pytest.main` beside the reporter, only where the job asks for it. It tells everything before
-any code of the project is loaded, which may hang, and once more after: conftests register marks too, those
-below the root not before their folders are collected. Other runs are told of when they have not passed, without marks.
-Standard library and pytest's public names only; pytest 7.0 and newer.
+Loaded only where the job asks for it, or when a run has not passed (then without marks). It reports everything before
+any code of the project is loaded, which may hang, and once more after: conftests register marks too, those below the
+root not before their folders are collected.
 """
 
 from __future__ import annotations
@@ -18,11 +17,12 @@ from selection_facts import mark_of, registered_marks
 
 if TYPE_CHECKING:
     from channel import Channel
-    from launcher import ChildJob
+
+    from pytest_mcp.process.job import Job
 
 
 class EnvironmentReport:
-    def __init__(self, channel: Channel, job: ChildJob) -> None:
+    def __init__(self, channel: Channel, job: Job) -> None:
         self.emit = channel.emit
         self.root = job["root"]
         self.marks: list[str] = []
@@ -51,13 +51,10 @@ class EnvironmentReport:
         def addinivalue_line(name: str, line: str) -> None:
             add(name, line)
             with suppress(Exception):
-                if name == "markers" and self.is_of_the_project(sys._getframe(1).f_code.co_filename):
+                if name == "markers" and parts_in_project(sys._getframe(1).f_code.co_filename, self.root) is not None:
                     self.marks.append(mark_of(line))
 
         config.addinivalue_line = addinivalue_line
-
-    def is_of_the_project(self, path: str) -> bool:
-        return parts_in_project(path, self.root) is not None
 
     def tell(self, config: Any) -> None:
         self.emit(

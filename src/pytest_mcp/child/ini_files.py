@@ -3,7 +3,7 @@
 pytest searches for settings from the common folder of all targets up to the root of the file system. The same
 search is done here twice: once up to the project's root, once as far as pytest would go. If both find the same,
 pytest gets no options; otherwise it gets options that lead to what the first search found. pytest's own parser
-decides which file has settings. Standard library and pytest only; Python 3.8 and newer.
+decides which file has settings.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import os
 import stat
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Callable, Generator, Iterable, Iterator, NamedTuple
 
@@ -204,30 +205,23 @@ def has_settings(path: str) -> bool:
 
 def judging(root: str, run_dir: str) -> Judge:
     """Check each file once. One above the root, which other users may change, is checked as a copy of bounded size."""
-    known: dict[str, bool] = {}
 
+    @lru_cache(maxsize=None)
     def judge(path: str) -> bool:
-        if path not in known:
-            inside = path.startswith(root + os.sep)
-            known[path] = has_settings(path) if inside else copy_has_settings(path, run_dir)
-        return known[path]
+        return has_settings(path) if path.startswith(root + os.sep) else copy_has_settings(path, run_dir)
 
     return judge
 
 
 def copy_has_settings(path: str, run_dir: str) -> bool:
+    copy = os.path.join(run_dir, os.path.basename(path))
     try:
-        content = read(path)
-        copy = os.path.join(run_dir, os.path.basename(path))
+        # Does not block if the file has been replaced by a pipe.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open(descriptor, "rb") as handle:
+            content = handle.read(MOST_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
         with open(copy, "wb") as handle:
             handle.write(content)
     except OSError:
         return True
     return len(content) > MOST_BYTES or has_settings(copy)
-
-
-def read(path: str) -> bytes:
-    """Does not block if the file has been replaced by a pipe."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    with open(descriptor, "rb") as handle:
-        return handle.read(MOST_BYTES + 1) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""

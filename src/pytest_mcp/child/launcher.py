@@ -1,9 +1,11 @@
 """Runs in the project's own interpreter and becomes `python -m pytest`: `python launcher.py RUN_DIR [GO]`.
 
-Input: `RUN_DIR/job.json`. Output: records in `RUN_DIR/report`. The first record has the versions of Python and
-pytest, or says that pytest is missing, so the launcher also checks the interpreter. With GO, the file descriptor
-of a pipe, it is started ahead of its job: it imports pytest, waits until the pipe is closed, and then reads the job.
-Standard library and pytest only; Python 3.8 and newer.
+It reads `RUN_DIR/job.json` and writes records to `RUN_DIR/report`. The first record has the versions of Python and
+pytest, or says that pytest is missing, so the launcher also checks the interpreter. With GO, the file descriptor of a
+pipe, it is started ahead of its job: it imports pytest, waits until the pipe is closed, and then reads the job.
+
+All modules of this folder run on Python 3.8 and pytest 7.0, with the standard library and pytest's public names. They
+import each other by bare name and nothing of the server, whose type of the job only the type checker reads.
 """
 
 from __future__ import annotations
@@ -17,46 +19,9 @@ from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from typing import TypedDict
-
-    class ChildTrace(TypedDict):
-        failing: list[str]
-        most_tests: int
-        seconds: float
-
-    class ChildCoverage(TypedDict):
-        changed: dict[str, str] | None
-
-    class ChildJob(TypedDict):
-        """What RUN_DIR/job.json holds. The server's copy, which says what each key means, is in process/job.py."""
-
-        root: str
-        args: list[str]
-        collect_only: bool
-        part: bool
-        filtered: bool
-        targets: list[str]
-        explicit_files: list[str]
-        named: list[str]
-        covered: list[list[str]]
-        full: bool
-        by_marks: bool
-        portrait: bool
-        text_limit: int
-        shard: list[int] | None
-        files: list[str] | None
-        unreached: list[str]
-        workers: int | None
-        ids: list[str] | None
-        trace: ChildTrace | None
-        moved: list[str] | None
-        coverage: ChildCoverage | None
-        limited_memory: bool
-
+    from pytest_mcp.process.job import Job
 
 OURS = os.path.dirname(os.path.abspath(__file__))
-# pytest's own exit code for a run that cannot be done as it is asked for.
-USAGE_ERROR = 4
 # With this flag Python does not put the script's folder into the path.
 SAFE_PATH = getattr(sys.flags, "safe_path", False)
 
@@ -72,7 +37,7 @@ def main(run_dir: str, go: int | None) -> int:
     if not SAFE_PATH:
         sys.path.insert(0, root)
     with open(os.path.join(run_dir, "job.json"), encoding="utf-8") as handle:
-        job: ChildJob = json.load(handle)
+        job: Job = json.load(handle)
     channel = ours("channel").Channel(os.path.join(run_dir, "report"))
     facts = {"python": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable}
     try:
@@ -123,12 +88,11 @@ def ours(name: str) -> Any:
     return loaded[name]
 
 
-def run(pytest: Any, channel: Any, job: ChildJob, run_dir: str) -> int:
+def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
     confined = ours("ini_files").confinement(job["targets"], job["root"], run_dir)
     if confined.settings or confined.conftests:
         channel.emit("above_root", settings=confined.settings, conftests=confined.conftests)
     caches = ours("bytecode").FreshBytecode(job["root"])
-    caches.install()
     limit = ours("ini_files").ConftestLimit(channel.emit, job["root"], confined)
     reporter = ours("reporter").Reporter(channel, job)
     plugins = [reporter, ours("admission").Admission(channel, job), limit, caches]
@@ -150,7 +114,7 @@ def run(pytest: Any, channel: Any, job: ChildJob, run_dir: str) -> int:
     if job["coverage"] is not None:
         measurement = ours("measurement").begin(channel, job, run_dir)
         if measurement is None:
-            return USAGE_ERROR
+            return int(pytest.ExitCode.USAGE_ERROR)
         plugins.append(measurement)
     try:
         status = int(pytest.main(args, plugins=plugins))
@@ -175,14 +139,9 @@ def report_escape(channel: Any, error: BaseException) -> None:
     except Exception:  # noqa: BLE001 - the project's own exception class can raise here
         message = text.rstrip().rpartition("\n")[2]
     channel.emit("escaped", error_type=type(error).__name__, message=message, traceback=text)
-    channel.emit("returned", exit_status=exit_status_of(error))
-
-
-def exit_status_of(error: BaseException) -> int:
-    """The exit status that Python would use."""
-    if not isinstance(error, SystemExit):
-        return 1
-    return error.code if isinstance(error.code, int) else int(error.code is not None)
+    # The exit status that Python would use.
+    code = error.code if isinstance(error, SystemExit) else 1
+    channel.emit("returned", exit_status=code if isinstance(code, int) else int(code is not None))
 
 
 def become_pytest(args: list[str]) -> None:
@@ -200,7 +159,7 @@ def become_pytest(args: list[str]) -> None:
     sys.argv = [str(spec.origin), *args]
 
 
-def other_cache(job: ChildJob, run_dir: str) -> list[str]:
+def other_cache(job: Job, run_dir: str) -> list[str]:
     """Options for a discovery and a run of chosen tests, which would replace what failed last time: another cache.
 
     The cache is not disabled: without its plugin, its options in addopts would be errors.

@@ -10,18 +10,16 @@ import dis
 import inspect
 import sys
 import threading
-from abc import ABC, abstractmethod
 from collections import deque
+from functools import lru_cache
 from types import CodeType
-from typing import Any, Callable, Dict, Iterable, Iterator, NamedTuple, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, NamedTuple, Union
 
 # Ids that no tool of the standard library has; 0, 1 and 2 are for debuggers, coverage and profilers.
 TOOL_IDS = (4, 3)
 TOOL_NAME = "pytest-mcp"
 # How many of the last calls are kept.
 KEPT_CALLS = 2_000
-# A larger file is data, not code that somebody wrote.
-LARGEST_SOURCE = 4 * 1024 * 1024
 
 
 class RanCode(NamedTuple):
@@ -32,11 +30,9 @@ class RanCode(NamedTuple):
 
 
 Lines = Dict[int, RanCode]
-# The plain name and the first line of a code object.
-Key = Tuple[str, int]
 
 
-class LineRecorder(ABC):
+class LineRecorder:
     """Common to both ways. `quiet` is code under which nothing is recorded."""
 
     def __init__(self, is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> None:
@@ -65,17 +61,9 @@ class LineRecorder(ABC):
     def keep_calls(self, wanted: bool) -> None:
         self.calls = deque(maxlen=KEPT_CALLS) if wanted else None
 
-    @abstractmethod
     def rearm(self, codes: Iterable[CodeType]) -> None:
         """Record the lines of these again when they run again."""
-
-    @abstractmethod
-    def resume(self) -> bool:
-        """False if another trace function is in the way."""
-
-    @abstractmethod
-    def pause(self) -> bool:
-        """Record nothing until it is resumed. False if another trace function has replaced ours meanwhile."""
+        raise NotImplementedError
 
 
 class TraceFunction(LineRecorder):
@@ -93,6 +81,7 @@ class TraceFunction(LineRecorder):
         self.function = self.trace_function()
 
     def resume(self) -> bool:
+        """False if another trace function is in the way."""
         if sys.gettrace() is not None:
             return False
         threading.settrace(self.function)
@@ -100,6 +89,7 @@ class TraceFunction(LineRecorder):
         return True
 
     def pause(self) -> bool:
+        """False if another trace function has replaced ours meanwhile."""
         is_ours = sys.gettrace() is self.function
         if is_ours:
             sys.settrace(None)
@@ -174,9 +164,9 @@ class Monitoring(LineRecorder):
         # Whether the body of a function begins in the line of its `def`.
         self.one_liners: dict[int, tuple[CodeType, bool]] = {}
         self.monitoring.use_tool_id(tool, TOOL_NAME)
-        self.monitoring.register_callback(tool, self.events.PY_START, self.on_start)
-        self.monitoring.register_callback(tool, self.events.PY_RETURN, self.on_return)
-        self.monitoring.register_callback(tool, self.events.LINE, self.on_line)
+        callbacks = {"PY_START": self.on_start, "PY_RETURN": self.on_return, "LINE": self.on_line}
+        for name, callback in callbacks.items():
+            self.monitoring.register_callback(tool, getattr(self.events, name), callback)
         for code in self.quiet.values():
             self.monitoring.set_local_events(tool, code, self.events.PY_START | self.events.PY_RETURN)
         self.monitoring.set_events(tool, self.events.PY_START)
@@ -230,10 +220,7 @@ class Monitoring(LineRecorder):
         return self.disable
 
     def add(self, code: CodeType, line: int) -> None:
-        entry = self.lines.get(id(code))
-        if entry is None:
-            entry = self.lines[id(code)] = RanCode(code, set())
-        entry.lines.add(line)
+        self.lines.setdefault(id(code), RanCode(code, set())).lines.add(line)
 
 
 def line_count(code: CodeType) -> int:
@@ -254,7 +241,10 @@ def begins_in_first_line(code: CodeType) -> bool:
     return False
 
 
-def recorder(is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> LineRecorder:
+Recorder = Union[Monitoring, TraceFunction]
+
+
+def recorder(is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> Recorder:
     """The fastest that this Python has and that nobody else uses."""
     monitoring: Any = getattr(sys, "monitoring", None)
     for tool in TOOL_IDS if monitoring else ():
@@ -263,55 +253,34 @@ def recorder(is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> Lin
     return TraceFunction(is_wanted, quiet)
 
 
-# --- names of code -----------------------------------------------------------------------------
+def function_name(code: CodeType) -> str:
+    """The qualified name of the function that it belongs to, as `f` for `f.<locals>.<listcomp>`.
 
-
-class CodeNames:
-    """The qualified name of the function that a code object belongs to.
-
-    From Python 3.11 on, code objects know it; before that, the file is compiled once more to see what contains what.
+    From Python 3.11 on, code objects know theirs; before, the file is compiled once more to see what contains what.
     """
-
-    def __init__(self) -> None:
-        self.files: dict[str, dict[Key, str]] = {}
-
-    def name(self, code: CodeType) -> str:
-        return enclosing_function(getattr(code, "co_qualname", None) or self.looked_up(code))
-
-    def looked_up(self, code: CodeType) -> str:
-        path = code.co_filename
-        if path not in self.files:
-            self.files[path] = names_in(path)
-        return self.files[path].get((code.co_name, code.co_firstlineno), code.co_name)
-
-
-def enclosing_function(qualified: str) -> str:
-    """Code of lambdas and comprehensions belongs to the function around it: `f.<locals>.<listcomp>` to `f`."""
-    parts = qualified.split(".")
-    while len(parts) > 1 and (parts[-1] == "<locals>" or is_anonymous(parts[-1])):
+    name = getattr(code, "co_qualname", None)
+    if name is None:
+        name = names_in(code.co_filename).get((code.co_name, code.co_firstlineno), code.co_name)
+    parts = name.split(".")
+    while parts and parts[-1].startswith("<"):
         parts.pop()
-    return "<module>" if is_anonymous(parts[-1]) else ".".join(parts)
+    return ".".join(parts) or "<module>"
 
 
-def is_anonymous(name: str) -> bool:
-    return name.startswith("<") and name != "<locals>"
-
-
-def names_in(path: str) -> dict[Key, str]:
-    """Empty if it cannot be compiled: then plain names must do."""
+@lru_cache(maxsize=None)
+def names_in(path: str) -> dict[tuple[str, int], str]:
+    """By plain name and first line. Empty if it cannot be compiled: then plain names must do."""
     try:
         with open(path, "rb") as file:
-            source = file.read(LARGEST_SOURCE + 1)
-        module = compile(source, path, "exec", dont_inherit=True) if len(source) <= LARGEST_SOURCE else None
+            return dict(names_below(compile(file.read(), path, "exec", dont_inherit=True), ""))
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        module = None
-    return dict(below(module, "")) if module else {}
+        return {}
 
 
-def below(code: CodeType, prefix: str) -> Iterator[tuple[Key, str]]:
+def names_below(code: CodeType, prefix: str) -> Iterator[tuple[tuple[str, int], str]]:
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             name = prefix + inner.co_name
             yield (inner.co_name, inner.co_firstlineno), name
             is_function = inner.co_flags & inspect.CO_OPTIMIZED
-            yield from below(inner, name + (".<locals>." if is_function else "."))
+            yield from names_below(inner, name + (".<locals>." if is_function else "."))

@@ -22,7 +22,8 @@ from xdist_controller import COVERAGE
 
 if TYPE_CHECKING:
     from channel import Channel
-    from launcher import ChildJob
+
+    from pytest_mcp.process.job import Job
 
 OURS = os.path.dirname(os.path.abspath(__file__))
 # coverage.py before 6.0 measures installed packages too if the settings name no source.
@@ -36,7 +37,7 @@ MOST_RANGES = 1_000
 ALL_LINES = "all"
 
 
-def begin(channel: Channel, job: ChildJob, run_dir: str) -> Measurement | None:
+def begin(channel: Channel, job: Job, run_dir: str) -> Measurement | None:
     """Start to measure this process. None if there is no coverage.py, which is reported."""
     folder = os.path.join(run_dir, "coverage")
     os.mkdir(folder)
@@ -132,7 +133,7 @@ class ProcessCoverage:
 class Measurement(ProcessCoverage):
     """The process that runs the tests, or xdist's controller: it also tells what all processes have measured."""
 
-    def __init__(self, library: Any, data_file: str, channel: Channel, job: ChildJob) -> None:
+    def __init__(self, library: Any, data_file: str, channel: Channel, job: Job) -> None:
         super().__init__(library, data_file, job["root"])
         assert job["coverage"] is not None
         self.emit = channel.emit

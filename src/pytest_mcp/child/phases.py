@@ -19,7 +19,7 @@ from comparisons import quick_differences
 from describe import Clip, chain_of, describe_subtest, skip_reason, text_of, told, unshown
 from source_lines import line_of
 
-# Errors of pytest's own whose text says what happened; their type does not.
+# Errors of pytest itself whose text says what happened; their type does not.
 PYTEST_WRAPPERS = ("CollectError", "ConftestImportFailure", "ImportPathMismatchError")
 # How pytest begins the text of a test that passed although its xfail is strict.
 STRICT_XPASS = "[XPASS(strict)]"
@@ -153,9 +153,7 @@ def fields_of_warning(warning: Any, clip: Clip) -> dict[str, Any]:
 
 def clipped(chain: list[Any] | None, clip: Clip) -> list[Any] | None:
     """The chain, with the text of each exception cut like any other text."""
-    if chain is None:
-        return None
-    return [[link, note, clip("\n".join(lines)).split("\n"), frames] for link, note, lines, frames in chain]
+    return chain and [[link, note, clip("\n".join(lines)).split("\n"), frames] for link, note, lines, frames in chain]
 
 
 def crash_of(report: Any) -> Any:
@@ -254,11 +252,8 @@ class Stages:
         }
 
     def collector(self, report: Any) -> dict[str, Any]:
-        collector: dict[str, Any] = {
-            "nodeid": report.nodeid,
-            "outcome": report.outcome,
-            "result": [collected(node) for node in report.result],
-        }
+        result = [collected(node) for node in report.result]
+        collector = {"nodeid": report.nodeid, "outcome": report.outcome, "result": result}
         if report.longrepr:
             collector["longrepr"] = self.clip(told("the error", str, report.longrepr))
         return collector

@@ -3,7 +3,6 @@
 It imports pytest and the modules that every run of pytest imports, but nothing of the project and none of its
 plugins, and records the state of all files that this depends on. If any of them changes before the job arrives, or
 the project's folder has a module that would have been imported instead, the child restarts.
-Standard library and pytest only; Python 3.8 and newer.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Ahead:
         gc.collect()
         gc.freeze()
         self.stamps = {path: stamp(path) for path in self.foundations()}
-        self.offers = {folder: self.offered(folder) for folder in self.folders_of_the_project()}
+        self.offers = {folder: self.offered(folder) for folder in sys.path if self.is_of_the_project(folder)}
 
     def is_void(self) -> bool:
         """Whether a start now could import anything else."""
@@ -68,9 +67,6 @@ class Ahead:
                 for name in listed(folder):
                     if name.endswith(".pth"):
                         yield os.path.join(folder, name)
-
-    def folders_of_the_project(self) -> Iterator[str]:
-        return (folder for folder in sys.path if self.is_of_the_project(folder))
 
     def is_of_the_project(self, folder: str) -> bool:
         """The project's folders change all the time, so only names matter there. An environment does not count."""

@@ -2,7 +2,6 @@
 
 It is passed to `pytest.main` as an object, so it has no name by which addopts could disable it. It only observes:
 the server decides what a record means. Node ids are made relative to the server's root.
-Standard library and pytest's public names only; pytest 7.0 and newer.
 """
 
 from __future__ import annotations
@@ -27,7 +26,8 @@ from xdist_controller import Controller, distributes, is_grouped, ungrouped
 
 if TYPE_CHECKING:
     from channel import Channel
-    from launcher import ChildJob
+
+    from pytest_mcp.process.job import Job
 
 # Collected tests are reported in batches, as they are all known at once.
 ITEMS_IN_A_RECORD = 500
@@ -36,21 +36,18 @@ LOADS_INSTALLED = "load_setuptools_entrypoints"
 
 
 class Reporter:
-    def __init__(self, channel: Channel, job: ChildJob) -> None:
+    def __init__(self, channel: Channel, job: Job) -> None:
         self.channel = channel
         self.emit = channel.emit
         self.job = job
         self.root = job["root"]
-        self.collect_only = job["collect_only"]
         self.full = job["full"]
-        self.has_memory_limit = job["limited_memory"]
         self.clip = Clipper(job["text_limit"])
         self.describer = Describer(self.clip, self.relative, self.root, self.full)
         self.named_targets = NamedTargets(job, self.relocate)
         self.selection = Selection(job)
         # Reading the marks of every test takes time, so it is done only if the call selects by marks.
         self.marks: set[str] | None = set() if job["by_marks"] else None
-        self.targets = job["targets"]
         # How many tests were; with xdist, in the worker whose collection is reported.
         self.deselected = 0
         # Of deselected tests, for a -k that selects nothing.
@@ -65,6 +62,7 @@ class Reporter:
         self.is_grouped = False
         self.collection_errors: dict[str, tuple[str | None, BaseException]] = {}
         self.session: pytest.Session | None = None
+        # What plugins are told at the end of the session, which may still change it.
         self.exit_code_for_plugins: int | None = None
         self.collected: Sequence[pytest.Item] | None = None
         self.failed: set[str] = set()
@@ -89,7 +87,7 @@ class Reporter:
             written = partial(traceback.format_exception, type(cause), cause, cause.__traceback__)
             text = told("the traceback", lambda: "".join(written()))
             shown = text if self.full else told("the traceback", short_native, text, self.root)
-            self.emit_collection_error(conftest, cause, self.clip(shown))
+            self.emit_collection_error(conftest, cause, shown)
         elif isinstance(error, pytest.UsageError):
             self.emit_usage_error(error.args)
         elif isinstance(error, (Exception, pytest.fail.Exception)):
@@ -103,7 +101,7 @@ class Reporter:
         self.emit(
             "usage_error",
             messages=[told("this", str, message) for message in messages],
-            configuration=settings_file(self.targets, self.root) if configured else None,
+            configuration=settings_file(self.job["targets"], self.root) if configured else None,
         )
 
     @pytest.hookimpl(tryfirst=True)
@@ -125,17 +123,13 @@ class Reporter:
             config.pluginmanager.register(self.workers)
         elif self.full:
             config.pluginmanager.register(Observer(config.option, self.stages))
-        elif not self.collect_only:
+        elif not self.job["collect_only"]:
             self.comparisons = Comparisons(config)
             config.pluginmanager.register(self.comparisons)
-        if self.has_memory_limit:
+        if self.job["limited_memory"]:
             config.pluginmanager.register(MemoryReserve())
-        inipath = config.inipath
-        self.emit(
-            "configured",
-            inifile=str(inipath) if inipath else None,
-            from_cache=[name for name in ("lf", "stepwise") if config.getoption(name, False)],
-        )
+        from_cache = [name for name in ("lf", "stepwise") if config.getoption(name, False)]
+        self.emit("configured", inifile=str(config.inipath) if config.inipath else None, from_cache=from_cache)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_report_header(self, config: Any) -> Generator[None, Any, None]:
@@ -190,15 +184,15 @@ class Reporter:
         if report.failed:
             conftest, error = self.collection_errors.pop(report.nodeid, (None, None))
             path = conftest or os.path.join(str(self.config.rootpath), report.nodeid.partition("::")[0])
-            as_text = text_of if self.full else short_text
-            self.emit_collection_error(path, error, self.clip(told("the error", as_text, report, self.root)))
+            text = told("the error", text_of if self.full else short_text, report, self.root)
+            self.emit_collection_error(path, error, text)
         elif report.skipped:
             reason = told("the reason of the skip", skip_reason, report.longrepr)
             self.emit("collection_skipped", id=self.relocate(report.nodeid), reason=reason)
 
     def emit_collection_error(self, path: str, error: BaseException | None, text: str) -> None:
         file = os.path.relpath(path, self.root).replace(os.sep, "/")
-        self.emit("collection_error", file=file, traceback=text, **fields_of_error(error, path, self.clip))
+        self.emit("collection_error", file=file, traceback=self.clip(text), **fields_of_error(error, path, self.clip))
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         ids = [ungrouped(item.nodeid) if self.is_grouped else item.nodeid for item in items] if self.full else None
@@ -216,7 +210,7 @@ class Reporter:
         self.collected = session.items
 
     def emit_collected(self, items: Sequence[pytest.Item]) -> None:
-        if self.collect_only:
+        if self.job["collect_only"]:
             for start in range(0, len(items), ITEMS_IN_A_RECORD):
                 batch = items[start : start + ITEMS_IN_A_RECORD]
                 self.emit("items", rows=[[self.relocate(item.nodeid), *described(item)] for item in batch])
@@ -227,16 +221,13 @@ class Reporter:
             self.emit("unreached", count=self.selection.left_out)
         # Only explains, so it may be missing; it must never raise into pytest.
         with suppress(Exception):
-            self.explain_selection(items)
+            if self.marks is not None:
+                used = sorted(self.marks | marks_of(items))
+                self.emit("marks", registered=registered_marks(self.config), used=used)
+            if not items:
+                near = near_names(self.config.getoption("keyword"), self.names)
+                self.emit("nothing_selected", **reasons(self.config, self.relative), near=near)
             self.named_targets.report(items, self.config, self.emit)
-
-    def explain_selection(self, items: Sequence[pytest.Item]) -> None:
-        if self.marks is not None:
-            used = sorted(self.marks | marks_of(items))
-            self.emit("marks", registered=registered_marks(self.config), used=used)
-        if not items:
-            near = near_names(self.config.getoption("keyword"), self.names)
-            self.emit("nothing_selected", **reasons(self.config, self.relative), near=near)
 
     # --- running -------------------------------------------------------------------------------
 

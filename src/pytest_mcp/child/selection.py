@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Generator, Mapping
 import pytest
 
 if TYPE_CHECKING:
-    from launcher import ChildJob
     from reporter import Reporter
+
+    from pytest_mcp.process.job import Job
 
 # Options of pytest and of pytest-xdist that would end the run early or share the tests out, and what turns them off.
 OFF = {"maxfail": 0, "stepwise": False, "dist": "no", "tx": [], "numprocesses": None}
@@ -25,7 +26,7 @@ class Selection:
     Files that the job does not know are kept.
     """
 
-    def __init__(self, job: ChildJob) -> None:
+    def __init__(self, job: Job) -> None:
         self.prefix = os.path.join(job["root"], "")
         self.files = job["files"]
         self.unreached = frozenset(job["unreached"])
@@ -119,7 +120,7 @@ class ExactOrder:
     A named test that was not collected is ignored.
     """
 
-    def __init__(self, reporter: Reporter, job: ChildJob) -> None:
+    def __init__(self, reporter: Reporter, job: Job) -> None:
         self.relocate = reporter.relocate
         self.places = {node_id: place for place, node_id in enumerate(job["ids"] or ())}
 
@@ -154,7 +155,7 @@ def turn_off(config: Any) -> None:
 class LiftedThreshold:
     """Lifts it while pytest-cov compares, so the exit code is still pytest's own; in its summary it is there again."""
 
-    def __init__(self, reporter: Reporter, job: ChildJob) -> None:
+    def __init__(self, reporter: Reporter, job: Job) -> None:
         self.reporter = reporter
         self.names_part: bool = job["part"]
         self.is_filtered: bool = job["filtered"]

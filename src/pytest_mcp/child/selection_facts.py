@@ -16,7 +16,7 @@ from admission import matches
 from import_origins import parts_in_project
 
 if TYPE_CHECKING:
-    from launcher import ChildJob
+    from pytest_mcp.process.job import Job
 
 # The options that exclude tests, each with the name of its value in pytest's configuration.
 OPTIONS = (
@@ -53,7 +53,7 @@ LONGEST_WORD = 100
 class NamedTargets:
     """Compares the targets that a call named with the tests that pytest found and kept."""
 
-    def __init__(self, job: ChildJob, relocate: Callable[[str], str]) -> None:
+    def __init__(self, job: Job, relocate: Callable[[str], str]) -> None:
         self.named = job["named"]
         self.covered = job["covered"]
         self.root = job["root"]

@@ -19,13 +19,14 @@ from typing import Counter as Count
 
 import pytest
 from import_origins import INSTALLED
-from line_events import CodeNames, Lines, RanCode, recorder
+from line_events import Lines, RanCode, function_name, recorder
 from selection import turn_off
 from source_lines import ranges_of
 
 if TYPE_CHECKING:
-    from launcher import ChildJob
     from reporter import Reporter
+
+    from pytest_mcp.process.job import Job
 
 OURS = os.path.dirname(os.path.abspath(__file__))
 # Folders of installed packages, also in an environment inside the root.
@@ -52,12 +53,11 @@ IN_TURN = 20
 
 
 class Tracing:
-    def __init__(self, reporter: Reporter, job: ChildJob) -> None:
+    def __init__(self, reporter: Reporter, job: Job) -> None:
         assert job["trace"] is not None
         self.reporter = reporter
         self.trace = job["trace"]
         self.files = ProjectFiles(job["root"])
-        self.names = CodeNames()
         self.recorder = recorder(self.files.has, explaining_code())
         self.clock = time.monotonic
         self.started = 0.0
@@ -120,23 +120,15 @@ class Tracing:
         lines = self.recorder.take()
         # It only informs, and must never raise into pytest.
         with suppress(Exception):
-            self.tell(item, lines)
+            lines = merged(lines, *self.used)
+            if item in self.failing:
+                self.ran.update((entry_id, entry.code) for entry_id, entry in lines.items())
+            self.report_lines(item, lines)
             self.plan(item)
 
-    def tell(self, item: Any, lines: Lines) -> None:
-        lines = merged(lines, *self.used)
-        if item in self.failing:
-            self.ran.update((entry_id, entry.code) for entry_id, entry in lines.items())
-        self.report_lines(item, lines)
-
     def report_lines(self, node: Any, lines: Lines) -> None:
-        self.reporter.emit(
-            "executed",
-            id=self.name_of(node),
-            code=self.described(lines),
-            calls=self.last_calls(),
-            complete=self.is_traced,
-        )
+        code, calls = self.described(lines), self.last_calls()
+        self.reporter.emit("executed", id=self.name_of(node), code=code, calls=calls, complete=self.is_traced)
 
     def plan(self, item: Any) -> None:
         """Behind the failing tests: decide about all but the next one, which pytest has already prepared for."""
@@ -208,8 +200,8 @@ class Tracing:
         """By file, for each function its name and its lines as ranges."""
         files: dict[str, dict[str, set[int]]] = {}
         for entry in list(lines.values())[:MOST_FUNCTIONS]:
-            functions = files.setdefault(self.files.relative(entry.code.co_filename), {})
-            functions.setdefault(self.names.name(entry.code), set()).update(entry.lines)
+            functions = files.setdefault(self.files.known[entry.code.co_filename], {})
+            functions.setdefault(function_name(entry.code), set()).update(entry.lines)
         return {
             file: [[name, ranges_of(seen)] for name, seen in functions.items() if seen]
             for file, functions in files.items()
@@ -218,7 +210,7 @@ class Tracing:
     def last_calls(self) -> list[list[str]]:
         """The functions that were called, each once, the last one first; file and name."""
         last = dict.fromkeys(reversed(self.recorder.calls or ()))
-        named = ((self.files.relative(code.co_filename), self.names.name(code)) for code in last)
+        named = ((self.files.known[code.co_filename], function_name(code)) for code in last)
         return [list(pair) for pair in islice(dict.fromkeys(named), MOST_CALLS)]
 
 
@@ -226,6 +218,7 @@ class ProjectFiles:
     """Source files under the root that are neither tests, nor installed there, nor ours."""
 
     def __init__(self, root: str) -> None:
+        # The paths below the root of all names that were asked for.
         self.known: dict[str, str] = {}
         self.root = root + os.sep
         self.folder = os.getcwd()
@@ -250,9 +243,6 @@ class ProjectFiles:
             return os.path.realpath(os.path.join(self.folder, name))
         except (OSError, ValueError):
             return ""
-
-    def relative(self, name: str) -> str:
-        return self.known[name]
 
 
 def explaining_code() -> Iterator[CodeType]:

@@ -1,8 +1,8 @@
 """The controller of an xdist run: its workers get our plugin, and what they report is passed on once.
 
-In come xdist's hooks and the workers' records; out go the records that a run without xdist would have written. All
-workers collect the same tests, so what is known of the collection comes from the first that reports it. What xdist
-itself passes on counts only if no worker has our plugin. Standard library and pytest only.
+The records are those that a run without xdist would have written. All workers collect the same tests, so what is known
+of the collection comes from the first that reports it. What xdist itself passes on counts only if no worker has our
+plugin.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from ini_files import with_argument
 
 if TYPE_CHECKING:
     from channel import Channel
-    from launcher import ChildJob
     from reporter import Reporter
+
+    from pytest_mcp.process.job import Job
 
 # The plugin's name in the workers, and the name of what passes between them and the controller.
 PLUGIN = "pytest_mcp_worker"
@@ -69,7 +70,7 @@ def ungrouped(nodeid: str) -> str:
 class RequestedWorkers:
     """Passes the number of workers that a call asks for to xdist, behind the project's addopts."""
 
-    def __init__(self, channel: Channel, job: ChildJob) -> None:
+    def __init__(self, channel: Channel, job: Job) -> None:
         self.emit = channel.emit
         self.count = job["workers"] or 1
 
@@ -89,7 +90,7 @@ class RequestedWorkers:
 
 
 class Controller:
-    def __init__(self, reporter: Reporter, job: ChildJob) -> None:
+    def __init__(self, reporter: Reporter, job: Job) -> None:
         self.reporter = reporter
         self.emit = reporter.emit
         self.job = json.dumps(job)
@@ -173,15 +174,12 @@ class Controller:
             elif kind == "unreached" and worker == self.source:
                 self.reporter.selection.left_out = json.loads(fields)["count"]
             elif kind == "warning":
-                self.forward_warning(fields, worker)
+                # Those of the configuration are recorded in this process too.
+                when = json.loads(fields)["when"]
+                if when == "runtest" or (when == "collect" and worker == self.source):
+                    self.reporter.channel.forward("warning", fields)
             elif kind == "imported_elsewhere":
                 self.origins.setdefault(json.loads(fields)["name"], fields)
-
-    def forward_warning(self, fields: str, worker: str) -> None:
-        """Warnings of the configuration are recorded in this process too."""
-        when = json.loads(fields)["when"]
-        if when == "runtest" or (when == "collect" and worker == self.source):
-            self.reporter.channel.forward("warning", fields)
 
     def postpone(self, record: Callable[[Any], None], report: Any) -> None:
         """Keep a report on a collection until it is known whether the workers report it themselves."""
@@ -247,16 +245,14 @@ class Controller:
             with suppress(Exception):
                 nodeid, frames = channel.receive(max(0.01, until - self.reporter.clock()))
                 node_id = self.reporter.relocate(nodeid) if nodeid in self.places else None
-                self.emit("worker_stack", id=node_id, stack=self.readable(frames))
+                stack = [
+                    "%s:%d: in %s" % (self.reporter.relative(path), line, function)
+                    for module, path, line, function in reversed(frames)
+                    if module.partition(".")[0] not in NOT_THE_TEST
+                ]
+                self.emit("worker_stack", id=node_id, stack=stack)
         with suppress(Exception):
             self.reporter.config.pluginmanager.get_plugin("dsession").nodemanager.EXIT_TIMEOUT = EXIT_SECONDS
-
-    def readable(self, frames: Sequence[Any]) -> list[str]:
-        return [
-            "%s:%d: in %s" % (self.reporter.relative(path), line, function)
-            for module, path, line, function in reversed(frames)
-            if module.partition(".")[0] not in NOT_THE_TEST
-        ]
 
     def why_stopped(self) -> object:
         """xdist's reason, if it stopped before all tests had run."""
@@ -277,7 +273,7 @@ class Controller:
         if self.overrun:
             self.emit("overrun", count=self.overrun)
         if self.like_one_process and session.testsfailed:
-            session.exitstatus = self.exit_status_of_one_process(session)
+            self.correct_exit_status(session)
 
     def correct_counts(self, stats: dict[str, list[Any]]) -> None:
         """For pytest's last line. xdist does not pass on what is deselected, passes equal skips on only once, and
@@ -299,8 +295,8 @@ class Controller:
                 yield entry
             seen.add(said)
 
-    def exit_status_of_one_process(self, session: pytest.Session) -> int | pytest.ExitCode:
+    def correct_exit_status(self, session: pytest.Session) -> None:
         if self.last_failure is not None and session.exitstatus == pytest.ExitCode.INTERRUPTED:
-            return pytest.ExitCode.TESTS_FAILED
-        ran_nothing = not self.places and session.exitstatus == pytest.ExitCode.TESTS_FAILED
-        return pytest.ExitCode.INTERRUPTED if ran_nothing else session.exitstatus
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        elif not self.places and session.exitstatus == pytest.ExitCode.TESTS_FAILED:
+            session.exitstatus = pytest.ExitCode.INTERRUPTED

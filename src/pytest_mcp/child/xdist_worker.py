@@ -1,8 +1,8 @@
 """The plugin of xdist's workers: the same reporter as in a run without xdist, whose records go to the controller.
 
-In comes the job, as `workerinput`; out go records as lines of text: on the next report of a test, and the rest as
-`workeroutput`. A text can always be serialised, whatever tests put into their reports. Which records are passed on to
-the server is decided in `xdist_controller`. Standard library and pytest only.
+The job comes as `workerinput`. Records are sent as lines of text, which can always be serialised, whatever tests put
+into their reports: on the next report of a test, and the rest as `workeroutput`. Which of them are passed on to the
+server is decided in `xdist_controller`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from reporter import Reporter
 from xdist_controller import CLIPPED, KEY, PLUGIN, STACKS
 
 if TYPE_CHECKING:
-    from launcher import ChildJob
+    from pytest_mcp.process.job import Job
 
 # What this version of pytest gives every report, of plain types. Plugins and conftests add more.
 USUAL = frozenset(vars(pytest.TestReport("", ("", None, ""), {}, "passed", None, "call"))) | {KEY}
@@ -37,7 +37,7 @@ def pytest_configure(config: Any) -> None:
     # If this fails, the controller reports what xdist passes on.
     with suppress(Exception):
         tell_stacks(config.workerinput.pop(STACKS))
-        job: ChildJob = json.loads(config.workerinput[KEY])
+        job: Job = json.loads(config.workerinput[KEY])
         records = Records()
         reporter: Any = WorkerReporter(records, job)
         for plugin in (WorkerOutput(config, records, reporter.clip), reporter, Admission(reporter.channel, job)):
@@ -47,12 +47,13 @@ def pytest_configure(config: Any) -> None:
 def tell_stacks(channel: Any) -> None:
     """Answer every message with the stack of this thread. execnet calls it in its own, so also while a test hangs."""
     thread = threading.get_ident()
-    channel.setcallback(lambda _: channel.send([current_test(), stack_of(thread)]))
 
+    def answer(_message: object) -> None:
+        # pytest keeps the id and the phase of the running test in this variable.
+        test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0] or None
+        channel.send([test, stack_of(thread)])
 
-def current_test() -> str | None:
-    """pytest keeps the id and the phase of the running test in this variable."""
-    return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0] or None
+    channel.setcallback(answer)
 
 
 def stack_of(thread: int) -> list[list[Any]]:
@@ -89,7 +90,7 @@ class Records:
 
 
 class WorkerReporter(Reporter):
-    def __init__(self, records: Any, job: ChildJob) -> None:
+    def __init__(self, records: Any, job: Job) -> None:
         super().__init__(records, job)
         self.records = records
         # As in one process: if a file cannot be collected, no test runs. Unless the project itself uses xdist.

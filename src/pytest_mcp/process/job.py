@@ -1,7 +1,7 @@
 """What a child is: the program that is started, the job that it reads, and how it ended.
 
-The launcher reads the job from job.json in the run's folder. The child has its own copy of that class in
-`child/launcher.py`, because it imports nothing of ours; a test compares the two. Standard library only.
+The launcher reads the job from job.json in the run's folder. The child imports nothing of ours; only the type checker
+reads that class for it. Standard library only.
 """
 
 import errno
