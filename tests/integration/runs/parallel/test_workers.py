@@ -196,9 +196,11 @@ async def test_ids_do_not_have_the_groups_of_xdist(bench: Workbench) -> None:
     source += "def test_b(n): pass\ndef test_c(): pass\n"
     bench.write({"pytest.ini": "[pytest]\naddopts = --dist=loadgroup\n", "test_a.py": source})
 
-    answer = await bench.execute(workers=2, detail="full")
-
     ids = ["test_a.py::test_a", "test_a.py::test_b[a@b]", "test_a.py::test_c"]
+
+    answer = await bench.execute(workers=2, detail="full", node_ids=ids)
+
+    assert (answer["verdict"], answer["notices"]) == ("failed", ["Ran on 2 workers."])
     assert [test["node_id"] for test in answer["tests"]] == ids
     assert [test["nodeid"] for test in answer["json_report"]["tests"]] == ids
 
@@ -373,3 +375,57 @@ async def test_a_cancelled_run_leaves_no_worker(bench: Workbench) -> None:
 
     assert busy >= 3
     await until(lambda: not processes_in(bench.root))
+
+
+# --- addopts that ask for workers --------------------------------------------------------------
+
+
+@pytest.mark.anyio
+async def test_workers_of_the_projects_own_addopts_report_counts_and_messages(every_bench: Workbench) -> None:
+    every_bench.write(
+        {
+            "pytest.ini": "[pytest]\naddopts = -n2\n",
+            "tests/test_a.py": "import pytest\n@pytest.mark.parametrize('n', range(6))\ndef test_a(n): assert n != 4\n",
+            "tests/test_b.py": "import pytest\ndef test_skips(): pytest.skip('later')\ndef test_gone(nowhere): pass\n",
+        }
+    )
+
+    answer = await every_bench.execute(detail="tests")
+
+    summary = answer["summary"]
+    assert (summary["passed"], summary["failed"], summary["skipped"], summary["errors"]) == (5, 1, 1, 1)
+    assert [test["message"] for test in answer["tests"]].count("AssertionError: assert 4 != 4") == 1
+    assert answer["verdict"] == "failed"
+    # On a busy machine a worker or pytest itself may exit so late that it is killed, and a notice rightly says so.
+    assert [notice for notice in answer["notices"] if "killed" not in notice] == []
+
+
+@pytest.mark.anyio
+async def test_a_crashed_xdist_worker_fails_its_test_by_name(bench: Workbench) -> None:
+    source = TEST + "import os\ndef test_dies(): os._exit(3)\ndef test_after(): pass\n"
+    bench.write({"pytest.ini": "[pytest]\naddopts = -n1\n", "test_a.py": source})
+
+    answer = await bench.execute(detail="tests")
+
+    outcomes = {test["node_id"]: test["outcome"] for test in answer["tests"]}
+    assert outcomes["test_a.py::test_dies"] == "failed"
+    assert answer["verdict"] == "failed"
+
+
+@pytest.mark.anyio
+async def test_files_that_are_no_tests_are_refused_under_xdist_too(bench: Workbench) -> None:
+    bench.write({"pytest.ini": "[pytest]\naddopts = -n1\n", "deploy.py": "open('deployed', 'w')\n"})
+
+    failure = await bench.refused("execute_tests", path="deploy.py")
+
+    assert (failure.code, failure.data["field"]) == (-32602, "path")
+    assert not (bench.root / "deployed").exists()
+
+
+@pytest.mark.anyio
+async def test_an_id_that_is_not_there_is_refused_under_xdist_even_if_its_file_is_named_too(bench: Workbench) -> None:
+    bench.write({"pytest.ini": "[pytest]\naddopts = -n1\n", "test_a.py": "def test_a(): pass\n"})
+
+    failure = await bench.refused("execute_tests", node_ids=["test_a.py", "test_a.py::test_gone"])
+
+    assert (failure.code, failure.data["field"]) == (-32602, "node_ids.1")
