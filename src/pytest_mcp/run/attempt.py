@@ -1,7 +1,4 @@
-"""One run of a call in one interpreter: what the child has reported so far, and how it ends.
-
-In come the call and the interpreter; out comes the run. Whether it has a result is not decided here.
-"""
+"""One run of a call in one interpreter. Whether it has a result is decided in `report`."""
 
 import sys
 from collections.abc import Sequence
@@ -15,7 +12,7 @@ from pytest_mcp.api.errors import ExecutionFailed, RunEnvironment, RunFacts
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.config.model import Config
 from pytest_mcp.process import process
-from pytest_mcp.process.job import Command, Exit, SpawnError
+from pytest_mcp.process.job import Command, Exit, Job, SpawnError
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.run import command, decode, events
 from pytest_mcp.run.ledger import Ledger
@@ -146,9 +143,12 @@ def command_of(call: Call[Asked], chosen: Candidate, *, collects_only: bool) -> 
     whole = command.build(
         call.request, call.config, chosen.python, own_prefix=Path(sys.prefix), collect_only=collects_only
     )
-    limited = command.limited(whole, call.reach)
-    measures = isinstance(call.request, ExecuteTests) and call.request.coverage is not None and not collects_only
-    return command.measured(limited, call.changed_lines) if measures else limited
+    job: Job = {**whole.job}
+    if call.reach is not None:
+        job["files"], job["unreached"] = list(call.reach.files), list(call.reach.unreached)
+    if isinstance(call.request, ExecuteTests) and call.request.coverage is not None and not collects_only:
+        job["coverage"] = {"changed": None if call.changed_lines is None else call.changed_lines.ranges}
+    return replace(whole, job=job)
 
 
 def environment_of(

@@ -1,20 +1,15 @@
-"""A request becomes a command line.
+"""A request becomes a command line: arguments of pytest, the child's environment and its job.
 
-Pure: request, config and interpreter in; the arguments, the child's environment and its job out. No value of the
-caller begins a token: paths are absolute, options are joined to their values, and the first token is always an
-option of ours (an addopts that ends in `--cov` would take a path as its value).
+No value of the caller begins a token: paths are absolute, options are joined to their values, and the first token is
+always an option of ours (an addopts that ends in `--cov` would take a path as its value).
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from pytest_mcp.api.parameters import Flag
 from pytest_mcp.api.requests import ExecuteTests, Request
-from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import CORES, Config
-from pytest_mcp.process.job import Command, Job, child_launch
-from pytest_mcp.run.reach import ChangedLines, Reach
+from pytest_mcp.process.job import Command, child_launch
 
 # The longest text of a test (message, traceback, captured stream) before its middle is cut: more than an answer of
 # that many tokens can show, whatever the language.
@@ -30,7 +25,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
     asked = list(dict.fromkeys(target for _, target in request.targets))
     # pytest's versions disagree on what overlapping arguments run, so it gets none that overlap.
     targets = [target for target in asked if not any(other is not target and other.covers(target) for other in asked)]
-    flags = _flags(request)
+    fixed = _fixed_options(request, collect_only=collect_only)
     typed = () if collect_only else config.pytest_options
     workers = _workers(request, config) if isinstance(request, ExecuteTests) and not collect_only else None
     return Command(
@@ -38,16 +33,14 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
         job={
             "collect_only": collect_only,
             "root": str(config.root),
-            "args": [
-                *_fixed_options(request, collect_only=collect_only),
-                *flags,
-                *typed,
-                *(target.argument for target in targets),
-            ],
+            "args": [*fixed, *_flags(request), *typed, *(target.argument for target in targets)],
             "part": request.names_part,
             "filtered": bool(request.markers or request.keywords),
             "targets": [str(target.path) for target in targets],
-            "covered": [[target.node_id, target.argument] for target in asked if _is_covered(target, targets)],
+            # They are no arguments, because another one covers them. The child still checks that they exist.
+            "covered": [
+                [each.node_id, each.argument] for each in asked if each not in targets and each.selector is not None
+            ],
             "named": [target.node_id for target in asked],
             "explicit_files": [str(target.path) for target in targets if target.is_file],
             "full": request.detail == "full",
@@ -65,9 +58,7 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             "limited_memory": config.max_memory is not None,
         },
         reproduction=(
-            str(python),
-            "-m",
-            "pytest",
+            *(str(python), "-m", "pytest"),
             *(["--collect-only"] if collect_only else []),
             *_flags(request, only_set=True),
             *typed,
@@ -75,20 +66,6 @@ def build(request: Request, config: Config, python: Path, *, own_prefix: Path, c
             *(target.node_id for target in targets),
         ),
     )
-
-
-def measured(command: Command, lines: ChangedLines | None) -> Command:
-    """The same, and the lines that the tests run are measured: all of them, or only those that changed."""
-    job: Job = {**command.job, "coverage": {"changed": None if lines is None else lines.ranges}}
-    return replace(command, job=job)
-
-
-def limited(command: Command, reach: Reach | None) -> Command:
-    """The same, only for what a change can reach."""
-    if reach is None:
-        return command
-    job: Job = {**command.job, "files": list(reach.files), "unreached": list(reach.unreached)}
-    return replace(command, job=job)
 
 
 def _fixed_options(request: Request, *, collect_only: bool) -> list[str]:
@@ -128,12 +105,6 @@ def _flags(request: Request, *, only_set: bool = False) -> list[str]:
     for name, field in type(request).model_fields.items():
         value = getattr(request, name)
         flag = next((mark for mark in field.metadata if isinstance(mark, Flag)), None)
-        if flag is None or value is None or (only_set and value == field.default):
-            continue
-        tokens.append(flag.say(value))
+        if flag is not None and value is not None and not (only_set and value == field.default):
+            tokens.append(flag.say(value))
     return [token for token in tokens if token is not None]
-
-
-def _is_covered(target: Target, targets: Sequence[Target]) -> bool:
-    """A test that is not an argument because another target covers it. The child still checks that it exists."""
-    return target not in targets and target.selector is not None

@@ -1,6 +1,6 @@
 """A failure as the child tells it: the chain of exceptions, each with its text and its frames.
 
-Pure. In come the nested lists of a record, which a test could have forged; out come checked values, or a ValueError.
+A test could have forged the nested lists of a record, so every value in them is checked: a ValueError refuses it.
 """
 
 from typing import Any, NamedTuple

@@ -361,7 +361,6 @@ def weight(value: Any) -> int:
 
 
 def _without_text(phase: Phase) -> Phase:
-    empty: dict[str, Any] = {"xfail": None, "message": None, "location": None, "traceback": None}
-    empty |= {"chain": None, "subtest": None}
+    empty: dict[str, Any] = dict.fromkeys(("xfail", "message", "location", "traceback", "chain", "subtest", "stage"))
     when = phase.when if phase.when in ("setup", "teardown") else "call"
-    return replace(phase, when=when, sections=[], stage=None, **empty)
+    return replace(phase, when=when, sections=[], **empty)
