@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_mcp.run.decode import Record
 from pytest_mcp.run.events import (
     Collected,
     Deselected,
@@ -21,7 +22,7 @@ from pytest_mcp.run.events import (
     Warned,
     WorkerStack,
 )
-from pytest_mcp.run.ledger import Ledger, weight
+from pytest_mcp.run.ledger import SHORTENED_TEXT, Ledger, weight
 from tests.support.invented.records import (
     absent,
     ended,
@@ -156,6 +157,66 @@ def test_a_running_test_is_one_that_started_and_did_not_finish_since(stream: lis
 
     last = {event.id: type(event) for event in stream if isinstance(event, (Started, Finished))}
     assert set(kept.running) == {node_id for node_id, kind in last.items() if kind is Started}
+
+
+@given(streams, st.data())
+def test_tests_do_not_depend_on_how_their_events_mix(stream: list[Event], data: st.DataObject) -> None:
+    """As with workers: the events of each test keep their order, those of different tests come as they like."""
+    by_test = {name: [event for event in stream if getattr(event, "id", None) == name] for name in (A, B, C)}
+    order = data.draw(st.permutations([name for name, own in by_test.items() for _ in own]))
+    queues = {name: iter(own) for name, own in by_test.items()}
+
+    mixed = ledger(*(next(queues[name]) for name in order))
+
+    apart = ledger(*stream)
+    assert mixed.tests == apart.tests
+    assert (mixed.failed, mixed.finished, set(mixed.running)) == (apart.failed, apart.finished, set(apart.running))
+
+
+@given(st.integers(1, 30), st.sets(st.integers(1, 30)))
+def test_every_record_that_is_missing_before_the_last_one_is_counted_as_lost(count: int, missing: set[int]) -> None:
+    kept = Ledger()
+    arrived = [number for number in range(1, count + 1) if number not in missing]
+
+    for number in arrived:
+        kept.take(Record(number, SessionStarted()))
+
+    assert kept.lost == max(arrived, default=0) - len(arrived)
+
+
+def test_a_record_with_a_number_that_was_there_before_hides_no_gap() -> None:
+    """As a test can write one: what it repeats is not a record that arrived late."""
+    kept = Ledger()
+
+    for number in (1, 2, 2, 1, 5, 3):
+        kept.take(Record(number, SessionStarted()))
+
+    assert (kept.lost, kept.last_number) == (2, 5)
+
+
+@given(st.lists(st.integers(0, 400), max_size=12), st.integers(0, 2000))
+def test_the_text_of_failures_is_kept_until_there_is_too_much_of_it(sizes: list[int], limit: int) -> None:
+    kept = Ledger(kept_text=limit)
+
+    for number, size in enumerate(sizes):
+        kept.add(phase(str(number), message="x" * size, traceback=None))
+
+    held = [sum(sizes[: number + 1]) <= limit for number in range(len(sizes))]
+    assert kept.failed == len(sizes)
+    assert kept.shortened == held.count(False)
+    assert all(
+        len(test.phases[0].message or "") <= max(size, SHORTENED_TEXT + 100)
+        for test, size in zip(kept.tests.values(), sizes, strict=True)
+    )
+
+
+def test_so_many_warnings_are_kept_and_all_are_counted() -> None:
+    kept = Ledger(kept_warnings=2)
+
+    for number in range(5):
+        kept.add(Warned(str(number), "UserWarning", "runtest", "a.py", 1, None))
+
+    assert ([warning.message for warning in kept.warnings], kept.warned, kept.lost) == (["0", "1"], 5, 0)
 
 
 def test_what_tests_do_after_the_order_to_end_does_not_count() -> None:

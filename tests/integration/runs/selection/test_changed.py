@@ -56,24 +56,27 @@ async def test_failfast_stops_at_the_nearest_test(repository: Workbench) -> None
     assert ran(result) == ["test_b_low.py::test_low"]
 
 
-async def test_without_a_change_nothing_runs(repository: Workbench) -> None:
+COMMENTED = {"high.py": "from low import VALUE  # as it is\n"}
+REACHED: dict[str, tuple[dict[str, str], str, str]] = {
+    "no change": ({}, "no_tests", "no file, so no test was selected."),
+    "a file that no test imports": ({"unused.py": ""}, "no_tests", "0 of 4 tests can be reached (1 file changed)"),
+    "a file that any test may read": (
+        {"data.json": "{}", **COMMENTED},
+        "passed",
+        "everything, because data.json changed, and any test may use it.",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REACHED)
+async def test_what_a_change_reaches_is_told(repository: Workbench, what: str) -> None:
+    changes, verdict, notice = REACHED[what]
+    repository.write(changes)
+
     result = await repository.execute(changed="HEAD")
 
-    assert (result["verdict"], result["exit_code"], result["summary"]["total"]) == ("no_tests", 5, 0)
-    assert result["notices"] == ["changed since HEAD: no file, so no test was selected."]
-    assert (await repository.discover(changed="HEAD"))["notices"] == result["notices"]
-
-
-async def test_a_change_that_no_test_imports_selects_no_test(repository: Workbench) -> None:
-    repository.write({"unused.py": ""})
-
-    result = await repository.execute(changed="HEAD")
-
-    assert result["verdict"] == "no_tests"
-    assert result["text_output"] == ""
-    assert result["notices"] == [
-        "changed since HEAD: 0 of 4 tests can be reached (1 file changed); not a run of the whole suite."
-    ]
+    assert (result["verdict"], result["summary"]["total"]) == (verdict, 0 if verdict == "no_tests" else 4)
+    assert result["notices"][0].startswith(f"changed since HEAD: {notice}")
 
 
 async def test_a_new_test_runs_and_a_deleted_module_reaches_what_imported_it(repository: Workbench) -> None:
@@ -88,19 +91,8 @@ async def test_a_new_test_runs_and_a_deleted_module_reaches_what_imported_it(rep
     assert [test["node_id"] for test in found["tests"]] == ["test_d_new.py::test_new"]
 
 
-async def test_everything_runs_if_a_file_changed_that_any_test_may_read(repository: Workbench) -> None:
-    repository.write({"data.json": "{}", "high.py": "from low import VALUE  # as it is\n"})
-
-    result = await repository.execute(changed="HEAD")
-
-    assert result["verdict"] == "passed"
-    assert ran(result)[0] == "test_a_high.py::test_high"
-    assert result["summary"]["total"] == 4
-    assert result["notices"] == ["changed since HEAD: everything, because data.json changed, and any test may use it."]
-
-
 async def test_what_is_named_and_cannot_be_reached_makes_the_run_no_failure(repository: Workbench) -> None:
-    repository.write({"high.py": "from low import VALUE  # as it is\n"})
+    repository.write(COMMENTED)
 
     result = await repository.execute(changed="HEAD", node_ids=["test_a_high.py", "test_b_low.py::test_low"])
 
@@ -113,7 +105,7 @@ async def test_what_is_named_and_cannot_be_reached_makes_the_run_no_failure(repo
 
 
 async def test_a_discovery_lists_what_can_be_reached(repository: Workbench) -> None:
-    repository.write({"high.py": "from low import VALUE  # as it is\n"})
+    repository.write(COMMENTED)
 
     result = await repository.discover(changed="HEAD")
 
@@ -127,7 +119,7 @@ async def test_tests_that_are_no_python_files_are_kept(repository: Workbench) ->
     repository.write({"pytest.ini": "[pytest]\naddopts = --doctest-glob=*.txt\n", "test_text.txt": ">>> 1\n1\n"})
     git("add", ".", cwd=repository.root)
     git("commit", "--quiet", "-m", "doctest", cwd=repository.root)
-    repository.write({"high.py": "from low import VALUE  # as it is\n"})
+    repository.write(COMMENTED)
 
     result = await repository.execute(changed="HEAD")
 
@@ -151,7 +143,7 @@ async def test_outside_of_a_repository_it_is_refused(bench: Workbench) -> None:
 
 
 def test_on_the_command_line_the_ref_may_be_left_out(repository: Workbench) -> None:
-    repository.write({"high.py": "from low import VALUE  # as it is\n"})
+    repository.write(COMMENTED)
 
     listed = (
         piped(repository, "discover", "--changed", "--path", "test_a_high.py").stdout

@@ -103,18 +103,6 @@ async def test_a_conftest_above_the_root_is_spoken_of_only_if_pytest_would_load_
 
 
 @pytest.mark.anyio
-async def test_conftests_that_a_setup_py_above_would_bring_in_are_left_out(bench: Workbench) -> None:
-    bench.write({"test_fine.py": FINE})
-    for name in ("setup.py", "conftest.py"):
-        (bench.root.parent / name).write_text("raise SystemExit('above')\n", encoding="utf-8")
-
-    answer = await bench.execute()
-
-    assert answer["verdict"] == "passed"
-    assert answer["notices"] == ["Conftests above the root are not used: ../conftest.py."]
-
-
-@pytest.mark.anyio
 async def test_the_projects_own_options_bring_in_no_conftest_from_above_the_root(every_bench: Workbench) -> None:
     """With xdist, so that neither the controller nor a worker loads it."""
     addopts = "-n1 --confcutdir=.. --rootdir=.. -c ../other.ini"

@@ -1,5 +1,7 @@
 """Every parameter of execute_tests changes what pytest does, through the real server."""
 
+from typing import Any
+
 import pytest
 
 from tests.support.waiting import limits_until
@@ -42,26 +44,21 @@ async def test_without_parameters_the_projects_testpaths_hold(three: Workbench) 
 
 
 @pytest.mark.anyio
-async def test_node_ids_and_path_together_run_both(three: Workbench) -> None:
-    three.write({"other/test_other.py": "def test_other(): pass\n"})
+@pytest.mark.parametrize(
+    ("arguments", "ran"),
+    [
+        ({"node_ids": ["tests/test_three.py::test_third"], "path": "other"}, ["test_other", "test_third"]),
+        ({"markers": "slow"}, ["test_second"]),
+        ({"keywords": "first or third"}, ["test_first", "test_third"]),
+        ({"markers": "not slow", "keywords": "not third", "path": "tests"}, ["test_first"]),
+        ({"pattern": "*_spec.py"}, ["test_spec"]),
+        ({"maxfail": 2, "path": "tests"}, ["test_first", "test_second"]),
+    ],
+)
+async def test_each_parameter_selects(three: Workbench, arguments: dict[str, Any], ran: list[str]) -> None:
+    three.write({"other/test_other.py": "def test_other(): pass\n", "tests/three_spec.py": "def test_spec(): pass\n"})
 
-    answer = await three.execute(node_ids=["tests/test_three.py::test_third"], path="other")
-
-    assert names(answer) == ["test_other", "test_third"]
-
-
-@pytest.mark.anyio
-async def test_markers_and_keywords_select(three: Workbench) -> None:
-    assert names(await three.execute(markers="slow")) == ["test_second"]
-    assert names(await three.execute(keywords="first or third")) == ["test_first", "test_third"]
-    assert names(await three.execute(markers="not slow", keywords="not third")) == ["test_first"]
-
-
-@pytest.mark.anyio
-async def test_pattern_replaces_the_projects_own_file_names(three: Workbench) -> None:
-    three.write({"tests/three_spec.py": "def test_spec(): pass\n"})
-
-    assert names(await three.execute(pattern="*_spec.py")) == ["test_spec"]
+    assert names(await three.execute(**arguments)) == ran
 
 
 @pytest.mark.anyio
@@ -71,11 +68,6 @@ async def test_failfast_stops_at_the_first_failure_and_says_what_did_not_run(thr
     assert names(answer) == ["test_first"]
     assert answer["verdict"] == "failed"
     assert "2 of 3 selected tests did not run" in answer["notices"][0]
-
-
-@pytest.mark.anyio
-async def test_maxfail_stops_after_that_many(three: Workbench) -> None:
-    assert names(await three.execute(maxfail=2)) == ["test_first", "test_second"]
 
 
 @pytest.mark.anyio
