@@ -31,14 +31,14 @@ async def execute(request: ExecuteTests, project: Project) -> Report:
     try:
         return await _execute(request, project)
     except CallError as error:
-        return report.of_no_run(error, project.config.shard)
+        return report.report_without_run(error, project.config.shard)
 
 
 async def _execute(request: ExecuteTests, project: Project) -> Report:
     config = project.config
     change = await _change(request, config)
     if change.reach is not None and change.reach.changed == 0:
-        return report.of_no_changes(change.reach, request, config.shard)
+        return report.report_without_changes(change.reach, request, config.shard)
     call = Call(request, project, change.reach, change.lines)
     if config.history is not None:
         return await _executed_and_recorded(call, config.history, change.comparison)
@@ -57,9 +57,9 @@ def answer(known: Report, request: ExecuteTests, config: Config) -> ExecuteResul
 async def _executed(call: Call[ExecuteTests]) -> Report:
     trial = await interpreters.run(call, call.request.timeout or call.config.default_timeout)
     if trial.run is not None:
-        return await in_thread(partial(report.of_execution, trial.run, trial.error))
+        return await in_thread(partial(report.execution_report, trial.run, trial.error))
     assert trial.error is not None, "there is a run, or the reason why there is none"
-    return report.of_no_run(trial.error, call.config.shard)
+    return report.report_without_run(trial.error, call.config.shard)
 
 
 async def _executed_and_recorded(
@@ -96,12 +96,12 @@ async def discover(request: DiscoverTests, project: Project) -> DiscoverResult:
     config = project.config
     reach = (await _change(request, config)).reach
     if reach is not None and reach.changed == 0:
-        return discovery.of_no_changes(reach)
+        return discovery.discovery_without_changes(reach)
     trial = await interpreters.run(Call(request, project, reach), config.default_timeout)
     if trial.error is not None:
         raise trial.error
     assert trial.run is not None, "as above"
-    found = partial(discovery.of_run, trial.run)
+    found = partial(discovery.whole_discovery, trial.run)
     return await in_thread(lambda: discovery.fit_discovery(found(), request, ceiling=config.max_reply_bytes))
 
 

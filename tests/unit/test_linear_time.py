@@ -49,7 +49,7 @@ from pytest_mcp.report import (
     warning_notices,
 )
 from pytest_mcp.report import discovery as listing
-from pytest_mcp.report.example_style import Style, reductions
+from pytest_mcp.report.example_style import ExampleStyle
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.run import decode
 from pytest_mcp.run.events import (
@@ -136,12 +136,12 @@ def record(node_id: str, *phases: Phase) -> TestRecord:
 
 def failed(said: str) -> Failure:
     """Told as text alone."""
-    return failures.of_record(record(said, phase(said, message=said, traceback=said, location=[said, 1])))
+    return failures.failure_of(record(said, phase(said, message=said, traceback=said, location=[said, 1])))
 
 
 def raised(said: str) -> Failure:
     """Told as data, with the text wherever a chain of exceptions can have one."""
-    return failures.of_record(record(said, phase(said, message=said, chain=chain(said))))
+    return failures.failure_of(record(said, phase(said, message=said, chain=chain(said))))
 
 
 def chain(said: str) -> list[Any]:
@@ -151,9 +151,9 @@ def chain(said: str) -> list[Any]:
 
 
 def rendered(said: str) -> object:
-    shown = Style(variables=True)
+    shown = ExampleStyle(variables=True)
     # Each leaves out one thing more than the one before it, so these run every line that the others do.
-    _, _, own_frames, _, inner_frames, least = reductions(shown)
+    _, _, own_frames, _, inner_frames, least = shown.reduced()
     styles = [shown, own_frames, inner_frames, least]
     return [rendering.render(failure, style) for failure in (failed(said), raised(said)) for style in styles]
 
@@ -188,12 +188,12 @@ def judged(said: str) -> object:
 
 def answered(said: str) -> object:
     run = execution(told(said), stdout=said, max_tokens=500)
-    return budget.fit_execution(report.of_execution(run, None), run.request, ceiling=2**24)
+    return budget.fit_execution(report.execution_report(run, None), run.request, ceiling=2**24)
 
 
 def listed(said: str) -> object:
     run = discovery([item(said), broken(said, traceback=said)], max_tokens=500)
-    return listing.fit_discovery(listing.of_run(run), run.request, ceiling=2**24)
+    return listing.fit_discovery(listing.whole_discovery(run), run.request, ceiling=2**24)
 
 
 def checked(said: str) -> None:
@@ -245,8 +245,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "warning_notices": lambda said: warning_notices.warning_notices(execution(told(said))),
     "endpoint.admits": lambda said: (ADMITTING.admits_host(said), ADMITTING.admits_origin("http://" + said)),
     "expressions.check": checked,
-    "failures.of_record": located,
-    "failures.collection_error": lambda said: failures.collection_error(broken(said, traceback=said)),
+    "failures.failure_of": located,
+    "collection_errors.collection_error": lambda said: collection_errors.collection_error(broken(said, traceback=said)),
     "hook.test_run": lambda said: hook.test_run(f"pytest {said}", "", ""),
     "ink.columns": colours.columns,
     "json_text.read": read_settings,
@@ -259,18 +259,20 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "progress.words": lambda said: progress.words(ledger(Started(said))),
     "records.parse": lambda said: decode.parse(said.encode("utf-8", "replace")),
     "replies.safe": lambda said: serialize.line(serialize.safe({said: [said]}, colour=True)),
-    "rerun.of_failures": lambda said: rerun.of_failures([said + "x" * n for n in range(30)], execution([]).request),
+    "rerun.rerun_arguments": lambda said: rerun.rerun_arguments(
+        [said + "x" * n for n in range(30)], execution([]).request
+    ),
     "selection.marks": marked,
     "selection.nothing": unselected,
     "text.safe_with_colour": text.safe_with_colour,
     "text.safe_line": text.safe_line,
     "tokens.estimate": tokens.estimate,
     "rendering.render": rendered,
-    "rendering.in_full": lambda said: rendering.in_full(failed(said), with_captured=True),
-    "transcript.closing": pytest_output.telling_closing_line,
-    "transcript.condense": pytest_output.condense,
-    "uncollected.ever_fewer": lambda said: list(collection_errors.ever_fewer([error(said)] * 2)),
-    "uncollected.without_machinery": lambda said: collection_errors.without_machinery(error(said)),
+    "rendering.example_in_full": lambda said: rendering.example_in_full(failed(said), with_captured=True),
+    "pytest_output.closing": pytest_output.telling_closing_line,
+    "pytest_output.condense": pytest_output.condense,
+    "collection_errors.ever_more": lambda said: list(collection_errors.ever_more([error(said)] * 2)),
+    "collection_errors.without_machinery": lambda said: collection_errors.without_machinery(error(said)),
 }
 
 

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from pytest_mcp.api.did_you_mean import MOST_ASKED
 from pytest_mcp.api.errors import InvalidParams
 from pytest_mcp.config.model import Bounds
-from pytest_mcp.report.discovery import of_run as discovered
+from pytest_mcp.report.discovery import whole_discovery as discovered
 from pytest_mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool, dump, test_history
 from tests.support.invented.records import discovery, item
 

@@ -23,7 +23,7 @@ from pytest_mcp.config.model import Config
 from pytest_mcp.process import interruption
 from pytest_mcp.process.background import in_thread
 from pytest_mcp.python import interpreter, members
-from pytest_mcp.report.merge import Part, merge
+from pytest_mcp.report.merge import LabelledReport, merge
 from pytest_mcp.report.report import Report
 from pytest_mcp.report.verdict import Evidence
 from pytest_mcp.run.run import Project
@@ -150,7 +150,7 @@ class MemberRuns:
             notices += [f"{each.label} has no tests." for each in self.ended if each.report.verdict == "no_tests"]
         if versions:
             notices.append(f"Each ran in its own environment: {few(versions)}.")
-        parts = [Part(each.label, each.report) for each in self.ended]
+        parts = [LabelledReport(each.label, each.report) for each in self.ended]
         whole = merge(parts, notices, one_is_missing=has_gaps, may_be_empty=is_filtered, keeps_apart=True)
         codes = [each.code for each in self.ended if each.code is not None]
         return replace(

@@ -21,7 +21,7 @@ from pytest_mcp.cli.tool_flags import Arguments
 from pytest_mcp.config.model import MAX_REPLY_BYTES, Config, ConfigError
 from pytest_mcp.python import git_files
 from pytest_mcp.report import budget
-from pytest_mcp.report.report import Report, of_no_run
+from pytest_mcp.report.report import Report, report_without_run
 from pytest_mcp.terminal.colours import Painter
 from pytest_mcp.terminal.output import UNWRITTEN, print_message
 from pytest_mcp.text import in_line
@@ -111,7 +111,7 @@ def run_page(report: Report, origin: "PageOrigin", config: Config, created: str)
 
 def investigation_page(known: "Findings | CallError", origin: "PageOrigin", created: str) -> str:
     if isinstance(known, CallError):
-        return report_page(of_no_run(known), origin, created)
+        return report_page(report_without_run(known), origin, created)
     from pytest_mcp.investigation import answer, page, terminal  # noqa: PLC0415
     from pytest_mcp.page import frame  # noqa: PLC0415
 

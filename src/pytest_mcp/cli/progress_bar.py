@@ -65,7 +65,7 @@ class RunLog:
             record = ledger.tests[node_id]
             if record.outcome in ("failed", "error") and len(self.failed) < MOST_FAILURES:
                 self.failed.add(node_id)
-                yield self._bad(f"{record.outcome.upper()} {node_id}", failures.of_record(record).cause)
+                yield self._bad(f"{record.outcome.upper()} {node_id}", failures.failure_of(record).cause)
 
     def files(self, ledger: Ledger) -> Iterator[str]:
         """A line for each file whose tests have finished since the last time. Call it before `follow`."""

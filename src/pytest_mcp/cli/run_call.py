@@ -81,7 +81,7 @@ class RunCommand(ToolCommand):
         return exit_codes.of_report(known)
 
     def known_of(self, problem: CallError) -> Report:
-        return report.of_no_run(problem, part=self.config.shard)
+        return report.report_without_run(problem, part=self.config.shard)
 
     def print_problem(self, known: Report, request: ExecuteTests | None, screen: Screen, text: str) -> None:
         """The error stands above the verdict, which is last as in every report."""
@@ -98,9 +98,9 @@ class RunCommand(ToolCommand):
     def as_json(self, known: Report, outcome: CallOutcome) -> str:
         if self.config.shard is None:
             return super().as_json(known, outcome)
-        from pytest_mcp.report import shard_file  # noqa: PLC0415 - few commands need it
+        from pytest_mcp.report import shard_reports  # noqa: PLC0415 - few commands need it
 
-        return shard_file.to_json(known)
+        return shard_reports.to_json(known)
 
     def write_files(self, known: Report) -> int | None:
         unwritten = self.junit.write()

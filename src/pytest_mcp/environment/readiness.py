@@ -14,7 +14,7 @@ from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed
 from pytest_mcp.api.requests import Request, Survey
 from pytest_mcp.environment import django
 from pytest_mcp.environment.surroundings import Surroundings
-from pytest_mcp.report import failures
+from pytest_mcp.report import collection_errors
 from pytest_mcp.run.events import CollectionFailed
 from pytest_mcp.run.run import Run
 
@@ -107,7 +107,7 @@ def help_with(run: Run[Request], around: Surroundings) -> Sentence | None:
 
 def uncollected_line(event: CollectionFailed) -> str:
     """A collection error in one line: place, exception, message."""
-    error = failures.collection_error(event)
+    error = collection_errors.collection_error(event)
     place = error.file if error.line is None else f"{error.file}:{error.line}"
     return _line(f"{place}: {error.error_type}: {error.message}")
 
@@ -115,7 +115,7 @@ def uncollected_line(event: CollectionFailed) -> str:
 def _uncollected(broken: list[CollectionFailed], run: Run[Survey], around: Surroundings) -> Standing:
     files = "1 file" if len(broken) == 1 else f"{len(broken)} files"
     summary = f"{files} cannot be collected, first {uncollected_line(broken[0])}"
-    error = failures.collection_error(broken[0])
+    error = collection_errors.collection_error(broken[0])
     correct = f"Correct {error.file}."
     if error.error_type == "ModuleNotFoundError":
         correct = f"Install what the project needs into {_environment(run)}, or correct the import."
@@ -124,7 +124,7 @@ def _uncollected(broken: list[CollectionFailed], run: Run[Survey], around: Surro
 
 def _help_with(event: CollectionFailed, run: Run[Request], around: Surroundings) -> Sentence | None:
     """What certainly helps a file that cannot be collected."""
-    error = failures.collection_error(event)
+    error = collection_errors.collection_error(event)
     missing = error.message.partition("'")[2].partition("'")[0].partition(".")[0]
     if _CLASH in error.message:
         return _by_importlib(run, around)

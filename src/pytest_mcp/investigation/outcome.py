@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pytest_mcp.api.requests import Request
-from pytest_mcp.report import failures, grouping, no_result
+from pytest_mcp.report import collection_errors, failures, grouping, no_result
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import in_line
@@ -65,7 +65,7 @@ def pattern(outcomes: Iterable[Outcome]) -> str:
 
 def outcome_of(run: Run[Request], node_id: str) -> Outcome:
     record = run.ledger.tests.get(node_id)
-    failure = failures.of_record(record) if record is not None and record.outcome in ("failed", "error") else None
+    failure = failures.failure_of(record) if record is not None and record.outcome in ("failed", "error") else None
     letter, words, cause = _judged(run, node_id, failure)
     elsewhere = next((f"{each.name} from {each.file}" for each in run.ledger.imported_elsewhere), None)
     return Outcome(
@@ -100,7 +100,7 @@ def _without_outcome(run: Run[Request], node_id: str) -> tuple[Letter, str, Hash
         how = ended.signal or f"exit code {ended.code}"
         return "F", f"the process ended while it ran ({how})", ("died", how)
     if ledger.collection_failures:
-        broken = failures.collection_error(ledger.collection_failures[0])
+        broken = collection_errors.collection_error(ledger.collection_failures[0])
         return "C", f"{broken.file} cannot be collected: {broken.error_type}: {broken.message}", None
     if ledger.skipped_modules:
         return "S", ledger.skipped_modules[0].reason, None

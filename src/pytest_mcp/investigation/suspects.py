@@ -126,7 +126,7 @@ def suspects_of(run: Run[ExecuteTests], node_id: str, changed: Lines) -> list[Su
 
 def failures_of(ledger: Ledger) -> dict[str, Failure]:
     failed = [record for record in ledger.completed if record.outcome in ("failed", "error")]
-    return {record.node_id: failures.of_record(record) for record in failed}
+    return {record.node_id: failures.failure_of(record) for record in failed}
 
 
 def _of_failure(ledger: Ledger, failed: Mapping[str, Failure], node_id: str, changed: Lines) -> Ranked:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_mcp.report.coverage import Measured
+from pytest_mcp.report.coverage import MeasuredCoverage
 from pytest_mcp.report.report import RanTest, Report
 
 MOST_FILES = 200
@@ -49,7 +49,7 @@ class Content:
         return [*self.report.tests, *self.report.skipped_modules]
 
 
-def read_missed_lines(root: Path, measured: Measured | None) -> dict[str, SourceLines]:
+def read_missed_lines(root: Path, measured: MeasuredCoverage | None) -> dict[str, SourceLines]:
     """By file, of those with the most of them."""
     files = sorted(measured.files, key=lambda file: -file.missed)[:MOST_FILES] if measured is not None else []
     return {file.file: _lines(root.resolve(), file.file, file.ranges.split(",")) for file in files if file.ranges}

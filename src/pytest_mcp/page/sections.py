@@ -247,7 +247,7 @@ def _coverage(content: Content, most: int) -> PageSection:
     measured = content.report.coverage
     if measured is None:
         return PageSection("coverage", "Coverage", [])
-    told = coverage.shown(measured, len(measured.files), in_full=True)
+    told = coverage.coverage_answer(measured, len(measured.files), in_full=True)
     counts = {file.file: file.lines for file in measured.files}
     rows = (_covered(file, counts.get(file.file), content.missed_lines.get(file.file, ())) for file in told.files)
     said: list[Block] = [("text", text) for text in _coverage_sentences(told)]

@@ -1,8 +1,8 @@
 """How much of an answer is sent.
 
-Pure: everything that can be said of a run, what the request says of detail and tokens, and the operator's ceiling in;
-the answer that is sent, and what it leaves out, out. Answers form a ladder, from one line for all causes to every
-test; the highest rung that fits is sent. So a larger budget never shows less, and `tests` shows what `auto` does.
+Answers form a ladder, from one line for all causes to every test; the highest rung that fits is sent. So a larger
+budget never shows less, and `tests` shows what `auto` does. What an example contains is an `ExampleStyle`, which
+`rendering` obeys; how an answer is cut that fits on no rung is in `fitting`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,12 +18,12 @@ from pytest_mcp.api.results import (
     Omitted,
     TestResult,
 )
-from pytest_mcp.report import captured, collection_errors, coverage, grouping, rendering, truncation
-from pytest_mcp.report.example_style import CAPTURED_LINES, Style, reductions
+from pytest_mcp.report import captured, collection_errors, coverage, fitting, grouping, rendering
+from pytest_mcp.report.example_style import CAPTURED_LINES, ExampleStyle
 from pytest_mcp.report.failures import Failure
+from pytest_mcp.report.fitting import Fits, ever_larger
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.report import RanTest, Report
-from pytest_mcp.report.tokens import Fits, ever_larger, limit
 from pytest_mcp.text import cut_middle
 
 # How many causes have a line of their own, and how many of them an example; the others share one line.
@@ -34,7 +34,6 @@ TEXT_CHARACTERS = 4000
 # Files with lines that did not run, before further causes have examples, and in all, except with detail tests or full.
 FIRST_FILES = 5
 MOST_FILES = 20
-
 # Of what had finished, in the data of an error.
 PARTIAL_BYTES = 2 * 1024 * 1024
 
@@ -45,13 +44,13 @@ BY_FULL = "detail: full shows all that pytest printed"
 
 
 @dataclass(frozen=True)
-class Shown:
-    """One rung: how much of each part is shown."""
+class Rung:
+    """How much of each part is shown."""
 
     causes: int = 0
     errors: int = 0
     examples: int = 0
-    style: Style = field(default_factory=Style)
+    style: ExampleStyle = field(default_factory=ExampleStyle)
     ids: bool = False
     text: bool = False
     further: int = 0
@@ -61,24 +60,23 @@ class Shown:
 
 def fit_execution(report: Report, request: ExecuteTests, *, ceiling: int) -> ExecuteResult:
     """What `detail` asks for, or as much of it as `max_tokens` and the ceiling in bytes leave."""
-    fits = limit(request, ceiling)
+    fits = fitting.limit(request, ceiling)
     if request.detail == "full":
         for whole in _in_full(report):
             if fits(whole):
                 return whole
-    return _Answer(report, request).largest(fits)
+    return _Ladder(report, request).highest(fits)
 
 
 def _in_full(report: Report) -> Iterator[ExecuteResult]:
     """Every test as pytest shows it, in the order in which they ran; then without the largest parts."""
     order = {test.node_id: number for number, test in enumerate(report.tests)}
-    tests = sorted(
-        [*(_whole(failure, report) for failure in report.failures), *map(_listed, report.not_failed)],
-        key=lambda test: order.get(test.node_id, len(order)),
-    )
+    failed = [rendering.example_in_full(failure, with_captured=report.captures) for failure in report.failures]
+    tests = sorted([*failed, *map(_listed, report.not_failed)], key=lambda test: order.get(test.node_id, len(order)))
     index = {test.node_id: number for number, test in enumerate(tests)}
     groups = [
-        _line(cause, index[cause.example.node_id], [other.node_id for other in cause.others]) for cause in report.groups
+        _cause_line(cause, index[cause.example.node_id], [other.node_id for other in cause.others])
+        for cause in report.groups
     ]
     answer = report.answer(
         collection_errors=report.collection_errors,
@@ -89,7 +87,7 @@ def _in_full(report: Report) -> Iterator[ExecuteResult]:
         coverage=_coverage(report, len(report.coverage.files) if report.coverage else 0, in_full=True),
     )
     yield answer
-    without = {"json_report": None}
+    without: dict[str, Any] = {"json_report": None}
     for dropped, characters in ((without, 0), ({**without, "text_output": ""}, len(report.printed))):
         omitted = Omitted(
             passed=0, skipped=0, same_cause_failures=0, text_characters=characters, hint="choose fewer tests"
@@ -98,7 +96,7 @@ def _in_full(report: Report) -> Iterator[ExecuteResult]:
 
 
 def _coverage(report: Report, files: int, *, in_full: bool) -> Coverage | None:
-    return coverage.shown(report.coverage, files, in_full=in_full) if report.coverage else None
+    return coverage.coverage_answer(report.coverage, files, in_full=in_full) if report.coverage else None
 
 
 def _listed(test: RanTest) -> TestResult:
@@ -111,17 +109,7 @@ def _listed(test: RanTest) -> TestResult:
     )
 
 
-def _whole(failure: Failure, report: Report) -> TestResult:
-    return TestResult(
-        node_id=failure.node_id,
-        outcome=failure.outcome,
-        duration=failure.duration,
-        message=failure.message,
-        traceback=rendering.in_full(failure, with_captured=report.captures),
-    )
-
-
-def _line(cause: Group, example: int | None, node_ids: list[str] | None) -> FailureGroup:
+def _cause_line(cause: Group, example: int | None, node_ids: list[str] | None) -> FailureGroup:
     return FailureGroup(
         count=cause.count,
         message=cause.message,
@@ -131,62 +119,62 @@ def _line(cause: Group, example: int | None, node_ids: list[str] | None) -> Fail
     )
 
 
-class _Answer:
-    """The rungs of one report, each made when it is asked for."""
+def _shared_line(groups: Sequence[Group]) -> FailureGroup:
+    more = "1 more cause" if len(groups) == 1 else f"{len(groups)} more causes"
+    return FailureGroup(
+        count=sum(cause.count for cause in groups),
+        message=f"{more}, the first: {groups[0].message}",
+        location=grouping.by_file(groups),
+        example=None,
+        node_ids=None,
+    )
+
+
+class _Ladder:
+    """The rungs of one report. The answer of each is made when it is tried."""
 
     def __init__(self, report: Report, request: ExecuteTests) -> None:
         self.report = report
         self.request = request
-        self.errors = list(collection_errors.ever_fewer(report.collection_errors))
+        self.errors = list(collection_errors.ever_more(report.collection_errors))
         examples = {cause.example.node_id for cause in report.groups}
         self.further = [failure for failure in report.failures if failure.node_id not in examples]
         # What every example has; with `show_capture: true`, what is captured may be longer.
-        self.usual = Style(captured=CAPTURED_LINES if report.captures else 0, variables=report.locals)
-        gaps = coverage.gaps(report.coverage)
+        self.usual = ExampleStyle(captured=CAPTURED_LINES if report.captures else 0, variables=report.locals)
+        gaps = coverage.files_with_gaps(report.coverage)
         self.files = ever_larger(gaps if request.detail == "tests" else min(gaps, MOST_FILES))
-        self.texts: dict[tuple[str, Style], TestResult] = {}
-        # Of what was captured, in characters.
-        self.left_out: dict[tuple[str, Style], int] = {}
+        # Each with how many characters of what was captured it leaves out.
+        self.examples: dict[tuple[str, ExampleStyle], tuple[TestResult, int]] = {}
 
-    def largest(self, fits: Fits) -> ExecuteResult:
-        head = list(self.rungs())
-        top = head[-1]
+    def highest(self, fits: Fits) -> ExecuteResult:
+        *lower, top = self.rungs()
         if fits(self.answer(top)):
-            return self.answer(self._most(top, fits))
-        for shown in reversed(head[:-1]):
-            if fits(answer := self.answer(shown)):
+            rungs = self._with_every_test(top)
+            return fitting.largest(len(rungs) - 1, lambda number: self.answer(rungs[number]), fits)
+        for rung in reversed(lower):
+            if fits(answer := self.answer(rung)):
                 return answer
-        least = self.answer(head[0])
-        for number in range(len(least.notices) - 1, -1, -1):
-            fewer = least.model_copy(update={"notices": truncation.first_notices(least.notices, number)})
-            if fits(fewer):
-                return fewer
-        smallest = least
-        for smallest in truncation.truncated(least):
-            if fits(smallest):
-                break
-        return smallest
+        return fitting.smallest(self.answer(lower[0]), fits)
 
-    def rungs(self) -> Iterator[Shown]:
+    def rungs(self) -> Iterator[Rung]:
         """From the least to what `auto` shows when everything fits. Each adds to the one before."""
-        shown = Shown()
-        groups = self.report.groups
+        groups, others = self.report.groups, len(self.report.not_failed)
         steps: list[dict[str, Any]] = [{"causes": number} for number in range(min(MOST_CAUSES, len(groups)) + 1)]
         steps += [{"errors": level} for level in range(1, len(self.errors))]
         if groups:
-            styles = [self.usual, *reductions(self.usual)]
+            styles = [self.usual, *self.usual.reduced()]
             steps += [{"examples": 1, "style": style} for style in reversed(styles)]
         steps += [{"ids": True}]
         steps += [{"files": number} for number in self.files if number <= FIRST_FILES]
         steps += [{"examples": number} for number in range(2, min(MOST_EXAMPLES, len(groups)) + 1)]
         steps += [{"text": True}]
-        if len(self.report.not_failed) <= LISTED_WITHOUT_FAILURE:
-            steps += [{"not_failed": len(self.report.not_failed)}]
+        steps += [{"not_failed": others}] if others <= LISTED_WITHOUT_FAILURE else []
         steps += [{"files": number} for number in self.files if number > FIRST_FILES]
         steps += [{"style": replace(self.usual, captured=lines)} for lines in self._more_captured()]
+        rung = Rung()
         for step in steps:
-            shown = replace(shown, **step)
-            yield shown
+            rung = replace(rung, **step)
+            yield rung
 
     def _more_captured(self) -> list[int | None]:
         """Ever more lines of what was captured, then all of it as it was written, if that was asked for."""
@@ -195,127 +183,92 @@ class _Answer:
         most = captured.most_lines(cause.example for cause in self.report.groups)
         return [*(number for number in ever_larger(most) if number > CAPTURED_LINES), None]
 
-    def _most(self, top: Shown, fits: Fits) -> Shown:
-        """With detail tests: every further cause and failure, then every other test, as far as they fit."""
+    def _with_every_test(self, top: Rung) -> list[Rung]:
+        """With detail tests: every further cause and failure, then every other test."""
         if self.request.detail == "auto":
-            return top
-        causes = len(self.report.groups)
-        tail = [
-            replace(top, causes=max(top.causes, number), examples=number)
-            for number in range(top.examples + 1, causes + 1)
-        ]
-        last = tail[-1] if tail else top
-        further = [replace(last, further=number) for number in range(1, len(self.further) + 1)]
-        last = further[-1] if further else last
-        others = [
-            replace(last, not_failed=number) for number in range(last.not_failed + 1, len(self.report.not_failed) + 1)
-        ]
-        rungs = [top, *tail, *further, *others]
-        least, most = 0, len(rungs) - 1
-        while least < most:
-            middle = (least + most + 1) // 2
-            if fits(self.answer(rungs[middle])):
-                least = middle
-            else:
-                most = middle - 1
-        return rungs[least]
+            return [top]
+        examples = range(top.examples + 1, len(self.report.groups) + 1)
+        others = range(top.not_failed + 1, len(self.report.not_failed) + 1)
+        rungs = [top]
+        rungs += [replace(top, causes=max(top.causes, number), examples=number) for number in examples]
+        rungs += [replace(rungs[-1], further=number) for number in range(1, len(self.further) + 1)]
+        rungs += [replace(rungs[-1], not_failed=number) for number in others]
+        return rungs
 
-    def answer(self, shown: Shown) -> ExecuteResult:
+    def answer(self, rung: Rung) -> ExecuteResult:
         report = self.report
-        text = cut_middle(report.condensed, TEXT_CHARACTERS) if shown.text else ""
-        examples = [self._test(cause.example, shown.style) for cause in report.groups[: shown.examples]]
-        further = [self._test(failure, shown.style) for failure in self.further[: shown.further]]
-        answer = report.answer(
-            collection_errors=self.errors[shown.errors] if self.errors else [],
-            failure_groups=self._groups(shown),
-            tests=[*examples, *further, *map(_listed, report.not_failed[: shown.not_failed])],
+        text = cut_middle(report.condensed, TEXT_CHARACTERS) if rung.text else ""
+        failed = [self._example(failure, rung.style) for failure in self._failures(rung)]
+        of_tests = sum(left_out for _, left_out in failed) if report.captures else 0
+        return report.answer(
+            collection_errors=self.errors[rung.errors] if self.errors else [],
+            failure_groups=self._cause_lines(rung),
+            tests=[*(test for test, _ in failed), *map(_listed, report.not_failed[: rung.not_failed])],
             text_output="\n".join(filter(None, (text, report.closing))),
             json_report=None,
-            coverage=_coverage(report, shown.files, in_full=self.request.detail != "auto"),
+            coverage=_coverage(report, rung.files, in_full=self.request.detail != "auto"),
+            omitted=self._omitted(rung, of_tests=of_tests, of_pytest=max(0, len(report.condensed) - len(text))),
         )
-        return answer.model_copy(update={"omitted": self._omitted(shown, text)})
 
-    def _test(self, failure: Failure, style: Style) -> TestResult:
+    def _failures(self, rung: Rung) -> list[Failure]:
+        examples = [cause.example for cause in self.report.groups[: rung.examples]]
+        return [*examples, *self.further[: rung.further]]
+
+    def _example(self, failure: Failure, style: ExampleStyle) -> tuple[TestResult, int]:
         key = failure.node_id, style
-        if key not in self.texts:
-            self.texts[key] = TestResult(
-                node_id=failure.node_id,
-                outcome=failure.outcome,
-                duration=failure.duration,
-                message=failure.cause if style.whole_texts else grouping.line(failure.cause),
-                traceback=rendering.render(failure, style),
-            )
-            self.left_out[key] = captured.left_out(failure, style)
-        return self.texts[key]
+        if key not in self.examples:
+            self.examples[key] = rendering.example(failure, style), captured.characters_left_out(failure, style)
+        return self.examples[key]
 
-    def _groups(self, shown: Shown) -> list[FailureGroup]:
+    def _cause_lines(self, rung: Rung) -> list[FailureGroup]:
         """Those of several failures, those that are not shown, and one line for all the others."""
         groups = self.report.groups
         lines = [
-            _line(cause, index, cause.contrasting if shown.ids else None)
-            if index < shown.examples
-            else _line(cause, None, cause.some if shown.ids else cause.some[:1])
-            for index, cause in enumerate(groups[: shown.causes])
-            if cause.count > 1 or index >= shown.examples
+            _cause_line(cause, index, cause.contrasting if rung.ids else None)
+            if index < rung.examples
+            else _cause_line(cause, None, cause.some if rung.ids else cause.some[:1])
+            for index, cause in enumerate(groups[: rung.causes])
+            if cause.count > 1 or index >= rung.examples
         ]
-        rest = groups[shown.causes :]
+        rest = groups[rung.causes :]
         return [*lines, *([_shared_line(rest)] if rest else [])]
 
-    def _omitted(self, shown: Shown, text: str) -> Omitted | None:
+    def _omitted(self, rung: Rung, *, of_tests: int, of_pytest: int) -> Omitted | None:
+        """`of_tests` and `of_pytest`: how many characters of what they have printed are left out."""
         report = self.report
-        of_tests = self._captured_left_out(shown)
-        of_pytest = max(0, len(report.condensed) - len(text))
-        hints = self._hints(shown, of_tests=of_tests > 0, of_pytest=of_pytest > 0)
+        hints = self._hints(rung, of_tests=of_tests > 0, of_pytest=of_pytest > 0)
         if not hints:
             return None
-        listed = [test.outcome for test in report.not_failed[: shown.not_failed]]
-        told = report.groups[: max(shown.causes, shown.examples)]
+        listed = [test.outcome for test in report.not_failed[: rung.not_failed]]
+        named = report.groups[: max(rung.causes, rung.examples)]
         return Omitted(
             passed=report.summary.passed - listed.count("passed"),
             skipped=report.summary.skipped - listed.count("skipped"),
-            same_cause_failures=sum(len(cause.others) for cause in told) - shown.further,
+            same_cause_failures=sum(len(cause.others) for cause in named) - rung.further,
             text_characters=of_tests + of_pytest,
             hint="; ".join(hints),
         )
 
-    def _hints(self, shown: Shown, *, of_tests: bool, of_pytest: bool) -> list[str]:
+    def _hints(self, rung: Rung, *, of_tests: bool, of_pytest: bool) -> list[str]:
         """What brings back what is left out, also of what tests and pytest have printed; none if nothing is."""
         is_auto = self.request.detail == "auto"
-        unshown = shown.examples < len(self.report.groups)
-        by_detail = is_auto and unshown and shown.examples == MOST_EXAMPLES
-        reduced = shown.examples > 0 and replace(shown.style, captured=self.usual.captured) != self.usual
-        by_capture = of_tests and not self.request.show_capture and shown.style == self.usual
+        unshown = rung.examples < len(self.report.groups)
+        by_detail = is_auto and unshown and rung.examples == MOST_EXAMPLES
+        reduced = rung.examples > 0 and replace(rung.style, captured=self.usual.captured) != self.usual
+        by_capture = of_tests and not self.request.show_capture and rung.style == self.usual
         others = len(self.report.not_failed) + len(self.further)
         too_large = (
             reduced
             or (unshown and not by_detail)
             or (of_tests and not by_capture)
-            or (of_pytest and not shown.text)
-            or (bool(self.errors) and shown.errors < len(self.errors) - 1)
-            or (not is_auto and shown.not_failed + shown.further < others)
+            or (of_pytest and not rung.text)
+            or (bool(self.errors) and rung.errors < len(self.errors) - 1)
+            or (not is_auto and rung.not_failed + rung.further < others)
         )
         applies = {
             BY_TOKENS: too_large,
             BY_DETAIL: by_detail,
             BY_CAPTURE: by_capture,
-            BY_FULL: of_pytest and shown.text,
+            BY_FULL: of_pytest and rung.text,
         }
         return [hint for hint, does in applies.items() if does]
-
-    def _captured_left_out(self, shown: Shown) -> int:
-        """In characters, of the failures that are shown."""
-        if not self.report.captures:
-            return 0
-        examples = [cause.example for cause in self.report.groups[: shown.examples]]
-        return sum(self.left_out[each.node_id, shown.style] for each in [*examples, *self.further[: shown.further]])
-
-
-def _shared_line(groups: Sequence[Group]) -> FailureGroup:
-    more = "1 more cause" if len(groups) == 1 else f"{len(groups)} more causes"
-    return FailureGroup(
-        count=sum(cause.count for cause in groups),
-        message=f"{more}, the first: {groups[0].message}",
-        location=grouping.files(groups),
-        example=None,
-        node_ids=None,
-    )

@@ -1,143 +1,128 @@
-"""What a failed test printed and logged: the last lines of each stream, tracebacks in it in few lines; or all of it.
-
-Pure: a failure and what may be shown of it in, lines out.
-"""
+"""What a failed test printed and logged: the last lines of each stream, tracebacks in it in few lines; or all of it."""
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pytest_mcp.report import frames, places
-from pytest_mcp.report.example_style import Style
+from pytest_mcp.report.example_style import ExampleStyle
 from pytest_mcp.report.failures import Failure, Section
 from pytest_mcp.run.exceptions import Frame, Raised
 from pytest_mcp.text import cut_middle
 
-CAPTURED_LINE_CHARACTERS = 500
-# What stays of a longer one.
-_KEPT = CAPTURED_LINE_CHARACTERS // 2 * 2
-# A traceback in what was captured.
-_LOGGED = "Traceback (most recent call last):"
-_CARETS = re.compile(r"[ ~^]+")
-_REPEATED = "  [Previous line repeated "
+# A longer line is cut in its middle.
+LINE_CHARACTERS = 500
 # A line that is written this often is a progress bar.
 _REDRAWN = 3
+# A traceback in what was captured.
+_LOGGED = "Traceback (most recent call last):"
 _LOGGED_FRAME = re.compile(r'^  File "(.*)", line (\d{1,9}), in (.*)$')
+_CARETS = re.compile(r"[ ~^]+")
+_REPEATED = "  [Previous line repeated "
 
 
-def shown(sections: Iterable[Section], failure: Failure, style: Style) -> Iterator[str]:
+@dataclass(frozen=True)
+class _Excerpt:
+    """What is shown of one stream, and how much of it is not."""
+
+    lines: list[str]
+    lines_left_out: int
+    characters_left_out: int
+
+
+def captured_lines(sections: Iterable[Section], failure: Failure, style: ExampleStyle) -> Iterator[str]:
     for title, content in sections if style.captured != 0 else ():
-        lines = _lines(content, failure, style)
-        kept = _last(lines, style)
+        excerpt = _excerpt(content, failure, style)
         yield f"{title}:"
-        if len(kept) < len(lines):
-            yield f"[... {len(lines) - len(kept)} lines left out ...]"
-        yield from kept if style.captured is None else map(_cut, kept)
+        if excerpt.lines_left_out:
+            yield f"[... {excerpt.lines_left_out} lines left out ...]"
+        yield from excerpt.lines
 
 
-def left_out(failure: Failure, style: Style) -> int:
-    """How many characters of it are not shown."""
-    streams = [_lines(content, failure, style) for _, content in _of_all_parts(failure)]
-    written = sum(len(line) for lines in streams for line in lines)
-    if style.captured is not None:
-        written += sum(_folded(content, failure, style) for _, content in _of_all_parts(failure))
-    kept = [line for lines in streams for line in _last(lines, style)]
-    return written - sum(len(line) if style.captured is None or _cut(line) == line else _KEPT for line in kept)
+def characters_left_out(failure: Failure, style: ExampleStyle) -> int:
+    """Of all that was captured."""
+    return sum(_excerpt(content, failure, style).characters_left_out for _, content in _all_sections(failure))
 
 
 def most_lines(failures: Iterable[Failure]) -> int:
     """Of the longest stream."""
-    return max((content.count("\n") for each in failures for _, content in _of_all_parts(each)), default=0)
+    return max((content.count("\n") for each in failures for _, content in _all_sections(each)), default=0)
 
 
-def _of_all_parts(failure: Failure) -> list[Section]:
+def _all_sections(failure: Failure) -> list[Section]:
     return [*failure.sections, *(section for part in failure.parts for section in part.sections)]
 
 
-def _lines(content: str, failure: Failure, style: Style) -> list[str]:
-    lines = content.rstrip("\r\n").split("\n")
+def _excerpt(content: str, failure: Failure, style: ExampleStyle) -> _Excerpt:
+    written = content.rstrip("\r\n").split("\n")
     if style.captured is None:
-        return [line.removesuffix("\r") for line in lines]
-    return [" ".join(_on_terminal(line)) for line in _condensed(lines, failure, style)]
+        return _Excerpt([line.removesuffix("\r") for line in written], 0, 0)
+    # What a carriage return ends, a terminal writes over: of a progress bar, it shows the last state.
+    redrawn = [
+        [part for part in line.split("\r") if part.strip()] for line in _with_short_tracebacks(written, failure, style)
+    ]
+    visible = [parts[-1:] if len(parts) >= _REDRAWN else parts for parts in redrawn]
+    lines = [" ".join(parts) for parts in visible]
+    kept = lines[-style.captured :] if style.captured else []
+    cut = [cut_middle(line, LINE_CHARACTERS, separator=" ") for line in kept]
+    overwritten = _length(redrawn) - _length(visible)
+    # Of a line that was cut, so many characters are its own.
+    shown = sum(len(line) if line == short else LINE_CHARACTERS for line, short in zip(kept, cut, strict=True))
+    return _Excerpt(cut, len(lines) - len(kept), sum(map(len, lines)) + overwritten - shown)
 
 
-def _folded(content: str, failure: Failure, style: Style) -> int:
-    """How many characters of lines a terminal would have shown and written over."""
-    lines = _condensed(content.rstrip("\r\n").split("\n"), failure, style) if "\r" in content else []
-    return sum(len("".join(_written(line))) - len("".join(_on_terminal(line))) for line in lines)
+def _length(lines: Iterable[Iterable[str]]) -> int:
+    return sum(len(part) for parts in lines for part in parts)
 
 
-def _last(lines: list[str], style: Style) -> list[str]:
-    return lines if style.captured is None else lines[-style.captured :] if style.captured else []
-
-
-def _on_terminal(line: str) -> list[str]:
-    """Of a progress bar, which writes one line again and again, what a terminal shows in the end."""
-    written = _written(line)
-    return written[-1:] if len(written) >= _REDRAWN else written
-
-
-def _written(line: str) -> list[str]:
-    return [part for part in line.split("\r") if part.strip()]
-
-
-def _cut(line: str) -> str:
-    return cut_middle(line, CAPTURED_LINE_CHARACTERS, separator=" ")
-
-
-def _condensed(lines: list[str], failure: Failure, style: Style) -> list[str]:
-    """With tracebacks that were logged or printed in the style of `frames`."""
-    told: list[str] = []
+def _with_short_tracebacks(lines: list[str], failure: Failure, style: ExampleStyle) -> list[str]:
+    """With tracebacks that were logged or printed as `frames` shows others."""
+    shortened: list[str] = []
     start = 0
     while start < len(lines):
         end = start
         if lines[start] == _LOGGED:
             end = next((n for n in range(start + 1, len(lines)) if not lines[n].startswith("  ")), start)
-        found = _logged_frames(lines[start + 1 : end])
+        logged = _logged_frames(lines[start + 1 : end])
         # One that is cut off, or has other lines in it, stays as it is.
-        told += _logged(found, lines[end], failure, style) if found else lines[start : end + 1]
+        shortened += _short_traceback(logged, lines[end], failure, style) if logged else lines[start : end + 1]
         start = end + 1
-    return told
+    return shortened
 
 
-def _logged(found: tuple[Frame, ...], headline: str, failure: Failure, style: Style) -> list[str]:
-    raised = Raised(None, None, (headline,), _from_root(found, failure))
+def _short_traceback(logged: list[Frame], headline: str, failure: Failure, style: ExampleStyle) -> list[str]:
+    # With paths as those of the failure.
+    known = {place.rpartition(":")[0] for place in failure.own_places}
+    roots = (frame.path.removesuffix(path) for frame in logged for path in known if frame.path.endswith(f"/{path}"))
+    root = next(roots, failure.root)
+    way = tuple(frame._replace(path=frame.path.removeprefix(root)) for frame in logged)
+    raised = Raised(None, None, (headline,), way)
     if any(_is_same(raised, known) for part in failure.parts for known in part.chain):
         return [f"[the traceback of {headline.partition(':')[0]} is the one above]"]
-    return [_LOGGED, *frames.shown(raised, failure.node_id, replace(style, arguments=False)), headline]
+    return [_LOGGED, *frames.frame_lines(raised, failure.node_id, replace(style, arguments=False)), headline]
 
 
-def _logged_frames(lines: list[str]) -> tuple[Frame, ...]:
+def _logged_frames(lines: list[str]) -> list[Frame]:
     """None at all if a line is not of a frame."""
-    found: list[Frame] = []
+    logged: list[Frame] = []
     for line in lines:
         if place := _LOGGED_FRAME.match(line):
             path, number, function = place.groups()
-            found.append(Frame(path, int(number), function, None, (), ()))
-        elif found and line.startswith("    "):
-            if found[-1].statement is None and not _CARETS.fullmatch(line):
-                found[-1] = found[-1]._replace(statement=line.strip())
+            logged.append(Frame(path, int(number), function, None, (), ()))
+        elif logged and line.startswith("    "):
+            if logged[-1].statement is None and not _CARETS.fullmatch(line):
+                logged[-1] = logged[-1]._replace(statement=line.strip())
         elif not line.startswith(_REPEATED):
-            return ()
-    return tuple(found)
-
-
-def _from_root(found: tuple[Frame, ...], failure: Failure) -> tuple[Frame, ...]:
-    """With paths as those of the failure."""
-    known = {place.rpartition(":")[0] for place in failure.own_places}
-    roots = (frame.path.removesuffix(path) for frame in found for path in known if frame.path.endswith(f"/{path}"))
-    root = next(roots, failure.root)
-    return tuple(frame._replace(path=frame.path.removeprefix(root)) for frame in found)
+            return []
+    return logged
 
 
 def _is_same(logged: Raised, known: Raised) -> bool:
     """Whether both are the exception of these words, from one place, by one way through the project."""
     if logged.headline != known.headline or not (logged.frames and known.frames):
         return False
-    ends = (logged.frames[-1].place, known.frames[-1].place)
-    ways = zip(reversed(_own(logged)), reversed(_own(known)), strict=False)
-    return all(one == other for one, other in [ends, *ways])
-
-
-def _own(raised: Raised) -> list[str]:
-    return [frame.place for frame in raised.frames if not places.is_foreign(frame.path)]
+    ways = [
+        [frame.place for frame in reversed(raised.frames) if not places.is_foreign(frame.path)]
+        for raised in (logged, known)
+    ]
+    return logged.frames[-1].place == known.frames[-1].place and all(a == b for a, b in zip(*ways, strict=False))

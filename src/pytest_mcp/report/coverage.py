@@ -1,7 +1,7 @@
 """The key `coverage` of an answer: which lines did not run, files with the most of them first.
 
-Pure. In come a run and what its child has told; out comes everything that can be said of it. How many files are shown
-is decided in `budget`. A run that did not execute everything says so.
+`MeasuredCoverage` is all that is known of it; how many files an answer has is decided in `budget`. A run that did not
+execute everything says so.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,6 +11,7 @@ from itertools import groupby
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import Coverage, CoverageFile, OmittedCoverage
 from pytest_mcp.report import places
+from pytest_mcp.run.events import CoveredFile
 from pytest_mcp.run.reach import ChangedLines
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import in_line
@@ -18,34 +19,18 @@ from pytest_mcp.text import in_line
 # How many ranges and branches of one file are shown with detail auto, and how many files that were not measured.
 MOST_RANGES = 60
 MOST_UNMEASURED = 20
-EXIT = "exit"
 OF_ONE_SHARD = "only the tests of one shard ran"
 
 
 @dataclass(frozen=True)
-class MeasuredFile:
-    file: str
-    lines: int
-    missed: int
-    # Of missed lines the first, as 3-5,9.
-    ranges: str
-    # Branches that were not taken, as pairs of lines; None: not measured.
-    untaken: Sequence[Sequence[int]] | None
-
-    @property
-    def has_gaps(self) -> bool:
-        return bool(self.missed or self.untaken)
-
-
-@dataclass(frozen=True)
-class Measured:
+class MeasuredCoverage:
     """What coverage.py has measured, by file and in all."""
 
     # Why nothing is known; then the rest is empty.
     unknown: str | None = None
     # Reasons why not everything ran that could have.
     partial: Sequence[str] = ()
-    files: Sequence[MeasuredFile] = ()
+    files: Sequence[CoveredFile] = ()
     lines: int = 0
     missed: int = 0
     branches: int | None = None
@@ -59,37 +44,56 @@ class Measured:
     not_measured: Sequence[str] = ()
 
 
-def of_run(run: Run[ExecuteTests]) -> Measured:
-    ledger, told = run.ledger, run.ledger.covered
+def measured_coverage(run: Run[ExecuteTests]) -> MeasuredCoverage:
+    ledger, covered = run.ledger, run.ledger.covered
     partial = _partial(run)
-    if told is None or told.error is not None:
-        late = ledger.measuring is not None and "it was not put together within the time limit"
-        why = (told.error if told is not None else None) or late
-        return nothing(f"coverage is not known: {in_line(why)}" if why else "coverage is not known", partial)
+    if covered is None or covered.error is not None:
+        late = "it was not put together within the time limit" if ledger.measuring is not None else None
+        why = (covered.error if covered is not None else None) or late
+        return MeasuredCoverage(f"coverage is not known: {in_line(why)}" if why else "coverage is not known", partial)
     lines = run.changed_lines if run.request.coverage == "changed" else None
-    by_change = lines is not None and lines.ranges is not None
-    files = [
-        MeasuredFile(file.file, file.lines, file.missed, file.ranges, file.untaken) for file in ledger.covered_files
-    ]
-    return Measured(
+    changed = lines.ranges if lines is not None else None
+    return MeasuredCoverage(
         partial=partial,
-        files=files,
-        lines=told.lines,
-        missed=told.missed,
-        branches=told.branches,
-        untaken=told.untaken,
-        percent=told.percent,
-        since=lines.since if lines is not None and by_change else None,
-        not_by_change=lines.reason if lines is not None and not by_change else None,
-        not_measured=_unmeasured(lines, files) if ledger.tests else (),
+        files=ledger.covered_files,
+        lines=covered.lines,
+        missed=covered.missed,
+        branches=covered.branches,
+        untaken=covered.untaken,
+        percent=covered.percent,
+        since=lines.since if lines is not None and changed is not None else None,
+        not_by_change=lines.reason if lines is not None and changed is None else None,
+        not_measured=_unmeasured(changed or {}, ledger.covered_files) if ledger.tests else (),
     )
 
 
-def nothing(why: str, partial: Sequence[str] = ()) -> Measured:
-    return Measured(unknown=why, partial=partial)
+def _partial(run: Run[ExecuteTests]) -> list[str]:
+    ledger = run.ledger
+    unseen = _unseen(run.changed_lines)
+    reasons = {
+        f"{len(ledger.collection_failures)} file(s) could not be collected": bool(ledger.collection_failures),
+        "the run did not come to its end": ledger.ended is None,
+        f"{len(ledger.running)} test(s) did not finish": bool(ledger.running),
+        f"{ledger.not_run} of {ledger.selected} selected tests did not run": bool(ledger.not_run),
+        f"{len(ledger.workers_down)} worker(s) died": bool(ledger.workers_down),
+        "only tests that the change can reach ran": bool(ledger.unreached and ledger.unreached.count),
+        OF_ONE_SHARD: run.shard is not None,
+        unseen: bool(unseen),
+    }
+    return [reason for reason, holds in reasons.items() if holds]
 
 
-def together(parts: Sequence[Measured]) -> Measured | None:
+def _unseen(lines: ChangedLines | None) -> str:
+    return lines.reason or "" if lines is not None and lines.ranges is not None else ""
+
+
+def _unmeasured(changed: Iterable[str], measured: Sequence[CoveredFile]) -> list[str]:
+    """Changed source files of which nothing is known: no test imports them, or the settings leave them out."""
+    known = {file.file for file in measured}
+    return sorted(file for file in changed if file.endswith(".py") and places.is_source(file) and file not in known)
+
+
+def merged_coverage(parts: Sequence[MeasuredCoverage]) -> MeasuredCoverage | None:
     """Of runs that are one suite: a line is missed if it ran in none of those that measured its file."""
     known = [part for part in parts if part.unknown is None]
     # Of shards each is a part, but not all of them together.
@@ -100,43 +104,26 @@ def together(parts: Sequence[Measured]) -> Measured | None:
     if len(known) == 1:
         return replace(known[0], partial=partial)
     by_name = sorted((file for part in known for file in part.files), key=lambda file: file.file)
-    files = [_in_none(list(same)) for _, same in groupby(by_name, key=lambda file: file.file)]
+    files = [_missed_by_all(list(same)) for _, same in groupby(by_name, key=lambda file: file.file)]
     is_disjoint = len(files) == len(by_name)
+    counted: Sequence[CoveredFile | MeasuredCoverage] = known if is_disjoint else files
     measured = {file.file for file in files}
+    unmeasured = dict.fromkeys(name for part in known for name in part.not_measured)
     return replace(
         known[0],
         partial=partial,
         files=files,
-        lines=sum(part.lines for part in known) if is_disjoint else sum(file.lines for file in files),
-        missed=sum(part.missed for part in known) if is_disjoint else sum(file.missed for file in files),
+        lines=sum(each.lines for each in counted),
+        missed=sum(each.missed for each in counted),
         # Which branches a file has is told of its run alone.
         branches=_sum(part.branches for part in known) if is_disjoint else None,
         untaken=_sum(part.untaken for part in known) if is_disjoint else None,
         percent=None,
-        not_measured=[name for name in dict.fromkeys(_unmeasured_names(known)) if name not in measured],
+        not_measured=[name for name in unmeasured if name not in measured],
     )
 
 
-def shown(measured: Measured, files: int, *, in_full: bool) -> Coverage:
-    """With so many files; the others are counted. Unless in full, the lists of each are cut."""
-    gaps = sorted((file for file in measured.files if file.has_gaps), key=_most_missed_first)
-    rest = gaps[files:]
-    return Coverage(
-        summary=measured.unknown or _summary(measured),
-        percent=None if measured.unknown else _percent(measured),
-        partial="; ".join(measured.partial) or None,
-        files=[_shown(file, None if in_full else MOST_RANGES) for file in gaps[:files]],
-        not_measured=list(measured.not_measured[:MOST_UNMEASURED]),
-        omitted=OmittedCoverage(files=len(rest), lines=sum(file.missed for file in rest)) if rest else None,
-    )
-
-
-def gaps(measured: Measured | None) -> int:
-    """How many files have any."""
-    return sum(file.has_gaps for file in measured.files) if measured else 0
-
-
-def _in_none(same: Sequence[MeasuredFile]) -> MeasuredFile:
+def _missed_by_all(same: Sequence[CoveredFile]) -> CoveredFile:
     """One file as several runs measured it."""
     first, *others = same
     if not others:
@@ -144,7 +131,7 @@ def _in_none(same: Sequence[MeasuredFile]) -> MeasuredFile:
     missed = set.intersection(*(_lines(file.ranges) for file in same))
     untaken = [pair for pair in first.untaken or () if all(pair in (other.untaken or ()) for other in others)]
     has_branches = all(file.untaken is not None for file in same)
-    return MeasuredFile(
+    return CoveredFile(
         first.file, max(file.lines for file in same), len(missed), _ranges(missed), untaken if has_branches else None
     )
 
@@ -165,11 +152,42 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _unmeasured_names(parts: Sequence[Measured]) -> Iterable[str]:
-    return (name for part in parts for name in part.not_measured)
+def coverage_answer(measured: MeasuredCoverage, files: int, *, in_full: bool) -> Coverage:
+    """With so many files; the others are counted. Unless in full, the lists of each are cut."""
+    gaps = sorted(filter(_has_gaps, measured.files), key=_most_missed_first)
+    rest = gaps[files:]
+    return Coverage(
+        summary=measured.unknown or _summary(measured),
+        percent=None if measured.unknown else _percent(measured),
+        partial="; ".join(measured.partial) or None,
+        files=[_coverage_file(file, None if in_full else MOST_RANGES) for file in gaps[:files]],
+        not_measured=list(measured.not_measured[:MOST_UNMEASURED]),
+        omitted=OmittedCoverage(files=len(rest), lines=sum(file.missed for file in rest)) if rest else None,
+    )
 
 
-def _summary(measured: Measured) -> str:
+def files_with_gaps(measured: MeasuredCoverage | None) -> int:
+    return sum(map(_has_gaps, measured.files)) if measured else 0
+
+
+def _has_gaps(file: CoveredFile) -> bool:
+    return bool(file.missed or file.untaken)
+
+
+def _most_missed_first(file: CoveredFile) -> tuple[int, int, str]:
+    return -file.missed, -len(file.untaken or ()), file.file
+
+
+def _coverage_file(file: CoveredFile, most: int | None) -> CoverageFile:
+    ranges = file.ranges.split(",")[:most] if file.ranges else []
+    # As coverage.py writes them.
+    branches = [f"{line}->{target if target > 0 else 'exit'}" for line, target in (file.untaken or ())[:most]]
+    return CoverageFile(
+        file=file.file, count=file.missed, missed=ranges, branches=None if file.untaken is None else branches
+    )
+
+
+def _summary(measured: MeasuredCoverage) -> str:
     lines, ran = measured.lines, measured.lines - measured.missed
     if measured.since is not None:
         changed = f"{lines} changed line{'' if lines == 1 else 's'}"
@@ -183,7 +201,7 @@ def _summary(measured: Measured) -> str:
     return f"{lines} lines, {ran} ran{branches}{unknown}"
 
 
-def _percent(measured: Measured) -> float | None:
+def _percent(measured: MeasuredCoverage) -> float | None:
     """Of coverage.py itself, or as it counts. 100 and 0 only if all or none ran."""
     exact = measured.percent
     if exact is None and measured.lines:
@@ -193,44 +211,3 @@ def _percent(measured: Measured) -> float | None:
     if exact is None:
         return None
     return exact if exact in (0, 100) else min(99.99, max(0.01, round(exact, 2)))
-
-
-def _partial(run: Run[ExecuteTests]) -> list[str]:
-    ledger = run.ledger
-    reasons = {
-        f"{len(ledger.collection_failures)} file(s) could not be collected": bool(ledger.collection_failures),
-        "the run did not come to its end": ledger.ended is None,
-        f"{len(ledger.running)} test(s) did not finish": bool(ledger.running),
-        f"{ledger.not_run} of {ledger.selected} selected tests did not run": bool(ledger.not_run),
-        f"{len(ledger.workers_down)} worker(s) died": bool(ledger.workers_down),
-        "only tests that the change can reach ran": bool(ledger.unreached and ledger.unreached.count),
-        OF_ONE_SHARD: run.shard is not None,
-        _unseen(run.changed_lines): bool(_unseen(run.changed_lines)),
-    }
-    return [reason for reason, holds in reasons.items() if holds]
-
-
-def _unseen(lines: ChangedLines | None) -> str:
-    return lines.reason or "" if lines is not None and lines.ranges is not None else ""
-
-
-def _unmeasured(lines: ChangedLines | None, measured: Sequence[MeasuredFile]) -> list[str]:
-    """Changed source files of which nothing is known: no test imports them, or the settings leave them out."""
-    known = {file.file for file in measured}
-    changed = lines.ranges if lines is not None and lines.ranges is not None else {}
-    return sorted(file for file in changed if file.endswith(".py") and places.is_source(file) and file not in known)
-
-
-def _most_missed_first(file: MeasuredFile) -> tuple[int, int, str]:
-    return -file.missed, -len(file.untaken or ()), file.file
-
-
-def _shown(file: MeasuredFile, most: int | None) -> CoverageFile:
-    branches = None if file.untaken is None else [_branch(*pair) for pair in file.untaken[:most]]
-    ranges = file.ranges.split(",")[:most] if file.ranges else []
-    return CoverageFile(file=file.file, count=file.missed, missed=ranges, branches=branches)
-
-
-def _branch(line: int, target: int) -> str:
-    """As coverage.py writes it."""
-    return f"{line}->{target if target > 0 else EXIT}"

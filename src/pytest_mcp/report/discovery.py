@@ -1,18 +1,17 @@
 """The answer of a discovery: tests one by one while they are few, then by file, then counts.
 
-Pure: everything that was found, what the request says of detail and tokens, and the operator's ceiling in; the answer
-out. What does not fit goes from the end: entries become names, names become counts, of files, then of folders.
+What does not fit goes from the end: entries become names, names become counts, of files, then of folders.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from pytest_mcp.api.requests import DiscoverTests
 from pytest_mcp.api.results import DiscoveredTest, DiscoverResult, FileTests, OmittedTests
 from pytest_mcp.process import additions
-from pytest_mcp.report import collection_errors, failures, notices, selection, truncation
-from pytest_mcp.report.tokens import Fits, limit
+from pytest_mcp.report import collection_errors, fitting, notices, selection
+from pytest_mcp.report.fitting import Fits
 from pytest_mcp.run.reach import Reach
 from pytest_mcp.run.run import Run
 
@@ -26,8 +25,9 @@ Files = list[FileTests]
 Shape = Callable[[Files], Files]
 
 
-def of_run(run: Run[DiscoverTests]) -> DiscoverResult:
-    """All of it."""
+def whole_discovery(run: Run[DiscoverTests]) -> DiscoverResult:
+    """All that was found."""
+    sentences: list[str] = additions.made("notices", partial(notices.discovery_notices, run), instead=[])
     tests = [
         DiscoveredTest.model_validate(
             {
@@ -43,16 +43,19 @@ def of_run(run: Run[DiscoverTests]) -> DiscoverResult:
     ]
     return DiscoverResult(
         count=len(tests),
-        notices=_notices(run),
-        collection_errors=[failures.collection_error(event) for event in run.ledger.collection_failures],
+        notices=sentences,
+        collection_errors=list(map(collection_errors.collection_error, run.ledger.collection_failures)),
         tests=tests,
         files=[],
         omitted=None,
     )
 
 
-def _notices(run: Run[DiscoverTests]) -> list[str]:
-    return additions.made("notices", partial(notices.discovery_notices, run), instead=[])
+def discovery_without_changes(reach: Reach) -> DiscoverResult:
+    """Of a call for the tests that a change can reach, where nothing changed: nothing is collected."""
+    return DiscoverResult(
+        count=0, notices=[selection.nothing_changed(reach)], collection_errors=[], tests=[], files=[], omitted=None
+    )
 
 
 def _module(node_id: str) -> str:
@@ -61,27 +64,22 @@ def _module(node_id: str) -> str:
 
 
 def fit_discovery(result: DiscoverResult, request: DiscoverTests, *, ceiling: int) -> DiscoverResult:
-    fits = limit(request, ceiling)
+    fits = fitting.limit(request, ceiling)
     if request.detail == "full" and fits(result):
         return result
-    errors = list(collection_errors.ever_fewer(result.collection_errors)) or [[]]
+    errors = list(collection_errors.ever_more(result.collection_errors)) or [[]]
     listed = result.model_copy(update={"collection_errors": errors[-1]})
     if (request.detail != "auto" or result.count <= MOST_ENTRIES) and fits(listed):
         return listed
     listing = _by_file if request.detail == "auto" else _one_by_one
     for fewer in reversed(errors):
         omitted = None if fewer is errors[-1] else OmittedTests(tests=0, hint=HINT)
-        bare = listed.model_copy(update={"collection_errors": fewer, "tests": [], "omitted": omitted})
-        if found := listing(bare, result.tests, fits):
-            return found
-    return _least(bare, result, fits)
-
-
-def of_no_changes(reach: Reach) -> DiscoverResult:
-    """Of a call for the tests that a change can reach, where nothing changed: nothing is collected."""
-    return DiscoverResult(
-        count=0, notices=[selection.nothing_changed(reach)], collection_errors=[], tests=[], files=[], omitted=None
-    )
+        bare = result.model_copy(update={"collection_errors": fewer, "tests": [], "omitted": omitted})
+        if (largest := listing(bare, result.tests, fits)) is not None:
+            return largest
+    total = FileTests(file="./", count=result.count, tests=None)
+    omitted = OmittedTests(tests=result.count, hint=HINT)
+    return fitting.smallest(bare.model_copy(update={"files": [total], "omitted": omitted}), fits)
 
 
 def _one_by_one(bare: DiscoverResult, tests: Sequence[DiscoveredTest], fits: Fits) -> DiscoverResult | None:
@@ -93,10 +91,10 @@ def _one_by_one(bare: DiscoverResult, tests: Sequence[DiscoveredTest], fits: Fit
         return bare.model_copy(update={"tests": tests[:number], "files": shape(_files(rest)), "omitted": omitted})
 
     shapes: list[Shape] = [list[FileTests], _counts]
-    shapes += [partial(_folders, depth=depth) for depth in range(_deepest(_files(tests)), -1, -1)]
+    shapes += [partial(_folders, depth=depth) for depth in _depths(_files(tests))]
     for shape in shapes:
         if fits(made(0, shape)):
-            return _largest(len(tests), partial(made, shape=shape), fits)
+            return fitting.largest(len(tests), partial(made, shape=shape), fits)
     return None
 
 
@@ -105,27 +103,15 @@ def _by_file(bare: DiscoverResult, tests: Sequence[DiscoveredTest], fits: Fits) 
     files = _files(tests)
     counts = _counts(files)
 
-    def whole(number: int) -> DiscoverResult:
+    def made(number: int) -> DiscoverResult:
         omitted = bare.omitted if number == len(files) else _omitted(files[number:])
         return bare.model_copy(update={"files": [*files[:number], *counts[number:]], "omitted": omitted})
 
-    if fits(whole(0)):
-        return _largest(len(files), whole, fits)
-    by_folder = (_folders(files, depth) for depth in range(_deepest(files), -1, -1))
+    if fits(made(0)):
+        return fitting.largest(len(files), made, fits)
+    by_folder = (_folders(files, depth) for depth in _depths(files))
     shared = (bare.model_copy(update={"files": folders, "omitted": _omitted(files)}) for folders in by_folder)
     return next(filter(fits, shared), None)
-
-
-def _largest(most: int, made: Callable[[int], DiscoverResult], fits: Fits) -> DiscoverResult:
-    """What is made of the largest number that fits; zero does."""
-    least = 0
-    while least < most:
-        middle = (least + most + 1) // 2
-        if fits(made(middle)):
-            least = middle
-        else:
-            most = middle - 1
-    return made(least)
 
 
 def _files(tests: Sequence[DiscoveredTest]) -> Files:
@@ -138,10 +124,10 @@ def _files(tests: Sequence[DiscoveredTest]) -> Files:
     return [
         FileTests(
             file=file,
-            count=sum(found.values()),
-            tests=[name if count == 1 else f"{name} ({count})" for name, count in found.items()],
+            count=sum(counted.values()),
+            tests=[name if count == 1 else f"{name} ({count})" for name, count in counted.items()],
         )
-        for file, found in names.items()
+        for file, counted in names.items()
     ]
 
 
@@ -157,22 +143,10 @@ def _folders(files: Files, depth: int) -> Files:
     return [FileTests(file=f"{folder}/", count=count, tests=None) for folder, count in counts.items()]
 
 
-def _deepest(files: Files) -> int:
-    return min(max((file.file.count("/") for file in files), default=0), DEEPEST_FOLDER)
+def _depths(files: Files) -> Iterator[int]:
+    deepest = max((file.file.count("/") for file in files), default=0)
+    return reversed(range(min(deepest, DEEPEST_FOLDER) + 1))
 
 
 def _omitted(files: Files) -> OmittedTests:
     return OmittedTests(tests=sum(file.count for file in files), hint=HINT)
-
-
-def _least(bare: DiscoverResult, result: DiscoverResult, fits: Fits) -> DiscoverResult:
-    """One count, and as many notices as fit."""
-    omitted = OmittedTests(tests=result.count, hint=HINT)
-    counted = bare.model_copy(
-        update={"files": [FileTests(file="./", count=result.count, tests=None)], "omitted": omitted}
-    )
-    for number in range(len(counted.notices) - 1, -1, -1):
-        fewer = counted.model_copy(update={"notices": truncation.first_notices(counted.notices, number)})
-        if fits(fewer):
-            return fewer
-    return next(filter(fits, truncation.truncated(counted)), counted)

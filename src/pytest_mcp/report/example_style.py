@@ -1,4 +1,7 @@
-"""How much of a failure is shown, and what is given up first when it is too long. Pure."""
+"""How much of a failure an example contains, and what is given up first when it is too long.
+
+`rendering` and what it uses obey it; `budget` chooses it.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,7 +12,7 @@ CAPTURED_LINES = 20
 
 
 @dataclass(frozen=True)
-class Style:
+class ExampleStyle:
     """What is shown, beside the statement that failed and the lines that differ, which always are."""
 
     equal_lines: bool = True
@@ -22,17 +25,17 @@ class Style:
     # Otherwise only the first part of a failure is shown, with the middle of its text cut.
     whole_texts: bool = True
 
-
-def reductions(style: Style) -> Iterator[Style]:
-    """The style with ever less, for an example that alone is too large."""
-    steps: list[dict[str, Any]] = [
-        {"equal_lines": False},
-        {"captured": 0},
-        {"foreign_frames": False},
-        {"arguments": False, "variables": False},
-        {"outer_frames": False},
-        {"whole_texts": False},
-    ]
-    for step in steps:
-        style = replace(style, **step)
-        yield style
+    def reduced(self) -> Iterator["ExampleStyle"]:
+        """With ever less, for an example that alone is too large."""
+        steps: list[dict[str, Any]] = [
+            {"equal_lines": False},
+            {"captured": 0},
+            {"foreign_frames": False},
+            {"arguments": False, "variables": False},
+            {"outer_frames": False},
+            {"whole_texts": False},
+        ]
+        style = self
+        for step in steps:
+            style = replace(style, **step)
+            yield style

@@ -1,18 +1,19 @@
 """One failed test: its cause in one line, where it was raised, and what there is to show of it.
 
-Pure: what the child told of a test in, a failure out. Most reports have a chain of exceptions; where they do not
-(missing fixtures, doctests, crashed xdist workers) place and type are read from pytest's text. How a failure is shown
-is decided in `tracebacks`, which failures belong together in `grouping`.
+Most reports have a chain of exceptions; where they do not (missing fixtures, doctests, crashed xdist workers) place and
+type are read from pytest's text. How a failure is shown is decided in `rendering`, which failures belong together in
+`grouping`.
 """
 
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from textwrap import dedent
 
-from pytest_mcp.api.results import CollectionError, Outcome
+from pytest_mcp.api.results import Outcome
 from pytest_mcp.report import places
-from pytest_mcp.run.events import CollectionFailed, Phase
+from pytest_mcp.run.events import Phase
 from pytest_mcp.run.exceptions import Chain, Frame, Raised
 from pytest_mcp.run.ledger import TestRecord
 from pytest_mcp.text import cut_middle
@@ -27,15 +28,10 @@ MEMBERS = 3
 # In a default repr, `<Cart object at 0x7f3a5c1e9d90>`. A value of up to 32 bits is shorter than addresses are.
 ADDRESS = re.compile(r"(<[^<\n]{0,200}? at )(0x[0-9a-fA-F]{9,})(?=>)")
 _COLOUR = re.compile("\x1b\\[[0-9;:]*m")
-_MARKED = re.compile(r"^E\s+(.*)$", re.MULTILINE)
-_EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?$", re.DOTALL)
 _TYPE = re.compile(r"^[A-Za-z_][\w.]*+(?=:|$)")
 _TYPE_ALONE = re.compile(r"[A-Za-z_][\w.]*+:")
 _PLACE = re.compile(r"^(\S.*):(\d+): ([A-Za-z_][\w.]*)$", re.MULTILINE)
 _DOCTEST = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)", re.MULTILINE)
-# Where an error is in a file: what Python says of a syntax error, and pytest's frames.
-_SOURCE_LINE = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
-_FRAME_LINE = re.compile(r"^(.*?):(\d{1,9}): in ", re.MULTILINE)
 _FIXTURE = re.compile(r"^E[ \t]+(fixture '.*' not found|recursive dependency involving fixture .*)$", re.MULTILINE)
 # A test that passed although its xfail is strict.
 _STRICT_XPASS = "[XPASS(strict)]"
@@ -89,11 +85,9 @@ class Failure:
     @cached_property
     def cause(self) -> str:
         """In one line, which begins with the exception's type."""
-        first = self.parts[0]
-        line = plain(_one_line(first.message.strip()))
+        first, more = self.parts[0], len(self.parts) - 1
         subtest = f" in {first.title}" if first.is_subtest else ""
-        more = len(self.parts) - 1
-        return line + subtest + (f" (and {more} more)" if more else "")
+        return plain(_one_line(first.message.strip())) + subtest + (f" (and {more} more)" if more else "")
 
     @property
     def wording(self) -> str:
@@ -101,9 +95,8 @@ class Failure:
 
         All of them also where no exception is known: plugins often begin every text with the same line.
         """
-        first = self.parts[0]
-        message = first.message.strip()
-        whole = not first.chain or message.partition("\n")[0].rstrip().endswith(":")
+        message = self.parts[0].message.strip()
+        whole = not self.parts[0].chain or message.partition("\n")[0].rstrip().endswith(":")
         return " ".join(message.split()) if whole else self.cause
 
     @property
@@ -121,45 +114,87 @@ class Failure:
     def members(self) -> list[Raised]:
         """What the exception group holds that failed first, if it was one."""
         first = self.parts[0]
-        group = told_group(first.chain, first.message.partition("\n")[0])
+        group = named_group(first.chain, first.message)
         return [] if group is None else members_of(first.chain, group)
 
     @cached_property
     def own_places(self) -> list[str]:
         """The places in the project on the way to the failure, the innermost last."""
         first = self.parts[0]
-        told = [] if first.place is None else [first.place]
-        found = [frame.place for raised in first.chain for frame in raised.frames]
-        return [place for place in found or [*places.in_text(first.text), *told] if not places.is_foreign(place)]
+        way = [frame.place for raised in first.chain for frame in raised.frames]
+        way = way or [*places.in_text(first.text), *filter(None, [first.place])]
+        return [place for place in way if not places.is_foreign(place)]
 
     @property
     def raised_at(self) -> str | None:
         """The innermost frame, in whatever code."""
         if self.frames:
             return self.frames[-1].place
-        found = places.in_text(self.parts[0].text)
-        return self.parts[0].place or (found[-1] if found else None)
+        return self.parts[0].place or next(reversed(places.in_text(self.parts[0].text)), None)
 
     @cached_property
     def site(self) -> str | None:
         """Where to look first: the innermost frame inside the project, or the innermost of all if not in pytest."""
         own = [frame.place for frame in self.frames if not places.is_foreign(frame.place)]
-        if found := own or self.own_places:
-            return found[-1]
+        if own or self.own_places:
+            return (own or self.own_places)[-1]
         return None if self.raised_at is None or places.is_runner(self.raised_at) else self.raised_at
 
 
+def failure_of(record: TestRecord, root: str = "") -> Failure:
+    assert record.outcome in ("failed", "error")
+    failed = _failed_phases(record)
+    # Captured output accumulates: the last report has all of it, but for what a plugin adds to one report alone.
+    own = [phase for phase in record.phases if phase.subtest is None]
+    reported = [phase for phase in own if phase in failed or phase is own[-1]]
+    return Failure(
+        node_id=record.node_id,
+        outcome=record.outcome,
+        duration=round(record.duration, 3),
+        when=failed[0].when,
+        parts=tuple(_part(phase, first=phase is failed[0]) for phase in failed),
+        sections=_sections(reported, has_subtests=len(own) < len(record.phases)),
+        root=root and f"{root}/",
+    )
+
+
+def skip_reason(record: TestRecord) -> str:
+    phase = next(p for p in record.phases if p.outcome == "skipped" and p.subtest is None)
+    if phase.xfail is None:
+        return phase.message or ""
+    reason = phase.xfail.removeprefix("reason: ")
+    return f"xfailed: {reason}" if reason else "xfailed"
+
+
 def plain(text: str) -> str:
-    """Without colours and addresses: they say nothing, and addresses differ from run to run."""
-    return _without_addresses(_COLOUR.sub("", text)).replace(_ADD_V, _VERBOSITY)
+    """Without colours and addresses: they say nothing, and addresses differ from run to run.
+
+    Addresses of objects that differ in nothing else stay: without them, two sides would look equal.
+    """
+    text = _COLOUR.sub("", text)
+    addresses: dict[str, set[str]] = {}
+    for name, address in ADDRESS.findall(text):
+        addresses.setdefault(name, set()).add(address)
+    text = ADDRESS.sub(lambda match: f"{match[1]}0x…" if len(addresses[match[1]]) == 1 else match[0], text)
+    return text.replace(_ADD_V, _VERBOSITY)
 
 
-def _without_addresses(text: str) -> str:
-    """But for those of objects that differ in nothing else: without them, two sides would look equal."""
-    found: dict[str, set[str]] = {}
-    for named, address in ADDRESS.findall(text):
-        found.setdefault(named, set()).add(address)
-    return ADDRESS.sub(lambda each: f"{each[1]}0x…" if len(found[each[1]]) == 1 else each[0], text)
+def named_group(chain: Chain, message: str) -> int | None:
+    """Where in the chain the group is that a message names; the outermost if it is in others."""
+    first = message.partition("\n")[0]
+    groups = [
+        index
+        for index, raised in enumerate(chain)
+        if raised.link == "group" and (_SINGLE in first or first.startswith(raised.headline))
+    ]
+    outermost = groups[-1] if groups else None
+    while outermost is not None and outermost - 1 in groups:
+        outermost -= 1
+    return outermost
+
+
+def members_of(chain: Chain, group: int) -> list[Raised]:
+    return [raised for raised in chain[group + 1 :] if raised.link in ("member", None)]
 
 
 def _one_line(message: str) -> str:
@@ -173,65 +208,16 @@ def _one_line(message: str) -> str:
     if not first.endswith(":"):
         return first
     announced, assertion, compared = message.partition("\nassert ")
-    told = announced + assertion + compared.partition("\n")[0]
-    first, *lines = [" ".join(line.split()) for line in told.split("\n") if line.strip()]
-    return _lines_that_fit([first, *([line for line in lines if not _WHERE.match(line)] or lines)])
-
-
-def _lines_that_fit(lines: list[str]) -> str:
-    """Only the first two are cut: the others are shown below the message."""
-    shown = cut_middle(" ".join(lines[:2]), ANNOUNCED, separator=" ")
+    said = announced + assertion + compared.partition("\n")[0]
+    first, *lines = [" ".join(line.split()) for line in said.split("\n") if line.strip()]
+    lines = [first, *([line for line in lines if not _WHERE.match(line)] or lines)]
+    # Only the first two are cut: the others are shown below the message.
+    joined = cut_middle(" ".join(lines[:2]), ANNOUNCED, separator=" ")
     for line in lines[2:]:
-        if len(shown) + len(line) >= ANNOUNCED:
+        if len(joined) + len(line) >= ANNOUNCED:
             break
-        shown += f" {line}"
-    return shown
-
-
-def of_record(record: TestRecord, root: str = "") -> Failure:
-    assert record.outcome in ("failed", "error")
-    failed = _failed_phases(record)
-    # Captured output accumulates: the last report has all of it, but for what a plugin adds to one report alone.
-    own = [phase for phase in record.phases if phase.subtest is None]
-    told = [phase for phase in own if phase in failed or phase is own[-1]]
-    return Failure(
-        node_id=record.node_id,
-        outcome=record.outcome,
-        duration=round(record.duration, 3),
-        when=failed[0].when,
-        parts=tuple(_part(phase, first=phase is failed[0]) for phase in failed),
-        sections=_sections(told, has_subtests=len(own) < len(record.phases)),
-        root=root and f"{root}/",
-    )
-
-
-def skip_reason(record: TestRecord) -> str:
-    phase = next(p for p in record.phases if p.outcome == "skipped" and p.subtest is None)
-    if phase.xfail is None:
-        return phase.message or ""
-    reason = phase.xfail.removeprefix("reason: ")
-    return f"xfailed: {reason}" if reason else "xfailed"
-
-
-def collection_error(event: CollectionFailed) -> CollectionError:
-    marked = _MARKED.findall(event.traceback)
-    found = _EXCEPTION.match(marked[-1]) if marked else None
-    plain = event.traceback.strip()
-    return CollectionError(
-        file=event.file,
-        error_type=event.error_type or (found.group(1) if found else "CollectionError"),
-        message=event.message if event.message is not None else (found.group(2) or "") if found else plain,
-        line=event.line if event.line is not None else _line_in_text(event),
-        traceback=event.traceback,
-        also=0,
-    )
-
-
-def _line_in_text(event: CollectionFailed) -> int | None:
-    """Only needed where an error came through xdist, which hands on nothing but text."""
-    lines = [line for path, line in _SOURCE_LINE.findall(event.traceback) if path.endswith(event.file)]
-    lines = lines or [line for path, line in _FRAME_LINE.findall(event.traceback) if path == event.file]
-    return int(lines[-1]) or None if lines else None
+        joined += f" {line}"
+    return joined
 
 
 def _failed_phases(record: TestRecord) -> list[Phase]:
@@ -240,60 +226,64 @@ def _failed_phases(record: TestRecord) -> list[Phase]:
     pytest 9 adds a failure of its own to a test whose subtests failed; it says nothing new.
     """
     failed = [phase for phase in record.phases if phase.outcome == "failed"]
-    if any(phase.subtest is not None for phase in failed):
-        failed = [p for p in failed if p.subtest is not None or not _OWN_SUMMARY.search(_text_of(p))]
-    return failed
-
-
-def _text_of(phase: Phase) -> str:
-    return phase.traceback or "\n".join(line for raised in phase.exceptions for line in raised.text)
-
-
-def _text(phase: Phase) -> str:
-    return _WORKER.sub("", phase.traceback or "", count=1)
+    if all(phase.subtest is None for phase in failed):
+        return failed
+    texts = [phase.traceback or "\n".join(line for each in phase.exceptions for line in each.text) for phase in failed]
+    return [
+        phase
+        for phase, text in zip(failed, texts, strict=True)
+        if phase.subtest is not None or not _OWN_SUMMARY.search(text)
+    ]
 
 
 def _part(phase: Phase, *, first: bool) -> Part:
+    is_subtest = phase.subtest is not None
+    title = f"ERROR at {phase.when}" if phase.when in ("setup", "teardown") else phase.when
+    text = _WORKER.sub("", phase.traceback or "", count=1)
     return Part(
-        title=None if first and phase.subtest is None else _title(phase),
-        message=_cause(phase),
+        title=f"subtest {phase.subtest}" if is_subtest else None if first else title,
+        message=_message(phase, text.strip()),
         chain=phase.exceptions,
-        text=_text(phase),
+        text=text,
         # A plugin that knows no line says 0.
         place="{}:{}".format(*phase.location[:2]) if phase.location and phase.location[1] else None,
-        sections=() if phase.subtest is None else _sections([phase]),
-        is_subtest=phase.subtest is not None,
+        sections=_sections([phase]) if is_subtest else (),
+        is_subtest=is_subtest,
     )
 
 
-def _cause(phase: Phase) -> str:
-    if group := _group(phase):
+def _sections(phases: list[Phase], *, has_subtests: bool = False) -> tuple[Section, ...]:
+    different = dict.fromkeys((title, content) for phase in phases for title, content in phase.sections if content)
+    # pytest writes a letter for each subtest of unittest, and captures it.
+    return tuple(pair for pair in different if not (has_subtests and _PROGRESS.fullmatch(pair[1])))
+
+
+def _message(phase: Phase, text: str) -> str:
+    """The exception with its type first; `text` is pytest's rendering, in which it is looked for if nothing else is."""
+    if group := _group_message(phase):
         return group
     if phase.message and phase.message.strip():
-        # pytest leaves the type out of exactly these messages.
-        return f"AssertionError: {phase.message}" if phase.message.startswith("assert ") else _type_first(phase.message)
+        return _with_type(_type_first(phase.message))
     if phase.exceptions and any(phase.exceptions[-1].text):
         # On pytest 7.0 a `pytest.fail(pytrace=False)` has a text and nothing else.
         return "Failed: " + "\n".join(phase.exceptions[-1].text)
-    plain = _text(phase).strip()
-    if plain.startswith(_STRICT_XPASS):
-        return f"Failed: {plain}"
-    if fixture := _FIXTURE.search(plain):
+    if text.startswith(_STRICT_XPASS):
+        return f"Failed: {text}"
+    if fixture := _FIXTURE.search(text):
         return f"FixtureLookupError: {fixture.group(1)}"
-    begin = _DOCTEST.search(plain)
-    told, _, last = plain.rpartition("\n")
-    if begin and (place := _PLACE.match(last)):
-        return f"{place.group(3)}: {told[begin.start() :].strip()}"
-    return _marked(plain) or plain or "no message"
-
-
-def _marked(text: str) -> str:
-    """The last exception of a text in pytest's own form, as pytest-forked hands it on."""
     above, _, last = text.rpartition("\n")
-    lines = (above.rstrip() if _PLACE.match(last) else text).split("\n")
-    count = next((n for n, line in enumerate(reversed(lines)) if not line.startswith("E  ")), len(lines))
-    said = dedent("\n".join(line[1:] for line in lines[len(lines) - count :]))
-    return f"AssertionError: {said}" if said.startswith("assert ") else said
+    place, doctest = _PLACE.match(last), _DOCTEST.search(text)
+    if doctest and place:
+        return f"{place.group(3)}: {above[doctest.start() :].strip()}"
+    # The last exception of a text in pytest's own form, as pytest-forked hands it on.
+    lines = (above.rstrip() if place else text).split("\n")
+    marked = [*takewhile(lambda line: line.startswith("E  "), reversed(lines))]
+    return _with_type(dedent("\n".join(line[1:] for line in reversed(marked)))) or text or "no message"
+
+
+def _with_type(message: str) -> str:
+    """pytest leaves the type out of exactly these messages."""
+    return f"AssertionError: {message}" if message.startswith("assert ") else message
 
 
 def _type_first(message: str) -> str:
@@ -301,49 +291,17 @@ def _type_first(message: str) -> str:
     lines = message.split("\n")
     if not lines[0].lstrip().startswith('File "'):
         return message
-    found = next((index for index, line in enumerate(lines) if _TYPE.match(line)), 0)
-    return "\n".join([lines[found], *lines[:found], *lines[found + 1 :]])
+    typed = next((index for index, line in enumerate(lines) if _TYPE.match(line)), 0)
+    return "\n".join([lines[typed], *lines[:typed], *lines[typed + 1 :]])
 
 
-def _group(phase: Phase) -> str | None:
+def _group_message(phase: Phase) -> str | None:
     """An exception group with what its members say; newer versions of pytest tell the one member alone."""
-    told = told_group(phase.exceptions, (phase.message or "").partition("\n")[0])
-    if told is None:
+    group = named_group(phase.exceptions, phase.message or "")
+    if group is None:
         return None
-    members = [raised.headline for raised in members_of(phase.exceptions, told)]
-    unwritten = sum(int(found.group(1)) - 1 for found in map(_MORE.fullmatch, members) if found)
+    members = [raised.headline for raised in members_of(phase.exceptions, group)]
+    unwritten = sum(int(match.group(1)) - 1 for match in map(_MORE.fullmatch, members) if match)
     left = len(members) - MEMBERS + unwritten
     more = [f"and {left} more"] if left > 0 else []
-    return f"{phase.exceptions[told].headline}: " + "; ".join([*members[:MEMBERS], *more])
-
-
-def told_group(chain: Chain, message: str) -> int | None:
-    """Where the group is that a message tells, if it tells one; the outermost if it is in others."""
-    single = _SINGLE in message
-    groups = [
-        index
-        for index, raised in enumerate(chain)
-        if raised.link == "group" and (single or message.startswith(raised.headline))
-    ]
-    if not groups:
-        return None
-    found = groups[-1]
-    while found - 1 in groups:
-        found -= 1
-    return found
-
-
-def members_of(chain: Chain, group: int) -> list[Raised]:
-    return [raised for raised in chain[group + 1 :] if raised.link in ("member", None)]
-
-
-def _title(phase: Phase) -> str:
-    if phase.subtest is not None:
-        return f"subtest {phase.subtest}"
-    return f"ERROR at {phase.when}" if phase.when in ("setup", "teardown") else phase.when
-
-
-def _sections(phases: list[Phase], *, has_subtests: bool = False) -> tuple[Section, ...]:
-    different = dict.fromkeys((title, content) for phase in phases for title, content in phase.sections if content)
-    # pytest writes a letter for each subtest of unittest, and captures it.
-    return tuple(pair for pair in different if not (has_subtests and _PROGRESS.fullmatch(pair[1])))
+    return f"{phase.exceptions[group].headline}: " + "; ".join([*members[:MEMBERS], *more])

@@ -1,7 +1,7 @@
 """The frames of an exception in few lines: those of the project with place and statement, the others folded.
 
-Pure: an exception and what may be shown of it in, lines out. The last two frames of the project have their statement,
-the innermost also the values of its arguments or all of its variables. Frames that repeat are shown once.
+The last two frames of the project have their statement, the innermost also the values of its arguments or all of its
+variables. Frames that repeat are shown once.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from pytest_mcp.report import places
-from pytest_mcp.report.example_style import Style
+from pytest_mcp.report.example_style import ExampleStyle
 from pytest_mcp.run.exceptions import Frame, Raised
 
 # How many of the project's frames have their statement, the innermost.
@@ -31,26 +31,26 @@ _BRACKET = re.compile(r"(?<=[(\[{])\n|\n(?=[)\]}.])")
 _BREAK = re.compile(r"\n *")
 
 
-def shown(raised: Raised, node_id: str, style: Style) -> Iterator[str]:
+def frame_lines(raised: Raised, node_id: str, style: ExampleStyle) -> Iterator[str]:
     frames = _with_inner(raised.frames)
     own = {index: frame for index, frame in enumerate(frames) if not places.is_foreign(frame.path)}
-    # What raises a group only collects what others have raised.
-    raising = set[int]() if raised.link == "group" else {len(frames) - 1}
     innermost = max(own, default=None)
     # The last of each place, so that a recursion does not take both.
     different = {(frame.place, frame.function): index for index, frame in own.items()}
-    stated = {*sorted(different.values())[-FRAMES_WITH_STATEMENT:], *raising}
-    for foreign, run in groupby(enumerate(frames), key=lambda pair: pair[0] not in own and pair[0] not in stated):
+    stated = set(sorted(different.values())[-FRAMES_WITH_STATEMENT:])
+    # What raises a group only collects what others have raised.
+    stated |= set() if raised.link == "group" else {len(frames) - 1}
+    for is_folded, run in groupby(enumerate(frames), key=lambda pair: pair[0] not in own and pair[0] not in stated):
         together = list(run)
-        if foreign:
+        if is_folded:
             yield from _folded([frame for _, frame in together]) if style.foreign_frames else ()
             continue
         for unit, repeated in _rounds(together):
             for index, frame in unit:
                 if index in stated:
-                    yield from _frame(frame, node_id, style, innermost=index == innermost)
+                    yield from _stated(frame, node_id, style, innermost=index == innermost)
                 elif style.outer_frames:
-                    yield _place(frame.place, frame.function)
+                    yield _place(frame)
             if repeated and (style.outer_frames or unit[-1][0] in stated):
                 yield f"    [{repeated} more frames like {'this' if len(unit) == 1 else f'these {len(unit)}'}]"
 
@@ -105,29 +105,18 @@ def _folded(frames: list[Frame]) -> Iterator[str]:
     yield f"... {len(frames)} frame{'s' if len(frames) > 1 else ''} in {', '.join(packages[:2])}{more}"
 
 
-def _place(place: str, function: str | None) -> str:
-    path, _, line = place.rpartition(":")
-    return f"{places.short(path)}:{line}:" + (f" in {function}" if function else "")
+def _place(frame: Frame) -> str:
+    return f"{places.short(frame.path)}:{frame.line}:" + (f" in {frame.function}" if frame.function else "")
 
 
-def _frame(frame: Frame, node_id: str, style: Style, *, innermost: bool) -> Iterator[str]:
-    yield _place(frame.place, frame.function)
+def _stated(frame: Frame, node_id: str, style: ExampleStyle, *, innermost: bool) -> Iterator[str]:
+    yield _place(frame)
     if frame.statement:
         yield f"    {_statement(frame.statement)}"
     if innermost and style.variables and frame.variables:
         yield from _variables(frame.variables)
     elif innermost and style.arguments:
         yield from _arguments(frame, node_id)
-
-
-def _variables(lines: tuple[str, ...]) -> Iterator[str]:
-    """pytest aligns the values, and spreads those of a failed comparison over lines."""
-    for line in lines[:MOST_VARIABLES]:
-        name, _, value = line.partition("=")
-        shown = f"{name.strip()} = {_BREAK.sub(' ', value.strip())}"
-        yield f"    {_shortened(shown, VARIABLE_CHARACTERS)}"
-    if len(lines) > MOST_VARIABLES:
-        yield f"    [{len(lines) - MOST_VARIABLES} more variables]"
 
 
 def _statement(statement: str) -> str:
@@ -139,24 +128,30 @@ def _statement(statement: str) -> str:
     return first if first.startswith("assert") or len(joined) > STATEMENT_CHARACTERS else joined
 
 
+def _variables(lines: tuple[str, ...]) -> Iterator[str]:
+    """pytest aligns the values, and spreads those of a failed comparison over lines."""
+    for line in lines[:MOST_VARIABLES]:
+        name, _, value = line.partition("=")
+        yield "    " + _shortened(f"{name.strip()} = {value.strip()}", VARIABLE_CHARACTERS)
+    if len(lines) > MOST_VARIABLES:
+        yield f"    [{len(lines) - MOST_VARIABLES} more variables]"
+
+
 def _arguments(frame: Frame, node_id: str) -> Iterator[str]:
     """Values that a reader cannot know: no bare objects, and of a test only parameters that its id does not show."""
-    shown, left = [], VALUES_CHARACTERS
+    test, bracket, parameters = node_id.rpartition("::")[2].partition("[")
+    named, left = [], VALUES_CHARACTERS
     for name, value in frame.arguments:
-        if name in ("self", "cls") or _OBJECT.search(value) or _is_known(frame, value, node_id):
+        is_known = frame.function == test and (not bracket or value.strip("'\"") in parameters)
+        if name in ("self", "cls") or _OBJECT.search(value) or is_known:
             continue
         text = f"{name} = {_shortened(value, VALUE_CHARACTERS)}"
         left -= len(text)
         if left < 0:
             break
-        shown.append(text)
-    if shown:
-        yield f"    {', '.join(shown)}"
-
-
-def _is_known(frame: Frame, value: str, node_id: str) -> bool:
-    name, bracket, parameters = node_id.rpartition("::")[2].partition("[")
-    return frame.function == name and (not bracket or value.strip("'\"") in parameters)
+        named.append(text)
+    if named:
+        yield f"    {', '.join(named)}"
 
 
 def _shortened(value: str, most: int) -> str:

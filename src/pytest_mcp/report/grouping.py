@@ -1,9 +1,8 @@
 """Which failures have one cause, in which order causes are told, and which failure stands for each.
 
-Pure: failures in, groups out, the same for every budget. When in doubt two causes stay apart: failures are one group
-when they share the exception's type, the place that raised it and the exceptions that led to it, or (assertions) the
-test function and the line in it. Those of several places are one group only if more than a type and similar words says
-so: see `_evidence`.
+Groups are the same for every budget. When in doubt two causes stay apart: failures are one group when they share the
+exception's type, the place that raised it and the exceptions that led to it, or (assertions) the test function and the
+line in it. Those of several places are one group only if more than a type and similar words says so: see `_evidence`.
 """
 
 import re
@@ -11,7 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from pytest_mcp.report import places
 from pytest_mcp.report.failures import ADDRESS, Failure
@@ -91,7 +90,7 @@ class Group:
     @cached_property
     def location(self) -> str | None:
         sites = [failure.site and places.short(failure.site) for failure in self.members]
-        return counted(Counter(site or "?" for site in sites)) if sites[0] else None
+        return _counted(Counter(site or "?" for site in sites)) if sites[0] else None
 
     @cached_property
     def contrasting(self) -> list[str]:
@@ -109,18 +108,11 @@ class Group:
         return [self.example.node_id, *self.contrasting][:SHOWN_TESTS]
 
 
-class _Said(NamedTuple):
+class _Wording(NamedTuple):
     """An exception in its words, of which one is its own: others would not use it whatever the cause."""
 
     type: str
     message: str
-
-    @classmethod
-    def of(cls, kind: str, message: str, node_id: str) -> Self | None:
-        message = message.lstrip(": ")
-        if all(word.lower() in _COMMON_WORDS for word in _WORD.findall(masked(message, node_id))):
-            return None
-        return cls(kind.rpartition(".")[2], ADDRESS.sub("#", message))
 
 
 def group(failures: Sequence[Failure]) -> list[Group]:
@@ -131,7 +123,12 @@ def group(failures: Sequence[Failure]) -> list[Group]:
     members: dict[Hashable, list[Failure]] = {}
     for key, alike in apart.items():
         members.setdefault(_common(map(_evidence, alike)) or key, []).extend(alike)
-    return sorted(map(_of, _with_holders(members)), key=_rank)
+    groups: list[Group] = []
+    for alike in _with_holders(members):
+        # The first of those whose way leads furthest into the source.
+        example = max(alike, key=lambda failure: sum(map(_is_in_source, failure.own_places)))
+        groups.append(Group(example, tuple(failure for failure in alike if failure is not example)))
+    return sorted(groups, key=_rank)
 
 
 def line(message: str) -> str:
@@ -141,14 +138,13 @@ def line(message: str) -> str:
 
 def masked(message: str, node_id: str, *, numbers: bool = True) -> str:
     """The message without what is different each time. Its type is not, and `numbers` need not be."""
-    named = _TYPE.match(message)
-    kind, message = (named.group(), message[named.end() :]) if named else ("", message)
+    typed = _TYPE.match(message)
+    kind, message = (typed.group(), message[typed.end() :]) if typed else ("", message)
     parameters = node_id.partition("[")[2].removesuffix("]")
-    parts = {parameters, *parameters.split("-")}
-    for part in sorted(parts, key=len, reverse=True)[:MOST_PARAMETERS]:
+    for part in sorted({parameters, *parameters.split("-")}, key=len, reverse=True)[:MOST_PARAMETERS]:
         if len(part) >= SHORTEST_PARAMETER:
             message = message.replace(part, "#")
-    return kind + _MASKED[numbers].sub(lambda found: found[1] or "#", ADDRESS.sub("#", message))
+    return kind + _MASKED[numbers].sub(lambda match: match[1] or "#", ADDRESS.sub("#", message))
 
 
 def is_shared(place: str, kind: str, message: str) -> bool:
@@ -161,33 +157,49 @@ def is_shared(place: str, kind: str, message: str) -> bool:
     return not places.is_standard(place) or kind == "KeyError" or _OF_SYSTEM.search(message) is not None
 
 
-def _of(members: Sequence[Failure]) -> Group:
-    example = max(members, key=_depth)
-    return Group(example, tuple(failure for failure in members if failure is not example))
+def by_file(groups: Iterable[Group]) -> str:
+    """Where the failures of several groups are."""
+    return _counted(Counter(failure.node_id.partition("::")[0] for cause in groups for failure in cause.members))
+
+
+def _counted(count_by_place: Counter[str]) -> str:
+    """One place by itself; several with how many failures each has."""
+    if len(count_by_place) == 1:
+        return next(iter(count_by_place))
+    named = [f"{place} ({count})" for place, count in count_by_place.most_common(SHOWN_PLACES)]
+    more = len(count_by_place) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")
+
+
+def _is_in_source(place: str | None) -> bool:
+    return place is not None and places.is_source(place.rpartition(":")[0])
 
 
 def _rank(cause: Group) -> tuple[bool, int, bool]:
-    site = cause.example.site
-    return not (site and places.is_source(site.rpartition(":")[0])), -cause.count, cause.example.when != "setup"
-
-
-def _depth(failure: Failure) -> int:
-    """How far its way leads into the source; the first of several that are equally deep is taken."""
-    return sum(places.is_source(place.rpartition(":")[0]) for place in failure.own_places)
+    return not _is_in_source(cause.example.site), -cause.count, cause.example.when != "setup"
 
 
 def _key(failure: Failure) -> Hashable:
-    function, led_to = failure.node_id.partition("[")[0], _led_to(failure)
+    """What failures of one cause have in common for certain."""
+    node_id, when, kind = failure.node_id, failure.when, failure.type
+    function, led_to = node_id.partition("[")[0], _led_to(failure)
     if held := _held(failure):
-        return "held", function, failure.when, _way(failure), held.type, masked(held.message, failure.node_id)
+        return "held", function, when, _way(failure), held.type, masked(held.message, node_id)
     if _is_of_test(failure):
-        return "function", function, failure.when, _way(failure), led_to
+        return "function", function, when, _way(failure), led_to
     if failure.members:
-        told = (_of_member(raised, failure.node_id) for raised in failure.members)
-        return failure.when, failure.type, led_to, *told
+        members = (
+            (raised.headline.partition(":")[0], _raised_at(raised) or masked(raised.headline, node_id, numbers=False))
+            for raised in failure.members
+        )
+        return when, kind, led_to, *members
     if failure.raised_at is None:
-        return "text", function, failure.when, masked(failure.wording, failure.node_id, numbers=False)
-    return failure.when, failure.type, failure.raised_at, failure.site, led_to
+        return "text", function, when, masked(failure.wording, node_id, numbers=False)
+    return when, kind, failure.raised_at, failure.site, led_to
+
+
+def _raised_at(raised: Raised) -> str | None:
+    return raised.frames[-1].place if raised.frames else None
 
 
 def _way(failure: Failure) -> Hashable:
@@ -198,25 +210,18 @@ def _way(failure: Failure) -> Hashable:
 
 def _led_to(failure: Failure) -> Hashable:
     """The exceptions that it was raised from, or raised while they were handled: what it wraps is its cause."""
-    return tuple(_of_link(raised) for raised in failure.parts[0].chain if raised.link in ("cause", "context"))
-
-
-def _of_link(raised: Raised) -> Hashable:
-    own = [frame.place for frame in raised.frames if not places.is_foreign(frame.place)]
-    found = _TYPE_OF_RAISED.match(raised.headline)
-    return found and found.group(), own[-1] if own else None, raised.frames[-1].place if raised.frames else None
+    wrapped = []
+    for raised in failure.parts[0].chain:
+        if raised.link in ("cause", "context"):
+            own = [frame.place for frame in raised.frames if not places.is_foreign(frame.place)]
+            typed = _TYPE_OF_RAISED.match(raised.headline)
+            wrapped.append((typed and typed.group(), own[-1] if own else None, _raised_at(raised)))
+    return tuple(wrapped)
 
 
 def _is_of_test(failure: Failure) -> bool:
     """Whether it is an assertion in test code."""
-    site = failure.site
-    in_source = site is not None and places.is_source(site.rpartition(":")[0])
-    return failure.type in _ASSERTIONS and not in_source
-
-
-def _of_member(raised: Raised, node_id: str) -> Hashable:
-    kind = raised.headline.partition(":")[0]
-    return kind, raised.frames[-1].place if raised.frames else masked(raised.headline, node_id, numbers=False)
+    return failure.type in _ASSERTIONS and not _is_in_source(failure.site)
 
 
 def _evidence(failure: Failure) -> Hashable | None:
@@ -229,45 +234,52 @@ def _evidence(failure: Failure) -> Hashable | None:
         return failure.type, said
     if held := _held(failure):
         return held
-    if failure.raised_at is None and not failure.members:
+    if failure.members:
+        return None
+    if failure.raised_at is None:
         return failure.when, ADDRESS.sub("#", failure.wording)
-    if failure.members or failure.raised_at is None or _said(failure) is None:
+    if _said(failure) is None:
         return None
     if _is_of_test(failure):
         return said, _led_to(failure)
-    if not is_shared(failure.raised_at, failure.type, said):
-        return None
-    return said, failure.raised_at, _led_to(failure)
+    return (said, failure.raised_at, _led_to(failure)) if is_shared(failure.raised_at, failure.type, said) else None
 
 
 def _with_holders(members: Mapping[Hashable, list[Failure]]) -> list[list[Failure]]:
     """Assertions that hold an exception join the failures that raised it, if those have one cause."""
-    causes = [alike for key, alike in members.items() if not isinstance(key, _Said)]
+    causes = [alike for key, alike in members.items() if not isinstance(key, _Wording)]
     said: dict[Hashable, list[list[Failure]]] = {}
     for alike in causes:
         said.setdefault(_common(map(_said, alike)), []).append(alike)
     for key, holders in members.items():
-        if isinstance(key, _Said) and len(said.get(key, ())) == 1:
+        if isinstance(key, _Wording) and len(said.get(key, ())) == 1:
             said[key][0].extend(holders)
-        elif isinstance(key, _Said):
+        elif isinstance(key, _Wording):
             causes.append(holders)
     return causes
 
 
-def _common(told: Iterable[Hashable | None]) -> Hashable | None:
-    """What all of them tell, if they tell the same."""
-    different = set(told)
+def _common(values: Iterable[Hashable | None]) -> Hashable | None:
+    """What all of them are, if they are the same."""
+    different = set(values)
     return different.pop() if len(different) == 1 else None
 
 
-def _held(failure: Failure) -> _Said | None:
+def _held(failure: Failure) -> _Wording | None:
     """The exception that a test has caught and shows in its own assertion."""
-    found = _EMBEDDED.search(failure.parts[0].message) if failure.type in _ASSERTIONS else None
-    return _Said.of(found.group(1), found.group(2)[1:-1], failure.node_id) if found else None
+    embedded = _EMBEDDED.search(failure.parts[0].message) if failure.type in _ASSERTIONS else None
+    return _wording(embedded.group(1), embedded.group(2)[1:-1], failure.node_id) if embedded else None
 
 
-def _said(failure: Failure) -> _Said | None:
-    return _Said.of(failure.type, failure.wording.removeprefix(failure.type), failure.node_id)
+def _said(failure: Failure) -> _Wording | None:
+    return _wording(failure.type, failure.wording.removeprefix(failure.type), failure.node_id)
+
+
+def _wording(kind: str, message: str, node_id: str) -> _Wording | None:
+    message = message.lstrip(": ")
+    if all(word.lower() in _COMMON_WORDS for word in _WORD.findall(masked(message, node_id))):
+        return None
+    return _Wording(kind.rpartition(".")[2], ADDRESS.sub("#", message))
 
 
 def _difference(one: Failure, other: Failure) -> int:
@@ -276,17 +288,3 @@ def _difference(one: Failure, other: Failure) -> int:
     other_file, other_name = other.node_id.partition("::")[::2]
     other_function = name.partition("[")[0] != other_name.partition("[")[0]
     return 4 * (one.site != other.site) + 2 * other_function + (file != other_file)
-
-
-def counted(found: Counter[str]) -> str:
-    """One place by itself; several with how many failures each has."""
-    if len(found) == 1:
-        return next(iter(found))
-    shown = [f"{place} ({count})" for place, count in found.most_common(SHOWN_PLACES)]
-    more = len(found) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
-
-
-def files(groups: Iterable[Group]) -> str:
-    """Where the failures of several groups are, by file."""
-    return counted(Counter(failure.node_id.partition("::")[0] for cause in groups for failure in cause.members))

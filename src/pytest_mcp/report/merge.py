@@ -1,13 +1,12 @@
 """One report for several runs that are one suite: the shards of a suite, or the members of a monorepo.
 
-Pure. Nothing has been cut when reports are merged, so failures of one cause are one group wherever they ran, and the
-limits of an answer are spent once. Whether all parts are there is for the caller to say; what that means for the
-verdict is decided in `verdict`.
+Nothing has been cut when reports are merged, so failures of one cause are one group wherever they ran, and the limits
+of an answer are spent once. Whether all parts are there is for the caller to say; what that means for the verdict is
+decided in `verdict`.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pytest_mcp.report import coverage, rerun, verdict
 from pytest_mcp.report.report import Report
@@ -16,18 +15,17 @@ from pytest_mcp.text import few
 # How many notices of the parts are repeated.
 MOST_NOTICES = 20
 
-Entry = TypeVar("Entry")
+Named = TypeVar("Named")
 
 
-@dataclass(frozen=True)
-class Part:
+class LabelledReport(NamedTuple):
     # Who this is, for people: the folder of a member, or a shard and its file.
     label: str
     report: Report
 
 
 def merge(
-    parts: Sequence[Part],
+    parts: Sequence[LabelledReport],
     notices: Sequence[str],
     *,
     one_is_missing: bool = False,
@@ -39,7 +37,7 @@ def merge(
     `keeps_apart`: the parts have environments of their own, so no folder can stand for tests of several of them.
     """
     reports = [part.report for part in parts]
-    evidence = verdict.of_parts(
+    evidence = verdict.merged_evidence(
         [report.evidence for report in reports], one_is_missing=one_is_missing, may_be_empty=may_be_empty
     )
     return Report(
@@ -59,11 +57,11 @@ def merge(
         running=[name for report in reports for name in report.running],
         not_run=sum(report.not_run for report in reports),
         rerun=_rerun(reports, keeps_apart=keeps_apart),
-        printed=_labelled((part.label, part.report.printed) for part in parts),
-        condensed=_labelled((part.label, part.report.condensed) for part in parts),
+        printed=_labelled((report.printed, label) for label, report in parts),
+        condensed=_labelled((report.condensed, label) for label, report in parts),
         captures=all(report.captures for report in reports),
         locals=any(report.locals for report in reports),
-        coverage=coverage.together([report.coverage for report in reports if report.coverage]),
+        coverage=coverage.merged_coverage([report.coverage for report in reports if report.coverage]),
     )
 
 
@@ -74,31 +72,32 @@ def _exit_code(reports: Sequence[Report], *, is_empty: bool) -> int:
     return verdict.NO_TESTS_COLLECTED if is_empty else max(filter(None, codes), default=0)
 
 
-def _once(entries: Iterable[tuple[str, Entry]]) -> list[Entry]:
-    first: dict[str, Entry] = {}
+def _once(entries: Iterable[tuple[str, Named]]) -> list[Named]:
+    first: dict[str, Named] = {}
     for name, entry in entries:
         first.setdefault(name, entry)
     return list(first.values())
 
 
-def _notices(parts: Sequence[Part]) -> list[str]:
+def _notices(parts: Sequence[LabelledReport]) -> list[str]:
     """Each once, with whose it is. The share of a shard says nothing of all of them."""
-    said: dict[str, list[str]] = {}
-    for part in parts:
-        for notice in [*part.report.notices, *part.report.past]:
-            said.setdefault(notice, []).append(part.label)
-    told = [f"{few(labels)}: {notice}" for notice, labels in said.items()]
-    more = len(told) - MOST_NOTICES
-    return [*told[:MOST_NOTICES], *([f"{more} more notices are left out."] if more > 0 else [])]
+    said = _labels((notice, label) for label, report in parts for notice in [*report.notices, *report.past])
+    notices = [f"{few(labels)}: {notice}" for notice, labels in said.items()]
+    more = len(notices) - MOST_NOTICES
+    return [*notices[:MOST_NOTICES], *([f"{more} more notices are left out."] if more > 0 else [])]
 
 
 def _labelled(texts: Iterable[tuple[str, str]]) -> str:
     """Each text once."""
+    return "\n\n".join(f"{few(labels)}:\n{text}" for text, labels in _labels(texts).items() if text)
+
+
+def _labels(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Whose each text is."""
     labels: dict[str, list[str]] = {}
-    for label, text in texts:
-        if text:
-            labels.setdefault(text, []).append(label)
-    return "\n\n".join(f"{few(names)}:\n{text}" for text, names in labels.items())
+    for text, label in texts:
+        labels.setdefault(text, []).append(label)
+    return labels
 
 
 def _rerun(reports: Sequence[Report], *, keeps_apart: bool) -> rerun.Arguments | None:

@@ -24,7 +24,7 @@ from pytest_mcp.api.errors import (
 from pytest_mcp.api.requests import Request
 from pytest_mcp.api.targets import PATTERN, SEE, Target
 from pytest_mcp.process.start import REPORT_LIMIT
-from pytest_mcp.report import failures, notices, places, selection
+from pytest_mcp.report import collection_errors, notices, places, selection
 from pytest_mcp.run.events import UsageFault
 from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.run import Asked_co, Run
@@ -377,7 +377,7 @@ def _facts(run: Run[Asked_co]) -> RunFacts:
         duration=round(run.exit.duration, 3),
         timeout_exceeded=run.exit.timed_out,
         collection_errors=tuple(
-            failures.collection_error(event).model_dump()
+            collection_errors.collection_error(event).model_dump()
             for event in run.ledger.collection_failures[:MAX_COLLECTION_ERRORS]
         ),
         environment=run.environment,

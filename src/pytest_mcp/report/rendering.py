@@ -1,16 +1,19 @@
-"""How a failure is shown: the way to it in few lines, then the exception's own text.
+"""How a failure is shown: the way to it in few lines, then the exception's own text, then what was captured.
 
-Pure: a failure and what may be shown of it in, text out. Every line of the exception's text is shown as pytest marks
-it, with `E`, but the first where the test's `message` has it. What has no structure keeps pytest's text.
+Every line of the exception's text is shown as pytest marks it, with `E`, but the first where the test's `message` has
+it. What has no structure keeps pytest's text.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from pytest_mcp.report import captured, frames, grouping
-from pytest_mcp.report.example_style import Style
-from pytest_mcp.report.failures import ANNOUNCED, Failure, Part, Section, plain, told_group
+from pytest_mcp.api.results import TestResult
+from pytest_mcp.report import grouping
+from pytest_mcp.report.captured import captured_lines
+from pytest_mcp.report.example_style import ExampleStyle
+from pytest_mcp.report.failures import ANNOUNCED, Failure, Part, Section, named_group, plain
+from pytest_mcp.report.frames import frame_lines
 from pytest_mcp.run.exceptions import Chain, Raised
 from pytest_mcp.text import cut_middle
 
@@ -35,78 +38,100 @@ _LINKS = {
 _WIDTH = 80
 
 
-def render(failure: Failure, style: Style) -> str:
-    parts = failure.parts if style.whole_texts else failure.parts[:1]
-    lines = [line for part in parts for line in _part(part, failure, style)]
-    return plain("\n".join([*lines, *captured.shown(failure.sections, failure, style)]))
+def example(failure: Failure, style: ExampleStyle) -> TestResult:
+    message = failure.cause if style.whole_texts else grouping.line(failure.cause)
+    return _test_result(failure, message, render(failure, style))
 
 
-def in_full(failure: Failure, *, with_captured: bool) -> str:
+def example_in_full(failure: Failure, *, with_captured: bool) -> TestResult:
     """pytest's own rendering of every part, then what was captured."""
     lines: list[str] = []
     for part in failure.parts:
         lines += [_heading("_", part.title)] if part.title else []
         lines += [part.text.rstrip("\n")]
         lines += _whole_sections(part.sections) if with_captured else []
-    return "\n".join([*lines, *(_whole_sections(failure.sections) if with_captured else [])])
+    lines += _whole_sections(failure.sections) if with_captured else []
+    return _test_result(failure, failure.message, "\n".join(lines))
 
 
-def _part(part: Part, failure: Failure, style: Style) -> Iterator[str]:
+def _test_result(failure: Failure, message: str, traceback: str) -> TestResult:
+    return TestResult(
+        node_id=failure.node_id,
+        outcome=failure.outcome,
+        duration=failure.duration,
+        message=message,
+        traceback=traceback,
+    )
+
+
+def _whole_sections(sections: Iterable[Section]) -> list[str]:
+    return [line for title, content in sections for line in (_heading("-", title), content.rstrip("\n"))]
+
+
+def _heading(character: str, title: str) -> str:
+    return f"{character} {title} {character}".center(_WIDTH, character)
+
+
+def render(failure: Failure, style: ExampleStyle) -> str:
+    parts = failure.parts if style.whole_texts else failure.parts[:1]
+    lines = [line for part in parts for line in _part(part, failure, style)]
+    return plain("\n".join([*lines, *captured_lines(failure.sections, failure, style)]))
+
+
+def _part(part: Part, failure: Failure, style: ExampleStyle) -> Iterator[str]:
+    first_line = part.message.partition("\n")[0]
     if part.title and (part is not failure.parts[0] or len(failure.parts) > 1):
         yield f"-- {part.title}: {part.message.strip().partition(chr(10))[0]}"
-    if part.place and _has_no_place(part):
+    has_no_place = not any(raised.frames for raised in part.chain) if part.chain else "\n" not in part.text.strip()
+    if part.place and has_no_place:
         yield f"{part.place}: in {failure.node_id.rpartition('::')[2].partition('[')[0]}"
     if part.chain:
-        yield from _chain(part.chain, part.message, failure, style)
+        yield from _chain(part.chain, first_line, failure, style)
     else:
         lines = _SEPARATOR.sub("_ _ _", part.text).strip("\n").split("\n")
-        said = _has_whole(part.message.partition("\n")[0], lines[0], style)
-        yield from _bounded("\n".join(lines[said:]), style).split("\n") if lines[said:] else ()
-    yield from captured.shown(part.sections, failure, style)
+        lines = lines[_has_whole(first_line, lines[0], style) :]
+        yield from _bounded("\n".join(lines), style).split("\n") if lines else ()
+    yield from captured_lines(part.sections, failure, style)
 
 
-def _has_no_place(part: Part) -> bool:
-    """A chain without frames, or one line."""
-    return not any(raised.frames for raised in part.chain) if part.chain else "\n" not in part.text.strip()
-
-
-def _chain(chain: Chain, message: str, failure: Failure, style: Style) -> Iterator[str]:
+def _chain(chain: Chain, message: str, failure: Failure, style: ExampleStyle) -> Iterator[str]:
     left_out = range(0) if style.whole_texts else range(FIRST_RAISED, len(chain) - LAST_RAISED)
+    quiet = replace(style, arguments=False, variables=False)
     for index, raised in enumerate(chain):
         if index in left_out:
             yield from [f"[{len(left_out)} more exceptions]"] if index == FIRST_RAISED else []
             continue
-        quiet = replace(style, arguments=False, variables=False)
-        yield from frames.shown(raised, failure.node_id, style if raised is chain[-1] else quiet)
-        yield from (f"[{note.partition(chr(10))[0].strip('! ')}]" for note in [raised.note] if note)
+        yield from frame_lines(raised, failure.node_id, style if raised is chain[-1] else quiet)
+        if raised.note:
+            yield f"[{raised.note.partition(chr(10))[0].strip('! ')}]"
         text = raised.text if style.equal_lines else _differing(raised.text)
-        if text and _is_told(raised, message.partition("\n")[0], chain, style):
+        if _is_in_message(raised, message, chain, style):
             text = text[1:]
         yield from (f"E   {line}" for line in _bounded("\n".join(text), style).split("\n") if line.strip())
         if raised.link is not None:
             yield _LINKS.get(raised.link, _LINKS["context"])
 
 
-def _is_told(raised: Raised, message: str, chain: Chain, style: Style) -> bool:
+def _is_in_message(raised: Raised, message: str, chain: Chain, style: ExampleStyle) -> bool:
     """Whether the message of the test has the first line of a group or of the last exception."""
-    group = told_group(chain, message)
+    group = named_group(chain, message)
     if group is not None:
         return raised is chain[group] and _is_whole(message, style)
     return raised is chain[-1] and _has_whole(message, raised.headline, style)
 
 
-def _has_whole(message: str, line: str, style: Style) -> bool:
+def _has_whole(message: str, line: str, style: ExampleStyle) -> bool:
     """Whether the message of the test, as it is shown, has this line."""
     return message.endswith(line) and _is_whole(message, style)
 
 
-def _is_whole(message: str, style: Style) -> bool:
+def _is_whole(message: str, style: ExampleStyle) -> bool:
     if message.endswith(":") and len(message) > ANNOUNCED:
         return False
     return style.whole_texts or len(message) <= grouping.CAUSE_CHARACTERS
 
 
-def _bounded(text: str, style: Style) -> str:
+def _bounded(text: str, style: ExampleStyle) -> str:
     return text if style.whole_texts else cut_middle(text, TEXT_CHARACTERS)
 
 
@@ -117,11 +142,3 @@ def _differing(text: tuple[str, ...]) -> tuple[str, ...]:
     if _NESTED in explanation or not _DIFFERENCE.search(explanation):
         return text
     return (*text[:start], *(line for line in text[start:] if not _EQUAL_LINE.match(line)))
-
-
-def _whole_sections(sections: Iterable[Section]) -> list[str]:
-    return [line for title, content in sections for line in (_heading("-", title), content.rstrip("\n"))]
-
-
-def _heading(character: str, title: str) -> str:
-    return f"{character} {title} {character}".center(_WIDTH, character)

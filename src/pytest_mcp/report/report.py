@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, PlainSerializer, PlainValidator
 
-from pytest_mcp.api.errors import CallError, ExecutionFailed, RunEnvironment
+from pytest_mcp.api.errors import CallError, ExecutionFailed, RunEnvironment, RunFacts
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import (
     CollectionError,
@@ -26,6 +26,7 @@ from pytest_mcp.api.results import (
 from pytest_mcp.config.model import Shard
 from pytest_mcp.process import additions
 from pytest_mcp.report import (
+    collection_errors,
     coverage,
     failures,
     grouping,
@@ -34,14 +35,14 @@ from pytest_mcp.report import (
     pytest_output,
     rerun,
     selection,
-    shard,
+    shard_facts,
 )
-from pytest_mcp.report.coverage import Measured
+from pytest_mcp.report.coverage import MeasuredCoverage
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.grouping import Group
 from pytest_mcp.report.rerun import Arguments
-from pytest_mcp.report.shard import Count, ShardFacts
-from pytest_mcp.report.verdict import NO_TESTS_COLLECTED, Evidence, of_run, verdict_of
+from pytest_mcp.report.shard_facts import Count, ShardFacts
+from pytest_mcp.report.verdict import NO_TESTS_COLLECTED, Evidence, run_evidence, verdict_of
 from pytest_mcp.run.ledger import Ledger, TestRecord
 from pytest_mcp.run.reach import Reach
 from pytest_mcp.run.run import Run
@@ -115,7 +116,7 @@ class Report:
     # Whether captured output and local variables are part of a failure that is shown.
     captures: bool = True
     locals: bool = False
-    coverage: Measured | None = None
+    coverage: MeasuredCoverage | None = None
     json_report: dict[str, Any] | None = None
     shard: ShardFacts | None = None
     # Which Python ran which command, and where; None if no process was started.
@@ -176,78 +177,83 @@ class Report:
         return PartialResult.model_validate(common | {"running": self.running, "not_run": self.not_run})
 
 
-def of_execution(run: Run[ExecuteTests], problem: CallError | None) -> Report:
+def execution_report(run: Run[ExecuteTests], problem: CallError | None) -> Report:
     ledger, request = run.ledger, run.request
     has_result = problem is None
-    missed = bool(selection.missed_targets(request, ledger)) or shard.missed(run)
+    missed = bool(selection.missed_targets(request, ledger)) or shard_facts.missed_its_share(run)
     failed = [
-        failures.of_record(record, run.environment.root)
+        failures.failure_of(record, run.environment.root)
         for record in ledger.completed
         if record.outcome in ("failed", "error")
     ]
     stdout = run.exit.stdout if has_result else ""
     unreached = ledger.unreached.count if ledger.unreached else 0
     return Report(
-        evidence=of_run(ledger, run.exit, missed=missed, has_result=has_result),
+        evidence=run_evidence(ledger, run.exit, missed=missed, has_result=has_result),
         exit_code=run.exit.code if has_result else None,
         duration=ledger.ended.duration if ledger.ended else run.exit.duration,
-        share=shard.shard_notices(run),
+        share=shard_facts.shard_notices(run),
         notices=additions.made("notices", bind(notices.execution_notices, run, cut_short=not has_result), instead=[]),
-        collection_errors=[failures.collection_error(event) for event in ledger.collection_failures],
-        tests=[_tested(record, ledger) for record in ledger.completed],
+        collection_errors=list(map(collection_errors.collection_error, ledger.collection_failures)),
+        tests=[_ran_test(record, ledger) for record in ledger.completed],
         failures=failed,
         skipped_modules=[RanTest(event.id, "skipped", 0.0, event.reason) for event in ledger.skipped_modules],
-        xfailed=_expected(ledger, "skipped"),
-        xpassed=_expected(ledger, "passed"),
+        xfailed=_with_xfail_mark(ledger, "skipped"),
+        xpassed=_with_xfail_mark(ledger, "passed"),
         deselected=max(0, ledger.deselected - unreached),
         repeated=sum(phase.outcome == "rerun" for record in ledger.completed for phase in record.phases),
         running=list(ledger.running),
         not_run=ledger.not_run,
-        rerun=_rerun(ledger, failed, request),
+        rerun=rerun.rerun_arguments(
+            [failure.node_id for failure in failed],
+            request,
+            broken=[event.file for event in ledger.collection_failures],
+            unaskable=ledger.unaskable if failed else (),
+        ),
         printed=stdout,
         condensed=pytest_output.condense(stdout),
         closing=pytest_output.telling_closing_line(stdout, unreached=unreached),
         captures=request.captures,
         locals=request.locals,
-        coverage=_coverage(run),
+        coverage=_coverage(run) if request.coverage else None,
         json_report=json_report.build(run) if request.detail == "full" and has_result else None,
-        shard=shard.of_run(run),
+        shard=shard_facts.facts_of_run(run),
         environment=run.environment,
         command=run.command,
         problem=problem,
     )
 
 
-def of_no_changes(reach: Reach, request: ExecuteTests, part: Shard | None) -> Report:
+def report_without_changes(reach: Reach, request: ExecuteTests, part: Shard | None) -> Report:
     """Of a call for the tests that a change can reach, where nothing changed: nothing is run."""
     return Report(
         Evidence(is_empty=True),
         exit_code=NO_TESTS_COLLECTED,
         notices=[selection.nothing_changed(reach)],
-        coverage=coverage.nothing("nothing ran") if request.coverage else None,
-        shard=None if part is None else shard.of_nothing(part, request),
+        coverage=MeasuredCoverage("nothing ran") if request.coverage else None,
+        shard=None if part is None else shard_facts.facts_without_tests(part, request),
     )
 
 
-def of_no_run(problem: CallError, part: Shard | None = None) -> Report:
+def report_without_run(problem: CallError, part: Shard | None = None) -> Report:
     """Of a call for which no test process was started."""
-    facts = problem.facts if isinstance(problem, ExecutionFailed) else None
+    facts = problem.facts if isinstance(problem, ExecutionFailed) else RunFacts()
     return Report(
         Evidence(has_no_result=True),
-        shard=None if part is None else shard.of_error(part),
-        environment=None if facts is None else facts.environment,
-        command=() if facts is None else facts.command,
+        shard=None if part is None else shard_facts.facts_without_result(part),
+        environment=facts.environment,
+        command=facts.command,
         problem=problem,
     )
 
 
-def _tested(record: TestRecord, ledger: Ledger) -> RanTest:
+def _ran_test(record: TestRecord, ledger: Ledger) -> RanTest:
     assert record.outcome is not None
     reason = failures.skip_reason(record) if record.outcome == "skipped" else None
     return RanTest(record.node_id, record.outcome, record.duration, reason, ledger.ran_on.get(record.index))
 
 
-def _expected(ledger: Ledger, outcome: Outcome) -> int:
+def _with_xfail_mark(ledger: Ledger, outcome: Outcome) -> int:
     return sum(
         record.outcome == outcome and any(phase.xfail is not None for phase in record.phases)
         for record in ledger.completed
@@ -255,14 +261,6 @@ def _expected(ledger: Ledger, outcome: Outcome) -> int:
     )
 
 
-def _rerun(ledger: Ledger, failed: Sequence[Failure], request: ExecuteTests) -> Arguments | None:
-    broken = [event.file for event in ledger.collection_failures]
-    names = [failure.node_id for failure in failed]
-    return rerun.of_failures(names, request, broken=broken, unaskable=ledger.unaskable if failed else ())
-
-
-def _coverage(run: Run[ExecuteTests]) -> Measured | None:
-    if run.request.coverage is None:
-        return None
-    unknown = coverage.nothing("coverage is not known")
-    return additions.made("coverage", bind(coverage.of_run, run), instead=unknown)
+def _coverage(run: Run[ExecuteTests]) -> MeasuredCoverage:
+    unknown = MeasuredCoverage("coverage is not known")
+    return additions.made("coverage", bind(coverage.measured_coverage, run), instead=unknown)

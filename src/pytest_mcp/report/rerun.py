@@ -1,4 +1,4 @@
-"""The arguments that run the failures of a run again: exactly, or the smallest selection that covers them. Pure."""
+"""The arguments that run the failures of a run again: exactly, or the smallest selection that covers them."""
 
 import posixpath
 from collections.abc import Iterable, Sequence
@@ -8,8 +8,6 @@ from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.targets import can_be_asked
 
 Arguments = dict[str, Any]
-# What covers whatever has failed.
-EVERYTHING: Arguments = {"path": "."}
 # How many tests, or functions without their parameters, are named before files stand for them; then folders.
 MOST_TESTS = 5
 MOST_FILES = 20
@@ -21,7 +19,7 @@ _FILTERS = ("pattern", "markers", "keywords")
 _FOLDER_FILES = ("conftest.py", "__init__.py")
 
 
-def of_failures(
+def rerun_arguments(
     node_ids: Sequence[str], request: ExecuteTests, *, broken: Sequence[str] = (), unaskable: Sequence[str] = ()
 ) -> Arguments | None:
     """For the ids of failed tests, and for the files that could not be collected (`broken`)."""

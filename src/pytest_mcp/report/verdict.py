@@ -45,7 +45,7 @@ def verdict_of(evidence: Evidence) -> Verdict:
     return next((verdict for verdict, applies in rules if applies), "passed")
 
 
-def of_run(ledger: Ledger, exit: Exit, *, missed: bool = False, has_result: bool = True) -> Evidence:  # noqa: A002
+def run_evidence(ledger: Ledger, exit: Exit, *, missed: bool = False, has_result: bool = True) -> Evidence:  # noqa: A002
     """`missed`: a target that was named did not run, or a shard did not run its share."""
     outcomes = Counter(record.outcome for record in ledger.tests.values())
     skips_itself = _named_what_skips_itself(ledger)
@@ -61,7 +61,7 @@ def of_run(ledger: Ledger, exit: Exit, *, missed: bool = False, has_result: bool
     )
 
 
-def of_parts(parts: Sequence[Evidence], *, one_is_missing: bool, may_be_empty: bool) -> Evidence:
+def merged_evidence(parts: Sequence[Evidence], *, one_is_missing: bool, may_be_empty: bool) -> Evidence:
     """Of runs that are one suite together. `may_be_empty`: a part without tests is as it should be."""
     verdicts = set(map(verdict_of, parts))
     return Evidence(

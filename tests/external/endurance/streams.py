@@ -80,12 +80,12 @@ def is_passed(lines: list[bytes], true_exit: Exit, request: ExecuteTests) -> boo
         if (record := parse(line)) is not None:
             ledger.take(record)
     run = Run(request, ledger, true_exit, ("python", "-m", "pytest"), 60, ENVIRONMENT)
-    judged = verdict.verdict_of(verdict.of_run(ledger, true_exit))
+    judged = verdict.verdict_of(verdict.run_evidence(ledger, true_exit))
     error = no_result.diagnose(run)
     if error is not None:
         json.dumps(error.data)
     elif true_exit.code is not None:
-        answer = dump(budget.fit_execution(report.of_execution(run, None), request, ceiling=CEILING))
+        answer = dump(budget.fit_execution(report.execution_report(run, None), request, ceiling=CEILING))
         json.dumps(answer)
         assert answer["verdict"] == judged
     return judged == "passed"

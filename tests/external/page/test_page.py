@@ -10,7 +10,8 @@ import pytest
 from pytest_mcp.api.results import Outcome
 from pytest_mcp.page.content import Content
 from pytest_mcp.page.sections import recorded_ids
-from pytest_mcp.report.coverage import Measured, MeasuredFile
+from pytest_mcp.report.coverage import MeasuredCoverage
+from pytest_mcp.run.events import CoveredFile
 from tests.support.invented.records import execution, one_test, raised, session
 from tests.support.page.browser import LOOKS, Open
 from tests.support.page.pages import (
@@ -283,8 +284,8 @@ def test_on_a_phone_each_row_of_the_list_has_the_whole_name_of_the_file(show: Op
 
 
 def test_coverage_shows_the_lines_that_did_not_run(show: Open) -> None:
-    file = MeasuredFile("src/a.py", lines=4, missed=2, ranges="3,12", untaken=[[3, 5]])
-    measured = Measured(files=[file], lines=4, missed=2)
+    file = CoveredFile("src/a.py", lines=4, missed=2, ranges="3,12", untaken=[[3, 5]])
+    measured = MeasuredCoverage(files=[file], lines=4, missed=2)
     lines = {"src/a.py": [(3, "if <b>:"), (12, "    return")]}
 
     opened = show(replace(content_of(passing_run(), coverage=measured), missed_lines=lines))

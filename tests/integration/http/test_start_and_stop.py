@@ -55,7 +55,7 @@ def executed(run, problem):
     pathlib.Path("folding").touch()
     while True: pass
 
-report.of_execution = executed
+report.execution_report = executed
 """
 
 

@@ -7,7 +7,7 @@ from zlib import crc32
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.report import tokens
 from pytest_mcp.report.budget import fit_execution
-from pytest_mcp.report.report import Report, of_execution
+from pytest_mcp.report.report import Report, execution_report
 from pytest_mcp.run.events import Event
 from pytest_mcp.text import safe
 from pytest_mcp.tools import dump
@@ -48,11 +48,11 @@ def suite(*, passing: int = 0, failures: int = 0, causes: int = 1) -> list[Event
 
 def answer(stream: list[Event], stdout: str = PRINTED, **asked: Any) -> ExecuteResult:
     run = execution(stream, stdout=stdout, **asked)
-    return fit_execution(of_execution(run, None), run.request, ceiling=CEILING)
+    return fit_execution(execution_report(run, None), run.request, ceiling=CEILING)
 
 
 def report(stream: list[Event]) -> Report:
-    return of_execution(execution(stream), None)
+    return execution_report(execution(stream), None)
 
 
 def cost(sent: ExecuteResult) -> int:

@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_mcp.api.errors import CallError
-from pytest_mcp.report.all_shards import ShardGiven
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.report.report import RanTest, Report
-from pytest_mcp.report.shard import ShardFacts
+from pytest_mcp.report.shard_facts import ShardFacts
+from pytest_mcp.report.shard_reports import ShardGiven
 from pytest_mcp.report.verdict import Evidence
 from tests.support.invented.answers import failing
 from tests.support.invented.answers import red as red_session

@@ -42,7 +42,7 @@ DIFFERENCE = "AssertionError: assert 'one' == 'two'\n  \n  - two\n  ? ^^\n  + on
 
 def content_of(run: Run[ExecuteTests], **changes: Any) -> Content:
     """With these changes to what the run reports."""
-    return Content(replace(report.of_execution(run, None), **changes))
+    return Content(replace(report.execution_report(run, None), **changes))
 
 
 def document_of(shown: Content, most: int = frame.MOST_BYTES) -> Document:
@@ -67,7 +67,7 @@ def investigated(text: str = "test_x", runs: int = 3) -> tuple[Findings, Investi
         notices=[text],
         rerun={"node_ids": [polluter, node_id]},
     )
-    failure = report.of_execution(run, None).failures[0]
+    failure = report.execution_report(run, None).failures[0]
     seen = tuple(Outcome("P", seconds=(number + 2) / 10) for number in range(runs))
     findings = Findings(
         node_id,

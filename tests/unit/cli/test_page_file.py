@@ -9,11 +9,11 @@ import pytest
 
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.cli.page_file import PageFile, report_page
-from pytest_mcp.report.report import of_no_run
+from pytest_mcp.report.report import report_without_run
 from pytest_mcp.terminal.output import UNWRITTEN
 from tests.support.page.pages import ORIGIN
 
-ERROR = of_no_run(ExecutionFailed("environment", "no usable Python was found", RunFacts()))
+ERROR = report_without_run(ExecutionFailed("environment", "no usable Python was found", RunFacts()))
 
 
 def test_a_page_replaces_the_file_that_a_link_leads_to(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def failed(node_id: str, message: str, line: int, **told: Any) -> list[Event]:
 
 def both(events: list[Event], *, code: int = 1, stdout: str = "", **asked: Any) -> tuple[Report, ExecuteResult]:
     run = execution(events, code=code, stdout=stdout, max_tokens=BOUNDS.max_tokens, **asked)
-    known = report.of_execution(run, None)
+    known = report.execution_report(run, None)
     return known, fit_execution(known, run.request, ceiling=CEILING)
 
 
@@ -190,7 +190,7 @@ def test_the_last_line_has_the_verdict_and_the_counts(events: list[Event], code:
 def test_of_a_run_that_was_cut_short_the_last_line_tells_what_is_missing() -> None:
     events = session(one_test("a.py::b"), [Started("a.py::c")], selected=4)[:-1]
     run = execution(events, code=None)
-    known = report.of_execution(run, ExecutionFailed("timeout", "too late", RunFacts()))
+    known = report.execution_report(run, ExecutionFailed("timeout", "too late", RunFacts()))
 
     partial = fit_execution(known, run.request, ceiling=CEILING)
 

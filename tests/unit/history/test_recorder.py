@@ -16,7 +16,7 @@ from tests.support.invented.records import execution, green
 from tests.support.waiting import until
 
 REQUEST = ExecuteTests()
-REPORT = report.of_execution(execution(green("test_a.py::test_one", "test_a.py::test_two")), None)
+REPORT = report.execution_report(execution(green("test_a.py::test_one", "test_a.py::test_two")), None)
 
 
 @pytest.fixture

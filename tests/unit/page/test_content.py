@@ -1,11 +1,12 @@
 from pathlib import Path
 
 from pytest_mcp.page.content import LARGEST_FILE, read_missed_lines
-from pytest_mcp.report.coverage import Measured, MeasuredFile
+from pytest_mcp.report.coverage import MeasuredCoverage
+from pytest_mcp.run.events import CoveredFile
 
 
-def measured(ranges: str, file: str = "src/a.py") -> Measured:
-    return Measured(files=[MeasuredFile(file, lines=1, missed=1, ranges=ranges, untaken=None)])
+def measured(ranges: str, file: str = "src/a.py") -> MeasuredCoverage:
+    return MeasuredCoverage(files=[CoveredFile(file, lines=1, missed=1, ranges=ranges, untaken=None)])
 
 
 def write(path: Path, text: str) -> None:

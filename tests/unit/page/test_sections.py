@@ -10,8 +10,9 @@ from pytest_mcp.page import sections
 from pytest_mcp.page.content import Content
 from pytest_mcp.page.sections import MOST_BARS, MOST_FAILING, banner, recorded_ids
 from pytest_mcp.report import report
-from pytest_mcp.report.coverage import Measured, MeasuredFile
+from pytest_mcp.report.coverage import MeasuredCoverage
 from pytest_mcp.report.report import RanTest
+from pytest_mcp.run.events import CoveredFile
 from tests.support.invented.records import execution, session
 from tests.support.page.pages import (
     CREATED,
@@ -27,8 +28,8 @@ from tests.support.page.pages import (
 MOST = 1_000_000
 ALIKE = "tests/test_a.py::test_alike[1]"
 COMPARED = "tests/test_a.py::test_compared"
-FILE = MeasuredFile("src/a.py", lines=16, missed=4, ranges="3-5,9", untaken=None)
-MEASURED = Measured(files=[FILE], lines=16, missed=4)
+FILE = CoveredFile("src/a.py", lines=16, missed=4, ranges="3-5,9", untaken=None)
+MEASURED = MeasuredCoverage(files=[FILE], lines=16, missed=4)
 
 
 def blocks(shown: Content, name: str) -> dict[str, Any]:
@@ -78,7 +79,9 @@ def test_causes_come_before_what_the_history_says_and_after_what_the_run_says() 
         pytest.param(content_of(incomplete_run()), "incomplete", "Incomplete", True, id="incomplete"),
         pytest.param(content_of(empty_run()), "no_tests", "No tests", True, id="no tests"),
         pytest.param(
-            Content(report.of_no_run(ExecutionFailed("environment", "no usable Python was found", RunFacts()))),
+            Content(
+                report.report_without_run(ExecutionFailed("environment", "no usable Python was found", RunFacts()))
+            ),
             "incomplete",
             "Did not run",
             True,
@@ -98,7 +101,7 @@ def test_the_banner_says_the_verdict_in_a_word_and_a_look_of_its_own(
 
 def test_a_run_that_was_cut_short_says_what_had_not_finished() -> None:
     error = ExecutionFailed("timeout", "pytest execution exceeded timeout of 5 seconds", RunFacts())
-    known = report.of_execution(mixed_run(), error)
+    known = report.execution_report(mixed_run(), error)
 
     shown = Content(replace(known, running=["tests/test_a.py::test_slow"], not_run=4))
 

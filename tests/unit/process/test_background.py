@@ -36,7 +36,7 @@ async def test_the_event_loop_is_free_while_an_answer_is_made(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Making it waits here for what only the event loop does."""
-    begun, answered, whole = threading.Event(), threading.Event(), report.of_execution
+    begun, answered, whole = threading.Event(), threading.Event(), report.execution_report
 
     def executed(*run: object) -> object:
         begun.set()
@@ -48,7 +48,7 @@ async def test_the_event_loop_is_free_while_an_answer_is_made(
             await anyio.sleep(0.01)
         answered.set()
 
-    monkeypatch.setattr(report, "of_execution", executed)
+    monkeypatch.setattr(report, "execution_report", executed)
     bench.write({"test_a.py": "def test_a(): pass\n"})
 
     async with anyio.create_task_group() as others:

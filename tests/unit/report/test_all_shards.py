@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from pytest_mcp.cli import exit_codes
-from pytest_mcp.report.all_shards import ShardGiven, merged
+from pytest_mcp.report.shard_reports import ShardGiven, merged_shards
 from pytest_mcp.report.verdict import Evidence
 from tests.support.invented.shards import cut_short, empty, facts, failures, red, report, shard
 
 
 def test_shards_that_passed_and_empty_ones_are_a_suite_that_passed() -> None:
-    whole = merged([shard(2, 3), ShardGiven("3.json", empty(facts(3, 3))), shard(1, 3)])
+    whole = merged_shards([shard(2, 3), ShardGiven("3.json", empty(facts(3, 3))), shard(1, 3)])
 
     assert (whole.verdict, whole.exit_code, exit_codes.of_report(whole)) == ("passed", 0, 0)
     assert (whole.summary.passed, whole.summary.duration) == (6, 6.0)
@@ -21,7 +21,7 @@ def test_shards_that_passed_and_empty_ones_are_a_suite_that_passed() -> None:
 def test_shards_without_any_test_are_no_tests() -> None:
     none = [ShardGiven(f"{n}.json", empty(facts(n, total=0))) for n in (1, 2)]
 
-    whole = merged(none)
+    whole = merged_shards(none)
 
     assert (whole.verdict, exit_codes.of_report(whole)) == ("no_tests", 5)
 
@@ -67,22 +67,22 @@ WRONG: dict[str, tuple[list[ShardGiven], str]] = {
 def test_a_suite_is_incomplete_if(what: str) -> None:
     given, sentence = WRONG[what]
 
-    whole = merged(given)
+    whole = merged_shards(given)
 
     assert (whole.verdict, exit_codes.of_report(whole)) == ("incomplete", 1)
     assert whole.notices[0] == sentence
 
 
 def test_nothing_but_refused_files_is_incomplete() -> None:
-    assert merged([ShardGiven("x", refusal="is empty")]).verdict == "incomplete"
+    assert merged_shards([ShardGiven("x", refusal="is empty")]).verdict == "incomplete"
 
 
 def test_a_second_report_of_a_shard_is_not_counted() -> None:
-    assert merged([shard(1), shard(2), shard(2)]).summary.passed == 6
+    assert merged_shards([shard(1), shard(2), shard(2)]).summary.passed == 6
 
 
 def test_a_division_into_another_number_is_not_one_of_the_shards() -> None:
-    whole = merged([shard(1, 3), shard(2, 3), shard(3, 4)])
+    whole = merged_shards([shard(1, 3), shard(2, 3), shard(3, 4)])
 
     assert whole.notices[0] == "1 of 3 shards are missing: 3."
     assert "shard 3 of 4 (3.json) is one of 4 shards, most others of 3." in whole.notices
@@ -91,4 +91,4 @@ def test_a_division_into_another_number_is_not_one_of_the_shards() -> None:
 def test_a_failure_of_a_shard_that_did_not_finish_is_a_failure_of_all() -> None:
     failed = replace(red(facts(2), *failures("t.py::x")), evidence=Evidence(has_no_result=True, has_failed=True))
 
-    assert merged([shard(1), ShardGiven("2.json", failed)]).verdict == "failed"
+    assert merged_shards([shard(1), ShardGiven("2.json", failed)]).verdict == "failed"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_mcp.report import failures, rendering
-from pytest_mcp.report.example_style import Style
+from pytest_mcp.report.example_style import ExampleStyle
 from tests.support.invented.records import ledger, raised
 
 NODE = "tests/test_cart.py::test_total"
@@ -32,7 +32,7 @@ def captured(
 ) -> list[str]:
     told = raised(cause, *(frames or (TEST,)), node_id=NODE, sections=[["Captured log call", text]])
     (record,) = ledger(told).completed
-    lines = rendering.render(failures.of_record(record, root), Style()).split("\n")
+    lines = rendering.render(failures.failure_of(record, root), ExampleStyle()).split("\n")
     return lines[lines.index("Captured log call:") + 1 :]
 
 

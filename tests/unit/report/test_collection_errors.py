@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.api.results import CollectionError
-from pytest_mcp.report import collection_errors, failures
+from pytest_mcp.report import collection_errors
 from tests.support.invented import records
 from tests.support.workbench import Workbench
 
@@ -137,16 +137,22 @@ def test_what_pytest_says_of_a_real_file_keeps_its_cause(every_bench: Workbench)
     assert not any("importlib" in text or "site-packages" in text for text in kept.values())
 
 
+def causes(errors: list[CollectionError]) -> list[tuple[str, int]]:
+    """The first file of each, and how many more it has."""
+    *_, last = collection_errors.ever_more(errors)
+    return [(one.file, one.also) for one in last]
+
+
 def test_hundreds_of_files_with_one_cause_are_told_once_with_how_many() -> None:
     errors = [error(f"tests/test_{number}.py") for number in range(300)]
 
-    assert collection_errors.one_for_each_cause(errors) == [error("tests/test_0.py", also=299)]
+    assert causes(errors) == [("tests/test_0.py", 299)]
 
 
 def test_files_with_causes_of_their_own_stay_apart() -> None:
     errors = [error("a.py"), error("b.py", message="no y"), error("c.py", error_type="ValueError")]
 
-    assert collection_errors.one_for_each_cause(errors) == errors
+    assert causes(errors) == [("a.py", 0), ("b.py", 0), ("c.py", 0)]
 
 
 def test_causes_that_differ_in_a_number_stay_apart() -> None:
@@ -155,7 +161,7 @@ def test_causes_that_differ_in_a_number_stay_apart() -> None:
         for n in range(120)
     ]
 
-    assert collection_errors.one_for_each_cause(errors) == errors
+    assert len(causes(errors)) == 120
 
 
 FRAME = "tests/test_{}.py:2: in <module>\n    import shop"
@@ -181,7 +187,7 @@ def test_one_place_that_several_files_lead_to_is_one_cause(kind: str, traceback:
         error(f"tests/test_{n}.py", error_type=kind, message="no", traceback=traceback.format(n)) for n in range(3)
     ]
 
-    assert [one.also for one in collection_errors.one_for_each_cause(errors)] == [2]
+    assert causes(errors) == [("tests/test_0.py", 2)]
 
 
 @pytest.mark.parametrize(
@@ -201,14 +207,13 @@ def test_the_same_words_of_two_files_are_two_causes(kind: str, traceback: str | 
         for n in range(2)
     ]
 
-    assert collection_errors.one_for_each_cause(errors) == errors
-    assert len(list(collection_errors.ever_fewer(errors))[-1]) == 2
+    assert len(causes(errors)) == 2
 
 
 def test_causes_without_an_entry_of_their_own_share_one_that_says_so() -> None:
     errors = [error(f"tests/test_{n}.py", message=f"no x{n % 9}") for n in range(12)]
 
-    first, second, *_ = collection_errors.ever_fewer(errors)
+    first, second, *_ = collection_errors.ever_more(errors)
 
     assert [(one.file, one.message, one.also) for one in first] == [
         ("tests/test_0.py", "9 causes, the first: no x0", 11)
@@ -222,17 +227,16 @@ def test_causes_without_an_entry_of_their_own_share_one_that_says_so() -> None:
 WORDS = ["no a", "no b", "at 1", "at 2", "no a" * 200]
 
 
-@given(st.lists(st.builds(error, message=st.sampled_from(WORDS)), max_size=20))
-def test_no_cause_is_lost_and_telling_them_twice_changes_nothing(errors: list[CollectionError]) -> None:
-    told = collection_errors.one_for_each_cause(errors)
+@given(st.lists(st.builds(error, message=st.sampled_from(WORDS)), min_size=1, max_size=20))
+def test_no_cause_is_lost(errors: list[CollectionError]) -> None:
+    *_, last = collection_errors.ever_more(errors)
 
-    assert [one.message for one in told] == list(dict.fromkeys(one.message for one in errors))
-    assert collection_errors.one_for_each_cause(told) == told
+    assert [one.message for one in last] == list(dict.fromkeys(one.message for one in errors))
 
 
 @given(st.lists(st.builds(error, error_type=st.sampled_from("EF"), message=st.sampled_from(WORDS)), max_size=20))
 def test_each_step_tells_more_and_all_count_every_file(errors: list[CollectionError]) -> None:
-    steps = list(collection_errors.ever_fewer(errors))
+    steps = list(collection_errors.ever_more(errors))
 
     assert [len(step) for step in steps] == sorted(len(step) for step in steps)
     assert all(sum(1 + one.also for one in step) == len(errors) for step in steps)
@@ -240,7 +244,7 @@ def test_each_step_tells_more_and_all_count_every_file(errors: list[CollectionEr
 
 
 def test_an_error_that_came_as_text_alone_is_told_in_fewer_words_too() -> None:
-    whole = failures.collection_error(records.uncollected("tests/test_x.py", traceback=IMPORT_FAILED))
+    whole = collection_errors.collection_error(records.uncollected("tests/test_x.py", traceback=IMPORT_FAILED))
 
     assert collection_errors.without_machinery(whole).model_dump() == {
         "file": "tests/test_x.py",

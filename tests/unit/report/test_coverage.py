@@ -10,7 +10,7 @@ from pytest_mcp.api.results import Coverage
 from pytest_mcp.config.model import Shard
 from pytest_mcp.report import coverage
 from pytest_mcp.report.budget import FIRST_FILES, MOST_FILES, fit_execution
-from pytest_mcp.report.report import of_execution
+from pytest_mcp.report.report import execution_report
 from pytest_mcp.run.events import Covered, CoveredFile, Event, Started, Unreached, WorkerDown
 from pytest_mcp.run.reach import ChangedLines
 from pytest_mcp.tools import dump
@@ -28,14 +28,14 @@ def file(name: str, missed: int, ranges: str = "1", untaken: list[list[int]] | N
 def told(*events: Event, selected: int = 1, lines: ChangedLines | None = None, **asked: Any) -> Coverage:
     stream = session(PASSED, list(events), selected=selected)
     run = replace(execution(stream, **{"coverage": "changed" if lines else "all", **asked}), changed_lines=lines)
-    measured = coverage.of_run(run)
-    return coverage.shown(measured, len(measured.files), in_full=run.request.detail != "auto")
+    measured = coverage.measured_coverage(run)
+    return coverage.coverage_answer(measured, len(measured.files), in_full=run.request.detail != "auto")
 
 
 def test_who_does_not_ask_has_no_such_key() -> None:
     run = execution(session(PASSED, [file("a.py", 1), ALL], selected=1))
 
-    assert "coverage" not in dump(fit_execution(of_execution(run, None), run.request, ceiling=CEILING))
+    assert "coverage" not in dump(fit_execution(execution_report(run, None), run.request, ceiling=CEILING))
 
 
 def test_files_with_the_most_missed_lines_come_first_and_branches_are_written_as_coverage_does() -> None:
@@ -94,7 +94,7 @@ def test_a_run_that_did_not_execute_everything_says_that_it_is_partial(events: S
 
 def test_a_run_that_was_stopped_and_a_shard_are_partial() -> None:
     run = execution(session(PASSED, [ALL], selected=3), coverage="all")
-    part = coverage.of_run(replace(run, shard=Shard(1, 2, None)))
+    part = coverage.measured_coverage(replace(run, shard=Shard(1, 2, None)))
 
     assert part.partial == ["2 of 3 selected tests did not run", "only the tests of one shard ran"]
 
@@ -110,7 +110,7 @@ def test_files_that_do_not_fit_are_counted_and_more_tokens_show_more() -> None:
 
     def shown(**asked: Any) -> Coverage:
         request = execution([], coverage="all", **asked).request
-        sent = fit_execution(of_execution(replace(run, request=request), None), request, ceiling=CEILING)
+        sent = fit_execution(execution_report(replace(run, request=request), None), request, ceiling=CEILING)
         assert sent.coverage is not None
         left = sent.coverage.omitted
         assert len(sent.coverage.files) + (left.files if left else 0) == 40

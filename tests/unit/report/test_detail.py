@@ -6,7 +6,7 @@ import pytest
 
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
 from pytest_mcp.report.budget import MOST_CAUSES, MOST_EXAMPLES, TEXT_CHARACTERS, fit_execution
-from pytest_mcp.report.report import of_execution
+from pytest_mcp.report.report import execution_report
 from pytest_mcp.tools import dump
 from tests.support.invented.answers import PRINTED, answer, failing, red, shown_alone, suite, word
 from tests.support.invented.records import (
@@ -155,7 +155,7 @@ def test_no_answer_exceeds_the_operators_ceiling_and_the_counts_stay_true(detail
     loud = [failing(f"test_a.py::t{n}", f"ValueError: {word(n)}", traceback="y" * 3000) for n in range(300)]
     run = execution(red(*loud), detail=detail, max_tokens=1_000_000)
 
-    sent = fit_execution(of_execution(run, None), run.request, ceiling=20_000)
+    sent = fit_execution(execution_report(run, None), run.request, ceiling=20_000)
 
     assert len(json.dumps(dump(sent))) <= 20_000
     assert (sent.verdict, sent.summary.failed) == ("failed", 300)
@@ -168,7 +168,7 @@ def test_causes_by_the_thousand_share_lines_below_the_operators_ceiling() -> Non
         red(*(failing(f"test_a.py::t{n}", f"ValueError: {word(n)}") for n in range(2000))), max_tokens=1_000_000
     )
 
-    sent = fit_execution(of_execution(run, None), run.request, ceiling=50_000)
+    sent = fit_execution(execution_report(run, None), run.request, ceiling=50_000)
 
     assert len(json.dumps(dump(sent), separators=(",", ":"))) <= 50_000
     assert sum(cause.count for cause in sent.failure_groups) + len(shown_alone(sent)) == 2000

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pytest_mcp.api.results import DiscoverResult
 from pytest_mcp.report import tokens
 from pytest_mcp.report.discovery import MOST_ENTRIES, fit_discovery
-from pytest_mcp.report.discovery import of_run as discovered
+from pytest_mcp.report.discovery import whole_discovery as discovered
 from pytest_mcp.run.events import Event
 from pytest_mcp.tools import dump
 from tests.support.invented.records import discovery, item, uncollected

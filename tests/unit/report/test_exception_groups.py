@@ -1,7 +1,7 @@
 """How an exception group is shown: the group, then each of its members."""
 
 from pytest_mcp.report import failures, rendering
-from pytest_mcp.report.example_style import Style
+from pytest_mcp.report.example_style import ExampleStyle
 from tests.support.invented.records import frame, ledger, phase
 
 
@@ -16,7 +16,7 @@ def test_a_group_is_told_with_each_of_its_members_and_without_the_line_that_the_
 
     (record,) = ledger(phase(message=nursery, chain=chain)).completed
 
-    assert rendering.render(failures.of_record(record), Style()).split("\n") == [
+    assert rendering.render(failures.failure_of(record), ExampleStyle()).split("\n") == [
         "src/shop/app.py:3: in main",
         "    async with group:",
         "... 1 frame in python3.12/asyncio",
@@ -33,7 +33,7 @@ def test_a_group_is_told_with_each_of_its_members_and_without_the_line_that_the_
 def cause(message: str, *chain: tuple[str | None, str]) -> str:
     told = [[link, None, [headline], []] for link, headline in chain]
     (record,) = ledger(phase(message=message, chain=told)).completed
-    return failures.of_record(record).cause
+    return failures.failure_of(record).cause
 
 
 def test_of_two_groups_the_one_that_the_message_tells_is_named() -> None:

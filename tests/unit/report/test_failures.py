@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.report import failures, rendering
+from pytest_mcp.report import collection_errors, failures, rendering
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.run.events import Phase
 from tests.support.invented.records import frame, ledger, one_test, phase, raised, skipped, uncollected
@@ -68,11 +68,11 @@ E   SyntaxError: invalid syntax"""
 
 
 def failure(*phases: Phase) -> Failure:
-    return failures.of_record(ledger(*one_test(NODE_ID, *phases)).tests[NODE_ID])
+    return failures.failure_of(ledger(*one_test(NODE_ID, *phases)).tests[NODE_ID])
 
 
 def in_full(*phases: Phase, captured: bool = False) -> str:
-    return rendering.in_full(failure(*phases), with_captured=captured)
+    return rendering.example_in_full(failure(*phases), with_captured=captured).traceback or ""
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_a_long_name_of_a_subtest_is_a_heading_too() -> None:
 def test_a_collection_error_that_is_known_whole_is_told_as_it_is() -> None:
     event = uncollected("a.py", error_type="ValueError", message="no", line=3, traceback="text")
 
-    assert failures.collection_error(event).model_dump() == {
+    assert collection_errors.collection_error(event).model_dump() == {
         "file": "a.py",
         "error_type": "ValueError",
         "message": "no",
@@ -358,7 +358,7 @@ def test_a_collection_error_that_is_known_whole_is_told_as_it_is() -> None:
 def test_a_collection_error_that_came_as_text_alone_is_read_from_it(
     text: str, error_type: str, message: str, line: int | None
 ) -> None:
-    error = failures.collection_error(uncollected("tests/test_x.py", traceback=text))
+    error = collection_errors.collection_error(uncollected("tests/test_x.py", traceback=text))
 
     assert (error.error_type, error.message, error.line) == (error_type, message, line)
     assert error.traceback == text
@@ -367,4 +367,4 @@ def test_a_collection_error_that_came_as_text_alone_is_read_from_it(
 def test_a_name_of_a_file_is_no_pattern() -> None:
     event = uncollected("tests/test_(x.py", traceback="tests/test_(x.py:5: in <module>")
 
-    assert failures.collection_error(event).line == 5
+    assert collection_errors.collection_error(event).line == 5

@@ -18,7 +18,7 @@ PACKAGE = "/env/lib/python3.12/site-packages/moto/core.py:9"
 
 
 def grouped(*phases: Phase) -> list[Group]:
-    return grouping.group([failures.of_record(record) for record in ledger(*phases).completed])
+    return grouping.group([failures.failure_of(record) for record in ledger(*phases).completed])
 
 
 def groups_of(first: str, second: str, *below: str, parameters: tuple[str, str] = ("a", "b")) -> int:

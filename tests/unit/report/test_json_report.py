@@ -124,7 +124,7 @@ def test_a_property_that_is_nested_too_deeply_costs_itself_and_not_the_answer() 
     recorded = ("teardown", "passed", stage("", properties=[["key", nested], ["other", 1]]))
     run = execution(reported(*PASSED[:2], recorded), detail="full")
 
-    answer = budget.fit_execution(report.of_execution(run, None), run.request, ceiling=2**24)
+    answer = budget.fit_execution(report.execution_report(run, None), run.request, ceiling=2**24)
 
     assert TOO_DEEP in answer.model_dump_json()
     assert (answer.json_report or {})["tests"][0]["user_properties"][1] == {"other": 1}

@@ -1,4 +1,4 @@
-"""What several reports say together; `test_all_shards` and `test_members` have more on why there are several."""
+"""What several reports say together; `test_shard_reports` and `test_members` have more on why there are several."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,15 +8,16 @@ import pytest
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.api.results import CollectionError
 from pytest_mcp.report import budget, coverage
-from pytest_mcp.report.coverage import Measured, MeasuredFile
-from pytest_mcp.report.merge import MOST_NOTICES, Part, merge
+from pytest_mcp.report.coverage import MeasuredCoverage
+from pytest_mcp.report.merge import MOST_NOTICES, LabelledReport, merge
 from pytest_mcp.report.report import RanTest, Report
 from pytest_mcp.report.verdict import Evidence
+from pytest_mcp.run.events import CoveredFile
 from tests.support.invented.shards import cut_short, empty, failures, red, report
 
 
 def merged(*reports: Report, **told: Any) -> Report:
-    return merge([Part(name, each) for name, each in zip("abcdefgh", reports, strict=False)], [], **told)
+    return merge([LabelledReport(name, each) for name, each in zip("abcdefgh", reports, strict=False)], [], **told)
 
 
 CASES: dict[str, tuple[list[Report], dict[str, bool], str, int]] = {
@@ -128,38 +129,38 @@ def test_where_parts_have_their_own_environments_no_folder_stands_for_several() 
     assert whole.rerun == {"node_ids": ["packages/a/test_x.py", "packages/b/test_x.py"]}
 
 
-def measured(*files: MeasuredFile, **told: Any) -> Measured:
+def measured(*files: CoveredFile, **told: Any) -> MeasuredCoverage:
     lines, missed = sum(file.lines for file in files), sum(file.missed for file in files)
-    return Measured(files=files, lines=lines, missed=missed, percent=50.0, **told)
+    return MeasuredCoverage(files=files, lines=lines, missed=missed, percent=50.0, **told)
 
 
 def test_a_line_is_missed_only_if_it_ran_in_no_part() -> None:
     whole = merged(
-        report(coverage=measured(MeasuredFile("shop.py", 10, 5, "1-4,9", None), partial=[coverage.OF_ONE_SHARD])),
-        report(coverage=measured(MeasuredFile("shop.py", 10, 3, "3-5", None), partial=[coverage.OF_ONE_SHARD])),
+        report(coverage=measured(CoveredFile("shop.py", 10, 5, "1-4,9", None), partial=[coverage.OF_ONE_SHARD])),
+        report(coverage=measured(CoveredFile("shop.py", 10, 3, "3-5", None), partial=[coverage.OF_ONE_SHARD])),
     )
 
     assert whole.coverage is not None
-    shown = coverage.shown(whole.coverage, 9, in_full=False)
+    shown = coverage.coverage_answer(whole.coverage, 9, in_full=False)
     assert (shown.summary, shown.percent, shown.partial) == ("10 lines, 8 ran", 80.0, None)
     assert [(file.file, file.count, file.missed) for file in shown.files] == [("shop.py", 2, ["3-4"])]
 
 
 def test_coverage_of_different_files_is_added_up() -> None:
     whole = merged(
-        report(coverage=measured(MeasuredFile("a.py", 10, 5, "1-5", [[1, 2]]), branches=4, untaken=1)),
-        report(coverage=measured(MeasuredFile("b.py", 20, 0, "", []), branches=6, untaken=0)),
+        report(coverage=measured(CoveredFile("a.py", 10, 5, "1-5", [[1, 2]]), branches=4, untaken=1)),
+        report(coverage=measured(CoveredFile("b.py", 20, 0, "", []), branches=6, untaken=0)),
     )
 
     assert whole.coverage is not None
-    shown = coverage.shown(whole.coverage, 9, in_full=False)
+    shown = coverage.coverage_answer(whole.coverage, 9, in_full=False)
     assert (shown.summary, shown.percent) == ("30 lines, 25 ran; 10 branches, 9 taken", 85.0)
 
 
 def test_a_part_whose_coverage_is_unknown_makes_the_rest_partial() -> None:
-    known = measured(MeasuredFile("a.py", 10, 5, "1-5", None))
+    known = measured(CoveredFile("a.py", 10, 5, "1-5", None))
 
-    whole = merged(report(coverage=known), report(coverage=coverage.nothing("coverage is not known: x")))
+    whole = merged(report(coverage=known), report(coverage=MeasuredCoverage("coverage is not known: x")))
 
     assert whole.coverage is not None
-    assert coverage.shown(whole.coverage, 9, in_full=False).partial == "coverage is not known: x"
+    assert coverage.coverage_answer(whole.coverage, 9, in_full=False).partial == "coverage is not known: x"

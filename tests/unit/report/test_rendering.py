@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.report import failures, rendering
-from pytest_mcp.report.example_style import CAPTURED_LINES, Style, reductions
+from pytest_mcp.report.example_style import CAPTURED_LINES, ExampleStyle
 from pytest_mcp.report.frames import MOST_VARIABLES, VALUES_CHARACTERS, VARIABLE_CHARACTERS
 from pytest_mcp.report.rendering import TEXT_CHARACTERS
 from pytest_mcp.run.events import Phase
@@ -18,7 +18,7 @@ NODE = "tests/test_cart.py::test_total"
 
 def rendered(*phases: Phase, **style: Any) -> list[str]:
     (record,) = ledger(*phases).completed
-    return rendering.render(failures.of_record(record), Style(**style)).split("\n")
+    return rendering.render(failures.failure_of(record), ExampleStyle(**style)).split("\n")
 
 
 def chained(*links: tuple[str | None, str, list[Any]], message: str) -> Phase:
@@ -212,7 +212,7 @@ def test_of_many_local_variables_the_first_are_shown_and_the_others_counted() ->
 
 def test_the_last_reduction_cuts_a_long_text_and_drops_local_variables() -> None:
     long = chained((None, "ValueError: " + "x" * 5000, [frame(*SOURCE)]), message="ValueError: " + "x" * 5000)
-    *_, least = reductions(Style(variables=True))
+    *_, least = ExampleStyle(variables=True).reduced()
 
     lines = rendered(long, **vars(least))
 
@@ -226,10 +226,10 @@ def test_the_last_reduction_shows_the_first_and_the_last_exceptions_of_a_long_ch
     links: list[tuple[str | None, str, list[Any]]] = [
         ("context" if number < 8 else None, f"ValueError: {number}", []) for number in range(9)
     ]
-    *_, least = reductions(Style())
+    *_, least = ExampleStyle().reduced()
     (record,) = ledger(chained(*links, message="ValueError: 8")).completed
 
-    assert rendering.render(failures.of_record(record), least).split("\n") == [
+    assert rendering.render(failures.failure_of(record), least).split("\n") == [
         "E   ValueError: 0",
         "raised while handling the above:",
         "E   ValueError: 1",
@@ -276,7 +276,7 @@ def test_hexadecimal_values_are_shown_in_statements_variables_and_captured_outpu
     told = phase(NODE, message="E: no", chain=chain, sections=[["Captured stdout call", f"crc {value}"]])
     (record,) = ledger(told).completed
 
-    lines = rendering.render(failures.of_record(record), Style(variables=True)).split("\n")
+    lines = rendering.render(failures.failure_of(record), ExampleStyle(variables=True)).split("\n")
 
     assert lines[1:] == [f"    check({value})", f"    crc = '{value}'", "Captured stdout call:", f"crc {value}"]
 
@@ -336,9 +336,9 @@ def test_each_reduction_shows_less_and_all_keep_the_statement_and_the_lines_that
     library = ("/usr/lib/python3.12/json/decoder.py:355", "f", "g()")
     told = raised(diff, ("tests/a.py:1", "t", "x()"), ("src/a.py:2", "f", "y()"), library, SOURCE, TEST, node_id=NODE)
     (record,) = ledger(told).completed
-    failure = failures.of_record(record)
+    failure = failures.failure_of(record)
 
-    texts = [rendering.render(failure, style) for style in (Style(), *reductions(Style()))]
+    texts = [rendering.render(failure, style) for style in (ExampleStyle(), *ExampleStyle().reduced())]
 
     assert [len(text) for text in texts] == sorted([len(text) for text in texts], reverse=True)
     assert all("-     2," in text and "+     1," in text and "assert total(cart) == 3" in text for text in texts)

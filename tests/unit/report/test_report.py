@@ -8,7 +8,7 @@ from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, ExecuteResult, PartialResult
 from pytest_mcp.report import discovery as discoveries
 from pytest_mcp.report.budget import fit_execution
-from pytest_mcp.report.report import of_execution
+from pytest_mcp.report.report import execution_report
 from pytest_mcp.run.decode import Record, parse
 from pytest_mcp.run.events import Collected, Event, Selected, Started
 from pytest_mcp.tools import dump
@@ -35,7 +35,7 @@ PROBLEM = ExecutionFailed("timeout", "too late", RunFacts())
 
 def answered(stream: list[Event], **asked: Any) -> ExecuteResult:
     run = execution(stream, **asked)
-    return fit_execution(of_execution(run, None), run.request, ceiling=CEILING)
+    return fit_execution(execution_report(run, None), run.request, ceiling=CEILING)
 
 
 @settings(max_examples=100)
@@ -51,7 +51,7 @@ def test_no_record_that_a_test_could_write_breaks_the_answer(written: list[bytes
     records = [parse(record) if isinstance(record, bytes) else Record(1, record) for record in written]
     stream = [record.event for record in records if record is not None]
 
-    report, sent = of_execution(execution(stream), None), answered(stream, detail=detail)
+    report, sent = execution_report(execution(stream), None), answered(stream, detail=detail)
 
     summary = sent.summary
     assert summary.total == summary.passed + summary.failed + summary.skipped + summary.errors
@@ -64,7 +64,7 @@ def test_no_record_that_a_test_could_write_breaks_the_answer(written: list[bytes
 
 @given(damaged_sessions())
 def test_every_failure_is_in_exactly_one_group_and_in_the_rerun(stream: list[Event]) -> None:
-    report = of_execution(execution(stream), None)
+    report = execution_report(execution(stream), None)
 
     failed = [failure.node_id for failure in report.failures]
     grouped = [failure.node_id for cause in report.groups for failure in cause.members]
@@ -108,14 +108,14 @@ def test_an_answer_holds_each_test_once_with_its_time_and_then_the_modules_that_
 def test_a_rerun_keeps_the_pattern_without_which_its_files_would_be_refused() -> None:
     run = execution(session(one_test(A, phase(A)), selected=1, exit_status=1), code=1, pattern="check_*.py")
 
-    assert of_execution(run, None).rerun == {"node_ids": [A], "pattern": "check_*.py"}
+    assert execution_report(run, None).rerun == {"node_ids": [A], "pattern": "check_*.py"}
 
 
 def test_an_answer_has_each_cause_once_the_largest_first() -> None:
     one = [raised("ValueError: x", "tests/test_a.py:3", node_id=node_id) for node_id in (B, C)]
     stream = session(raised("ValueError: x", "tests/test_a.py:4", node_id=A), *one, selected=3, exit_status=1)
 
-    groups = of_execution(execution(stream, code=1), None).groups
+    groups = execution_report(execution(stream, code=1), None).groups
 
     assert [(cause.count, cause.location, cause.example.node_id) for cause in groups] == [
         (2, "tests/test_a.py:3", B),
@@ -137,7 +137,7 @@ def test_many_tests_that_passed_are_counted_and_listed_only_when_asked_for(detai
 def test_a_run_that_was_cut_short_keeps_what_had_been_reported() -> None:
     run = execution([Selected(4), *one_test(A), *one_test(B, phase(B, message="X: y")), Started(C)], code=None)
 
-    report = of_execution(run, PROBLEM)
+    report = execution_report(run, PROBLEM)
     kept = fit_execution(report, run.request, ceiling=CEILING)
 
     assert report.has_begun
@@ -150,7 +150,7 @@ def test_a_run_that_was_cut_short_keeps_what_had_been_reported() -> None:
 
 
 def test_a_run_has_not_begun_before_a_test_has_started() -> None:
-    assert not of_execution(execution([Selected(4)], code=None), PROBLEM).has_begun
+    assert not execution_report(execution([Selected(4)], code=None), PROBLEM).has_begun
 
 
 @pytest.mark.parametrize(
@@ -168,13 +168,13 @@ def test_a_run_has_not_begun_before_a_test_has_started() -> None:
 def test_a_discovered_test_is_described_by_module_class_function_file_and_line(
     told: Any, described: tuple[str | None, ...]
 ) -> None:
-    (test,) = discoveries.of_run(discovery([told])).tests
+    (test,) = discoveries.whole_discovery(discovery([told])).tests
 
     assert (test.module, test.class_name, test.function, test.file, test.line) == described
 
 
 def test_a_discovery_counts_what_it_lists_and_keeps_what_could_not_be_collected() -> None:
-    result = discoveries.of_run(
+    result = discoveries.whole_discovery(
         discovery([item(A), uncollected("test_x.py", traceback="E   ImportError: no x"), item(B)])
     )
 

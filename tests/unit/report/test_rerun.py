@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.report.rerun import MOST_FILES, MOST_TESTS, of_failures
+from pytest_mcp.report.rerun import MOST_FILES, MOST_TESTS, rerun_arguments
 from tests.support.invented.records import execution
 
 EVERYTHING = execution([]).request
 
 
 def again(*node_ids: str) -> dict[str, Any] | None:
-    return of_failures(node_ids, EVERYTHING)
+    return rerun_arguments(node_ids, EVERYTHING)
 
 
 def test_when_nothing_failed_there_is_nothing_to_run_again() -> None:
@@ -60,8 +60,8 @@ def test_more_folders_than_may_be_named_are_covered_by_the_one_that_holds_them()
 def test_files_that_could_not_be_collected_are_named_beside_the_failures() -> None:
     failed, broken = "tests/test_a.py::test_it[1]", "tests/test_broken.py"
 
-    assert of_failures([failed], EVERYTHING, broken=[broken]) == {"node_ids": [failed, broken]}
-    assert of_failures([], EVERYTHING, broken=[broken]) == {"path": broken}
+    assert rerun_arguments([failed], EVERYTHING, broken=[broken]) == {"node_ids": [failed, broken]}
+    assert rerun_arguments([], EVERYTHING, broken=[broken]) == {"path": broken}
 
 
 @pytest.mark.parametrize("name", ["conftest.py", "__init__.py"])
@@ -69,22 +69,22 @@ def test_for_a_broken_file_that_no_call_can_name_the_tests_are_run_that_need_it(
     """pytest-mcp refuses to run it: it is not a test file."""
     chosen = execution([], keywords="cart", maxfail=1).request
 
-    assert of_failures([], EVERYTHING, broken=[f"tests/unit/{name}"]) == {"path": "tests/unit"}
-    assert of_failures([], EVERYTHING, broken=[f"a/{name}", "b/test_b.py"]) == {"node_ids": ["a", "b/test_b.py"]}
-    assert of_failures(["test_a.py::t"], EVERYTHING, broken=["b/test_b.py", name]) == {}
-    assert of_failures([], chosen, broken=[f"tests/{name}"]) == {"keywords": "cart"}
+    assert rerun_arguments([], EVERYTHING, broken=[f"tests/unit/{name}"]) == {"path": "tests/unit"}
+    assert rerun_arguments([], EVERYTHING, broken=[f"a/{name}", "b/test_b.py"]) == {"node_ids": ["a", "b/test_b.py"]}
+    assert rerun_arguments(["test_a.py::t"], EVERYTHING, broken=["b/test_b.py", name]) == {}
+    assert rerun_arguments([], chosen, broken=[f"tests/{name}"]) == {"keywords": "cart"}
 
 
 @pytest.mark.parametrize("file", ["../conftest.py", "../test_a.py", "a[1]/test_a.py", "/etc/test_a.py"])
 def test_for_a_broken_file_that_cannot_be_asked_for_the_call_is_repeated(file: str) -> None:
-    assert of_failures([], EVERYTHING, broken=[file]) == {}
+    assert rerun_arguments([], EVERYTHING, broken=[file]) == {}
 
 
 def test_a_failure_that_no_call_can_name_is_run_again_by_the_same_selection() -> None:
     request = execution([], keywords="cart", maxfail=1).request
 
-    assert of_failures(["a[1]/test_a.py::t"], request, unaskable=["a[1]/test_a.py::t"]) == {"keywords": "cart"}
-    assert of_failures(["a[1]/test_a.py::t"], EVERYTHING, unaskable=["a[1]/test_a.py::t"]) == {}
+    assert rerun_arguments(["a[1]/test_a.py::t"], request, unaskable=["a[1]/test_a.py::t"]) == {"keywords": "cart"}
+    assert rerun_arguments(["a[1]/test_a.py::t"], EVERYTHING, unaskable=["a[1]/test_a.py::t"]) == {}
 
 
 def test_whatever_a_test_wrote_into_its_report_no_path_outside_the_root_is_named_as_the_folder() -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from pytest_mcp.cli import exit_codes
 from pytest_mcp.config.model import Shard
-from pytest_mcp.report import report, shard
+from pytest_mcp.report import report, shard_facts
 from pytest_mcp.report.report import Report
-from pytest_mcp.report.shard import ShardFacts
+from pytest_mcp.report.shard_facts import ShardFacts
 from pytest_mcp.run.events import Deselected, Divided, Event
 from tests.support.invented.records import execution, green, session
 
@@ -19,7 +19,7 @@ A, B = "test_a.py::a", "test_b.py::b"
 def reported(*events: Event, code: int = 0) -> Report:
     """The report of shard 2 of 5."""
     run = replace(execution(list(events), code=code), shard=Shard(2, 5, "c" * 40))
-    return report.of_execution(run, None)
+    return report.execution_report(run, None)
 
 
 def divided(tests: int, total: int = 9) -> Divided:
@@ -34,7 +34,7 @@ def test_a_shard_says_how_much_of_the_suite_it_is() -> None:
 
 
 def test_the_report_of_a_shard_has_what_merge_needs_and_no_other_report_has_it() -> None:
-    plain = report.of_execution(execution(green(A)), None)
+    plain = report.execution_report(execution(green(A)), None)
     share = reported(divided(1), *green(A)).shard
 
     assert plain.shard is None
@@ -45,7 +45,7 @@ def test_the_report_of_a_shard_has_what_merge_needs_and_no_other_report_has_it()
 def test_calls_with_the_same_choice_of_tests_have_the_same_selection() -> None:
     def selection(**asked: Any) -> str | None:
         run = replace(execution(green(A), **asked), shard=Shard(1, 2, None))
-        share = shard.of_run(run)
+        share = shard_facts.facts_of_run(run)
         return share.selection if share else None
 
     assert selection(keywords="a", timeout=9) == selection(keywords="a", detail="tests")

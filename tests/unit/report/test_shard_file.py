@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.report.report import Report, of_execution
-from pytest_mcp.report.shard_file import FORMAT, NotAReport, parse, to_json
+from pytest_mcp.report.report import Report, execution_report
+from pytest_mcp.report.shard_reports import FORMAT, NotAReport, parse, to_json
 from tests.support.invented.records import execution, one_test, phase, session
 from tests.support.invented.shards import cut_short, empty, facts, failures, red, report
 
@@ -119,7 +119,7 @@ def test_texts_of_tests_come_back_as_they_are_shown(name: str, message: str) -> 
     """Everything in a report is a test's own word; nothing of it breaks the line."""
     node_id = f"test_a.py::{name}"
     run = execution(session(one_test(node_id, phase(node_id, message=message)), selected=1, exit_status=1), code=1)
-    known = of_execution(run, None)
+    known = execution_report(run, None)
     written = to_json(Report(**{**vars(known), "shard": facts(tests=1)}))
 
     assert "\n" not in written

@@ -47,7 +47,7 @@ exits = st.builds(exited, st.sampled_from([0, 0, 0, 1, 2, 5, None]))
 
 
 def judge(told: Ledger, exit: Exit, *, missed: bool = False) -> Verdict:  # noqa: A002 - the word for it
-    return verdict_of(verdict.of_run(told, exit, missed=missed))
+    return verdict_of(verdict.run_evidence(told, exit, missed=missed))
 
 
 @pytest.mark.parametrize("evidence", [Evidence(*facts) for facts in product((False, True), repeat=6)], ids=str)
@@ -94,7 +94,9 @@ def test_parts_pass_together_only_if_all_are_there_and_each_passed_or_may_be_emp
 ) -> None:
     """Shards and members: missing ones, those that did not start, and those without tests."""
     together = verdict_of(
-        verdict.of_parts([part(each) for each in parts], one_is_missing=one_is_missing, may_be_empty=may_be_empty)
+        verdict.merged_evidence(
+            [part(each) for each in parts], one_is_missing=one_is_missing, may_be_empty=may_be_empty
+        )
     )
 
     if "failed" in parts:
@@ -114,7 +116,7 @@ def test_parts_pass_together_only_if_all_are_there_and_each_passed_or_may_be_emp
 def test_a_part_with_a_failure_makes_all_fail_whatever_it_calls_itself(judged: Verdict) -> None:
     parts = [part("passed"), part(judged, failed=True)]
 
-    assert verdict_of(verdict.of_parts(parts, one_is_missing=False, may_be_empty=True)) == "failed"
+    assert verdict_of(verdict.merged_evidence(parts, one_is_missing=False, may_be_empty=True)) == "failed"
 
 
 def has_an_outcome(node_id: str, stream: list[Event]) -> bool:

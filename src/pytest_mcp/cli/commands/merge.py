@@ -1,6 +1,6 @@
 """`pytest-mcp merge`: one answer and one exit code for the reports of all shards.
 
-A file that is refused makes the answer incomplete. What the reports mean together is decided in `report/all_shards.py`.
+A file that is refused makes the answer incomplete. What they mean together: `report/shard_reports.py`.
 """
 
 import argparse
@@ -17,10 +17,9 @@ from pytest_mcp.cli import exit_codes, page_file, render_run, tool_flags
 from pytest_mcp.config.model import MAX_REPLY_BYTES
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.page.content import PageOrigin
-from pytest_mcp.report import all_shards, budget, serialize, shard_file
-from pytest_mcp.report.all_shards import ShardGiven
+from pytest_mcp.report import budget, serialize, shard_reports
 from pytest_mcp.report.report import Report
-from pytest_mcp.report.shard_file import NotAReport
+from pytest_mcp.report.shard_reports import NotAReport, ShardGiven
 from pytest_mcp.terminal import capabilities
 from pytest_mcp.terminal.output import USAGE_ERROR, print_message, show
 from pytest_mcp.text import in_line
@@ -53,7 +52,7 @@ def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:
         print_message(sentence)
     if wrong:
         return USAGE_ERROR
-    merged = all_shards.merged(given)
+    merged = shard_reports.merged_shards(given)
     if options.json:
         show(serialize.line(serialize.safe(dump(_answer(merged, ExecuteTests())))))
     else:
@@ -113,7 +112,7 @@ def _parsed(label: str, content: bytes) -> ShardGiven:
     if len(content) > LARGEST:
         return ShardGiven(label, refusal=f"is larger than {LARGEST // 1024 // 1024} MiB, so it is not read")
     try:
-        return ShardGiven(label, shard_file.parse(content.decode("utf-8")))
+        return ShardGiven(label, shard_reports.parse(content.decode("utf-8")))
     except UnicodeDecodeError:
         return ShardGiven(label, refusal="is not text in UTF-8")
     except NotAReport as refusal:

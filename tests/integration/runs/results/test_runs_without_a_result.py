@@ -10,7 +10,7 @@ from pytest_mcp.api.errors import ExecutionFailed
 from pytest_mcp.config.model import Options, configure
 from pytest_mcp.process import process, report_file, start
 from pytest_mcp.report import no_result
-from pytest_mcp.report.report import of_execution
+from pytest_mcp.report.report import execution_report
 from pytest_mcp.run.events import Started
 from tests.support.invented.records import execution, one_test, phase, session
 from tests.support.invented.surveys import HELLO
@@ -527,7 +527,7 @@ def test_who_interrupts_a_run_is_told_what_had_finished_and_what_was_running(tmp
     events = session(one_test("a.py::b", phase("a.py::b")), [Started("a.py::c")], selected=4)[:-1]
 
     run = execution(events, code=None)
-    known = of_execution(run, no_result.interrupted(run, "SIGINT"))
+    known = execution_report(run, no_result.interrupted(run, "SIGINT"))
 
     with pytest.raises(ExecutionFailed) as raised:
         engine.answer(known, run.request, configure(Options(root=str(tmp_path)), {}))

@@ -7,9 +7,9 @@ import pytest
 from pytest_mcp import engine
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.config.model import Shard
-from pytest_mcp.report import shard_file
-from pytest_mcp.report.all_shards import ShardGiven, merged
+from pytest_mcp.report import shard_reports
 from pytest_mcp.report.report import Report
+from pytest_mcp.report.shard_reports import ShardGiven, merged_shards
 from pytest_mcp.run.run import Project
 from tests.support.workbench import Workbench
 
@@ -45,8 +45,8 @@ async def all_of(bench: Workbench, of: int, **asked: Any) -> list[Report]:
 
 def together(shards: list[Report]) -> Report:
     """As they are read from files."""
-    files = [shard_file.to_json(shard) for shard in shards]
-    return merged([ShardGiven(f"{number}.json", shard_file.parse(text)) for number, text in enumerate(files)])
+    files = [shard_reports.to_json(shard) for shard in shards]
+    return merged_shards([ShardGiven(f"{number}.json", shard_reports.parse(text)) for number, text in enumerate(files)])
 
 
 def ids(shard: Report) -> list[str]:

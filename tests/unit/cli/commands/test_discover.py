@@ -16,7 +16,7 @@ TESTS: list[Event] = [item("b/test_b.py::test_one"), item("a.py::T::test_x[\t1]"
 
 
 def found(*events: Event) -> DiscoverResult:
-    return discoveries.of_run(discovery(session(*events, selected=len(events))))
+    return discoveries.whole_discovery(discovery(session(*events, selected=len(events))))
 
 
 def test_for_a_person_tests_stand_below_their_files_with_counts() -> None:

@@ -10,7 +10,7 @@ import pytest
 from pytest_mcp.api.results import ExecuteResult
 from pytest_mcp.cli.commands import merge, run
 from pytest_mcp.config.model import Config
-from pytest_mcp.report import shard_file
+from pytest_mcp.report import shard_reports
 from tests.support.invented.shards import facts, report
 from tests.support.page.pages import Seen
 
@@ -25,7 +25,7 @@ def typed(*reports: object, as_json: bool = False, html: Path | None = None) -> 
 
 
 def line(index: int, count: int = 2) -> str:
-    return shard_file.to_json(report(facts(index, count)))
+    return shard_reports.to_json(report(facts(index, count)))
 
 
 @pytest.fixture

@@ -37,37 +37,37 @@ class ShardFacts:
         return f"shard {self.index} of {self.count}"
 
 
-def of_run(run: Run[ExecuteTests]) -> ShardFacts | None:
+def facts_of_run(run: Run[ExecuteTests]) -> ShardFacts | None:
     if run.shard is None:
         return None
-    told = replace(of_error(run.shard), selection=_selection(run.request))
+    facts = replace(facts_without_result(run.shard), selection=_selection(run.request))
     divided = run.ledger.divided
     if divided is None:
-        return told
-    return replace(told, tests=divided.tests, total=divided.total, division=divided.digest)
+        return facts
+    return replace(facts, tests=divided.tests, total=divided.total, division=divided.digest)
 
 
-def of_nothing(shard: Shard, request: ExecuteTests) -> ShardFacts:
+def facts_without_tests(shard: Shard, request: ExecuteTests) -> ShardFacts:
     """Of a run that had nothing to select from."""
-    return replace(of_error(shard), tests=0, total=0, division=UNDIVIDED, selection=_selection(request))
+    facts = facts_without_result(shard)
+    return replace(facts, tests=0, total=0, division=UNDIVIDED, selection=_selection(request))
 
 
-def of_error(shard: Shard) -> ShardFacts:
-    """Of a run that has no result."""
+def facts_without_result(shard: Shard) -> ShardFacts:
     return ShardFacts(shard.number, shard.of, commit=shard.commit)
-
-
-def missed(run: Run[ExecuteTests]) -> bool:
-    """Whether the tests that were selected are not known to be the share of the shard."""
-    ledger = run.ledger
-    if run.shard is None or ledger.selected is None:
-        return False
-    return ledger.divided is None or ledger.divided.tests != ledger.selected
 
 
 def _selection(request: ExecuteTests) -> str:
     chosen = json.dumps(rerun.same_selection(request), sort_keys=True)
     return hashlib.sha256(chosen.encode()).hexdigest()[:16]
+
+
+def missed_its_share(run: Run[ExecuteTests]) -> bool:
+    """Whether the tests that were selected are not known to be the share of the shard."""
+    divided, selected = run.ledger.divided, run.ledger.selected
+    if run.shard is None or selected is None:
+        return False
+    return divided is None or divided.tests != selected
 
 
 def shard_notices(run: Run[ExecuteTests]) -> list[str]:
@@ -78,7 +78,7 @@ def shard_notices(run: Run[ExecuteTests]) -> list[str]:
     if divided is None:
         return [f"{name}: which tests belong to it is not known; not a run of the whole suite."]
     share = f"{name}: {divided.tests} of {divided.total} tests"
-    if missed(run):
+    if missed_its_share(run):
         wrong = f"but pytest selected {run.ledger.selected} (does a plugin change the selection?)"
         return [f"{share}, {wrong}; other shards may run the same tests, or some run in none."]
     if divided.total and not divided.tests:
