@@ -202,15 +202,6 @@ def test_settings_may_stand_behind_the_command_and_words_and_options_in_any_orde
     assert done.stdout.splitlines()[-1].startswith("passed: 2 passed in ")
 
 
-@pytest.mark.parametrize("words", [["--no-such"], ["--root=/no/such/folder"], ["--root"], ["--max-timeout=0"]])
-def test_what_cannot_be_understood_is_a_usage_error_with_one_clear_sentence(bench: Workbench, words: list[str]) -> None:
-    done = piped(bench, "run", *words)
-
-    assert (done.returncode, done.stdout) == (4, "")
-    assert "Traceback" not in done.stderr
-    assert done.stderr.splitlines()[0].startswith("pytest-mcp")
-
-
 def test_the_sdk_is_not_imported(bench: Workbench) -> None:
     bench.write({"test_a.py": FINE})
     command = [sys.executable, "-X", "importtime", "-m", "pytest_mcp", *settings_of(bench), "run"]

@@ -150,17 +150,6 @@ def test_the_line_follows_the_width_of_the_terminal(bench: Workbench) -> None:
     assert not re.search("\x1b\\[[0-9;]*m", terminal.text)
 
 
-def test_a_dumb_terminal_gets_plain_text(bench: Workbench) -> None:
-    bench.write({"test_a.py": MIXED})
-
-    with Terminal(bench, "run", TERM="dumb") as terminal:
-        code = terminal.end()
-
-    assert code == 1
-    assert "\x1b" not in terminal.text
-    assert terminal.drawn == []
-
-
 @pytest.mark.parametrize("how", ["a key", "SIGTERM"])
 def test_an_interruption_ends_everything_and_tells_what_had_finished(bench: Workbench, how: str) -> None:
     bench.write({"test_a.py": ENDLESS})

@@ -35,16 +35,6 @@ def test_an_entry_keeps_its_options_if_none_is_typed(desk: Desk) -> None:
     assert codex_entry(desk)["tool_timeout_sec"] == 960
 
 
-def test_a_typed_option_replaces_the_same_option_and_the_others_stay(desk: Desk) -> None:
-    desk.typed("codex", "--yes", options=["--python", "venv/bin/python", "--timeout", "900"])
-
-    desk.typed("codex", "--yes", options=["--timeout", "600", "--no-spare"])
-
-    python = f"--python={desk.project}/venv/bin/python"
-    assert codex_entry(desk)["args"] == [python, "--timeout=600", "--no-spare"]
-    assert codex_entry(desk)["tool_timeout_sec"] == 660
-
-
 @pytest.mark.parametrize(
     "stale",
     [
@@ -73,16 +63,3 @@ def test_an_address_replaces_the_command_with_its_options_and_keeps_the_longer_t
 
     assert remote == {"url": URL, "startup_timeout_sec": 60, "tool_timeout_sec": 960}
     assert codex_entry(desk)["tool_timeout_sec"] == 460
-
-
-def test_an_entry_that_names_its_project_in_one_word_is_that_projects_entry(desk: Desk) -> None:
-    path = desk.home / ".codeium" / "windsurf" / "mcp_config.json"
-    path.parent.mkdir(parents=True)
-    entry = {"command": SERVER, "args": [f"--root={desk.project}", "--timeout=900"]}
-    path.write_text(json.dumps({"mcpServers": {"pytest-mine": entry}}), encoding="utf-8")
-    before = path.read_bytes()
-
-    done = desk.typed("windsurf", "--yes")
-
-    assert (done.returncode, path.read_bytes()) == (0, before)
-    assert "already set up." in done.stdout

@@ -159,18 +159,6 @@ def test_in_a_home_folder_the_users_own_settings_are_meant(desk: Desk) -> None:
     assert set(desk.files()) == {"home/.codex/config.toml", "home/.gemini/settings.json"}
 
 
-def test_the_same_values_in_another_layout_are_in_place(desk: Desk) -> None:
-    path = desk.project / ".mcp.json"
-    path.write_text(
-        json.dumps({"mcpServers": {"pytest": {"args": [], "type": "stdio", "command": SERVER}}}), encoding="utf-8"
-    )
-    content = path.read_bytes()
-
-    done = desk.typed("claude-code")
-
-    assert (done.returncode, path.read_bytes()) == (0, content)
-
-
 @pytest.mark.parametrize(
     ("options", "arguments"),
     [([], ["emacs"]), ([], ["--yes", "--print"]), (["--root", "nowhere"], []), (["--timeout", "0"], ["codex"])],

@@ -68,18 +68,6 @@ def test_other_clients_have_the_approval_in_their_entry(desk: Desk) -> None:
     assert desk.servers(".gemini/settings.json")["pytest"]["trust"] is True
 
 
-def test_who_is_allowed_is_not_said_to_ask(desk: Desk) -> None:
-    clients = ("claude-code", "codex", "gemini", "cline", "copilot")
-    asking = desk.typed(*clients, "--yes").stdout
-    desk.typed("--remove", *clients, "--yes")
-    allowed = desk.typed(*clients, "--allow", "--yes").stdout
-
-    assert asking.count("until you allow it") == len(clients)
-    # Copilot CLI has no file for it.
-    assert allowed.count("until you allow it") == 1
-    assert "Start `gemini` there once".lower() in allowed.lower()
-
-
 def test_without_the_flags_nothing_is_approved(desk: Desk) -> None:
     desk.typed("claude-code", "codex", "gemini", "--yes")
 

@@ -108,20 +108,6 @@ def test_a_file_that_git_tracks_is_not_deleted(desk: Desk, version: str) -> None
     assert "deleted" not in done.stdout
 
 
-def test_the_last_of_several_entries_takes_the_file_with_it(desk: Desk) -> None:
-    other = desk.home / "other"
-    other.mkdir()
-    for folder in (desk.project, other):
-        desk.typed("windsurf", "--yes", cwd=folder)
-
-    first = desk.typed("windsurf", "--remove", "--yes", cwd=desk.project)
-    last = desk.typed("windsurf", "--remove", "--yes", cwd=other)
-
-    assert "deleted" not in first.stdout
-    assert "so it was deleted" in last.stdout
-    assert list(desk.home.iterdir()) == [other]
-
-
 @pytest.fixture
 def obeying() -> Sequence[str]:
     if os.geteuid() != 0:

@@ -108,12 +108,3 @@ def test_many_tests_stand_below_their_files_and_a_program_gets_their_functions()
         "",
         "7 tests in 2 files",
     ]
-
-
-def test_nothing_is_said_to_be_nothing() -> None:
-    assert discover.for_programs(found()) == []
-    assert discover.for_people(found(), PLAIN)[-1] == "no tests"
-
-
-def test_files_are_painted_for_a_person() -> None:
-    assert discover.for_people(found(*TESTS), Painter(has_colours=True))[0] == "\x1b[1mb/test_b.py\x1b[0m (1)"
