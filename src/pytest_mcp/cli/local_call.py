@@ -50,18 +50,6 @@ TEARING_DOWN = "interrupted: fixtures are torn down first; Ctrl-C again ends the
 
 
 @dataclass(frozen=True)
-class LocalCall:
-    tool: Tool
-    arguments: Arguments
-    config: Config
-    bar: ProgressBar
-    # One that waits for its job.
-    child: Waiting | None
-    # Whether Ctrl-C is passed on to pytest first, which then has some time for its fixtures.
-    tears_down: bool = False
-
-
-@dataclass(frozen=True)
 class CallOutcome:
     # None if the arguments were refused.
     request: Request | None
@@ -88,6 +76,7 @@ class ToolCommand:
         self.tool = tool
         self.options = options
         self.config = config
+        # One that waits for its job.
         self.child = child
         # The operator's flags that were typed.
         self.settings = typed_flags(options, os.environ)
@@ -130,15 +119,15 @@ def run(command: ToolCommand) -> int:
     return code
 
 
-def reply(name: str, arguments: Arguments, config: Config, child: Waiting | None) -> tuple[Any, bool]:
+def reply(options: argparse.Namespace, arguments: Arguments, config: Config, child: Waiting | None) -> tuple[Any, bool]:
     """What a client gets for this call, and whether it is an error."""
     try:
-        tool = named(name, {tool.name: tool for tool in offered(config)})
+        tool = named(options.tool, {tool.name: tool for tool in offered(config)})
     except CallError as error:
         return serialize.of_error(error, config.max_reply_bytes), True
-    call = LocalCall(tool, arguments, config, ProgressBar(capabilities.screen({}), None), child)
+    command = ToolCommand(tool, options, config, child)
     with asyncio.Runner() as runner:
-        outcome = _outcome(call, runner)
+        outcome = _outcome(command, arguments, ProgressBar(capabilities.screen({}), None), runner)
         runner.run(engine.finish_recording(config, is_awaited=True))
     return outcome.as_sent(config.max_reply_bytes), outcome.problem is not None
 
@@ -149,9 +138,8 @@ def _run(command: ToolCommand, runner: asyncio.Runner) -> int:
     screen = capabilities.screen(config.environment, colour=arguments.get("color"))
     if not options.json:
         arguments = command.for_people(arguments, screen)
-        config = config._replace(max_reply_bytes=sys.maxsize)
-    bar = _bar(command, screen)
-    outcome = _outcome(LocalCall(command.tool, arguments, config, bar, command.child, command.runs_tests), runner)
+        command.config = config._replace(max_reply_bytes=sys.maxsize)
+    outcome = _outcome(command, arguments, _bar(command, screen), runner)
     problem, known = outcome.problem, outcome.known
     if problem is not None and known is None:
         known = command.known_of(problem)
@@ -195,13 +183,13 @@ def _for_people(error: CallError, command: ToolCommand, screen: Screen) -> str:
     return "\n".join(render_run.error_lines(error, screen.err, typed_advice.message(error, typist)))
 
 
-def _outcome(call: LocalCall, runner: asyncio.Runner) -> CallOutcome:
+def _outcome(command: ToolCommand, arguments: Arguments, bar: ProgressBar, runner: asyncio.Runner) -> CallOutcome:
     request, known = None, None
     process.prepare()
     try:
-        request = call.tool.accept(call.arguments, call.config.bounds)
-        known, notices = runner.run(_call(call, request))
-        answer = call.tool.answer(known, request, call.config)
+        request = command.tool.accept(arguments, command.config.bounds)
+        known, notices = runner.run(_call(command, request, bar))
+        answer = command.tool.answer(known, request, command.config)
     except CallError as error:
         return CallOutcome(request, known, problem=error)
     except Exception as bug:  # noqa: BLE001 - it is printed with its traceback
@@ -209,31 +197,32 @@ def _outcome(call: LocalCall, runner: asyncio.Runner) -> CallOutcome:
     return CallOutcome(request, known, with_notices(answer, notices))
 
 
-async def _call(call: LocalCall, request: Request) -> tuple[Any, list[str]]:
+async def _call(command: ToolCommand, request: Request, bar: ProgressBar) -> tuple[Any, list[str]]:
     """What the tool returns, and notices on what could not be added to it. A signal ends the call."""
     interruption = Interruption()
     of_call.set(interruption)
-    spare = None if call.child is None else Spare(wanted=False, fingerprint=interpreter.state, started=call.child)
-    project = Project(call.config, spare, additions.sparing("progress", call.bar.update))
+    child = command.child
+    spare = None if child is None else Spare(wanted=False, fingerprint=interpreter.state, started=child)
+    project = Project(command.config, spare, additions.sparing("progress", bar.update))
 
     async def interrupt_on_signal() -> None:
         async with _signals() as signals:
             received = await anext(signals)
-            if received == "SIGINT" and call.tears_down and await call.bar.learn_whether_it_has_begun():
-                call.bar.announce(TEARING_DOWN)
+            if received == "SIGINT" and command.runs_tests and await bar.learn_whether_it_has_begun():
+                bar.announce(TEARING_DOWN)
                 interruption.ask()
                 with anyio.move_on_after(INTERRUPTION_SECONDS):
                     received = await anext(signals)
-        call.bar.stop()
+        bar.stop()
         interruption.force(received)
         # Then every process ends. What takes longer is not waiting for one.
         await anyio.sleep(LONGEST_STOP)
         scope.cancel()
 
     with anyio.CancelScope() as scope:
-        async with alongside(interrupt_on_signal()), alongside(call.bar.keep_drawn()):
+        async with alongside(interrupt_on_signal()), alongside(bar.keep_drawn()):
             with additions.collected() as left_out:
-                known = await call.tool.handler(request, project)
+                known = await command.tool.handler(request, project)
             return known, left_out.notices
     raise no_result.interrupted_before(interruption.by or "")
 

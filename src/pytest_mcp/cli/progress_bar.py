@@ -7,7 +7,7 @@ is no terminal, nothing is redrawn, and each file of tests has such a line.
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
 import anyio
@@ -154,7 +154,10 @@ class ProgressBar:
         try:
             while self.screen.can_redraw or self.log is not None:
                 await anyio.sleep(REDRAW_SECONDS)
-                self._draw() if self.screen.can_redraw else self.announce(*self._long_tests())
+                if self.screen.can_redraw:
+                    self._draw()
+                elif self.log is not None:
+                    self.announce(*self.log.long_tests(self.seconds))
         finally:
             self.erase()
 
@@ -167,9 +170,6 @@ class ProgressBar:
         if self.is_drawn:
             self._write(_ERASE_LINE)
         self.is_drawn = False
-
-    def _long_tests(self) -> Iterable[str]:
-        return () if self.log is None else self.log.long_tests(self.seconds)
 
     def _draw(self) -> None:
         if capabilities.is_in_foreground(sys.stderr):

@@ -56,9 +56,14 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-q", "--quiet", dest="quieter", action="count", default=0, help="print less")
     group.add_argument("-n", "--numprocesses", metavar="N", type=_workers, help="the same as --workers")
     group.add_argument("-l", "--showlocals", action="store_true", help="the same as --locals")
-    _pass_on(group, "-s", "--capture=no", help="do not capture what tests print")
-    _pass_on(group, "--lf", "--last-failed", help="only tests that failed last time")
-    _pass_on(group, "--ff", "--failed-first", help="tests that failed last time first")
+    for names, option, text in (
+        (["-s"], "--capture=no", "do not capture what tests print"),
+        (["--lf", "--last-failed"], "--last-failed", "only tests that failed last time"),
+        (["--ff", "--failed-first"], "--failed-first", "tests that failed last time first"),
+    ):
+        group.add_argument(
+            *names, dest=_PASSED_ON, action="append_const", const=option, default=argparse.SUPPRESS, help=text
+        )
     group.add_argument("--durations", metavar="N", type=_count, help="show the N slowest tests, 0: all")
     group.add_argument(
         "--tb", choices=_STYLES, help="how failures are shown; pytest's own tracebacks, unless line or no"
@@ -106,13 +111,6 @@ def has_own_tracebacks(options: argparse.Namespace) -> bool:
 
 def has_no_tracebacks(options: argparse.Namespace) -> bool:
     return options.tb in ("line", "no")
-
-
-def _pass_on(group: "argparse._ArgumentGroup", short: str, option: str, *, help: str) -> None:  # noqa: A002 - as argparse
-    names = [short] if "=" in option else [short, option]
-    group.add_argument(
-        *names, dest=_PASSED_ON, action="append_const", const=option, default=argparse.SUPPRESS, help=help
-    )
 
 
 def _with_stdin(options: argparse.Namespace) -> list[str]:

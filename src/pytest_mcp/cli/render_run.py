@@ -117,9 +117,8 @@ def _gaps(file: CoverageFile, painter: Painter) -> str:
 
 
 def _printed(output: str, painter: Painter) -> Lines:
-    if not output:
-        return []
-    return [*safe_with_colour(output + RESET).split("\n")] if painter.has_colours else safe(output).split("\n")
+    text = safe_with_colour(output + RESET) if painter.has_colours else safe(output)
+    return text.split("\n") if output else []
 
 
 def _not_failed(test: TestResult) -> str:
@@ -145,9 +144,8 @@ def _shows_every_failure(result: ExecuteResult) -> bool:
 
 
 def _failure(test: TestResult, painter: Painter) -> Lines:
-    word = {"failed": "FAILED", "error": "ERROR"}[test.outcome]
     return [
-        painter.paint(safe_line(f"{word} {test.node_id}"), "bold", "red"),
+        painter.paint(safe_line(f"{test.outcome.upper()} {test.node_id}"), "bold", "red"),
         safe_line((test.message or "").strip().partition("\n")[0]),
         *_traceback(test.traceback or "", painter),
     ]
@@ -166,19 +164,15 @@ def _unshown(cause: FailureGroup, painter: Painter) -> Lines:
     """A cause without an example, or all causes that share the last line, which names no tests."""
     words = "with one cause" if cause.node_ids else "with other causes"
     headline = painter.paint(f"FAILED: {cause.count} {words}", "bold", "red")
-    return [headline, _cause(cause, painter), *(f"  {safe_line(name)}" for name in cause.node_ids or [])]
-
-
-def _cause(cause: FailureGroup, painter: Painter) -> str:
-    place = f"{cause.location}: " if cause.location else ""
-    return f"{painter.paint(safe_line(place), 'cyan')}{safe_line(cause.message)}"
+    place = painter.paint(safe_line(f"{cause.location}: "), "cyan") if cause.location else ""
+    names = [f"  {safe_line(name)}" for name in cause.node_ids or []]
+    return [headline, f"{place}{safe_line(cause.message)}", *names]
 
 
 def _traceback(traceback: str, painter: Painter) -> Lines:
     lines = safe(traceback).rstrip("\n").split("\n")
-    return (
-        ["", *(painter.paint(line, *_LINE_COLOURS.get(line.split(" ")[0], ())) for line in lines)] if any(lines) else []
-    )
+    painted = [painter.paint(line, *_LINE_COLOURS.get(line.split(" ")[0], ())) for line in lines]
+    return ["", *painted] if any(lines) else []
 
 
 def _left_out(result: ExecuteResult, painter: Painter, *, by_detail: bool) -> Lines:
@@ -217,7 +211,7 @@ def _is_failed(test: TestResult) -> bool:
     return test.outcome in ("failed", "error")
 
 
-def annotations(result: ExecuteResult, prefix: str) -> list[str]:
+def annotations(result: ExecuteResult, prefix: str) -> Lines:
     """The shown failures as workflow commands of GitHub Actions, which shows them beside the lines of a pull request.
 
     `prefix` leads from the top of the repository to the project's root: empty, or a folder with its slash.

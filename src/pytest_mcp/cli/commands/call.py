@@ -37,6 +37,6 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     with child_ahead.started(config, arguments) if options.tool in _COLLECTING else nullcontext() as child:
         with loading():
             from pytest_mcp.cli import local_call  # noqa: PLC0415 - takes as long to load as pytest
-        reply, failed = local_call.reply(options.tool, arguments, config, child)
+        reply, failed = local_call.reply(options, arguments, config, child)
     show(json.dumps(reply, ensure_ascii=False, indent=2))
     return 1 if failed else 0
