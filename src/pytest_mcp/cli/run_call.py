@@ -36,12 +36,8 @@ def main(options: argparse.Namespace, config: Config, child: Waiting | None) -> 
         config = config._replace(default_timeout=config.max_timeout)
     if options.shard is not None:
         config = config._replace(shard=options.shard._replace(commit=git_files.head_commit(config.root)))
-    page = page_file.wanted(options)
     with junit_file(config.pytest_options) as junit:
-        tool = replace(BY_NAME["execute_tests"], handler=partial(_execute, junit=junit))
-        command = RunCommand(tool, options, config, child)
-        command.junit, command.page = junit, page
-        return local_call.run(command)
+        return local_call.run(RunCommand(options, config, child, junit))
 
 
 def _outputs(options: argparse.Namespace) -> tuple[str, ...]:
@@ -68,8 +64,12 @@ async def _execute(request: ExecuteTests, project: Project, *, junit: JUnitFile)
 
 class RunCommand(ToolCommand):
     runs_tests = True
-    junit: JUnitFile
-    page: page_file.PageFile | None
+
+    def __init__(self, options: argparse.Namespace, config: Config, child: Waiting | None, junit: JUnitFile) -> None:
+        tool = replace(BY_NAME["execute_tests"], handler=partial(_execute, junit=junit))
+        super().__init__(tool, options, config, child)
+        self.junit = junit
+        self.page = page_file.wanted(options)
 
     def for_people(self, typed: Arguments, screen: Screen) -> Arguments:
         return {"max_tokens": self.config.most_tokens, "color": screen.out.has_colours, **typed}

@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_mcp.cli import exit_codes, local_call, page_file, tool_flags
 from pytest_mcp.cli.local_call import ToolCommand
+from pytest_mcp.config.model import Config
 from pytest_mcp.config.options import LoadConfig
 from pytest_mcp.investigation import terminal
 from pytest_mcp.investigation.result import InvestigateResult
@@ -25,13 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
-    command = InvestigateCommand(TOOL, options, load_config())
-    command.page = page_file.wanted(options)
-    return local_call.run(command)
+    return local_call.run(InvestigateCommand(options, load_config()))
 
 
 class InvestigateCommand(ToolCommand):
-    page: page_file.PageFile | None
+    def __init__(self, options: argparse.Namespace, config: Config) -> None:
+        super().__init__(TOOL, options, config)
+        self.page = page_file.wanted(options)
 
     def print_answer(self, _known: object, answer: InvestigateResult, screen: Screen) -> None:
         show("\n".join(terminal.report_lines(answer, screen.out, again=self.rerun_command(answer.rerun))))

@@ -1,12 +1,14 @@
-"""`pytest-mcp setup` for a client that has an entry already: its options stay, unless they are typed again."""
+"""`pytest-mcp setup` for a client that has an entry already, whose options stay, and entries for other machines."""
 
 import json
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.commands.desk import SERVER, Desk
+from tests.support.git import git
 
 URL = "http://127.0.0.1:8000/mcp"
 
@@ -16,11 +18,6 @@ def codex_entry(desk: Desk) -> dict[str, Any]:
     entry = content["mcp_servers"]["pytest"]
     assert isinstance(entry, dict)
     return entry
-
-
-def write_entry(desk: Desk, *words: str) -> None:
-    entry = {"type": "stdio", "command": words[0], "args": words[1:]}
-    (desk.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"pytest": entry}}), encoding="utf-8")
 
 
 def test_an_entry_keeps_its_options_if_none_is_typed(desk: Desk) -> None:
@@ -45,13 +42,14 @@ def test_an_entry_keeps_its_options_if_none_is_typed(desk: Desk) -> None:
     ids=" ".join,
 )
 def test_a_stale_command_is_renewed_and_the_options_stay(desk: Desk, stale: list[str]) -> None:
-    write_entry(desk, *stale, "--python", "/some/python", "--timeout=900")
+    entry = {"command": stale[0], "args": [*stale[1:], "--python", "/some/python", "--timeout=900"]}
+    (desk.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"pytest": entry}}), encoding="utf-8")
 
     done = desk.typed("claude-code", "--yes")
 
-    entry = desk.servers()["pytest"]
-    assert (done.returncode, entry["command"]) == (0, SERVER)
-    assert entry["args"] == ["--python", "/some/python", "--timeout=900"]
+    args = ["--python", "/some/python", "--timeout=900"]
+    assert done.returncode == 0
+    assert desk.servers()["pytest"] == {"type": "stdio", "command": SERVER, "args": args}
 
 
 def test_an_address_replaces_the_command_with_its_options_and_keeps_the_longer_timeout(desk: Desk) -> None:
@@ -63,3 +61,59 @@ def test_an_address_replaces_the_command_with_its_options_and_keeps_the_longer_t
 
     assert remote == {"url": URL, "startup_timeout_sec": 60, "tool_timeout_sec": 960}
     assert codex_entry(desk)["tool_timeout_sec"] == 460
+
+
+def test_portable_writes_the_name_and_remove_takes_it_out(desk: Desk) -> None:
+    done = desk.typed("claude-code", "codex", "--portable", "--yes")
+    written = desk.files()
+    again = desk.typed("claude-code", "codex", "--portable", "--yes")
+    unchanged = desk.files()
+    gone = desk.typed("--remove", "--yes")
+
+    assert (done.returncode, again.returncode, gone.returncode) == (0, 0, 0)
+    assert b'"command": "pytest-mcp"' in written["shop/.mcp.json"]
+    assert b'command = "pytest-mcp"' in written["shop/.codex/config.toml"]
+    assert not any(str(Path(SERVER).parent).encode() in each for each in written.values())
+    assert unchanged == written
+    assert "not on your PATH" in done.stdout
+    assert desk.files() == {}
+
+
+def test_a_python_in_the_project_is_named_from_where_the_client_starts_the_server(desk: Desk) -> None:
+    options = ["--python", ".venv/bin/python"]
+
+    desk.typed("claude-code", "cursor", "--portable", "--yes", options=options)
+
+    assert desk.servers()["pytest"]["args"] == ["--python=.venv/bin/python"]
+    assert desk.servers(".cursor/mcp.json")["pytest"]["args"] == [
+        *("--root", "${workspaceFolder}"),
+        "--python=${workspaceFolder}/.venv/bin/python",
+    ]
+
+
+def test_a_name_that_leads_to_this_program_counts_as_set_up(desk: Desk) -> None:
+    (desk.home / "bin").mkdir()
+    (desk.home / "bin" / "pytest-mcp").symlink_to(SERVER)
+    desk.typed("claude-code", "opencode", "--portable", "--yes")
+    before = desk.files()
+
+    again = desk.typed("claude-code", "opencode", "--yes")
+    longer = desk.typed("claude-code", "--yes", options=["--timeout", "900"])
+
+    assert (again.returncode, again.stdout.count("already set up")) == (0, 2)
+    assert before == {**desk.files(), "shop/.mcp.json": before["shop/.mcp.json"]}
+    assert longer.returncode == 0
+    assert desk.servers()["pytest"] == {"type": "stdio", "command": "pytest-mcp", "args": ["--timeout=900"]}
+
+
+def test_portable_is_suggested_before_a_file_is_changed_that_git_tracks(desk: Desk) -> None:
+    (desk.project / ".mcp.json").write_bytes(b"{}")
+    git("init", cwd=desk.project)
+    git("add", ".mcp.json", cwd=desk.project)
+
+    tracked = desk.typed("claude-code", "--print")
+    other = desk.typed("gemini", "--print")
+    portable = desk.typed("claude-code", "--portable", "--print")
+
+    assert "git tracks this file" in tracked.stdout
+    assert "git tracks" not in other.stdout + portable.stdout
