@@ -14,7 +14,7 @@ import pytest
 from pytest_mcp.tools import TOOLS
 from tests.support.commands.preloaded import typed
 from tests.support.git import git
-from tests.support.waiting import PATIENCE, limits_until, processes_in, until
+from tests.support.waiting import PATIENCE, processes_in, until
 from tests.support.workbench import NEWEST, Workbench, python_of
 
 PYTHON = f"--python={python_of(NEWEST)}"
@@ -140,22 +140,6 @@ def test_a_file_that_keeps_tests_from_running_is_told_without_a_traceback_of_our
     done = doctor(project.root, PYTHON)
 
     assert_not_ready(done, "conftest.py:1: ModuleNotFoundError")
-
-
-@pytest.mark.anyio
-async def test_settings_that_pytest_rejects_are_told_as_such(project: Workbench) -> None:
-    project.write({"pyproject.toml": "[tool.pytest.ini_options]\nmarkers = [\n"})
-
-    assert "pytest rejects" in (await project.explain())["summary"]
-
-
-def test_a_conftest_that_hangs_is_told_when_the_time_limit_is_over(project: Workbench) -> None:
-    project.write({"conftest.py": "import pathlib, time\npathlib.Path('reached').touch()\ntime.sleep(1000)\n"})
-
-    for limit in limits_until(project.root / "reached"):
-        done = doctor(project.root, PYTHON, f"--timeout={limit}")
-
-    assert_not_ready(done, f"not collected within {limit} seconds")
 
 
 def assert_not_ready(done: "subprocess.CompletedProcess[str]", words: str) -> None:

@@ -10,13 +10,11 @@ from pytest_mcp.api.advice import in_shell
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
 from pytest_mcp.api.results import ExplainResult, Git
 from pytest_mcp.environment.explain import SHOWN, explained
-from pytest_mcp.environment.surroundings import LONGEST_TEXT
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.report.no_result import diagnose
-from pytest_mcp.report.tokens import estimate
 from pytest_mcp.run.events import AboveRoot, Deselected, Event, ImportedElsewhere
 from pytest_mcp.tools import BY_NAME, dump
-from tests.support.invented.records import item, session, uncollected
+from tests.support.invented.records import session, uncollected
 from tests.support.invented.streams import any_event, damaged_sessions
 from tests.support.invented.surveys import (
     CHOSEN,
@@ -26,7 +24,6 @@ from tests.support.invented.surveys import (
     around,
     portrait,
     survey,
-    surveyed,
     trial,
 )
 
@@ -147,15 +144,6 @@ def test_what_lies_above_the_root_and_is_not_used_is_told_even_where_the_tests_c
     assert [answer.notices for answer in answers] == [["Settings above the root are not used: ../tox.ini."]] * 2
 
 
-def test_names_of_test_files_are_told_where_they_are_not_pytests_own() -> None:
-    run = survey(HELLO, portrait(python_files=["check_*.py"]), *session(ONE_TEST, selected=1))
-
-    answer = explained(trial(run), SURROUNDINGS)
-
-    assert answer.config is not None
-    assert answer.config.python_files == ["check_*.py"]
-
-
 def test_long_lists_are_cut_and_what_is_missing_is_counted() -> None:
     names = [f"name{number}" for number in range(100)]
     told = portrait(plugins=names, testpaths=names, markers=names, python_files=names)
@@ -169,37 +157,6 @@ def test_long_lists_are_cut_and_what_is_missing_is_counted() -> None:
     assert answer.omitted.model_dump() == {name: 100 - shown for name, shown in SHOWN.items()}
     assert answer.pytest is not None
     assert answer.pytest.plugins == names[: SHOWN["plugins"]]
-
-
-def test_long_values_lose_their_middle() -> None:
-    run = survey(HELLO, portrait(addopts=["-k", "x" * 5000]), *session(ONE_TEST, selected=1))
-
-    answer = explained(trial(run), SURROUNDINGS)
-
-    assert answer.config is not None
-    assert len(answer.config.addopts) < LONGEST_TEXT + 50
-
-
-def test_an_ordinary_project_costs_few_tokens() -> None:
-    root, venv = Path("/home/somebody/projects/shop-backend"), "/home/somebody/projects/shop-backend/.venv"
-    plugins = ["xdist-3.8.0", "cov-7.1.0", "asyncio-1.2.0", "mock-3.15.1", "anyio-4.16.0", "django-4.14.0", "env-1.1.5"]
-    told = portrait(
-        prefix=venv,
-        rootdir=str(root),
-        inifile=f"{root}/pyproject.toml",
-        plugins=plugins,
-        testpaths=["tests"],
-        addopts=["-ra", "--strict-markers", "--strict-config", "-n", "auto"],
-        markers=["slow", "integration", "network", "database", "smoke", "flaky", "postgres", "redis"],
-    )
-    tests = [item(f"tests/test_a.py::test_{number}") for number in range(980)]
-
-    answer = explained(
-        trial(survey(HELLO, told, *session(*tests, selected=980))),
-        around(root=root, git=Git(top_level=".", main_checkout=None)),
-    )
-
-    assert estimate(json.dumps(dump(answer), separators=(",", ":"))) <= 500
 
 
 LOUD = portrait(**dict.fromkeys(("plugins", "testpaths", "addopts", "markers", "python_files"), ["x" * 10_000] * 50))
@@ -222,9 +179,3 @@ def test_whatever_a_child_says_the_answer_is_whole_bounded_and_has_a_next_step_u
     assert size(answer) < MOST_CHARACTERS
     assert answer.ready == (answer.next_step is None) == answer.summary.startswith("Ready: ")
     assert not answer.ready or (answer.tests is not None and answer.tests.count > 0)
-
-
-def test_a_survey_that_found_everything_says_nothing_that_is_not_so() -> None:
-    answer = explained(trial(surveyed(ONE_TEST)), SURROUNDINGS)
-
-    assert (answer.ready, answer.notices, answer.omitted) == (True, [], None)

@@ -1,8 +1,4 @@
-"""Files in, line out.
-
-Lines of each kind for uv, poetry, pdm, hatch and pipenv have been run in real projects, where pytest could then be
-imported. Those for pixi and conda follow their documentation.
-"""
+"""Which line is given: the manager, an environment elsewhere, a Python on PATH, or pip."""
 
 import json
 import shutil
@@ -18,33 +14,13 @@ from hypothesis import strategies as st
 from pytest_mcp.python import advice
 from pytest_mcp.python.advice import addition
 from pytest_mcp.python.interpreter import OPERATORS_CHOICE, Candidate
-from tests.support.projects.disk import broken, environment, every_manager, fix_line, lacking, lay
+from tests.support.projects.disk import environment, every_manager, fix_line, lacking, lay
 
 UV = "[tool.uv]\npackage = false\n"
 PDM = "[tool.pdm]\ndistribution = false\n"
-HATCH = "[tool.hatch.envs.default]\nskip-install = true\n"
-
-
-@pytest.mark.parametrize(
-    ("files", "line"),
-    [
-        ({"uv.toml": "", "pyproject.toml": ""}, "uv add --project 'a b' --dev pytest"),
-        ({"poetry.toml": "", "pyproject.toml": ""}, "poetry -C 'a b' add --group dev pytest"),
-        ({"pyproject.toml": PDM}, "cd 'a b' && pdm add -dG test pytest"),
-        ({"hatch.toml": ""}, "cd 'a b' && hatch test -- --version"),
-        ({"Pipfile": ""}, "cd 'a b' && pipenv install --dev pytest"),
-        ({"pixi.toml": ""}, "cd 'a b' && pixi add pytest"),
-        (
-            {"environment.yml": "- pytest"},
-            "conda env create --prefix .venv --file 'a b/environment.yml'",
-        ),
-    ],
-    ids=["uv", "poetry", "pdm", "hatch", "pipenv", "pixi", "conda"],
-)
-def test_a_manager_of_another_folder_is_pointed_at_it(tmp_path: Path, files: dict[str, str], line: str) -> None:
-    lay(tmp_path / "a b", files)
-
-    assert fix_line(tmp_path, [], folder=tmp_path / "a b") == line
+GROUP = "[dependency-groups]\ndev = ['pytest', 'pytest_xdist']\n"
+BUILT = "[build-system]\nrequires = ['flit_core']\n"
+PIP = ".venv/bin/python -m pip install"
 
 
 def test_of_several_managers_the_one_with_a_lock_counts_and_otherwise_the_one_that_declares_pytest(
@@ -59,45 +35,6 @@ def test_of_several_managers_the_one_with_a_lock_counts_and_otherwise_the_one_th
     assert (declaring, locking) == ("poetry install", "pdm add -dG test pytest")
 
 
-@pytest.mark.parametrize(
-    ("files", "line"),
-    [
-        ({"pyproject.toml": PDM + "[project]\ndependencies = ['pytest']"}, "pdm install"),
-        ({"pyproject.toml": PDM + "[dependency-groups]\nt = ['pytest']"}, "pdm install"),
-        ({"pyproject.toml": PDM + "[project.optional-dependencies]\nt = ['pytest']"}, "pdm add -dG test pytest"),
-        ({"pyproject.toml": HATCH + "dependencies = ['pytest']"}, "hatch run python -m pytest --version"),
-        ({"hatch.toml": "[envs.default]\nextra-dependencies = ['pytest']"}, "hatch run python -m pytest --version"),
-        ({"pyproject.toml": "[tool.hatch.envs.test]\ndependencies = ['pytest']"}, "hatch test -- --version"),
-        ({"pyproject.toml": "[dependency-groups]\nx = ['pytest']", "hatch.toml": ""}, "hatch test -- --version"),
-        ({"Pipfile": "[packages]\npytest = '*'"}, "pipenv install --dev"),
-        ({"Pipfile": "[dev-packages]\npytest = '*'"}, "pipenv install --dev"),
-        ({"Pipfile": "", "pyproject.toml": "[project]\ndependencies = ['pytest']"}, "pipenv install --dev pytest"),
-        ({"pixi.toml": "[dependencies]\npytest = '*'"}, "pixi install"),
-        ({"pyproject.toml": "[tool.pixi.pypi-dependencies]\npytest = '*'"}, "pixi install"),
-        ({"pixi.toml": "[feature.t.dependencies]\npytest = '*'"}, "pixi add pytest"),
-        ({"pixi.toml": "", "pyproject.toml": "[dependency-groups]\nt = ['pytest']"}, "pixi add pytest"),
-    ],
-)
-def test_a_manager_with_one_row_installs_what_it_always_installs_and_adds_everything_else(
-    tmp_path: Path, files: dict[str, str], line: str
-) -> None:
-    lay(tmp_path, files)
-
-    assert fix_line(tmp_path, []) == line
-
-
-def test_a_manager_with_one_row_gets_a_broken_environment_out_of_its_way(tmp_path: Path) -> None:
-    lay(tmp_path, {"a/Pipfile": ""})
-    prefix = environment(tmp_path / "a/.venv")
-    working = fix_line(tmp_path, [lacking(prefix)], folder=tmp_path / "a")
-    (prefix / "bin/python").unlink()
-
-    again = fix_line(tmp_path, [broken(prefix)], folder=tmp_path / "a")
-
-    assert working == "cd a && pipenv install --dev pytest"
-    assert again == "mv a/.venv a/.venv-broken && cd a && pipenv install --dev pytest"
-
-
 @pytest.mark.parametrize("file", ["uv.toml", "poetry.toml", ".pdm-python"])
 def test_a_manager_that_needs_a_pyproject_is_none_without_it(tmp_path: Path, file: str) -> None:
     lay(tmp_path, {file: ""})
@@ -106,7 +43,7 @@ def test_a_manager_that_needs_a_pyproject_is_none_without_it(tmp_path: Path, fil
 
 
 def test_the_operators_own_choice_is_corrected_or_gets_pytest_itself(tmp_path: Path) -> None:
-    lay(tmp_path, {"pyproject.toml": UV + "[dependency-groups]\ndev = ['pytest']"})
+    lay(tmp_path, {"pyproject.toml": UV + GROUP})
     chosen = environment(tmp_path / "my env", settings="uv = 0.9\n")
     environment(tmp_path / "env", "pytest")
 
@@ -118,10 +55,16 @@ def test_the_operators_own_choice_is_corrected_or_gets_pytest_itself(tmp_path: P
 
 
 def test_an_environment_with_pytest_comes_before_anything_that_installs_it(tmp_path: Path) -> None:
-    lay(tmp_path, {"pyproject.toml": UV + "[dependency-groups]\ndev = ['pytest']"})
+    lay(tmp_path, {"pyproject.toml": UV + GROUP})
     environment(tmp_path / "env", "pytest")
 
     assert fix_line(tmp_path, []) == "ln -s env .venv"
+
+
+def test_an_environment_under_another_name_is_used_rather_than_a_new_one_made(tmp_path: Path) -> None:
+    environment(tmp_path / "env", "pip")
+
+    assert fix_line(tmp_path, []) == "ln -s env .venv && env/bin/python -m pip install pytest"
 
 
 def test_a_folder_outside_the_root_counts_as_the_root(tmp_path: Path) -> None:
@@ -130,80 +73,46 @@ def test_a_folder_outside_the_root_counts_as_the_root(tmp_path: Path) -> None:
     assert fix_line(tmp_path / "root", [], folder=tmp_path / "elsewhere") == "pipenv install --dev pytest"
 
 
-def toml(values: dict[str, Any]) -> str:
-    return "".join(f"{_inline(key)} = {_inline(value)}\n" for key, value in values.items())
+KEYS = ["tool", "uv", "workspace", "members", "poetry", "group", "extras", "pdm", "hatch", "envs", "default", "pixi"]
+KEYS += ["project", "dependencies", "optional-dependencies", "dependency-groups", "dev-dependencies", "packages"]
+TEXTS = st.sampled_from([*KEYS, "pytest", "pytest-cov", "test", "./packages/*", "./", "**", "["]) | st.text(
+    st.characters(exclude_categories=["Cs"]), max_size=5
+)
+VALUES = st.recursive(
+    TEXTS | st.integers(-(2**63), 2**63 - 1) | st.booleans(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS) | TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+TOOLS = st.dictionaries(st.sampled_from(["uv", "poetry", "pdm", "hatch", "pixi"]), VALUES, max_size=2)
+TABLES = st.sampled_from(["project", "dependency-groups", "build-system"])
+FILES = ["Pipfile", "Pipfile.lock", "pdm.lock", "uv.lock", "pixi.toml", "hatch.toml", "setup.cfg", "requirements.txt"]
 
 
-def _inline(value: Any) -> str:
+def toml(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_inline(key)} = {_inline(inner)}" for key, inner in value.items()) + "}"
+        return "{" + ", ".join(f"{toml(key)} = {toml(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_inline, value)) + "]"
+        return "[" + ", ".join(map(toml, value)) + "]"
     if isinstance(value, str):
         return '"' + "".join(f"\\U{ord(character):08x}" for character in value) + '"'
     return json.dumps(value)
 
 
-def tables(**keys: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Tables with some of these keys, or anything else where a table should be."""
-    return st.fixed_dictionaries({}, optional={key.replace("_", "-"): value for key, value in keys.items()}) | VALUES
+def document(values: Any) -> str:
+    return "".join(f"{toml(key)} = {toml(value)}\n" for key, value in values.items())
 
 
-NAMES = st.sampled_from(
-    ["pytest", "pytest-cov", "dev", "test", "default", "hatch-test", "./packages/*", "./", "**", "["]
-)
-TEXTS = NAMES | st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
-VALUES = st.recursive(
-    TEXTS | st.integers(-(2**63), 2**63 - 1) | st.booleans(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
-    max_leaves=5,
-)
-INCLUDED = st.builds(lambda name: {"include-group": name}, TEXTS)
-LISTED = st.lists(TEXTS | INCLUDED, max_size=3) | VALUES
-BY_NAME = st.dictionaries(TEXTS, LISTED, max_size=3) | VALUES
-GROUPS = st.dictionaries(TEXTS, tables(optional=VALUES, dependencies=BY_NAME, include_groups=LISTED), max_size=2)
-HATCHS = tables(dependencies=LISTED, extra_dependencies=LISTED, features=LISTED, dependency_groups=LISTED)
-FEATURES = st.dictionaries(TEXTS, tables(dependencies=BY_NAME, target=st.dictionaries(TEXTS, BY_NAME, max_size=1)))
-OF_PIXI = tables(dependencies=BY_NAME, feature=FEATURES | VALUES, environments=BY_NAME)
-WORKSPACES = tables(members=LISTED, exclude=LISTED)
-TOOLS = {
-    "uv": tables(dev_dependencies=LISTED, default_groups=LISTED, workspace=WORKSPACES),
-    "poetry": tables(dependencies=BY_NAME, dev_dependencies=BY_NAME, group=GROUPS | VALUES, extras=BY_NAME),
-    "pdm": tables(dev_dependencies=BY_NAME),
-    "hatch": tables(envs=st.dictionaries(TEXTS, HATCHS, max_size=2) | VALUES),
-    "pixi": OF_PIXI,
-}
-TOOL = st.sampled_from(sorted(TOOLS)).flatmap(lambda name: st.fixed_dictionaries({name: TOOLS[name]})) | VALUES
-PYPROJECTS = st.fixed_dictionaries(
-    {"tool": TOOL, "dependency-groups": BY_NAME},
-    optional={"project": tables(dependencies=LISTED, optional_dependencies=BY_NAME), "build-system": VALUES},
-)
-LOCKS = tables(metadata=tables(groups=LISTED), default=BY_NAME, develop=BY_NAME)
-OTHERS: dict[str, st.SearchStrategy[Any]] = {
-    "Pipfile": tables(packages=BY_NAME, dev_packages=BY_NAME),
-    "Pipfile.lock": LOCKS,
-    "pdm.lock": LOCKS,
-    "uv.lock": LOCKS,
-    "pixi.toml": OF_PIXI,
-    "hatch.toml": tables(envs=BY_NAME),
-    "setup.cfg": LOCKS,
-    "requirements.txt": LISTED,
-}
-OTHER: st.SearchStrategy[dict[str, Any]] = st.just({}) | st.sampled_from(sorted(OTHERS)).flatmap(
-    lambda name: st.fixed_dictionaries({name: OTHERS[name]})
-)
+TABLES_OF_FILES = st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=2)
+OTHER_FILES = st.dictionaries(st.sampled_from(FILES), TABLES_OF_FILES, max_size=1)
 
 
-@given(PYPROJECTS, OTHER, st.booleans())
+@given(TOOLS, st.dictionaries(TABLES, VALUES), OTHER_FILES, st.booleans())
 def test_whatever_the_files_hold_there_is_one_line(
-    pyproject: dict[str, Any], other: dict[str, Any], there: bool
+    tools: dict[str, Any], tables: dict[str, Any], other: dict[str, Any], there: bool
 ) -> None:
-    written = {
-        name: toml(content) if isinstance(content, dict) and name != "Pipfile.lock" else json.dumps(content)
-        for name, content in {"pyproject.toml": pyproject, **other}.items()
-    }
+    contents = {"pyproject.toml": {"tool": tools, **tables}, **other}
     with TemporaryDirectory() as folder:
-        root = lay(Path(folder), written)
+        root = lay(Path(folder), {name: document(content) for name, content in contents.items()})
         rejected = [lacking(environment(root / ".venv"))] if there else []
 
         line = fix_line(root, rejected, folder=root / "a" / "b")
@@ -224,12 +133,8 @@ def test_a_shell_takes_the_line_whatever_the_folder_is_called(name: str) -> None
         if not name.isprintable():
             assert line.startswith("start pytest-mcp")
             return
-        seen = subprocess.run(
-            ["sh", "-c", line.replace("pipenv install --dev pytest", "cat Pipfile")],
-            cwd=root,
-            capture_output=True,
-            check=False,
-        )
+        command = line.replace("pipenv install --dev pytest", "cat Pipfile")
+        seen = subprocess.run(["sh", "-c", command], cwd=root, capture_output=True, check=False)
 
     assert (seen.returncode, seen.stdout, seen.stderr) == (0, b"", b"")
 
@@ -240,15 +145,12 @@ def test_a_shell_takes_the_line_whatever_the_folder_is_called(name: str) -> None
         ({"uv.toml": "", "pyproject.toml": ""}, "uv add --dev pytest-xdist"),
         ({"poetry.toml": "", "pyproject.toml": ""}, "poetry add --group dev pytest-xdist"),
         ({"pyproject.toml": PDM}, "pdm add -dG test pytest-xdist"),
-        ({"hatch.toml": ""}, ".venv/bin/python -m pip install pytest-xdist"),
+        ({"hatch.toml": ""}, f"{PIP} pytest-xdist"),
         ({"Pipfile": ""}, "pipenv install --dev pytest-xdist"),
         ({"pixi.toml": ""}, "pixi add pytest-xdist"),
-        ({}, ".venv/bin/python -m pip install pytest-xdist"),
-        ({"requirements-dev.txt": "pytest\npytest-xdist\n"}, ".venv/bin/python -m pip install -r requirements-dev.txt"),
-        (
-            {"uv.lock": "", "pyproject.toml": "[dependency-groups]\ndev = ['pytest', 'pytest_xdist']\n"},
-            "uv sync --inexact --group dev",
-        ),
+        ({}, f"{PIP} pytest-xdist"),
+        ({"requirements-dev.txt": "pytest\npytest-xdist\n"}, f"{PIP} -r requirements-dev.txt"),
+        ({"uv.lock": "", "pyproject.toml": GROUP}, "uv sync --inexact --group dev"),
     ],
     ids=["uv", "poetry", "pdm", "hatch", "pipenv", "pixi", "pip", "declared for pip", "declared for uv"],
 )
@@ -268,10 +170,8 @@ def test_a_python_of_the_operators_choice_gets_a_package_by_its_own_pip(tmp_path
     chosen = Candidate(tmp_path / "other/bin/python", OPERATORS_CHOICE)
 
     added = addition("pytest-xdist", chosen, tmp_path, tmp_path, every_manager())
+
     assert added == "other/bin/python -m pip install pytest-xdist"
-
-
-HATCHLING = "[build-system]\nrequires = ['hatchling']\nbuild-backend = 'hatchling.build'\n"
 
 
 def on_path(folder: Path, *programs: str) -> str:
@@ -316,21 +216,16 @@ def test_an_environment_of_the_project_and_an_installed_manager_come_before_a_py
 
     assert lines == [
         f"start pytest-mcp with --python {tmp_path / 'opt/bin/python3'}",
-        ".venv/bin/python -m ensurepip && .venv/bin/python -m pip install pytest",
+        f".venv/bin/python -m ensurepip && {PIP} pytest",
         "uv add --dev pytest",
     ]
-
-
-BUILT = "[build-system]\nrequires = ['flit_core']\n"
-IN_A_GROUP = "[dependency-groups]\ntests = ['pytest']\n"
-PIP = ".venv/bin/python -m pip install"
 
 
 @pytest.mark.parametrize(
     ("files", "new", "into_one"),
     [
         (
-            {"uv.lock": "", "pyproject.toml": UV + BUILT + IN_A_GROUP},
+            {"uv.lock": "", "pyproject.toml": UV + BUILT + "[dependency-groups]\ntests = ['pytest']\n"},
             f"python3 -m venv .venv && {PIP} 'pip>=25.1' && {PIP} -e . --group tests",
             f"{PIP} 'pip>=25.1' && {PIP} --group tests",
         ),
@@ -344,11 +239,7 @@ PIP = ".venv/bin/python -m pip install"
             "install pipenv, which is not on PATH, and run: pipenv install --dev",
             f"{PIP} pytest",
         ),
-        (
-            {"pixi.toml": "[tasks]\n"},
-            "install pixi, which is not on PATH, and run: pixi add pytest",
-            f"{PIP} pytest",
-        ),
+        ({"pixi.toml": "[tasks]\n"}, "install pixi, which is not on PATH, and run: pixi add pytest", f"{PIP} pytest"),
     ],
     ids=["uv", "poetry", "pipenv", "pixi"],
 )
@@ -381,18 +272,12 @@ def test_an_environment_of_uv_gets_pip_where_uv_is_gone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pyproject", "expected"),
-    [
-        ("[build-system]\nbuild-backend = 'uv_build'\n", "uv add --dev pytest"),
-        (HATCHLING, "python3 -m venv .venv && .venv/bin/python -m pip install -e . pytest"),
-        (
-            HATCHLING + "[project.optional-dependencies]\ntest = ['pytest']\n",
-            "python3 -m venv .venv && .venv/bin/python -m pip install -e '.[test]'",
-        ),
-    ],
-    ids=["uv init --lib", "hatchling", "hatchling with an extra"],
+    ("backend", "expected"),
+    [("uv_build", "uv add --dev pytest"), ("hatchling.build", f"python3 -m venv .venv && {PIP} -e . pytest")],
 )
-def test_a_build_backend_shows_which_manager_a_new_project_uses(tmp_path: Path, pyproject: str, expected: str) -> None:
-    lay(tmp_path / "shop", {"pyproject.toml": pyproject})
+def test_a_build_backend_shows_that_a_new_project_uses_uv_but_many_only_build_with_hatchling(
+    tmp_path: Path, backend: str, expected: str
+) -> None:
+    lay(tmp_path / "shop", {"pyproject.toml": f"[build-system]\nbuild-backend = '{backend}'\n"})
 
     assert line(tmp_path / "shop", on_path(tmp_path / "bin", "uv", "hatch")) == expected

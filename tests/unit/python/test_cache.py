@@ -63,38 +63,22 @@ CHANGES: dict[str, Callable[[Path], None]] = {
     "replaced": rewritten,
     "deleted": Path.unlink,
     "moved, with a link to it": linked,
+    "another one appears": lambda path: path.with_name("absent").touch(),
 }
 
 
 @pytest.mark.anyio
-async def test_an_answer_is_found_out_once_while_its_files_stay_as_they_were(file: Path) -> None:
-    memory, search = Cache[int](), Search(file, file.with_name("absent"))
-
-    answers = [await memory.get("key", search) for _ in range(3)]
-
-    assert answers == [1, 1, 1]
-
-
-@pytest.mark.anyio
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-async def test_a_file_that_changed_in_any_way_makes_it_forgotten(file: Path, change: Callable[[Path], None]) -> None:
-    memory, search = Cache[int](), Search(file)
-    await memory.get("key", search)
+async def test_an_answer_is_found_out_once_until_a_file_has_changed_in_any_way(
+    file: Path, change: Callable[[Path], None]
+) -> None:
+    memory, search = Cache[int](), Search(file, file.with_name("absent"))
+    before = [await memory.get("key", search) for _ in range(3)]
 
     change(file)
 
-    assert await memory.get("key", search) == 2
-    assert await memory.get("key", search) == 2
-
-
-@pytest.mark.anyio
-async def test_a_file_that_appears_makes_it_forgotten(tmp_path: Path) -> None:
-    memory, search = Cache[int](), Search(tmp_path / "later")
-    await memory.get("key", search)
-
-    (tmp_path / "later").touch()
-
-    assert await memory.get("key", search) == 2
+    assert before == [1, 1, 1]
+    assert [await memory.get("key", search) for _ in range(2)] == [2, 2]
 
 
 @pytest.mark.anyio
@@ -112,17 +96,11 @@ async def test_a_file_that_changed_while_it_was_found_out_makes_it_forgotten(fil
 
 
 @pytest.mark.anyio
-async def test_another_key_is_another_answer(file: Path) -> None:
-    memory, search = Cache[int](), Search(file)
+async def test_another_key_is_another_answer_and_what_is_not_worth_keeping_is_found_out_every_time(file: Path) -> None:
+    memory, search, useless = Cache[int](), Search(file), Search(file, worth_keeping=False)
 
     assert [await memory.get(key, search) for key in ("a", "b", "a")] == [1, 2, 1]
-
-
-@pytest.mark.anyio
-async def test_what_is_not_worth_keeping_is_found_out_every_time(file: Path) -> None:
-    memory, search = Cache[int](), Search(file, worth_keeping=False)
-
-    assert [await memory.get("key", search) for _ in range(3)] == [1, 2, 3]
+    assert [await memory.get("key", useless) for _ in range(3)] == [1, 2, 3]
 
 
 @pytest.mark.anyio

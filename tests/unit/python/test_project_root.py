@@ -1,4 +1,4 @@
-"""A folder in, the root of its project out."""
+"""The root of a folder's project, and in which folders nothing is run."""
 
 from pathlib import Path
 
@@ -56,3 +56,81 @@ def test_neither_the_home_folder_nor_one_above_it_is_a_project(tmp_path: Path) -
     below, itself = (project_root.find(tmp_path / name, home=tmp_path / "home") for name in ("home/notes", "home"))
 
     assert (below, itself) == (None, None)
+
+
+# In which folders nothing is run, because they are no project and others are below them
+
+PROJECTS = {
+    "a package": {"a/pyproject.toml": PACKAGE},
+    "one deep below": {"one/two/three/four/setup.py": ""},
+    "one in a hidden folder": {".trees/a/setup.py": ""},
+    "one without project files": {"a/.git/HEAD": "", "a/test_a.py": ""},
+    "a lone environment": {"a/.venv/pyvenv.cfg": ""},
+    "one beside tests of nobody": {"a/setup.py": "", "tests/test_x.py": "", "src/x.py": ""},
+    "the file of a manager": {"a/Pipfile": ""},
+}
+
+
+@pytest.mark.parametrize("what", PROJECTS)
+def test_a_folder_that_is_no_project_is_refused_for_what_is_below(tmp_path: Path, what: str) -> None:
+    lay(tmp_path, PROJECTS[what])
+
+    refusal = project_root.refusal(tmp_path)
+
+    assert refusal is not None
+    assert refusal.startswith(f"{tmp_path} is not a project, but has projects below it, such as ")
+
+
+@pytest.mark.parametrize("what", PROJECTS)
+@pytest.mark.parametrize("file", ["pyproject.toml", "setup.py", ".git", "pytest.ini", "uv.lock"])
+def test_a_project_file_or_git_of_its_own_makes_it_a_project(tmp_path: Path, what: str, file: str) -> None:
+    lay(tmp_path, {**PROJECTS[what], file: ""})
+
+    assert project_root.refusal(tmp_path) is None
+
+
+@pytest.mark.parametrize("file", ["requirements.txt", "conftest.py"])
+def test_requirements_and_a_conftest_make_it_a_project_unless_a_checkout_is_below(tmp_path: Path, file: str) -> None:
+    lay(tmp_path, {"one/setup.py": "", "two/setup.py": "", file: ""})
+    plain = project_root.refusal(tmp_path)
+    lay(tmp_path, {"two/.git/HEAD": ""})
+
+    assert plain is None
+    assert "has projects below it, such as two:" in (project_root.refusal(tmp_path) or "")
+
+
+def test_a_large_folder_with_requirements_in_which_no_checkout_was_found_is_a_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project_root, "_MOST_FOLDERS", 3)
+    lay(tmp_path, {f"{number}/x.txt": "" for number in range(9)} | {"requirements.txt": ""})
+
+    assert project_root.refusal(tmp_path) is None
+
+
+def test_a_link_to_a_project_elsewhere_is_a_project_below(tmp_path: Path) -> None:
+    lay(tmp_path, {"other/deep/setup.py": "", "here/a": "-> ../other/deep"})
+
+    assert project_root.refusal(tmp_path / "here") is not None
+
+
+NO_PROJECTS = {
+    "nothing": {},
+    "tests with settings of their own": {"tests/conftest.py": "", "tests/pytest.ini": "", "tests/pyproject.toml": ""},
+    "what a tool wrote": {"node_modules/a/setup.py": "", "__pycache__/setup.py": ""},
+}
+
+
+@pytest.mark.parametrize("what", NO_PROJECTS)
+def test_a_plain_folder_of_tests_is_run(tmp_path: Path, what: str) -> None:
+    lay(tmp_path, {"test_a.py": "", **NO_PROJECTS[what]})
+    lay(environment(tmp_path / ".venv", "pytest"), {"lib/python3.11/site-packages/x/setup.py": ""})
+
+    assert project_root.refusal(tmp_path) is None
+
+
+def test_a_folder_that_is_too_large_to_be_searched_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project_root, "_MOST_FOLDERS", 3)
+    lay(tmp_path, {f"{number}/x.txt": "" for number in range(9)})
+
+    assert "than can be searched" in (project_root.refusal(tmp_path) or "")

@@ -1,0 +1,362 @@
+"""Asking poetry and pipenv: the real ones, which must leave everything as it was, and small programs that count."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_mcp.process.job import Exit
+from pytest_mcp.python import query
+from pytest_mcp.python.asked_managers import Poetry
+from pytest_mcp.python.manager import Answer
+from pytest_mcp.python.query import Unanswered
+from tests.support.projects.managed import BASE_PYTHON, Home, ask, ask_in_vain, asked, touched, tree
+from tests.support.waiting import processes_in, until
+
+pytestmark = pytest.mark.anyio
+
+PROJECT = """
+[project]
+name = "The_Thing"
+version = "1"
+requires-python = ">=3.8"
+
+[tool.poetry]
+package-mode = false
+"""
+COMMAND = ("poetry", "--no-plugins", "--no-interaction", "--no-ansi")
+# Ways to tell poetry where to keep environments: by variables, by a file of the project, by one of the user.
+SETTINGS: dict[str, tuple[dict[str, str], str, str]] = {
+    "nothing": ({}, "", ""),
+    "variables": ({"POETRY_CACHE_DIR": "{home}/ignored", "POETRY_VIRTUALENVS_PATH": "{home}/variable"}, "", ""),
+    "the project": ({}, '[virtualenvs]\npath = "{{cache-dir}}/of-the-project"', 'cache-dir = "{home}/cache"'),
+    "the user": ({"XDG_CACHE_HOME": "{home}/ignored"}, "", 'cache-dir = "~/of-the-user"'),
+}
+
+
+@pytest.fixture
+def poetrys(project: Path) -> Path:
+    (project / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    return project
+
+
+@pytest.fixture(scope="module")
+def used(_managers: Home, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A project and its environment in use, which poetry made. Tests leave both as they were."""
+    folder = tmp_path_factory.mktemp("used") / "project"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    (folder / "inner" / "poetry.lock").touch()
+    made = chosen_by_poetry(_managers, folder)
+    # What its Python could import instead of what it needs.
+    (folder / "cleo.py").write_text("raise SystemExit('not poetry itself')\n", encoding="utf-8")
+    return folder, made
+
+
+@contextmanager
+def aside(path: Path, folder: Path) -> Iterator[None]:
+    """Without this file or folder, until the block ends."""
+    kept = shutil.move(path, folder / f"{path.name}.aside")
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        shutil.move(kept, path)
+
+
+def ended(stdout: str) -> Exit:
+    return Exit(code=0, signal=None, reason="exited", duration=0.1, stdout=stdout, stderr="")
+
+
+def chosen_by_poetry(home: Home, project: Path, **variables: str) -> Path:
+    """Have it make an environment, and note that it is the one in use."""
+    said = home.run(*COMMAND, "env", "use", BASE_PYTHON, cwd=project, **variables)
+    return Path(said.strip().removeprefix("Using virtualenv: "))
+
+
+async def ask_quietly(project: Path, home: Home, **variables: str) -> list[Answer]:
+    """What is found, and a proof that finding it has changed nothing."""
+    before = tree(home.folder, project)
+    answers = await ask(project, home, **variables)
+    assert tree(home.folder, project) == before
+    return answers
+
+
+async def test_poetrys_environment_in_use_is_found_although_another_one_is_active(
+    managed_home: Home, used: tuple[Path, Path]
+) -> None:
+    project, prefix = used
+    misleading = {"VIRTUAL_ENV": "/active", "CONDA_PREFIX": "/active", "PYTHONPATH": str(project)}
+
+    answers = await ask_quietly(project, managed_home, **misleading)
+
+    assert answers == [Answer("poetry", prefix / "bin" / "python", "poetry's environment")]
+
+
+async def test_poetrys_environments_for_other_pythons_than_the_one_on_the_path_are_found_newest_first(
+    managed_home: Home, used: tuple[Path, Path]
+) -> None:
+    """`poetry env info` tells of none of them, as `poetry install` does not note which Python it took."""
+    project, made = used
+    name = made.name.rpartition("-py")[0]
+    others = [made.with_name(f"{name}-py3.{minor}") for minor in (99, 100)]
+    for other in others:
+        shutil.copytree(made, other, symlinks=True)
+        (other / "pyvenv.cfg").write_text(f"version = 3.{other.name[-3:].strip('.')}.1\n", encoding="utf-8")
+
+    try:
+        with aside(made.with_name("envs.toml"), project.parent), aside(made, project.parent):
+            answers = await ask_quietly(project, managed_home)
+    finally:
+        for other in others:
+            shutil.rmtree(other)
+
+    assert [(answer.python, answer.source) for answer in answers] == [
+        (other / "bin" / "python", f"poetry's environment {other.name}") for other in reversed(others)
+    ]
+
+
+async def test_what_poetry_has_not_made_and_what_is_gone_is_told(
+    managed_home: Home, used: tuple[Path, Path], poetrys: Path
+) -> None:
+    project, prefix = used
+    python = prefix / "bin" / "python"
+
+    none_yet = await ask_quietly(poetrys, managed_home)
+    above = await ask_quietly(project / "inner", managed_home)
+    with aside(python, project.parent):
+        python.symlink_to(project.parent / "nowhere")
+        gone = await ask_quietly(project, managed_home)
+
+    nothing = "poetry has made no environment for this project yet"
+    assert none_yet == [Answer("poetry", None, "poetry's environment", nothing)]
+    assert [answer.python for answer in above] == [None]
+    assert gone == [Answer("poetry", python, "poetry's environment", "does not exist")]
+
+
+@pytest.mark.parametrize(("variables", "in_project", "in_home"), SETTINGS.values(), ids=SETTINGS)
+async def test_poetry_is_not_asked_when_it_would_strike_out_its_note_of_an_environment_that_is_gone(
+    managed_home: Home, poetrys: Path, variables: dict[str, str], in_project: str, in_home: str
+) -> None:
+    settings = poetrys.parent / "settings"
+    settings.mkdir()
+    given = {name: value.format(home=managed_home.folder) for name, value in variables.items()}
+    given["POETRY_CONFIG_DIR"] = str(settings)
+    for file, content in ((poetrys / "poetry.toml", in_project), (settings / "config.toml", in_home)):
+        file.write_text(content.format(home=managed_home.folder), encoding="utf-8")
+    prefix = chosen_by_poetry(managed_home, poetrys, **given)
+    Poetry().question(poetrys, {**managed_home.environment, **given})
+    shutil.rmtree(prefix)
+
+    (answer,) = await ask_quietly(poetrys, managed_home, **given)
+
+    assert answer.python is None
+    assert prefix.name in (answer.problem or "")
+
+
+async def test_what_poetry_complains_about_is_told_in_its_words(managed_home: Home, project: Path) -> None:
+    (project / "poetry.lock").touch()
+    (project / "pyproject.toml").write_text("[project", encoding="utf-8")
+
+    assert (await ask_in_vain(project, managed_home)).startswith("poetry said: Invalid TOML file")
+
+
+@given(st.text(max_size=200))
+def test_only_paths_count_and_only_the_environment_in_use_where_there_is_one(printed: str) -> None:
+    lines = "Skipping virtualenv creation\n/envs/a-py3.11\n\n/envs/b c-py3.12\n"
+
+    assert {*Poetry().read(ended(lines))} == {Path("/envs/a-py3.11"), Path("/envs/b c-py3.12")}
+    assert Poetry().read(ended(f"{lines}/envs/a-py3.12 (Activated)\n")) == [Path("/envs/a-py3.12")]
+    assert all(path.is_absolute() for path in Poetry().read(ended(printed)))
+
+
+@pytest.mark.parametrize("notes", ["", "x = 3", "[a]\nminor = 3", "[[", '[thing-12345678]\nminor = "3.11"'])
+def test_notes_that_say_nothing_of_this_project_hinder_nobody(project: Path, home: Home, notes: str) -> None:
+    store = home.folder / ".cache" / "pypoetry" / "virtualenvs"
+    store.mkdir(parents=True)
+    (store / "envs.toml").write_text(notes, encoding="utf-8")
+
+    question = Poetry().question(project, home.environment)
+
+    assert {store, store / "envs.toml", project / "poetry.toml"} < {*question.sources}
+
+
+def test_a_folder_without_a_pyproject_has_no_question(home: Home, tmp_path: Path) -> None:
+    with pytest.raises(Unanswered):
+        Poetry().question(tmp_path, home.environment)
+
+
+# pipenv
+
+NO_ENVIRONMENT = "pipenv has made no environment for this project yet"
+
+
+async def test_pipenvs_environment_is_found_although_variables_and_a_file_mislead_and_none_of_a_project_above(
+    managed_home: Home, project: Path
+) -> None:
+    managed_home.run("pipenv", "--python", BASE_PYTHON, cwd=project)
+    (prefix,) = managed_home.folder.glob(".local/share/virtualenvs/project-*")
+    (project / ".env").write_text(f"WORKON_HOME={project}\n", encoding="utf-8")
+    (project / "inner").mkdir()
+    (project / "inner" / "Pipfile.lock").touch()
+    misleading = {"VIRTUAL_ENV": "/active", "PIPENV_ACTIVE": "1", "PIPENV_PIPFILE": "/elsewhere"}
+
+    answers = await ask_quietly(project, managed_home, **misleading)
+
+    assert answers == [Answer("pipenv", prefix / "bin" / "python", "pipenv's environment")]
+    assert await ask_in_vain(project / "inner", managed_home) == NO_ENVIRONMENT
+
+
+async def test_pipenv_is_not_asked_where_it_would_make_the_folder_for_its_environments(
+    managed_home: Home, project: Path, tmp_path: Path
+) -> None:
+    (project / "Pipfile").touch()
+    before = tree(tmp_path, managed_home.folder)
+
+    problems = [
+        await ask_in_vain(project, managed_home, WORKON_HOME=f"{tmp_path}/kept"),
+        await ask_in_vain(project, managed_home, XDG_DATA_HOME=f"{tmp_path}/data"),
+        await ask_in_vain(project, managed_home, HOME=f"{tmp_path}"),
+    ]
+
+    assert problems == [NO_ENVIRONMENT] * 3
+    assert tree(tmp_path, managed_home.folder) == before
+
+
+async def test_what_pipenv_complains_about_is_told_in_its_words(managed_home: Home, project: Path) -> None:
+    (project / "Pipfile").write_text("[[", encoding="utf-8")
+
+    problem = await ask_in_vain(project, managed_home, WORKON_HOME=str(managed_home.folder))
+
+    assert problem.startswith("pipenv said: ")
+    assert "TOMLDecodeError" in problem
+
+
+# What is cached of their answers
+
+
+def poetry_of_the_test(home: Home, project: Path) -> Path:
+    """A poetry that notes each question and answers it, after a word from the test; the Python that it names."""
+    (project / "poetry.lock").touch()
+    store = home.folder / ".cache" / "pypoetry" / "virtualenvs"
+    python = home.make(store / "thing-py3.11")
+    release = home.folder / "release"
+    release.touch()
+    waiting = f"until [ -e {release} ]; do sleep 0.02; done"
+    home.program("poetry", f"echo x >> {home.folder}/asked; {waiting}; echo '{store}/thing-py3.11'")
+    return python
+
+
+async def test_a_manager_that_is_not_there_or_does_not_answer_is_told(
+    home: Home, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "QUESTION_SECONDS", 1)
+    (project / "poetry.lock").touch()
+    absent = await ask_in_vain(project, home)
+    home.program("poetry", "sleep 600")
+
+    silent = await ask_in_vain(project, home)
+
+    assert absent == "poetry is not on the PATH of the server"
+    assert silent == "poetry did not answer within 1 seconds"
+    assert processes_in(project) == []
+
+
+POETRYS_FILES = [
+    *(f"project/{name}" for name in ("pyproject.toml", "poetry.lock", "poetry.toml", ".venv", ".python-version")),
+    "home/.config/pypoetry/config.toml",
+    "home/.cache/pypoetry/virtualenvs",
+    "home/.cache/pypoetry/virtualenvs/envs.toml",
+    "home/.cache/pypoetry/virtualenvs/thing-py3.11/pyvenv.cfg",
+    "home/bin/poetry",
+]
+
+
+async def test_poetrys_answer_is_remembered_until_a_file_that_it_rests_on_has_changed(
+    home: Home, project: Path
+) -> None:
+    python = poetry_of_the_test(home, project)
+    answers = [await ask(project, home) for _ in range(3)]
+    questions = {"": asked(home)}
+
+    for changed in POETRYS_FILES:
+        before = asked(home)
+        touched(project.parent / changed)
+        await ask(project, home)
+        await ask(project, home)
+        questions[changed] = asked(home) - before
+
+    assert answers == [[Answer("poetry", python, "poetry's environment")]] * 3
+    assert questions == dict.fromkeys(["", *POETRYS_FILES], 1)
+
+
+@pytest.mark.parametrize("name", ["Pipfile", "Pipfile.lock", ".venv", "../home/kept"])
+async def test_what_pipenv_answers_rests_on_its_files_and_its_folder(home: Home, project: Path, name: str) -> None:
+    (project / "Pipfile").touch()
+    home.make(home.folder / "kept" / "thing")
+    home.program("pipenv", f"echo x >> {home.folder}/asked; echo {home.folder}/kept/thing")
+    first = await ask(project, home, WORKON_HOME="~/kept")
+
+    touched(project / name)
+    second = await ask(project, home, WORKON_HOME="~/kept")
+
+    assert first == second == [Answer("pipenv", home.folder / "kept/thing/bin/python", "pipenv's environment")]
+    assert asked(home) == 2
+
+
+async def test_it_is_asked_again_when_the_python_or_a_variable_is_another(home: Home, project: Path) -> None:
+    python = poetry_of_the_test(home, project)
+    for _ in range(2):
+        await ask(project, home)
+        await ask(project, home, POETRY_VIRTUALENVS_CREATE="false")
+    by_variables = asked(home)
+
+    python.unlink()
+    home.program(python.name, "", python.parent)
+    await ask(project, home)
+
+    assert (by_variables, asked(home)) == (2, 3)
+
+
+@pytest.mark.parametrize("script", ["exit 1", "true", "echo /no/such/environment"])
+async def test_an_answer_without_a_python_is_never_remembered(home: Home, project: Path, script: str) -> None:
+    (project / "poetry.lock").touch()
+    home.program("poetry", f"echo x >> {home.folder}/asked; {script}")
+
+    problems = [await ask_in_vain(project, home) for _ in range(2)]
+
+    assert problems[0] == problems[1]
+    assert asked(home) == 2
+
+
+async def test_calls_at_the_same_time_ask_once(home: Home, project: Path) -> None:
+    poetry_of_the_test(home, project)
+    (home.folder / "release").unlink()
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(4):
+            tasks.start_soon(ask, project, home)
+        await until(lambda: asked(home))
+        (home.folder / "release").touch()
+
+    assert asked(home) == 1
+
+
+async def test_cancelling_ends_what_was_asked_and_the_next_call_asks_anew(home: Home, project: Path) -> None:
+    poetry_of_the_test(home, project)
+    (home.folder / "release").unlink()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask, project, home)
+        await until(lambda: asked(home))
+        tasks.cancel_scope.cancel()
+
+    assert processes_in(project) == []
+    (home.folder / "release").touch()
+    assert len(await ask(project, home)) == 1
+    assert asked(home) == 2
