@@ -401,6 +401,7 @@ def test_a_pattern_walks_no_text_twice(name: str, said: str) -> None:
 # Modules whose patterns are written where they are used, and what they are given.
 WRITTEN_IN_PLACE = {
     "entries": "the name of the root, which the operator chose, and its path at the beginning of a word",
+    "model": "a size that the operator typed",
     "endpoint": "headers, of 16 KB at most; `endpoint.admits` above",
     "selection": "one character, repeated",
     "hatch": "one class of characters, repeated",

@@ -5,6 +5,7 @@ quarter of such a start.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
@@ -46,6 +47,12 @@ HISTORY_ID = 0x706D6368
 # The cores that this process may use, and the most workers of one run.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 MOST_WORKERS = 64
+
+_UNITS = {"G": 1024**3, "M": 1024**2, "K": 1024, "": 1}
+# Python and pytest with a few plugins need half of it before the first test.
+LEAST_MEMORY = 64 * 1024**2
+# Beyond what systems take, and no limit for anybody.
+MOST_MEMORY = 1024**5
 
 ErrorStyle = Literal["jsonrpc", "result"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -181,7 +188,7 @@ def configure(given: Options, environment: Mapping[str, str]) -> Config:
         history=_history(given, environment),
         app=given.app,
         traces=given.traces,
-        max_memory=_memory(given.max_memory) if given.max_memory else None,
+        max_memory=parse_memory(given.max_memory) if given.max_memory else None,
     )
 
 
@@ -209,14 +216,20 @@ def _check_choice(flag: str, value: str, choices: tuple[str, ...]) -> None:
         raise ConfigError(f"{flag} must be one of {', '.join(choices)}.")
 
 
-def _memory(given: str) -> int:
-    # Who sets no limit does not load it.
-    from pytest_mcp.config import memory  # noqa: PLC0415
+def parse_memory(given: str) -> int:
+    """What `--max-memory` names, in bytes."""
+    written = re.fullmatch(r"([1-9][0-9]{0,14})([KMG]?)", given.upper(), re.ASCII)
+    size = int(written[1]) * _UNITS[written[2]] if written else 0
+    if not LEAST_MEMORY <= size <= MOST_MEMORY:
+        bounds = f"from {shown_memory(LEAST_MEMORY)} to {shown_memory(MOST_MEMORY)}"
+        raise ConfigError(f"--max-memory must be a number of bytes, or of K, M or G, {bounds}.")
+    return size
 
-    try:
-        return memory.parse(given)
-    except ValueError as error:
-        raise ConfigError(f"--max-memory {error}.") from error
+
+def shown_memory(size: int) -> str:
+    """In the largest unit that needs no fraction."""
+    unit = next(unit for unit, factor in _UNITS.items() if size % factor == 0)
+    return f"{size // _UNITS[unit]}{unit}"
 
 
 def _tokens(flag: str, given: int | None, default: int, most: int) -> int:

@@ -12,7 +12,7 @@ from itertools import chain
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE
-from pytest_mcp.config import memory
+from pytest_mcp.config.model import shown_memory
 from pytest_mcp.report import failures, pytest_output, selection, warning_notices
 from pytest_mcp.run.events import CollectionSkipped
 from pytest_mcp.run.ledger import Ledger
@@ -131,7 +131,7 @@ def _memory(run: Run[Request]) -> list[str]:
 
 
 def memory_setting(limit: int | None) -> list[str]:
-    return [f"Each process of a run may use {memory.shown(limit)} of memory (--max-memory)."] if limit else []
+    return [f"Each process of a run may use {shown_memory(limit)} of memory (--max-memory)."] if limit else []
 
 
 def lack_of_memory(run: Run[Request]) -> list[str]:
@@ -144,7 +144,7 @@ def lack_of_memory(run: Run[Request]) -> list[str]:
 
 
 def _memory_limit(run: Run[Request]) -> str:
-    return f"the operator allows each process of a run {memory.shown(run.max_memory or 0)} (--max-memory)"
+    return f"the operator allows each process of a run {shown_memory(run.max_memory or 0)} (--max-memory)"
 
 
 def _stopped_early(ledger: Ledger) -> list[str]:

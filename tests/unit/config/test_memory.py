@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_mcp.config import memory
-from pytest_mcp.config.model import ConfigError
+from pytest_mcp.config.model import ConfigError, parse_memory, shown_memory
 from pytest_mcp.config.options import SETTINGS, load
 
 
@@ -26,13 +25,16 @@ def loaded(root: Path, *words: str, **environment: str) -> int | None:
     ],
 )
 def test_a_size_is_bytes_or_a_larger_unit_and_is_shown_without_a_fraction(written: str, size: int, shown: str) -> None:
-    assert memory.parse(written) == size
-    assert memory.shown(size) == shown
+    assert parse_memory(written) == size
+    assert shown_memory(size) == shown
 
 
 @pytest.mark.parametrize(
     "written",
-    ["0", "63M", "1048577G", "9" * 15 + "G", "-1", "512MB", "512 M", "1.5G", "0x10000000", "1T", "G", "\uff16\uff14M"],
+    [
+        *("0", "63M", "1048577G", "9" * 15 + "G", "-1", "512MB", "512 M", "1.5G", "0x10000000", "1T", "G"),
+        *("\uff16\uff14M", "65537\u212a"),
+    ],
 )
 def test_what_is_no_size_or_too_small_for_pytest_is_refused_with_one_sentence(tmp_path: Path, written: str) -> None:
     with pytest.raises(ConfigError) as refusal:
