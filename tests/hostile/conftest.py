@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.protocol.hostile_server import HostileServer, NewServer
-from tests.support.protocol.hostile_web import LEGACY, HostileWeb, NewWeb
+from tests.support.protocol.hostile_web import LEGACY, HostileWeb
 
 
 @pytest.fixture
@@ -13,20 +13,6 @@ def new_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewServer]:
 
     def start(*flags: str, **settings: object) -> HostileServer:
         started.append(HostileServer(tmp_path_factory.mktemp("own"), *flags, **settings))  # type: ignore[arg-type]
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.close()
-
-
-@pytest.fixture
-def new_web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewWeb]:
-    """The same on HTTP."""
-    started: list[HostileWeb] = []
-
-    def start(*flags: str, **settings: object) -> HostileWeb:
-        started.append(HostileWeb(tmp_path_factory.mktemp("own"), *flags, **settings))  # type: ignore[arg-type]
         return started[-1]
 
     yield start

@@ -1,4 +1,4 @@
-"""Group G, first half: what strangers and broken clients send on HTTP."""
+"""F4, first half: what strangers and broken clients send on HTTP."""
 
 import gzip
 import json
@@ -45,7 +45,6 @@ NAMES = {
 @pytest.mark.parametrize("path", ["/mcp", "/healthz", "/nowhere"])
 @pytest.mark.parametrize("what", NAMES)
 def test_what_was_not_meant_for_this_server_is_refused_whatever_its_path(web: HostileWeb, what: str, path: str) -> None:
-    """G1."""
     headers, status = NAMES[what]
 
     reply = web.ask(posted(PING, {**web.headers(), **headers}, line=f"GET {path} HTTP/1.1"))
@@ -57,7 +56,6 @@ def test_what_was_not_meant_for_this_server_is_refused_whatever_its_path(web: Ho
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost:80", "LocalHost", "[::1]:8000"])
 def test_every_name_of_this_machine_is_answered_to(web: HostileWeb, name: str) -> None:
-    """G1."""
     reply = web.ask(written("GET /healthz HTTP/1.1", [("Host", name), ("Origin", f"http://{name.lower()}")]))
 
     assert (reply.status, reply.body) == (200, b"ok\n")
@@ -85,7 +83,6 @@ ROUTES = {
 
 @pytest.mark.parametrize("line", ROUTES)
 def test_there_are_two_paths_with_one_method_each(web: HostileWeb, line: str) -> None:
-    """G2."""
     said = closed(web, posted(b"", web.headers(), line=f"{line} HTTP/1.1"))
 
     assert status_of(said) == ROUTES[line]
@@ -132,7 +129,7 @@ UNUSUAL = {
 
 @pytest.mark.parametrize("what", SHAPES)
 def test_what_is_no_request_is_refused_and_nothing_behind_it_is_read(web: HostileWeb, what: str) -> None:
-    """G2. What is hidden behind such a request would be answered a second time."""
+    """What is hidden behind such a request would be answered a second time."""
     said = closed(web, SHAPES[what])
 
     assert status_of(said) in UNUSUAL.get(what, {400})
@@ -141,7 +138,6 @@ def test_what_is_no_request_is_refused_and_nothing_behind_it_is_read(web: Hostil
 
 
 def test_a_request_of_the_old_http_needs_a_name_too(web: HostileWeb) -> None:
-    """G2."""
     without = closed(web, b"GET /healthz HTTP/1.0\r\n\r\n")
     with_name = closed(web, b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n")
 
@@ -168,7 +164,6 @@ BODIES = {
 
 @pytest.mark.parametrize(("what", "era"), [*product(BODIES, ERAS)])
 def test_a_body_that_is_no_request_is_an_error_of_the_clients(web: HostileWeb, what: str, era: str) -> None:
-    """G3."""
     web.era = era
 
     reply = web.post(BODIES[what], {"Content-Encoding": "gzip"} if what == "gzip" else None)
@@ -192,7 +187,6 @@ def test_a_body_that_is_no_request_is_an_error_of_the_clients(web: HostileWeb, w
 def test_what_a_form_of_a_page_could_send_is_refused(
     web: HostileWeb, era: str, headers: dict[str, str], status: int
 ) -> None:
-    """G3."""
     web.era = era
 
     reply = web.post(PING, headers)
@@ -201,7 +195,6 @@ def test_what_a_form_of_a_page_could_send_is_refused(
 
 
 def test_a_body_beyond_every_measure_is_refused_and_memory_stays_bounded(web: HostileWeb) -> None:
-    """G3."""
     before = web.memory()
     headers = web.headers()
 
@@ -220,7 +213,7 @@ FLOODS = {"brackets": b"[],", "keys": b'{"a":1},', "numbers": b"1,"}
 
 @pytest.mark.parametrize("what", FLOODS)
 def test_bodies_that_are_all_values_cost_little_and_others_are_answered_meanwhile(web: HostileWeb, what: str) -> None:
-    """G3. Such a body, parsed, costs half a gigabyte and ten seconds."""
+    """Such a body, parsed, costs half a gigabyte and ten seconds."""
     flood = b"[" + FLOODS[what] * (15 * MEGABYTE // len(FLOODS[what])) + b"0]"
     before = web.forget_peak()
 
@@ -249,7 +242,6 @@ def poured(connection: socket.socket, size: int) -> bytes:
 
 
 def test_a_body_in_the_smallest_pieces_is_put_together(web: HostileWeb) -> None:
-    """G4."""
     headers = [*web.headers("ping").items(), ("Transfer-Encoding", "chunked")]
     chunks = b"".join(b"1;x=y\r\n%c\r\n" % byte for byte in PING) + b"0\r\nTrailer: x\r\n\r\n"
 
@@ -261,7 +253,6 @@ def test_a_body_in_the_smallest_pieces_is_put_together(web: HostileWeb) -> None:
 
 
 def test_a_client_that_asks_before_it_sends_is_told_to_go_on_or_refused_at_once(web: HostileWeb) -> None:
-    """G4."""
     asking = {"Expect": "100-continue", "Content-Length": str(len(PING))}
 
     with web.connect() as connection:
@@ -277,7 +268,6 @@ def test_a_client_that_asks_before_it_sends_is_told_to_go_on_or_refused_at_once(
 
 
 def test_requests_in_one_piece_are_answered_in_their_order(web: HostileWeb) -> None:
-    """G4."""
     bodies = [json.dumps({"jsonrpc": "2.0", "id": number, "method": "ping"}).encode() for number in range(5)]
     requests = [posted(body, web.headers("ping")) for body in bodies[:-1]]
     last = posted(bodies[-1], {**web.headers("ping"), "Connection": "close"})

@@ -1,4 +1,4 @@
-"""Group G, second half: clients on HTTP that leave, are slow, or are many; and bugs of our own."""
+"""F4, second half: clients on HTTP that leave, are slow, or are many; and bugs of our own."""
 
 import fcntl
 import json
@@ -90,7 +90,6 @@ LEAVINGS: dict[str, Callable[[Exchange], None]] = {"closed": close, "reset": res
 
 @pytest.mark.parametrize(("era", "how"), [*product(ERAS, LEAVINGS)])
 def test_a_client_that_leaves_takes_its_run_with_it(hasty: HostileWeb, era: str, how: str) -> None:
-    """G6."""
     hasty.era = era
     number = hanging(hasty)
 
@@ -102,7 +101,6 @@ def test_a_client_that_leaves_takes_its_run_with_it(hasty: HostileWeb, era: str,
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_client_that_leaves_while_it_waits_is_never_run(hasty: HostileWeb, era: str) -> None:
-    """G6."""
     hasty.era = era
     first = hanging(hasty)
     (hasty.root / "there").unlink()
@@ -118,7 +116,7 @@ def test_a_client_that_leaves_while_it_waits_is_never_run(hasty: HostileWeb, era
 
 
 def test_a_request_that_does_not_come_to_its_end_is_not_waited_for(hasty: HostileWeb) -> None:
-    """G7. All at once, as each of them takes its time."""
+    """All at once, as each of them takes its time."""
     whole = posted(PING, hasty.headers("ping"))
     beginnings = {"nothing": b"", "a byte": whole[:1], "headers": whole[:100], "body": whole[:-1], "one more": whole}
     connections = {name: hasty.connect() for name in beginnings}
@@ -137,7 +135,7 @@ def test_a_request_that_does_not_come_to_its_end_is_not_waited_for(hasty: Hostil
 
 
 def test_a_byte_at_a_time_is_too_slow(hasty: HostileWeb) -> None:
-    """G7. The limit is for the whole of it, not for each byte."""
+    """The limit is for the whole of it, not for each byte."""
     sent = 0
     with hasty.connect() as connection:
         while not readable(connection, within=0.1) and sent < 100:
@@ -155,7 +153,6 @@ def readable(connection: socket.socket, *, within: float) -> bool:
 
 
 def test_of_too_many_connections_the_last_are_turned_away(hasty: HostileWeb) -> None:
-    """G7."""
     idle = [hasty.connect() for _ in range(8)]
 
     refused = closed(hasty, b"")
@@ -167,7 +164,6 @@ def test_of_too_many_connections_the_last_are_turned_away(hasty: HostileWeb) -> 
 
 
 def test_bodies_that_are_too_much_together_are_turned_away(hasty: HostileWeb) -> None:
-    """G7."""
     half = posted(b"x" * (600 * 1024), {**hasty.headers(), "Content-Length": str(MEGABYTE)})
     with hasty.connect() as first, hasty.connect() as second:
         first.sendall(half)
@@ -189,7 +185,6 @@ LARGE = {"test_large.py": "def test_large(): assert 0, 'x' * 190_000\n", "test_f
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_client_that_does_not_read_is_cut_off_and_holds_nobody_up(hasty: HostileWeb, era: str) -> None:
-    """G7."""
     hasty.era = era
     hasty.project(LARGE)
     before = hasty.memory()
@@ -219,7 +214,6 @@ def narrow(web: HostileWeb) -> socket.socket:
 
 
 def test_a_client_that_reads_slowly_gets_all_of_it(hasty: HostileWeb) -> None:
-    """G7."""
     hasty.project(LARGE)
     arguments = {"path": "test_large.py", "detail": "full"}
     body = hasty.body("tools/call", {"name": "execute_tests", "arguments": arguments})
@@ -251,7 +245,6 @@ def drained(connection: socket.socket) -> int:
 
 
 def test_a_bug_on_the_way_to_the_sdk_costs_one_answer_and_is_told_to_the_operator_alone(hasty: HostileWeb) -> None:
-    """G8."""
     fault = hasty.base / "fault"
 
     fault.touch()

@@ -36,7 +36,6 @@ TOKENS = {
 
 @pytest.mark.parametrize("what", TOKENS)
 def test_only_the_token_itself_lets_in(guarded: HostileWeb, what: str) -> None:
-    """G5."""
     headers = [pair for pair in guarded.headers("ping").items() if pair[0] != "Authorization"]
     shown = [("Authorization", value) for value in TOKENS[what]]
     length = [("Content-Length", str(len(PING)))]
@@ -50,14 +49,12 @@ def test_only_the_token_itself_lets_in(guarded: HostileWeb, what: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
 def test_the_token_lets_in_however_its_scheme_is_written(guarded: HostileWeb, scheme: str) -> None:
-    """G5."""
     reply = guarded.post(PING, {"Authorization": f"{scheme} {TOKEN}"})
 
     assert reply.status == 200
 
 
 def test_health_is_no_secret_and_other_paths_tell_nothing(guarded: HostileWeb) -> None:
-    """G5."""
     healthy = guarded.ask(written("GET /healthz HTTP/1.1", [HOST]))
     nowhere = guarded.ask(written("GET /nowhere HTTP/1.1", [HOST]))
 
@@ -66,7 +63,7 @@ def test_health_is_no_secret_and_other_paths_tell_nothing(guarded: HostileWeb) -
 
 
 def test_every_line_of_the_log_is_json_that_a_terminal_can_show(guarded: HostileWeb) -> None:
-    """G5. Strangers' words end up there."""
+    """Strangers' words end up there."""
     guarded.ask(written("GET /\x9b2J HTTP/1.1", [HOST, ("Origin", "\x9b2J")]))
     guarded.post('{"jsonrpc":"2.0","method":"notifications/\x1b\u202e","params":[]}'.encode())
     guarded.post(b'{"jsonrpc":"2.0","method":"notifications/\\u001b\\u202e","params":{"_meta":1}}')

@@ -12,13 +12,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.protocol.hostile_server import GONE_SECONDS, SECRET, HostileServer, within
+from tests.support.protocol.hostile_server import GONE_SECONDS, GROWTH, MEGABYTE, SECRET, HostileServer, within
 from tests.support.waiting import limits_until
 from tests.support.workbench import Failure
 
-MEGABYTE = 2**20
-# What the server may grow by while its children flood it.
-GROWTH = 50 * MEGABYTE
 # More than any default budget, less than any client's patience.
 LONGEST_ANSWER = 100_000
 # The most characters that a token of plain text has.
@@ -281,32 +278,23 @@ def limited(server: HostileServer, what: int, limit: int) -> Iterator[None]:
         resource.prlimit(server.process.pid, what, before)
 
 
-def test_a_full_disk_is_a_clear_error(server: HostileServer) -> None:
+def test_a_full_disk_and_a_missing_temporary_folder_are_clear_errors(server: HostileServer) -> None:
     """E6."""
     server.project({"test_a.py": "def test_a(): pass\n"})
 
     with limited(server, resource.RLIMIT_FSIZE, 0):
-        answer = server.call()
-
-    assert isinstance(answer, Failure)
-    assert (answer.code, answer.data["error_type"]) == (-32000, "spawn_failure")
-    assert "temporary" in answer.message
-
-
-def test_a_missing_temporary_folder_is_a_clear_error(server: HostileServer) -> None:
-    """E6."""
-    server.project({"test_a.py": "def test_a(): pass\n"})
+        full = server.call()
     aside = server.temporary.rename(server.base / "aside")
+    missing = server.call()
 
-    answer = server.call()
-
-    Path(aside).rename(server.temporary)
+    aside.rename(server.temporary)
     # What had waited for a call was moved away with its folder, and ended without it. The next start removes that.
     for name in server.folders():
         shutil.rmtree(server.temporary / name)
-    assert isinstance(answer, Failure)
-    assert (answer.code, answer.data["error_type"]) == (-32000, "spawn_failure")
-    assert "temporary" in answer.message
+    for answer in (full, missing):
+        assert isinstance(answer, Failure)
+        assert (answer.code, answer.data["error_type"]) == (-32000, "spawn_failure")
+        assert "temporary" in answer.message
 
 
 @pytest.mark.parametrize("spare", [0, 2, 5])

@@ -19,7 +19,6 @@ from pytest_mcp.process.start import REPORT_LIMIT
 POLL_SECONDS = 0.1
 # No record is longer; a longer line is ignored.
 LONGEST_LINE = 32 * 1024 * 1024
-_CHUNK = 256 * 1024
 # How far a child may be ahead of us when it ends, in line ends, and how many seconds are spent on what is beyond.
 # Writing a record takes a child ten times as long as reading it takes us, so only records that no reporter wrote
 # can be that many.
@@ -39,6 +38,9 @@ class ReportReader:
     lines: int = 0
     ends: int = 0
     unread: bool = False
+    chunk: int = 256 * 1024
+    backlog: int = BACKLOG
+    catch_up_seconds: float = CATCH_UP_SECONDS
 
     def __post_init__(self) -> None:
         self._created = os.fstat(self.descriptor).st_mtime_ns
@@ -60,15 +62,15 @@ class ReportReader:
 
     async def read_rest(self) -> None:
         """What is unread when the child has ended, as far as it can be read in time."""
-        before, deadline = self.ends, anyio.current_time() + CATCH_UP_SECONDS
+        before, deadline = self.ends, anyio.current_time() + self.catch_up_seconds
         while self._read_chunk():
             await anyio.sleep(0)
-            if self.ends - before > BACKLOG and anyio.current_time() > deadline:
+            if self.ends - before > self.backlog and anyio.current_time() > deadline:
                 self.unread = True
                 return
 
     def _read_chunk(self) -> bool:
-        chunk = os.pread(self.descriptor, _CHUNK, self.offset) if self.offset < REPORT_LIMIT else b""
+        chunk = os.pread(self.descriptor, self.chunk, self.offset) if self.offset < REPORT_LIMIT else b""
         self.offset += len(chunk)
         *ends, rest = chunk.split(b"\n")
         for end in ends:

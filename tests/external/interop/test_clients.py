@@ -14,6 +14,7 @@ from tests.support.workbench import Workbench
 # Of a call that is cancelled the first Python SDK tells nobody.
 WAYS = [
     Way("python_1.py", "stdio", "legacy", "mcp-1", cancels=False),
+    Way("python_1.py", "http", "legacy", "mcp-1", cancels=False),
     Way("typescript_2.mjs", "http", "modern"),
 ]
 

@@ -20,7 +20,6 @@ WAYS = [
     Way("python_2.py", "stdio", "legacy"),
     Way("python_2.py", "http", "modern"),
     Way("python_2.py", "http", "legacy", cancels=False),
-    Way("python_1.py", "http", "legacy", "mcp-1", cancels=False),
     Way("typescript_2.mjs", "stdio", "modern"),
     Way("typescript_2.mjs", "stdio", "legacy"),
     Way("typescript_2.mjs", "http", "legacy", cancels=False),

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +12,6 @@ from mcp.client.extension import advertise
 
 from pytest_mcp.server import mcp_app
 from pytest_mcp.server.fast_start import APPS
-from pytest_mcp.tools import TOOLS
-from scripts.environments import ENVIRONMENTS
 from tests.support.projects.sources import SLOW_STEPS
 from tests.support.protocol.hostile_server import HostileServer
 from tests.support.protocol.hostile_web import ERAS, LEGACY, MODERN, HostileWeb
@@ -134,37 +131,3 @@ async def test_a_run_ends_when_the_official_client_cancels_or_at_the_latest_when
             await until(lambda: not web.leftovers())
 
     await until(lambda: not (web.leftovers() or web.folders()))
-
-
-V1_CLIENT = """
-import asyncio, json, sys
-from mcp import ClientSession
-from mcp.client.streamable_http import streamablehttp_client
-from mcp.shared.exceptions import McpError
-
-async def main():
-    async with streamablehttp_client(sys.argv[1]) as (*streams, _), ClientSession(*streams) as session:
-        await session.initialize()
-        tools = [tool.name for tool in (await session.list_tools()).tools]
-        ran = await session.call_tool("execute_tests", {})
-        try:
-            await session.call_tool("execute_tests", {"path": "nowhere"})
-        except McpError as error:
-            print(json.dumps([tools, ran.structuredContent["verdict"], error.error.code]))
-
-asyncio.run(main())
-"""
-
-
-def test_the_previous_generation_of_the_official_client_is_served(web: HostileWeb) -> None:
-    web.project({"test_fine.py": "def test_fine(): pass\n"})
-
-    told = subprocess.run(
-        [ENVIRONMENTS["mcp-1"].python, "-c", V1_CLIENT, url(web)],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=PATIENCE,
-    )
-
-    assert json.loads(told.stdout) == [[tool.name for tool in TOOLS], "passed", -32602]

@@ -3,7 +3,7 @@
 import json
 import re
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -146,10 +146,6 @@ class HostileWeb(HostileServer):
             exchange.close()
         self.process.terminate()
         return super().close(limit)
-
-
-# The fixture that starts servers of a test's own.
-NewWeb = Callable[..., HostileWeb]
 
 
 def posted(body: bytes, headers: Mapping[str, str], *, line: str = "POST /mcp HTTP/1.1") -> bytes:

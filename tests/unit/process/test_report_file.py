@@ -19,12 +19,10 @@ def lines() -> list[bytes]:
 
 
 @pytest.fixture
-def report(tmp_path: Path, lines: list[bytes], monkeypatch: pytest.MonkeyPatch) -> ReportReader:
+def report(tmp_path: Path, lines: list[bytes]) -> ReportReader:
     """Read in small pieces, with no time for more than the backlog."""
-    monkeypatch.setattr(report_file, "_CHUNK", 16)
-    monkeypatch.setattr(report_file, "CATCH_UP_SECONDS", -1)
-    monkeypatch.setattr(report_file, "BACKLOG", 10)
-    return ReportReader(os.open(tmp_path / "report", os.O_RDWR | os.O_CREAT | os.O_APPEND), lines.append)
+    descriptor = os.open(tmp_path / "report", os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    return ReportReader(descriptor, lines.append, chunk=16, backlog=10, catch_up_seconds=-1)
 
 
 def write(report: ReportReader, written: list[bytes]) -> None:

@@ -11,6 +11,7 @@ from pydantic_core import from_json
 
 from pytest_mcp.report import serialize
 from pytest_mcp.server import incoming
+from pytest_mcp.server.fast_start import VERSION_KEY
 from pytest_mcp.server.incoming import (
     DEEPEST,
     INVALID_REQUEST,
@@ -40,6 +41,14 @@ def call(arguments: bytes, *, identity: bytes = b"7") -> bytes:
     return head + arguments + b'},"jsonrpc":"2.0","id":' + identity + b"}"
 
 
+def ping(params: object = None, **members: object) -> bytes:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "ping"} | ({} if params is None else {"params": params})
+    return json.dumps(message | members).encode()
+
+
+HALF = "\ud800"
+LONG = "x" * 2000
+DEEP = b"[" * 5000 + b"]" * 5000
 REFUSED = {
     "no JSON": (b"hello", PARSE_ERROR, None),
     "half of it": (b'{"jsonrpc":"2.0","id":77,"method":"tools/l', PARSE_ERROR, None),
@@ -49,63 +58,37 @@ REFUSED = {
     "null": (b"null", INVALID_REQUEST, None),
     "an empty object": (b"{}", INVALID_REQUEST, None),
     "an empty batch": (b"[]", INVALID_REQUEST, None),
-    "a batch": (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', INVALID_REQUEST, None),
-    "list params": (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', INVALID_REQUEST, 1),
-    "text as params": (b'{"jsonrpc":"2.0","id":"a","method":"ping","params":"x"}', INVALID_REQUEST, "a"),
-    "a null id": (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', INVALID_REQUEST, None),
-    "a float id": (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', INVALID_REQUEST, None),
-    "a truth value as id": (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', INVALID_REQUEST, None),
-    "a list as id": (b'{"jsonrpc":"2.0","id":[1],"method":"ping"}', INVALID_REQUEST, None),
+    "a batch": (b"[" + ping() + b"]", INVALID_REQUEST, None),
+    "list params": (ping([]), INVALID_REQUEST, 1),
+    "text as params": (ping("x", id="a"), INVALID_REQUEST, "a"),
+    "a null id": (ping(id=None), INVALID_REQUEST, None),
+    "a float id": (ping(id=1.5), INVALID_REQUEST, None),
+    "a truth value as id": (ping(id=True), INVALID_REQUEST, None),
+    "a list as id": (ping(id=[1]), INVALID_REQUEST, None),
     "an id without a method": (b'{"jsonrpc":"2.0","id":1}', INVALID_REQUEST, 1),
     "a method that is no text": (b'{"jsonrpc":"2.0","method":1,"params":"bar"}', INVALID_REQUEST, None),
-    "another JSON-RPC": (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', INVALID_REQUEST, 1),
+    "another JSON-RPC": (ping(jsonrpc="1.0"), INVALID_REQUEST, 1),
     "no JSON-RPC": (b'{"id":1,"method":"ping"}', INVALID_REQUEST, 1),
     "an integer of 5,000 digits": (call(b"9" * 5000), INVALID_REQUEST, 7),
     "an id of 5,000 digits": (call(b"{}", identity=b"9" * 5000), INVALID_REQUEST, None),
-    "5,000 levels": (call(b"[" * 5000 + b"]" * 5000), INVALID_REQUEST, 7),
-    "5,000 levels behind the id": (
-        b'{"jsonrpc": "2.0", "id": "\\u00e4", "method": "x", "params":' + b'{"a":' * 5000 + b"1" + b"}" * 5001,
-        INVALID_REQUEST,
-        "ä",
-    ),
-    "an error too": (
-        b'{"jsonrpc":"2.0","id":"q","method":"ping","error":{"code":1,"message":""}}',
-        INVALID_REQUEST,
-        "q",
-    ),
-    "an empty error too": (b'{"jsonrpc":"2.0","id":"q","method":"ping","error":{}}', INVALID_REQUEST, "q"),
-    "a result too": (b'{"jsonrpc":"2.0","id":"q","method":"ping","result":{}}', INVALID_REQUEST, "q"),
-    "half a character as id": (rb'{"jsonrpc":"2.0","id":"\ud800","method":"ping"}', INVALID_REQUEST, None),
-    "half a character as id of another JSON-RPC": (
-        rb'{"jsonrpc":"1.0","id":"\ud800","method":"ping"}',
-        INVALID_REQUEST,
-        None,
-    ),
+    "5,000 levels": (call(DEEP), INVALID_REQUEST, 7),
+    "5,000 levels behind the id": (ping(id="\u00e4")[:-1] + b',"params":' + DEEP + b"}", INVALID_REQUEST, "\u00e4"),
+    "an error too": (ping(error={"code": 1, "message": ""}), INVALID_REQUEST, 1),
+    "an empty error too": (ping(id="q", error={}), INVALID_REQUEST, "q"),
+    "a result too": (ping(id="q", result={}), INVALID_REQUEST, "q"),
+    "half a character as id": (ping(id=HALF), INVALID_REQUEST, None),
+    "half a character as id of another JSON-RPC": (ping(id=HALF, jsonrpc="1.0"), INVALID_REQUEST, None),
     "an id that is no text": (b'{"jsonrpc":"2.0","id":"a\xff","method":"ping"}', INVALID_REQUEST, None),
-    "half a character as id of a deep message": (
-        rb'{"jsonrpc":"2.0","id":"\ud800","method":"x","params":' + b"[" * 5000 + b"]" * 5000 + b"}",
-        INVALID_REQUEST,
-        None,
-    ),
+    "half a character as id of a deep message": (call(DEEP, identity=rb'"\ud800"'), INVALID_REQUEST, None),
     "half a character as id of a message that is too long to be mended": (
-        rb'{"jsonrpc":"2.0","id":"\ud800","method":"ping","params":{"a":"' + b"x" * LONGEST_MENDED + b'"}}',
+        ping({"a": "x" * LONGEST_MENDED}, id=HALF),
         INVALID_REQUEST,
         None,
     ),
     "half a character as id beside 5,000 digits": (call(b"9" * 5000, identity=rb'"\ud800"'), INVALID_REQUEST, None),
-    "a long method": (b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * 2000 + b'"}', INVALID_REQUEST, 1),
-    "a long version": (
-        b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"' + b"x" * 2000 + b'"}}',
-        INVALID_REQUEST,
-        1,
-    ),
-    "a long version of a stateless request": (
-        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"'
-        + b"x" * 2000
-        + b'"}}}',
-        INVALID_REQUEST,
-        1,
-    ),
+    "a long method": (ping(method=LONG), INVALID_REQUEST, 1),
+    "a long version": (ping({"protocolVersion": LONG}, method="initialize"), INVALID_REQUEST, 1),
+    "a long version of a stateless request": (ping({"_meta": {VERSION_KEY: LONG}}), INVALID_REQUEST, 1),
     "one level too many": (b"[" * (DEEPEST + 1) + b"]" * (DEEPEST + 1), INVALID_REQUEST, None),
     "a line that is too long": (b'{"id":7,"x":"' + b"x" * LONGEST, INVALID_REQUEST, 7),
 }
