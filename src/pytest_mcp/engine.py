@@ -72,7 +72,6 @@ async def _executed_and_recorded(
     with recorder_of(history).begin(call.config, comparison) as recording:
         known = await _executed(call)
         if known.problem is not None:
-            recording.drop()
             return known
         groups = await in_thread(lambda: [[failure.node_id for failure in group.members] for group in known.groups])
         past = await additions.awaited("recorded runs", recording.notices(groups), instead=[])

@@ -59,16 +59,15 @@ class RunRecorder:
 
     @contextmanager
     def begin(self, config: Config, comparison: TreeComparison | None = None) -> Iterator["Recording"]:
-        """During a run: look at the code and try to open the history. They are stopped if the block raises.
+        """During a run: look at the code and try to open the history. They are stopped unless the run is kept.
 
         `comparison` is the call's own look at the working tree, if it needed one.
         """
         recording = Recording(self, config, comparison)
         try:
             yield recording
-        except BaseException:
-            recording.drop()
-            raise
+        finally:
+            recording.end()
 
     def code_of(self, config: Config) -> CodeWatch:
         address = self.history.address
@@ -118,6 +117,7 @@ class Recording:
         self.code = asyncio.create_task(recorder.code_of(config).state(comparison))
         self._opened = asyncio.create_task(in_thread(partial(_problem_of_opening, recorder.history.address)))
         self._is_open = False
+        self._is_kept = False
         self.root = config.root
 
     async def notices(self, failures: Sequence[Sequence[str]]) -> list[str]:
@@ -136,12 +136,14 @@ class Recording:
 
     def keep(self, request: ExecuteTests, report: Report) -> None:
         """Record it as soon as its answer has been sent, unless `notices` found that it cannot be."""
-        if self._is_open:
+        self._is_kept = self._is_open
+        if self._is_kept:
             self._recorder.write_later(self, request, report)
 
-    def drop(self) -> None:
-        self.code.cancel()
-        self._opened.cancel()
+    def end(self) -> None:
+        if not self._is_kept:
+            self.code.cancel()
+            self._opened.cancel()
 
 
 @cache

@@ -151,7 +151,7 @@ def strips(meaning: str, rows: Mapping[str, tuple[str, Sequence[Result]]], most:
 
 def facts(report: Report, origin: PageOrigin) -> list[tuple[str, str]]:
     known = report.environment
-    told = {
+    values = {
         "Python": " · ".join(filter(None, [known.python, known.interpreter])) if known else None,
         "pytest": known.pytest if known else None,
         "Commit": origin.commit,
@@ -159,7 +159,7 @@ def facts(report: Report, origin: PageOrigin) -> list[tuple[str, str]]:
         "pytest's command": shlex.join(report.command),
         "Made by": f"pytest-mcp {__version__}",
     }
-    return [(name, cut_middle(value, LONGEST_SENTENCE, separator=" ")) for name, value in told.items() if value]
+    return [(name, cut_middle(value, LONGEST_SENTENCE, separator=" ")) for name, value in values.items() if value]
 
 
 def recorded_ids(content: Content) -> list[str]:
@@ -200,7 +200,6 @@ def _counts(report: Report) -> list[tuple[str, str, int]]:
 
 
 def _collection_errors(errors: Sequence[CollectionError], most: int) -> PageSection:
-    told = map(collection_errors.without_machinery, errors)
     rows = [
         (
             short(error.file if error.line is None else f"{error.file}:{error.line}"),
@@ -208,7 +207,7 @@ def _collection_errors(errors: Sequence[CollectionError], most: int) -> PageSect
             f"and {error.also} more files with this cause" if error.also else "",
             cut_middle(error.traceback or "", LONGEST_TEXT),
         )
-        for error in told
+        for error in map(collection_errors.without_machinery, errors)
     ]
     title = "Files that could not be collected"
     return PageSection("uncollected", title, _fitting("errors", rows, most * ERRORS_SHARE, "such files"))
@@ -247,21 +246,21 @@ def _coverage(content: Content, most: int) -> PageSection:
     measured = content.report.coverage
     if measured is None:
         return PageSection("coverage", "Coverage", [])
-    told = coverage.coverage_answer(measured, len(measured.files), in_full=True)
+    covered = coverage.coverage_answer(measured, len(measured.files), in_full=True)
     counts = {file.file: file.lines for file in measured.files}
-    rows = (_covered(file, counts.get(file.file), content.missed_lines.get(file.file, ())) for file in told.files)
-    said: list[Block] = [("text", text) for text in _coverage_sentences(told)]
+    rows = (_covered(file, counts.get(file.file), content.missed_lines.get(file.file, ())) for file in covered.files)
+    said: list[Block] = [("text", text) for text in _coverage_sentences(covered)]
     fitting = _fitting("coverage", rows, most * COVERAGE_SHARE, "files with lines that did not run")
     return PageSection("coverage", "Coverage", [*said, *fitting])
 
 
-def _coverage_sentences(told: Coverage) -> Iterator[str]:
-    percent = "" if told.percent is None else f"{told.percent:g} %: "
-    yield f"{percent}{sentence(told.summary)}."
-    if told.partial:
-        yield f"Not everything ran that could have: {sentence(told.partial)}."
-    if told.not_measured:
-        yield sentence(f"Not measured: {', '.join(told.not_measured)}.")
+def _coverage_sentences(covered: Coverage) -> Iterator[str]:
+    percent = "" if covered.percent is None else f"{covered.percent:g} %: "
+    yield f"{percent}{sentence(covered.summary)}."
+    if covered.partial:
+        yield f"Not everything ran that could have: {sentence(covered.partial)}."
+    if covered.not_measured:
+        yield sentence(f"Not measured: {', '.join(covered.not_measured)}.")
 
 
 def _covered(file: CoverageFile, lines: int | None, source: SourceLines) -> tuple[str, str, str, str, SourceLines]:

@@ -50,6 +50,7 @@ PAGES: dict[str, Callable[[], Content | str]] = {
     "investigated": lambda: rendered_investigation(*investigated(runs=50)),
     "investigated, hostile": lambda: rendered_investigation(*investigated("".join(HOSTILE))),
 }
+UNFOLD = "document.querySelectorAll('details').forEach((each) => each.unfold && each.unfold())"
 # More rows than a screen has, and far fewer than tests.
 MOST_NODES = 4_000
 
@@ -73,7 +74,7 @@ def failing_or_all(content: Content) -> int:
 @pytest.mark.parametrize("look", LOOKS)
 def test_axe_finds_no_barrier_and_nothing_is_wider_than_the_screen(show: Open, name: str, look: str) -> None:
     opened = show(PAGES[name](), **LOOKS[look])
-    opened.page.evaluate("document.querySelectorAll('details').forEach((each) => each.unfold && each.unfold())")
+    opened.page.evaluate(UNFOLD)
 
     wider = opened.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
@@ -147,16 +148,10 @@ def test_the_ids_of_a_cause_and_their_commands_can_be_copied(show: Open) -> None
     assert opened.texts("#said") == ["Copied the command."]
     cause.get_by_text("2 more with this cause").click()
     cause.locator(".members > li").nth(1).wait_for()
-
-
-def test_a_command_is_quoted_as_python_quotes_it(show: Open) -> None:
-    opened = show(content_of(hostile_run()))
-    ids = opened.texts(".cause .test-head .id")
-
-    for index, node_id in enumerate(ids):
-        opened.page.locator(".cause .test-head").nth(index).get_by_role("button", name="Copy command").click()
-        assert opened.copied() == f"pytest-mcp run {shlex.quote(node_id)}"
-    assert ids
+    hostile = show(content_of(hostile_run()))
+    for index, node_id in enumerate(hostile.texts(".cause .test-head .id")):
+        hostile.page.locator(".cause .test-head").nth(index).get_by_role("button", name="Copy command").click()
+        assert hostile.copied() == f"pytest-mcp run {shlex.quote(node_id)}"
 
 
 @pytest.mark.parametrize(("outcome", "listed"), [("failed", 4), ("error", 1), ("skipped", 1), ("passed", 1)])
@@ -200,14 +195,16 @@ def test_the_slowest_tests_come_first_if_asked_for(show: Open) -> None:
     assert opened.texts("#times .chart:first-child .seconds")[:2] == ["0.300 s", "0.200 s"]
 
 
-def test_hostile_text_is_shown_as_it_is_and_runs_nothing(show: Open) -> None:
-    opened = show(content_of(hostile_run()))
-    opened.page.evaluate("document.querySelectorAll('details').forEach((each) => each.unfold && each.unfold())")
-    opened.page.locator(".row").first.click()
+@pytest.mark.parametrize(
+    ("name", "title"), [("hostile", "Failed"), ("investigated, hostile", "Depends on the order of the tests")]
+)
+def test_hostile_text_is_shown_as_it_is_and_runs_nothing(show: Open, name: str, title: str) -> None:
+    opened = show(PAGES[name]())
+    opened.page.evaluate(UNFOLD)
 
     shown = opened.page.locator("body").text_content() or ""
 
-    assert opened.page.title() == "Failed · shop"
+    assert opened.page.title() == f"{title} · shop"
     assert opened.page.locator("body script, body img, body style, body iframe").count() == 2
     assert [text for text in HOSTILE[:8] if text not in shown] == []
 
@@ -247,7 +244,7 @@ def test_a_viewer_without_scripts_sees_the_printed_report_and_others_do_not(show
     assert usual.page.locator("main > pre").count() == 0
 
 
-def test_a_link_to_one_failure_opens_it(show: Open) -> None:
+def test_a_link_to_one_failure_opens_it_and_one_to_no_test_is_told_so(show: Open) -> None:
     opened = show(content_of(mixed_run()))
     opened.page.locator(".cause", has_text="KeyError: 'pen'").get_by_role("button", name="Copy link").first.click()
     link = opened.copied()
@@ -259,11 +256,7 @@ def test_a_link_to_one_failure_opens_it(show: Open) -> None:
     assert link.startswith(f"{opened.path.as_uri()}#test=tests%2Ftest_a.py")
     assert dialog.locator("h2").text_content() == "tests/test_a.py::test_alike[1]"
     assert "KeyError: 'pen'" in (dialog.text_content() or "")
-
-
-def test_a_link_to_a_test_that_is_not_there_is_told_and_runs_nothing(show: Open) -> None:
-    opened = show(content_of(mixed_run()))
-
+    opened.page.keyboard.press("Escape")
     opened.page.evaluate("location.hash = 'test=' + encodeURIComponent('<img src=x onerror=alert(1)>')")
 
     opened.page.get_by_text("The linked test is not on this page.").wait_for()
@@ -332,10 +325,3 @@ def test_what_an_investigation_found_can_be_copied(show: Open) -> None:
         assert opened.copied() == text
     assert opened.page.locator(".causes > .cause").count() == 1
     assert opened.page.locator("#suspects rect").count() == 2
-
-
-def test_hostile_text_of_an_investigation_runs_nothing(show: Open) -> None:
-    opened = show(rendered_investigation(*investigated("".join(HOSTILE))))
-
-    assert opened.page.title() == "Depends on the order of the tests · shop"
-    assert opened.page.locator("body script, body img, body style, body iframe").count() == 2

@@ -3,6 +3,8 @@
 Without pytest, which these processes would have to import.
 """
 
+import math
+import random
 import subprocess
 import sys
 import uuid
@@ -78,6 +80,8 @@ def writer(address: str, *, runs: int, tests: int, before: Sequence[str] = ()) -
 PROJECT = "shop"
 START = 1_700_000_000.0
 HOUR = 3_600.0
+# How many tests an invented suite has.
+SUITE = 12
 # Its number is its id.
 PAST_RUN = PastRun(1, START, "abcdef0123", "s", 1, "{}", "failed", 1, 1, 0, 0, 1.0, "3.12", "8.4", "desk")
 
@@ -122,6 +126,17 @@ class Past:
             verdict="failed" if count["F"] + count["E"] else "passed",
         )
         self.store.insert(replace(run, **facts), tests)  # type: ignore[arg-type]
+
+    def suite(self, runs: int, *, slower_from: int = 10_000, factor: float = 2.0) -> None:
+        """On a machine of changing speed; the first test takes longer from a run on."""
+        rng = random.Random(5)
+        with self.store.transaction():
+            for number in range(runs):
+                speed = math.exp(rng.gauss(0, 0.4))
+                seconds = [0.05 * (test + 1) * speed * math.exp(rng.gauss(0, 0.04)) for test in range(SUITE)]
+                seconds[0] *= factor if number >= slower_from else 1
+                rows = [TestRow(f"t.py::test_{test}", "P", took) for test, took in enumerate(seconds)]
+                self.run(rows, duration=sum(seconds), commit_id=f"{number:040x}")
 
     def letters(self, name: str, pattern: str, **facts: object) -> None:
         """One test, one run for each letter."""

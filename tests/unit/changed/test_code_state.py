@@ -25,13 +25,16 @@ async def test_equal_code_has_an_equal_hash_and_everything_else_another_one(chec
     deleted = await watch.state()
     checkout.git("checkout", "--", ".")
     restored = await watch.state()
+    committed = checkout.commit()
+    after = await watch.state()
 
     assert (clean.commit, clean.dirty) == (head, False)
     assert restored == clean
-    states = [clean, changed, added, executable, deleted]
+    assert (after.commit, after.dirty) == (committed, False)
+    states = [clean, changed, added, executable, deleted, after]
     assert len({state.hash for state in states}) == len(states)
-    assert [state.dirty for state in states] == [False, True, True, True, True]
-    assert await CodeWatch(checkout.config()).state() == clean
+    assert [state.dirty for state in states] == [False, True, True, True, True, False]
+    assert await CodeWatch(checkout.config()).state() == after
 
 
 async def test_what_runs_leave_behind_and_the_history_itself_are_no_code(checkout: Checkout) -> None:
@@ -53,17 +56,6 @@ async def test_git_is_not_asked_again_while_no_file_changes(
     monkeypatch.setattr(differences, "uncommitted", None)
 
     assert await watch.state() == before
-
-
-async def test_a_new_commit_is_another_state(checkout: Checkout) -> None:
-    watch = CodeWatch(checkout.config())
-    before = await watch.state()
-    head = checkout.commit()
-
-    after = await watch.state()
-
-    assert (after.commit, after.dirty) == (head, False)
-    assert after.hash != before.hash
 
 
 async def test_the_look_of_a_call_is_that_of_git_status_whatever_it_is_compared_with(checkout: Checkout) -> None:
@@ -97,11 +89,10 @@ async def test_before_the_first_commit_nothing_is_known(tmp_path: Path) -> None:
         assert await CodeWatch(checkout.config()).state() == CodeState()
 
 
-async def test_without_a_repository_nothing_is_known(tmp_path: Path) -> None:
+async def test_without_a_repository_nothing_is_known_and_without_git_only_the_commit(
+    checkout: Checkout, tmp_path: Path
+) -> None:
     assert await CodeWatch(configure(Options(root=str(tmp_path)), {})).state() == CodeState()
-
-
-async def test_without_git_only_the_commit_is_known(checkout: Checkout) -> None:
-    watch = CodeWatch(checkout.config(PATH="/no/such/folder"))
-
-    assert await watch.state() == CodeState(checkout.git("rev-parse", "HEAD").strip())
+    assert await CodeWatch(checkout.config(PATH="/no/such/folder")).state() == CodeState(
+        checkout.git("rev-parse", "HEAD").strip()
+    )

@@ -23,18 +23,14 @@ async def test_a_machine_without_git_is_refused(checkout: Checkout, tmp_path: Pa
         await checkout.changed(PATH=str(tmp_path))
 
 
-async def test_a_folder_that_is_only_called_like_a_repository_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "project" / ".git").mkdir(parents=True)
+async def test_a_folder_that_is_only_called_like_a_repository_is_refused(checkout: Checkout, tmp_path: Path) -> None:
+    for folder in (tmp_path / "empty", checkout.top / "inner"):
+        (folder / ".git").mkdir(parents=True)
 
     with pytest.raises(
         ChangesRefused, match="needs a repository that git reads; git said: fatal: not a git repository"
     ):
-        await Checkout((tmp_path / "project").resolve()).changed()
-
-
-async def test_an_empty_git_folder_below_a_repository_does_not_make_it_that_one(checkout: Checkout) -> None:
-    (checkout.top / "inner" / ".git").mkdir(parents=True)
-
+        await Checkout((tmp_path / "empty").resolve()).changed()
     with pytest.raises(ChangesRefused, match="needs a repository of its own"):
         await checkout.changed(root="inner")
 

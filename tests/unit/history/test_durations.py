@@ -1,4 +1,7 @@
-"""Invented durations whose truth is known: what is noise is called noise, and a slower test is found."""
+"""Invented durations whose truth is known: what is noise is called noise, and a slower test is found.
+
+First as values, then as recorded runs.
+"""
 
 import math
 import random
@@ -9,10 +12,11 @@ from itertools import product
 import pytest
 
 from pytest_mcp.history import durations
-from pytest_mcp.history.answer import ChangedDuration
+from pytest_mcp.history.answer import ChangedDuration, Durations
 from pytest_mcp.history.durations import Timings
 from pytest_mcp.history.runs import PastRun
-from tests.support.history.histories import PAST_RUN
+from pytest_mcp.history.store import TestRow
+from tests.support.history.histories import PAST_RUN, SUITE, Past
 
 TESTS = 40
 RUNS = [PAST_RUN._replace(id=number, commit_id=f"{number:07}", dirty=0) for number in range(100)]
@@ -162,3 +166,51 @@ def test_a_test_that_took_no_time_at_all_can_become_slower() -> None:
 
     assert found is not None
     assert found.in_words == "2000.0 times slower"
+
+
+def answered(past: Past, place: str = "") -> Durations:
+    found = durations.slow_tests(past.scope, place).slow
+    assert found is not None
+    return found
+
+
+def test_the_slower_test_is_told_with_the_run_since_which_it_is(past: Past) -> None:
+    past.suite(40, slower_from=34)
+
+    found = answered(past)
+
+    (change,) = found.changed
+    assert (change.name, change.commit, change.runs) == ("t.py::test_0", f"{34:040x}"[:7], 6)
+    assert 1.8 < change.now / change.before < 2.2
+    assert found.suites == []
+    assert [each.node_id for each in found.slowest[:2]] == ["t.py::test_11", "t.py::test_10"]
+
+
+def test_a_suite_that_became_slower_is_told_too(past: Past) -> None:
+    past.suite(40, slower_from=34, factor=60.0)
+
+    assert [each.name for each in answered(past).suites] == ["all tests"]
+
+
+def test_a_path_is_compared_although_the_other_tests_tell_how_fast_the_machine_is(past: Past) -> None:
+    past.suite(40, slower_from=34)
+
+    assert len(answered(past, "t.py::test_0").changed) == 1
+    assert answered(past, "t.py::test_3").changed == []
+    assert answered(past, "elsewhere").slowest == []
+
+
+def test_all_tests_alike_are_a_notice_and_no_change_of_a_test(past: Past) -> None:
+    past.suite(40)
+    for _ in range(20):
+        past.run([TestRow(f"t.py::test_{test}", "P", 0.5 * (test + 1)) for test in range(SUITE)], duration=39.0)
+
+    answer = durations.slow_tests(past.scope)
+
+    assert answer.slow is not None
+    assert (answer.slow.changed, answer.slow.suites) == ([], [])
+    assert [notice.partition(" became ")[0] for notice in answer.notices[1:]] == ["All tests"]
+
+
+def test_nothing_recorded_is_nothing_to_compare(past: Past) -> None:
+    assert answered(past) == Durations(changed=[], suites=[], slowest=[])

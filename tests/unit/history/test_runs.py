@@ -1,11 +1,16 @@
 """The statements of every question, on each of the databases."""
 
 import math
+from pathlib import Path
 
+import pytest
+
+from pytest_mcp.api.errors import Fault, InvalidParams
+from pytest_mcp.config.model import History
 from pytest_mcp.history import durations, failing, flaky, one_test
 from pytest_mcp.history.answer import Durations
 from pytest_mcp.history.remarks import remarks
-from pytest_mcp.history.runs import ids_below
+from pytest_mcp.history.runs import ids_below, reading
 from pytest_mcp.history.store import TestRow
 from tests.support.history.histories import Past
 
@@ -40,3 +45,8 @@ def test_every_question_has_the_same_answer_in_each_database(address: str) -> No
         "a/t.py::flaky": "flaky: failed 3 of 30 times, with both outcomes on unchanged code",
     }
     past.store.close()
+
+
+def test_what_a_caller_can_mend_is_no_damage_of_the_history(past: Past, tmp_path: Path) -> None:
+    with pytest.raises(InvalidParams), reading(History(past.address), tmp_path):
+        raise InvalidParams([Fault("node_id", "names several tests", "several_tests", "t.py")])
