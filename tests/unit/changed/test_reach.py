@@ -52,21 +52,21 @@ def test_nothing_changed_reaches_nothing(project: Path) -> None:
     assert reached(project, "src/shop/__pycache__/cart.cpython-311.pyc", ".pytest_cache/v/cache") == Reach("main", 0)
 
 
-def test_a_deleted_module_reaches_what_imported_it(project: Path) -> None:
-    (project / "src/shop/price.py").unlink()
+@pytest.mark.parametrize(
+    ("gone", "files"),
+    [
+        ("src/shop/price.py", {"tests/test_cart.py"}),
+        ("tests/conftest.py", {"tests/test_cart.py", "tests/test_other.py"}),
+        ("src/shop/__init__.py", {"src/shop/cart.py", "tests/test_cart.py", "tests/test_price.py"}),
+    ],
+)
+def test_a_deleted_module_conftest_or_package_reaches_what_used_it(project: Path, gone: str, files: set[str]) -> None:
+    (project / gone).unlink(missing_ok=True)
 
-    assert "tests/test_cart.py" in reached(project, "src/shop/price.py").files
+    found = reached(project, gone)
 
-
-def test_a_deleted_conftest_reaches_the_ids_below_it(project: Path) -> None:
-    assert {"tests/test_cart.py", "tests/test_other.py"} <= set(reached(project, "tests/conftest.py").files)
-
-
-def test_a_changed_init_reaches_every_module_of_its_package(project: Path) -> None:
-    found = reached(project, "src/shop/__init__.py")
-
-    assert {"src/shop/cart.py", "tests/test_cart.py", "tests/test_price.py"} <= set(found.files)
-    assert "tests/test_other.py" in found.unreached
+    assert files <= set(found.files)
+    assert "tests/test_other.py" in (files | {*found.unreached})
 
 
 @pytest.mark.parametrize(
@@ -151,19 +151,17 @@ def test_a_python_file_among_tests_that_nothing_imports_may_be_data(project: Pat
     assert reached(project, "tests/helper.py").files == ("tests/helper.py", "tests/test_other.py")
 
 
-def test_a_plugin_reaches_everything(project: Path) -> None:
-    write_files(project, {"tests/conftest.py": "import shop.price\ndef pytest_configure(config): ...\n"})
+@pytest.mark.parametrize(
+    ("file", "content", "why"),
+    [
+        ("tests/conftest.py", "import shop.price\ndef pytest_configure(config): ...\n", "is a plugin of pytest"),
+        ("pyproject.toml", '[project.entry-points.pytest11]\nshop = "shop.cart"\n', "is named in pyproject.toml"),
+    ],
+)
+def test_a_plugin_reaches_everything(project: Path, file: str, content: str, why: str) -> None:
+    write_files(project, {file: content})
 
-    found = reached(project, "src/shop/price.py")
-
-    assert found.reason == "the change can reach tests/conftest.py, which is a plugin of pytest"
-
-
-def test_an_entry_point_of_pytest_reaches_everything(project: Path) -> None:
-    settings = '[project.entry-points.pytest11]\nshop = "shop.cart"\n'
-    write_files(project, {"pyproject.toml": settings})
-
-    assert reached(project, "src/shop/price.py").reason is not None
+    assert (reached(project, "src/shop/price.py").reason or "").endswith(f", which {why}")
 
 
 def test_test_code_that_starts_processes_is_always_reached_and_comes_last(project: Path) -> None:

@@ -76,18 +76,9 @@ def test_what_is_left_out_is_counted_in_tests_whatever_the_question() -> None:
 
 
 def test_an_answer_that_fits_is_sent_as_it_is() -> None:
-    one = OneTest(
-        node_id=NAME,
-        pattern="P" * 40,
-        runs=40,
-        failed=0,
-        skipped=0,
-        quartiles=[0.1, 0.2, 0.3],
-        trend="steady",
-        daily=[0.1] * 14,
-        flaky=None,
-        failing_since=None,
-    )
+    counts = {"runs": 40, "failed": 0, "skipped": 0, "failing_since": None, "flaky": None}
+    times = {"quartiles": [0.1, 0.2, 0.3], "trend": "steady", "daily": [0.1] * 14}
+    one = OneTest.model_validate({"node_id": NAME, "pattern": "P" * 40, **counts, **times})
     every = answer(flaky=[flaky(1)], slow=Durations(changed=[], suites=[slower(1)], slowest=[]), failing=[], test=one)
 
     assert fitted(every, most_tokens=1_500, ceiling=10**6) == every

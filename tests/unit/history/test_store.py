@@ -20,12 +20,6 @@ MAP_TABLES = (
     """CREATE TABLE functions (
         id {identity}, project TEXT NOT NULL, file TEXT NOT NULL, name TEXT NOT NULL, code TEXT NOT NULL,
         UNIQUE (project, file, name, code))""",
-    """CREATE TABLE sources (
-        id {identity}, project TEXT NOT NULL, file TEXT NOT NULL, hash TEXT NOT NULL, function_ids {bytes} NOT NULL,
-        UNIQUE (project, file, hash))""",
-    """CREATE TABLE maps (
-        run_id BIGINT PRIMARY KEY, commit_id TEXT, dirty INTEGER NOT NULL, whole INTEGER NOT NULL,
-        source_ids {bytes} NOT NULL, outside_ids {bytes} NOT NULL)""",
     """CREATE TABLE executed (
         test_id BIGINT PRIMARY KEY, run_id BIGINT NOT NULL, opaque INTEGER NOT NULL, function_ids {bytes} NOT NULL)""",
     "CREATE INDEX executed_run ON executed (run_id)",

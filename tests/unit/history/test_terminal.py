@@ -24,18 +24,9 @@ def test_a_sparkline_begins_at_zero_so_that_noise_looks_flat() -> None:
 
 
 def test_one_test_has_its_letters_quartiles_bars_and_trend() -> None:
-    test = OneTest(
-        node_id=TEST,
-        pattern="PPFS",
-        runs=4,
-        failed=1,
-        skipped=1,
-        quartiles=[0.01, 0.05, 1.5],
-        trend="2.0 times slower since 2026-11-02 10:00",
-        daily=[0.05, 0.1],
-        flaky="failed 1 of 3 times",
-        failing_since=None,
-    )
+    counts = {"runs": 4, "failed": 1, "skipped": 1, "failing_since": None, "flaky": "failed 1 of 3 times"}
+    times = {"quartiles": [0.01, 0.05, 1.5], "trend": "2.0 times slower since 2026-11-02 10:00", "daily": [0.05, 0.1]}
+    test = OneTest.model_validate({"node_id": TEST, "pattern": "PPFS", **counts, **times})
     result = EMPTY.model_copy(update={"runs": 4, "test": test})
 
     assert terminal.history_lines(result, PLAIN, has_bars=True) == [
