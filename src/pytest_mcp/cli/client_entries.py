@@ -68,7 +68,7 @@ def _why_not(started: str, place: Location) -> str | None:
     if _VARIABLE in started:
         return None
     if "/" not in started and "\\" not in started:
-        return None if place.found(started) else f"{started} is not on your PATH"
+        return None if place.which(started) else f"{started} is not on your PATH"
     path = (place.root or Path()) / started
     if not files.holds(path.exists):
         return f"{started} does not exist"

@@ -14,7 +14,7 @@ from mcp.client.stdio import stdio_client
 from pytest_mcp import __version__
 from pytest_mcp.cli import commands
 from pytest_mcp.cli.main import COMMANDS
-from pytest_mcp.config.options import SETTINGS, Setting, typed_flags
+from pytest_mcp.config.options import Setting
 from pytest_mcp.history.store import open_store
 from tests.support import workbench
 from tests.support.commands import preloaded
@@ -150,22 +150,6 @@ def test_a_switch_that_is_set_to_neither_is_refused(capsys: pytest.CaptureFixtur
 
     assert refusal.value.code == 2
     assert "argument --no-spare: " in capsys.readouterr().err
-
-
-def test_what_is_typed_behind_the_command_counts_and_what_is_not_leaves_what_stood_before() -> None:
-    outer = argparse.ArgumentParser()
-    inner = outer.add_subparsers(dest="command").add_parser("run")
-    for setting in SETTINGS:
-        setting.add_to(outer, {})
-        setting.add_to_command(inner)
-
-    before = outer.parse_args(["--root=a", "--no-spare", "run"])
-    behind = outer.parse_args(["--root=a", "run", "--root=b", "--no-spare"])
-
-    assert (before.root, before.no_spare, before.errors) == ("a", True, "jsonrpc")
-    assert (behind.root, behind.no_spare, behind.errors) == ("b", True, "jsonrpc")
-    assert typed_flags(before, {}) == ["--root=a", "--no-spare"]
-    assert typed_flags(behind, {"PYTEST_MCP_ROOT": "b"}) == ["--no-spare"]
 
 
 def test_version_and_help_speak_without_a_project() -> None:

@@ -88,7 +88,7 @@ def main(options: argparse.Namespace, load_config: LoadConfig) -> int:
     served = {client: _set_up(client, plan) for client in clients}
     readers = CLIENTS if plan.remove and not options.clients else [client for client in served if served[client]]
     is_told = _write_extras(beside.instructions(clients, readers, plan), plan)
-    if plan.portable and plan.command and not plan.url and plan.found(plan.command[0]) is None:
+    if plan.portable and plan.command and not plan.url and plan.which(plan.command[0]) is None:
         show(f"\n`{plan.command[0]}` is not on your PATH: clients will not find it until it is installed there.")
     return 0 if all(served.values()) and is_told else 1
 
@@ -182,12 +182,12 @@ def _apply(change: Change, client: Client, plan: Plan) -> bool:
 
 
 def _own_command(client: Client, plan: Plan, change: Change) -> list[str]:
-    """None for an entry that is only renewed: the command would be given what others have added to it.
+    """Nothing for an entry that is only renewed: the command would be given what others have added to it.
 
     A repository must not decide which program runs, so one inside the project is not taken.
     """
     template, name, entry = COMMANDS.get((client.name, plan.remove), ""), change.keys[-1], change.new or {}
-    path = plan.found(template.partition(" ")[0])
+    path = plan.which(template.partition(" ")[0])
     is_meant = plan.level(client) == "user" and (change.old is None) != plan.remove
     if not is_meant or path is None or (plan.root and real(Path(path)).is_relative_to(real(plan.root))):
         return []
@@ -200,7 +200,7 @@ def _own_command(client: Client, plan: Plan, change: Change) -> list[str]:
 
 def _run(command: list[str], plan: Plan) -> str | None:
     """What went wrong, if anything did."""
-    program, environment = plan.found(command[0]) or "", {**plan.machine.environment, "NO_COLOR": "1"}
+    program, environment = plan.which(command[0]) or "", {**plan.machine.environment, "NO_COLOR": "1"}
     launch = Launch((program, *command[1:]), plan.root or Path.home(), environment)
     try:
         ended = anyio.run(lambda: process.ask(launch, time_limit=MOST_SECONDS, kept_output=4096))

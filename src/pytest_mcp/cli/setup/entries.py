@@ -153,7 +153,7 @@ def entry(client: Client, plan: Plan, old: Mapping[str, Any]) -> dict[str, Any]:
 def _local(client: Client, plan: Plan, old: Mapping[str, Any], arguments: list[str]) -> dict[str, Any]:
     name = program(old)
     # An entry that names our program without its path keeps that name.
-    first, *rest = [name] if name in SCRIPTS and plan.found(name) else plan.command
+    first, *rest = [name] if name in SCRIPTS and plan.which(name) else plan.command
     rest += arguments
     return {**client.fixed, **({"command": [first, *rest]} if client.one_list else {"command": first, "args": rest})}
 

@@ -85,7 +85,7 @@ class Location:
             raise SettingsError(f"{path} leads to {real(path)}; symlinks in a project are not followed.")
         return path
 
-    def found(self, program: str) -> str | None:
+    def which(self, program: str) -> str | None:
         return shutil.which(program, path=self.machine.environment.get("PATH"))
 
     def has_installed(self, client: Client) -> bool:
@@ -93,7 +93,7 @@ class Location:
         home = self.machine.path(client.home) if client.home else self.machine.path(client.user[-1]).parent
         signs = [self.root / name.partition("/")[0] for name in (*client.project, client.sign) if self.root and name]
         is_there = any(files.holds(path.exists) for path in (Path(home), *signs))
-        return is_there or any(map(self.found, (client.name, *client.programs)))
+        return is_there or any(map(self.which, (client.name, *client.programs)))
 
 
 @dataclass(frozen=True)
