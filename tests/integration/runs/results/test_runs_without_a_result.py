@@ -1,5 +1,6 @@
 """Runs that did not come to their end, and runs that only seem to: never a false green."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -301,8 +302,8 @@ async def test_a_report_without_end_is_ended(bench: Workbench, monkeypatch: pyte
 async def test_more_records_than_a_run_can_write_are_no_pass(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is read while the test runs, so that all of them are unread at its end."""
     monkeypatch.setattr(report_file, "POLL_SECONDS", 3600)
-    monkeypatch.setattr(report_file, "BACKLOG", 1000)
-    monkeypatch.setattr(report_file, "CATCH_UP_SECONDS", -1)
+    reader = partial(report_file.ReportReader, backlog=1000, catch_up_seconds=-1)
+    monkeypatch.setattr(process, "ReportReader", reader)
     source = """
     import os
 
