@@ -388,7 +388,25 @@ def patterns() -> dict[str, re.Pattern[Any]]:
     return found
 
 
-PATTERNS = patterns()
+def written_in_place() -> Iterator[tuple[str, re.Pattern[Any] | None]]:
+    """Patterns that are written where they are used, with the names of their modules; None if it is not a literal."""
+    for path in Path(pytest_mcp.__path__[0]).rglob("*.py"):
+        calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+        for call in calls:
+            if re.fullmatch(r"re\.(?!compile|escape)\w+", ast.unparse(call.func)):
+                first = call.args[0]
+                yield path.stem, re.compile(first.value) if isinstance(first, ast.Constant) else None
+
+
+WRITTEN_IN_PLACE = list(written_in_place())
+# Modules with a pattern that is put together, and what they are given.
+PUT_TOGETHER = {
+    "endpoint": "headers, of 16 KB at most; `endpoint.admits` above",
+    "entries": "a key of ours, the path of the root",
+    "git_files": "a hash of one length and a name, once for each line",
+    "mentions": "one byte",
+}
+PATTERNS = patterns() | {f"{module}: {found.pattern}": found for module, found in WRITTEN_IN_PLACE if found}
 
 
 @pytest.mark.parametrize("name", sorted(PATTERNS.keys() - EXEMPT.keys()))
@@ -402,38 +420,7 @@ def test_a_pattern_walks_no_text_twice(name: str, said: str) -> None:
         pattern.findall(subject)
 
 
-# Modules whose patterns are written where they are used, and what they are given.
-WRITTEN_IN_PLACE = {
-    "entries": "the name of the root, which the operator chose, and its path at the beginning of a word",
-    "model": "a size that the operator typed",
-    "endpoint": "headers, of 16 KB at most; `endpoint.admits` above",
-    "selection": "one character, repeated",
-    "hatch": "one class of characters, repeated",
-    "manifest": "one class of characters, repeated",
-    "source_lines": "two colons",
-    "nearby": "names of folders, of 255 characters at most",
-    "targets": "one character",
-    "toml_text": "a key of ours, and lines by their ends",
-    "pytest_output": "one character, repeated",
-    "mentions": "one byte",
-    "git_files": "a hash of one length and a name, once for each line",
-    "runs": "one class of characters, repeated",
-}
-
-
 def test_every_pattern_is_known_here() -> None:
-    """A pattern that is compiled inside a function would be seen by no test of this file."""
-    unknown = set()
-    for path in Path(pytest_mcp.__path__[0]).rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        used = {
-            node.func.attr
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-            if isinstance(node.func.value, ast.Name) and node.func.value.id == "re"
-        }
-        if used - {"compile", "escape"}:
-            unknown.add(path.stem)
-
-    assert unknown == WRITTEN_IN_PLACE.keys()
+    """One that is put together when it is used would be seen by no test of this file."""
+    assert {module for module, pattern in WRITTEN_IN_PLACE if pattern is None} == PUT_TOGETHER.keys()
     assert PATTERNS.keys() >= EXEMPT.keys()
