@@ -51,7 +51,7 @@ ADDITIONS = {
     "whether the history can be used": Addition(recorder, "_problem_of_opening", "recorded", {}),
     "what recorded runs say": Addition(remarks, "_read", "recorded runs", {}),
     "page": Addition(document, "run_document", "page", {}),
-    "coverage": Addition(coverage, "of_run", "coverage", {"coverage": "all"}),
+    "coverage": Addition(coverage, "measured_coverage", "coverage", {"coverage": "all"}),
     "notices": Addition(notices, "execution_notices", "notices", {}),
 }
 
