@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pytest_mcp.api.requests import Request
-from pytest_mcp.report import collection_errors, failures, grouping, no_result
+from pytest_mcp.report import collection_errors, failures, grouping, no_result, stacks
 from pytest_mcp.report.failures import Failure
 from pytest_mcp.run.run import Run
 from pytest_mcp.text import in_line
@@ -76,7 +76,7 @@ def outcome_of(run: Run[Request], node_id: str) -> Outcome:
         seconds=run.exit.duration,
         random_seed=run.ledger.seeded.seed if run.ledger.seeded else None,
         elsewhere=None if elsewhere is None else in_line(elsewhere),
-        stack=tuple(no_result.stuck_at(run)) if letter == "H" else (),
+        stack=tuple(stacks.stuck_at(run)) if letter == "H" else (),
         failure=failure,
     )
 
@@ -111,7 +111,7 @@ def _without_outcome(run: Run[Request], node_id: str) -> tuple[Letter, str, Hash
 
 
 def _late(run: Run[Request], node_id: str) -> tuple[Letter, str]:
-    stack, after = no_result.stuck_at(run), f"after {run.exit.duration:.0f} s"
+    stack, after = stacks.stuck_at(run), f"after {run.exit.duration:.0f} s"
     place = f", at {stack[-1]}" if stack else ""
     if node_id in run.ledger.running:
         return "H", f"it was still running {after}{place}"
