@@ -81,18 +81,13 @@ def _state(repository: Repository, changed: Collection[bytes]) -> CodeState:
     commit = repository.head
     if commit is None:
         return CodeState()
+    top, tree, digest = repository.top, WorkingTree(repository.top), hashlib.sha256(commit.encode())
     try:
-        return CodeState(commit, _hash(commit, changed, repository.top), bool(changed))
+        for path in changed:
+            digest.update(b"%d " % len(path) + path + (_of_folder(top / os.fsdecode(path)) or tree.digest(path)))
     except CannotTell:
         return CodeState(commit)
-
-
-def _hash(commit: str, changed: Collection[bytes], top: Path) -> str:
-    tree = WorkingTree(top)
-    digest = hashlib.sha256(commit.encode())
-    for path in changed:
-        digest.update(b"%d " % len(path) + path + (_of_folder(top / os.fsdecode(path)) or tree.digest(path)))
-    return digest.hexdigest()
+    return CodeState(commit, digest.hexdigest(), bool(changed))
 
 
 def _of_folder(path: Path) -> bytes | None:

@@ -117,7 +117,9 @@ class GitProgram:
         self, *arguments: str, given: bytes = b"", variables: Mapping[str, str] = _VARIABLES
     ) -> tuple[Exit, bytes]:
         """The same with any exit code."""
-        launch = query.launch(_question(self.top, self.environment, arguments, variables), self.program)
+        question = _question(self.top, self.environment)
+        settings = {**question.settings, **variables}
+        launch = query.launch(replace(question, arguments=(*_OPTIONS, *arguments), settings=settings), self.program)
         limited = replace(launch, max_memory=MOST_MEMORY)
         try:
             ended, output = await process.ask_for_bytes(limited, given, time_limit=GIT_SECONDS, most=MOST_OUTPUT)
@@ -243,14 +245,9 @@ async def open_repository(config: Config) -> Repository:
     )
 
 
-def _question(
-    top: Path,
-    environment: Mapping[str, str],
-    arguments: Sequence[str] = (),
-    variables: Mapping[str, str] = _VARIABLES,
-) -> Question:
-    settings = {**{name: None for name in environment if name.startswith("GIT_")}, **variables}
-    return Question("git", (*_OPTIONS, *arguments), top, environment, settings=settings, root=top)
+def _question(top: Path, environment: Mapping[str, str]) -> Question:
+    settings = {name: None for name in environment if name.startswith("GIT_")}
+    return Question("git", _OPTIONS, top, environment, settings=settings, root=top)
 
 
 def _copy_index(index: Path, copy: Path) -> bool:

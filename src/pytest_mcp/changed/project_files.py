@@ -135,21 +135,17 @@ def contents(files: ScannedFiles, names: list[str]) -> Iterator[tuple[str, bytes
     root = str(files.root)
     for name in names:
         _check(deadline)
-        yield name, None if name in files.foreign else _content(f"{root}/{name}")
+        try:
+            # One byte more shows whether it is too large.
+            content = None if name in files.foreign else _read(f"{root}/{name}", LARGEST_FILE + 1)
+        except (OSError, ValueError):
+            content = None
+        yield name, content if content is not None and len(content) <= LARGEST_FILE else None
 
 
 def _check(deadline: float) -> None:
     if time.monotonic() > deadline:
         raise Unreadable(f"reading the project's files took longer than {LONGEST_SCAN:.0f} seconds")
-
-
-def _content(path: str) -> bytes | None:
-    try:
-        # One byte more shows whether it is too large.
-        content = _read(path, LARGEST_FILE + 1)
-    except (OSError, ValueError):
-        return None
-    return content if content is not None and len(content) <= LARGEST_FILE else None
 
 
 def _read(path: str | bytes, most: int, *, flags: int = 0) -> bytes | None:

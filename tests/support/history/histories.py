@@ -9,6 +9,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -75,6 +76,40 @@ def writer(address: str, *, runs: int, tests: int, before: Sequence[str] = ()) -
     """A process that records this many runs, one after the other."""
     command = [*before, sys.executable, "-c", _WRITER, address, str(runs), str(tests)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def write_together(address: str, *, processes: int, runs: int, tests: int) -> None:
+    """Processes that record at the same time, and create the tables together, lose nothing and double nothing."""
+    writers = [writer(address, runs=runs, tests=tests) for _ in range(processes)]
+
+    ended = [each.communicate() for each in writers]
+
+    assert [(each.returncode, said[-500:]) for each, (_, said) in zip(writers, ended, strict=True)] == [
+        (0, "")
+    ] * processes
+    with closing(open_store(address)) as store:
+        stored = sorted(key for (key,) in store.execute("SELECT key FROM runs"))
+        assert stored == sorted(key for printed, _ in ended for key in printed.split())
+        assert counts(store) == (processes * runs, tests, processes * runs * tests)
+
+
+def kill_writers(path: str, moments: Sequence[int]) -> None:
+    """Killed while they write: what they had acknowledged is there, and every run that is there is whole."""
+    acknowledged: list[str] = []
+    for moment in moments:
+        process = writer(path, runs=10_000, tests=40 * moment)
+        assert process.stdout is not None
+        acknowledged += [process.stdout.readline().strip() for _ in range(moment % 4 + 1)]
+        process.kill()
+        acknowledged += process.communicate()[0].split()
+
+    with closing(open_store(path)) as store:
+        stored = {key for (key,) in store.execute("SELECT key FROM runs")}
+        part = "SELECT id FROM runs WHERE passed <> (SELECT COUNT(*) FROM results WHERE run_id = runs.id)"
+        assert store.execute("PRAGMA integrity_check") == [("ok",)]
+        assert set(acknowledged) <= stored
+        assert len(stored) <= len(acknowledged) + len(moments)
+        assert store.execute(part) == []
 
 
 PROJECT = "shop"

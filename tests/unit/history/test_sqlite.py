@@ -14,7 +14,7 @@ import pytest
 
 from pytest_mcp.history import sqlite
 from pytest_mcp.history.store import HistoryUnavailable, open_store
-from tests.support.history.histories import counts, passing, run_row, writer
+from tests.support.history.histories import counts, kill_writers, passing, run_row, writer
 
 OBEYING = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
 
@@ -145,18 +145,5 @@ def test_a_file_that_may_only_be_read_is_told(filled: Path) -> None:
 
 
 def test_a_writer_that_is_killed_loses_at_most_its_last_run(path: Path) -> None:
-    """Killed while it writes: whatever it had acknowledged is there, and every run that is there is whole."""
-    killed = writer(str(path), runs=10_000, tests=300)
-    assert killed.stdout is not None
-    keys = [killed.stdout.readline().strip() for _ in range(3)]
-    killed.kill()
-    keys += killed.communicate()[0].split()
-
-    store = open_store(str(path))
-
-    assert store.execute("PRAGMA integrity_check") == [("ok",)]
-    found = {key for (key,) in store.execute("SELECT key FROM runs")}
-    assert set(keys) <= found
-    assert len(found) <= len(keys) + 1
-    assert counts(store) == (len(found), 300, 300 * len(found))
-    store.close()
+    """`make histories` does it twenty times."""
+    kill_writers(str(path), [7])

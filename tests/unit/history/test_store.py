@@ -11,7 +11,7 @@ from pytest_mcp.history import retention
 from pytest_mcp.history import store as stores
 from pytest_mcp.history.sqlite import SqliteStore
 from pytest_mcp.history.store import RUN_COLUMNS, HistoryUnavailable, Store, TestRow, open_store
-from tests.support.history.histories import DAY, NOW, counts, passing, run_row, writer
+from tests.support.history.histories import DAY, NOW, counts, passing, run_row, write_together
 
 # A later version of the tables.
 LATER = ("ALTER TABLE runs ADD COLUMN note TEXT",)
@@ -98,16 +98,8 @@ def test_tables_that_another_process_creates_at_this_moment_are_ours(
 
 
 def test_processes_that_record_at_the_same_time_lose_nothing_and_double_nothing(address: str) -> None:
-    """They create the tables together, too. `make histories` does it with 8 processes of 200 runs each."""
-    writers = [writer(address, runs=6, tests=20) for _ in range(2)]
-
-    keys = [key for each in writers for key in each.communicate()[0].split()]
-
-    store = open_store(address)
-    assert [each.returncode for each in writers] == [0, 0]
-    assert sorted(keys) == sorted(key for (key,) in store.execute("SELECT key FROM runs"))
-    assert counts(store) == (12, 20, 240)
-    store.close()
+    """`make histories` does it with 8 processes of 200 runs each."""
+    write_together(address, processes=2, runs=6, tests=20)
 
 
 def test_an_older_database_is_migrated_and_keeps_its_rows(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
