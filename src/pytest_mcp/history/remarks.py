@@ -20,9 +20,6 @@ LONGEST = 1
 # As many letters as fit on a phone, with that of the run itself.
 MOST_RESULTS = 29
 
-# A letter and seconds.
-LastResult = tuple[str, float | None]
-
 
 async def remarks_in_time(history: History, root: Path, failures: Sequence[Sequence[str]]) -> dict[str, str]:
     """The same as `remarks`, but none if that takes too long."""
@@ -66,11 +63,10 @@ def _since(streak: Sequence[PastResult], recorded: int) -> str:
     return f"fails since {at}, {len(streak)} {'run' if len(streak) == 1 else 'runs'} ago"
 
 
-def last_results(history: History, root: Path, node_ids: Sequence[str]) -> dict[str, list[LastResult]] | None:
-    """The oldest first, without the tests that are not recorded.
-
-    None if the history cannot be read: a notice says that the run is not recorded, and why.
-    """
+def last_results(
+    history: History, root: Path, node_ids: Sequence[str]
+) -> dict[str, list[tuple[str, float | None]]] | None:
+    """Letters and seconds of each recorded test, the oldest first; None if the history cannot be read."""
     try:
         with reading(history, root) as scope:
             runs = recent(scope, MOST_RUNS)

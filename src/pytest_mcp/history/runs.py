@@ -19,7 +19,7 @@ from typing import NamedTuple
 from pytest_mcp.api.errors import CallError
 from pytest_mcp.config.model import History
 from pytest_mcp.history.answer import HistoryResult
-from pytest_mcp.history.store import HistoryUnavailable, Store, marks, open_store
+from pytest_mcp.history.store import RUN_COLUMNS, HistoryUnavailable, RunRow, Store, marks, open_store
 from pytest_mcp.python.manifest import read_manifest
 
 # The most runs that a question looks at.
@@ -47,22 +47,9 @@ class Scope(NamedTuple):
     since: float = 0.0
 
 
-class PastRun(NamedTuple):
+@dataclass(frozen=True)
+class PastRun(RunRow):
     id: int
-    started: float
-    commit_id: str | None
-    state: str | None
-    dirty: int
-    selection: str
-    verdict: str
-    passed: int
-    failed: int
-    skipped: int
-    errors: int
-    duration: float
-    python: str
-    pytest: str
-    host: str
 
     @property
     def results(self) -> int:
@@ -89,7 +76,7 @@ class PastResult(NamedTuple):
         return self.outcome in ("F", "E")
 
 
-_COLUMNS = ", ".join(PastRun._fields)
+_COLUMNS = ", ".join((*RUN_COLUMNS, "id"))
 
 
 @dataclass(frozen=True)
@@ -182,7 +169,7 @@ def streak_of(results: Sequence[PastResult]) -> list[PastResult]:
 def find_runs(store: Store, ids: Sequence[int]) -> dict[int, PastRun]:
     """These runs, whenever they were; those that are no longer recorded are missing."""
     sql = f"SELECT {_COLUMNS} FROM runs WHERE id IN ({marks(ids)})"  # noqa: S608 - only marks
-    return {row[0]: PastRun(*row) for row in store.execute(sql, ids)}
+    return {run.id: run for run in (PastRun(*row) for row in store.execute(sql, ids))}
 
 
 def find_names(store: Store, ids: Sequence[int]) -> dict[int, str]:

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_mcp.history.runs import PastRun, Scope
+from pytest_mcp.history.runs import Scope
 from pytest_mcp.history.store import RunRow, Store, TestRow, open_store
 from tests.support.paths import ROOT
 
@@ -117,8 +117,6 @@ START = 1_700_000_000.0
 HOUR = 3_600.0
 # How many tests an invented suite has.
 SUITE = 12
-# Its number is its id.
-PAST_RUN = PastRun(1, START, "abcdef0123", "s", 1, "{}", "failed", 1, 1, 0, 0, 1.0, "3.12", "8.4", "desk")
 
 
 @dataclass

@@ -6,7 +6,7 @@ First as values, then as recorded runs.
 import math
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 
 import pytest
@@ -16,10 +16,10 @@ from pytest_mcp.history.answer import ChangedDuration, Durations
 from pytest_mcp.history.durations import Timings
 from pytest_mcp.history.runs import PastRun
 from pytest_mcp.history.store import TestRow
-from tests.support.history.histories import PAST_RUN, SUITE, Past
+from tests.support.history.histories import SUITE, Past, run_row
 
 TESTS = 40
-RUNS = [PAST_RUN._replace(id=number, commit_id=f"{number:07}", dirty=0) for number in range(100)]
+RUNS = [PastRun(**asdict(run_row(commit_id=f"{number:07}")), id=number) for number in range(100)]
 Noise = Callable[[random.Random], float]
 
 
