@@ -4,11 +4,11 @@ It never turns red into green: a test that failed once and passed since is flaky
 """
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from math import comb
 
 from pytest_mcp.api.errors import RunEnvironment
-from pytest_mcp.investigation import rates
 from pytest_mcp.investigation.alone import Alone
 from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Order
@@ -28,6 +28,10 @@ MOST_LISTED = 20
 MOST_CHARACTERS = 4_000
 # How many of the innermost frames are told of a test that hangs.
 MOST_FRAMES = 5
+# What a rate of failure leaves to chance. An interval that is wider than this says nothing: after one pass and one
+# failure it is 1 % to 99 %.
+ERROR = 0.05
+WIDEST = 0.6
 
 
 @dataclass(frozen=True)
@@ -70,9 +74,8 @@ class Findings:
     @property
     def is_steady(self) -> bool:
         """Whether all failures are of one statement with the same values; only folders, ids and the like may differ."""
-        return (
-            len(self.causes) == 1 and len({grouping.masked(each.said, "", numbers=False) for each in self.failed}) == 1
-        )
+        values = {grouping.masked(each.said, "", numbers=False) for each in self.failed}
+        return len(self.causes) == len(values) == 1
 
     @property
     def alone_words(self) -> str:
@@ -121,8 +124,10 @@ def judge(findings: Findings) -> Judgement:
         return "deterministic", f"high: {uncollected.words}"
     if findings.hung:
         return _of_hangs(findings)
+    if not findings.alone.outcomes:
+        return "inconclusive", "low: the time was over before the test had run"
     if not findings.known:
-        return "inconclusive", f"low: {_why_unknown(findings)}"
+        return "inconclusive", f"low: the test has no outcome: {findings.alone.outcomes[-1].words}"
     if findings.alone.is_mixed:
         return "flaky", f"high: {findings.alone_words}, in the same conditions"
     if findings.order is not None and findings.order.is_contradicted:
@@ -162,7 +167,7 @@ def _of_failures(findings: Findings) -> Judgement:
         return "pre_existing", f"{level}: {findings.alone_words}{differing}, and the same way at {base.name}"
     level = "low" if failed == 1 else "high" if failed >= MANY_RUNS and is_steady else "medium"
     same = ", always the same way" if is_steady and failed > 1 else differing
-    doubt = rates.words(failed, len(findings.known))
+    doubt = rate_in_words(failed, len(findings.known))
     return "deterministic", f"{level}: {findings.alone_words}{same}{_since(base)}; {doubt}"
 
 
@@ -174,13 +179,7 @@ def _of_passes(findings: Findings) -> Judgement:
     level = "low" if not is_tried else "high" if len(findings.known) >= MANY_RUNS else "medium"
     where = "" if order is None or not order.evidence else " and in the suite's order"
     orders = where if is_tried else "; the suite's order could not be tried"
-    return "passes", f"{level}: {findings.alone_words}{orders}; {rates.words(0, len(findings.known))}"
-
-
-def _why_unknown(findings: Findings) -> str:
-    if not findings.alone.outcomes:
-        return "the time was over before the test had run"
-    return f"the test has no outcome: {findings.alone.outcomes[-1].words}"
+    return "passes", f"{level}: {findings.alone_words}{orders}; {rate_in_words(0, len(findings.known))}"
 
 
 def evidence(findings: Findings) -> list[str]:
@@ -202,11 +201,11 @@ def _of_alone(findings: Findings) -> str:
         return letters
     if not known:
         return f"{letters} ({alone.outcomes[-1].words})"
-    if not rates.is_telling(failed, known):
+    if not is_telling(failed, known):
         return letters
     is_whole = alone.is_mixed or len(alone.outcomes) == alone.wanted
     stopped = "" if is_whole else f"{len(alone.outcomes)} of {alone.wanted} runs; "
-    return f"{letters} ({stopped}{rates.words(failed, known)}, at 95 %)"
+    return f"{letters} ({stopped}{rate_in_words(failed, known)}, at 95 %)"
 
 
 def _of_causes(failed: Sequence[Outcome]) -> list[str]:
@@ -219,12 +218,10 @@ def _of_causes(failed: Sequence[Outcome]) -> list[str]:
 
 
 def _of_bases(findings: Findings, base: AtBase) -> list[str]:
-    same = (
-        []
-        if base.same_as is None
-        else [f"the code that it runs is the same at {base.same_as}: earlier commits were tried"]
-    )
-    return [*same, *(f"at {each.name}: {_of_base(findings, each)}" for each in base.tried or (base,))]
+    found = [f"at {each.name}: {_of_base(findings, each)}" for each in base.tried or (base,)]
+    if base.same_as is not None:
+        found.insert(0, f"the code that it runs is the same at {base.same_as}: earlier commits were tried")
+    return found
 
 
 def _of_base(findings: Findings, base: AtBase) -> str:
@@ -242,17 +239,13 @@ def _of_base(findings: Findings, base: AtBase) -> str:
 def _notices(findings: Findings, polluter: Polluter | None) -> list[str]:
     found = []
     if polluter is not None and findings.order is not None and not findings.order.can_be_shown:
-        is_shuffled = any(each.random_seed is not None for each in findings.alone.outcomes)
-        why = (
-            "pytest-randomly shuffles the tests (`python -m pytest -p no:randomly` does not)"
-            if is_shuffled
-            else "plugins or addopts of the project change the order"
-        )
+        why = "plugins or addopts of the project change the order"
+        if any(each.random_seed is not None for each in findings.alone.outcomes):
+            why = "pytest-randomly shuffles the tests (`python -m pytest -p no:randomly` does not)"
         found.append(f"execute_tests with polluter.rerun does not show the effect: {why}.")
     if findings.alone.reproduction is not None and (seeds := findings.alone.reproduction.seeds) is not None:
-        found.append(
-            f"execute_tests cannot set a seed; `{in_line(seeds.command(findings.node_id))}` shows the failure."
-        )
+        command = in_line(seeds.command(findings.node_id))
+        found.append(f"execute_tests cannot set a seed; `{command}` shows the failure.")
     if elsewhere := next((each.elsewhere for each in findings.alone.outcomes if each.elsewhere), None):
         found.append(f"The tests imported {elsewhere}: this may not be the code of the project.")
     if any(each.letter == "R" for each in findings.alone.outcomes):
@@ -264,3 +257,43 @@ def _notices(findings: Findings, polluter: Polluter | None) -> list[str]:
 
 def _runs(number: int) -> str:
     return "run" if number == 1 else "runs"
+
+
+def interval(failed: int, runs: int) -> tuple[float, float]:
+    """The lowest and the highest rate of failure that these runs do not contradict, exact (Clopper-Pearson) at 95 %.
+
+    Where all runs agree the bound is one-sided: five passes in five runs are still possible for a test that fails in
+    45 % of its runs.
+    """
+
+    def at_most(number: int, rate: float) -> float:
+        """The probability of so many failures or fewer."""
+        return sum(comb(runs, k) * rate**k * (1 - rate) ** (runs - k) for k in range(number + 1))
+
+    error = ERROR if failed in (0, runs) else ERROR / 2
+    lowest = 0.0 if failed == 0 else _root(lambda rate: 1 - at_most(failed - 1, rate) - error)
+    highest = 1.0 if failed == runs else _root(lambda rate: error - at_most(failed, rate))
+    return lowest, highest
+
+
+def _root(rising: Callable[[float], float]) -> float:
+    """Where a function that rises from below 0 to above 0 between 0 and 1 is 0."""
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if rising(middle) > 0 else (middle, high)
+    return (low + high) / 2
+
+
+def is_telling(failed: int, runs: int) -> bool:
+    lowest, highest = interval(failed, runs)
+    return failed in (0, runs) or highest - lowest <= WIDEST
+
+
+def rate_in_words(failed: int, runs: int) -> str:
+    lowest, highest = interval(failed, runs)
+    if failed == 0:
+        return f"a failure rate up to {100 * highest:.0f} % is still possible"
+    if failed == runs:
+        return f"a pass rate up to {100 * (1 - lowest):.0f} % is still possible"
+    return f"it fails in {100 * lowest:.0f} % to {100 * highest:.0f} % of runs"

@@ -1,22 +1,23 @@
 """Which functions of the project are most likely to contain the bug.
 
 The failing test and the tests nearest to it, which the child chooses, run once more in one process that records what
-they run. How suspicious that makes a function is decided in `ranking`. A test that cannot be imported has the chain of
-imports instead.
+they run. A line is scored by Ochiai's formula, a function by its best line. The way to the failure and the last calls
+before it decide between functions that the same tests ran. A test that cannot be imported has the chain of imports
+instead.
 """
 
+import math
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 import anyio
 
 from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.changed.differences import Lines
-from pytest_mcp.investigation import ranking
 from pytest_mcp.investigation.outcome import Outcome, outcome_of
-from pytest_mcp.investigation.ranking import Clues, Spectra
 from pytest_mcp.investigation.result import Suspect
 from pytest_mcp.investigation.runner import Runner
 from pytest_mcp.process.background import in_thread
@@ -37,6 +38,13 @@ MOST_SECONDS = 60.0
 SHARE_OF_TIME = 0.4
 # Code that ran while the test's file was imported is less suspicious than what the test itself ran.
 AT_IMPORT = 0.5
+# `make suspects` measures these; they were chosen on some of the libraries that it calls tuned. A function on the way
+# to the failure, one that was called just before it, and how much a failed test with another cause counts.
+FRAME = 1.0
+CALL = 0.3
+OTHER_CAUSE = 0.5
+# A changed line is first among lines with equal scores, whatever the other clues say.
+CHANGED = 1.5
 MODULE = "<module>"
 _UNTRACED = "it could not be traced: the test, the project, coverage or a debugger traces by itself"
 _NOTHING_RAN = "it ran no Python code of the project except tests; native code and other processes are not traced"
@@ -46,6 +54,8 @@ _FRAME = re.compile(r"^(?=\S)(.*?):(\d{1,9}): in (.+)$", re.MULTILINE)
 # A file that cannot be parsed has no frame of its own.
 _UNPARSED = re.compile(r'^E[ \t]+File "(.*)", line (\d{1,9})', re.MULTILINE)
 
+# A file and the qualified name of a function in it.
+Function = tuple[str, str]
 # The lines that differ from the base.
 LinesChanged = Callable[[], Awaitable[Lines]]
 # The most suspicious line of each function, with its score.
@@ -58,6 +68,32 @@ class Suspected:
 
     functions: tuple[Suspect, ...] = ()
     problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Spectra:
+    """What was run by the test under investigation, and by others that failed alike, failed otherwise, and passed."""
+
+    target: Executed
+    alike: Sequence[Executed] = ()
+    otherwise: Sequence[Executed] = ()
+    passed: Sequence[Executed] = ()
+
+
+@dataclass(frozen=True)
+class Clues:
+    # Places on the way to the failure, the innermost first: file and line.
+    frames: Sequence[tuple[str, int]] = ()
+    # Functions that were called before the failure, the last one first: file and name.
+    calls: Sequence[Function] = ()
+    # Lines of each file that differ from the base.
+    changed: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+    def is_changed(self, line: Line) -> bool:
+        return line.number in self.changed.get(line.file, ())
+
+    def is_frame(self, line: Line) -> bool:
+        return (line.file, line.number) in self.frames
 
 
 async def find_suspects(
@@ -135,7 +171,7 @@ def _of_failure(ledger: Ledger, failed: Mapping[str, Failure], node_id: str, cha
         return []
     clues = _clues(failed[node_id], target, changed)
     spectra = _spectra(ledger, failed, target)
-    ran = ranking.ranked(ranking.scores(spectra, filter(_is_source, target.lines())), clues)
+    ran = ranked(scores(spectra, filter(_is_source, target.lines())), clues)
     return ran if len(ran) >= MOST_SUSPECTS else [*ran, *_at_import(ledger, spectra, clues)]
 
 
@@ -172,8 +208,8 @@ def _at_import(ledger: Ledger, spectra: Spectra, clues: Clues) -> Ranked:
     own = {(line.file, line.function) for line in spectra.target.lines()}
     lines = [line for line in imported.lines() if _is_source(line) and line.function != MODULE]
     dependent = sum(test.id.startswith(f"{file}::") for test in spectra.passed)
-    score = AT_IMPORT * ranking.ochiai(1, dependent, 1)
-    return ranking.ranked({line: score for line in lines if line[:2] not in own}, clues)
+    score = AT_IMPORT * ochiai(1, dependent, 1)
+    return ranked({line: score for line in lines if line[:2] not in own}, clues)
 
 
 def _import_error(ledger: Ledger, file: str) -> str | None:
@@ -191,3 +227,58 @@ def _import_chain(text: str) -> Ranked:
     frames += [Line(path, MODULE, int(line)) for path, line in _UNPARSED.findall(text)]
     own = filter(_is_source, reversed(frames))
     return [(line, 1 / place) for place, line in enumerate(own, start=1)]
+
+
+def ochiai(failed: float, passed: float, failing: float) -> float:
+    """Of a line that so many failed and passed tests ran, where `failing` tests failed."""
+    return failed / math.sqrt(failing * (failed + passed)) if failed else 0.0
+
+
+def scores(spectra: Spectra, lines: Iterable[Line]) -> dict[Line, float]:
+    """Of these lines, all of which the test under investigation ran."""
+    wanted = frozenset(lines)
+    alike, otherwise, passed = (
+        Counter(line for test in tests for line in wanted.intersection(test.lines()))
+        for tests in (spectra.alike, spectra.otherwise, spectra.passed)
+    )
+    failing = 1 + len(spectra.alike) + OTHER_CAUSE * len(spectra.otherwise)
+    return {line: ochiai(1 + alike[line] + OTHER_CAUSE * otherwise[line], passed[line], failing) for line in wanted}
+
+
+def ranked(scored: Mapping[Line, float], clues: Clues) -> Ranked:
+    """The most suspicious line of each function, with a score between 0 and 1, the highest first."""
+    functions: dict[Function, list[Line]] = {}
+    for line in scored:
+        functions.setdefault((line.file, line.function), []).append(line)
+    best = {function: _best(lines, scored, clues) for function, lines in functions.items()}
+    weight = _weights(functions, best, clues)
+    found = [(line, scored[line] * weight[function]) for function, line in best.items()]
+    return sorted(found, key=lambda each: (-each[1], each[0]))
+
+
+def _best(lines: Iterable[Line], scored: Mapping[Line, float], clues: Clues) -> Line:
+    """Of lines with equal scores one that was changed, one on the way to the failure, the first."""
+    return min(lines, key=lambda line: (-scored[line], not clues.is_changed(line), not clues.is_frame(line), line))
+
+
+def _weights(
+    functions: Mapping[Function, Iterable[Line]], best: Mapping[Function, Line], clues: Clues
+) -> dict[Function, float]:
+    """1 for a function that is nearest in every way that is known, less for all others."""
+    of_line = {(line.file, line.number): function for function, lines in functions.items() for line in lines}
+    frames = _places(of_line[place] for place in clues.frames if place in of_line)
+    calls = _places(call for call in clues.calls if call in functions)
+    changed = {function for function, line in best.items() if clues.is_changed(line)}
+    most = 1 + (FRAME if frames else 0) + (CALL if calls else 0) + (CHANGED if changed else 0)
+
+    def weight(function: Function) -> float:
+        of_frame = FRAME / frames.get(function, math.inf)
+        of_call = CALL / math.sqrt(calls.get(function, math.inf))
+        return 1 + of_frame + of_call + (CHANGED if function in changed else 0)
+
+    return {function: weight(function) / most for function in functions}
+
+
+def _places(functions: Iterable[Function]) -> dict[Function, int]:
+    """The first is 1."""
+    return {function: place for place, function in enumerate(dict.fromkeys(functions), start=1)}
