@@ -1,7 +1,6 @@
 """What a caller may have meant by a name that does not exist: of a path, a test, a parameter or a client.
 
-In come the root and what was asked for; out comes the nearest name that exists, or None. Lists folders and reads one
-test file, both up to a limit, and imports nothing.
+Lists folders and reads one test file, both up to a limit, and imports nothing.
 """
 
 import difflib
@@ -38,16 +37,9 @@ def of_path(root: Path, relative: str) -> str | None:
         found = next((each for each in _test_files(name) if each in names), None) or nearest(name, names)
         if found is not None:
             return f"{parent}/{found}" if parent else found
+    # A dotted name of a module. os.path answers False for a name that is too long.
     module = f"{relative.replace('.', '/')}.py"
-    return module if _is_module(root, module) else _elsewhere(root, [*_test_files(name), name])
-
-
-def _is_module(root: Path, path: str) -> bool:
-    """Whether a dotted name, made a path, is a file of the project."""
-    try:
-        return (root / path).is_file()
-    except OSError:  # its name is too long
-        return False
+    return module if os.path.isfile(root / module) else _elsewhere(root, [*_test_files(name), name])  # noqa: PTH113
 
 
 def _test_files(name: str) -> list[str]:

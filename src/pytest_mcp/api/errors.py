@@ -75,10 +75,6 @@ class Fault:
         shown = json.dumps(self.received, ensure_ascii=False, default=repr)
         return Sentence(self.sentence, f" (received {text.cut_middle(shown, 200, separator=' ')})")
 
-    @property
-    def line(self) -> str:
-        return f"{self.field}: {self.details}"
-
 
 def _said_once(faults: Sequence[Fault]) -> list[Fault]:
     """Each fault in short words; one whose sentence was said before refers to where."""
@@ -115,14 +111,12 @@ def _faults_data(faults: Sequence[Fault]) -> dict[str, Any]:
 
 
 def _bounded(value: Any) -> Any:
-    if isinstance(value, str):
-        return text.cut_middle(value, MAX_RECEIVED)
-    shown = repr(value)
+    shown = value if isinstance(value, str) else repr(value)
     return value if len(shown) <= MAX_RECEIVED else text.cut_middle(shown, MAX_RECEIVED)
 
 
 def _fault_lines(faults: Sequence[Fault]) -> list[str]:
-    first, *others = (fault.line for fault in _said_once(faults[:SHOWN_FAULTS]))
+    first, *others = (f"{fault.field}: {fault.details}" for fault in _said_once(faults[:SHOWN_FAULTS]))
     hidden = len(faults) - SHOWN_FAULTS
     return [f"Invalid params: {first}", *others, *([f"and {hidden} more"] if hidden > 0 else [])]
 
@@ -184,23 +178,20 @@ def _without_middle(command: Sequence[str]) -> list[str]:
     """The command, without the arguments in its middle if it is too long."""
     if sum(map(len, command)) <= LONGEST_COMMAND:
         return list(command)
-    head = _within(command, LONGEST_COMMAND // 2)
-    tail = _within(command[::-1], LONGEST_COMMAND // 2)[::-1]
-    return [*head, f"[... {len(command) - len(head) - len(tail)} arguments left out ...]", *tail]
-
-
-def _within(arguments: Sequence[str], characters: int) -> list[str]:
-    """As many of the first arguments as have so many characters together."""
-    totals = accumulate(map(len, arguments))
-    return list(arguments[: sum(total <= characters for total in totals)])
+    # As many of the first and of the last as have half of the characters.
+    head, tail = (
+        sum(total <= LONGEST_COMMAND // 2 for total in accumulate(map(len, arguments)))
+        for arguments in (command, command[::-1])
+    )
+    left_out = len(command) - head - tail
+    return [*command[:head], f"[... {left_out} arguments left out ...]", *command[len(command) - tail :]]
 
 
 class RefusedByPytest(CallError):
     code = INVALID_PARAMS
 
     def __init__(self, faults: Sequence[Fault], facts: RunFacts) -> None:
-        lines = _fault_lines(faults)
-        super().__init__("\n".join(lines), {**_faults_data(faults), **facts.data("usage_error")})
+        super().__init__("\n".join(_fault_lines(faults)), {**_faults_data(faults), **facts.data("usage_error")})
         self.faults = faults
 
 
@@ -218,7 +209,7 @@ class ExecutionFailed(CallError):
     ) -> None:
         """`fix` is what certainly helps, if that is known."""
         sentences = [text.cut_middle(sentence, LONGEST_SENTENCE, separator=" ") for sentence in (headline, *details)]
-        self._before, self._after = sentences, _quoted("stderr", facts.stderr, headline)
+        self._before, self._after = sentences, _quoted_stderr(facts.stderr, headline)
         super().__init__(self.message_with(fix), facts.data(error_type))
         self.error_type = error_type
         self.headline = headline
@@ -236,7 +227,7 @@ class ExecutionFailed(CallError):
         return ExecutionFailed(self.error_type, self.headline, facts, details=self.details, fix=self.fix)
 
 
-def _quoted(name: str, output: str, headline: str) -> list[str]:
+def _quoted_stderr(output: str, headline: str) -> list[str]:
     """The last lines of the output that the headline has not, marked so that nobody takes them for our words.
 
     After a fatal error of Python the first lines: it prints the innermost frame at the top.
@@ -245,7 +236,7 @@ def _quoted(name: str, output: str, headline: str) -> list[str]:
     lines = [line for line in output.splitlines() if line.strip().removeprefix("ERROR: ") not in said]
     fatal = next((index for index, line in enumerate(lines) if line.startswith("Fatal Python error")), None)
     shown = lines[-MAX_SHOWN:] if fatal is None else lines[fatal : fatal + MAX_SHOWN]
-    return [f"{name}| {text.cut_middle(line, 300, separator=' ')}" for line in shown]
+    return [f"stderr| {text.cut_middle(line, 300, separator=' ')}" for line in shown]
 
 
 class InternalError(CallError):

@@ -6,8 +6,8 @@
     not_expr:   "not" not_expr | "(" or_expr ")" | name [ "(" argument ("," argument)* ")" ]
     argument:   name "=" (string | integer | True | False | None)
 
-Pure. Deep and long expressions that pytest accepts but then fails on (its own parser recurses, and
-so does Python's compiler) are refused by limits. Only `-m` takes arguments, from pytest 8.3 on.
+Deep and long expressions that pytest accepts but then fails on (its own parser recurses, and so does Python's
+compiler) are refused by limits. Only `-m` takes arguments, from pytest 8.3 on.
 """
 
 import keyword

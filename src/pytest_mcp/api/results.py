@@ -1,7 +1,6 @@
 """The shapes of the answers. Every key is always present, in this order; absent is null.
 
-The output schemas that clients see are derived from here. What the values are is decided in
-`result` (from a run), `budget` (how much of it fits) and `explain` (from a survey).
+The output schemas that clients see and docs/tools.md are derived from here.
 """
 
 from typing import Annotated, Any, Literal
@@ -12,7 +11,6 @@ from pytest_mcp.api.advice import Sentence
 
 Verdict = Literal["passed", "failed", "no_tests", "incomplete"]
 Outcome = Literal["passed", "failed", "skipped", "error"]
-
 
 # With detail auto, up to so many tests without a failure are listed: a targeted run shows each, a suite only counts.
 LISTED_WITHOUT_FAILURE = 5
@@ -39,9 +37,7 @@ class TestResult(Shape):
     outcome: Outcome
     duration: float
     message: Annotated[str | None, Field(description="The exception with its type, or the reason for a skip.")]
-    traceback: Annotated[
-        str | None, Field(description="Frames that lead to the failure, the exception's text, captured output.")
-    ]
+    traceback: Annotated[str | None, Field(description="Frames, the exception's text, captured output.")]
 
 
 class CollectionError(Shape):
@@ -56,9 +52,7 @@ class CollectionError(Shape):
 # Keeps a sentence with advice in it as it is.
 Worded = Annotated[str, WrapValidator(lambda given, check: given if isinstance(given, Sentence) else check(given))]
 Notices = Annotated[list[Worded], Field(description="Read these before you trust the rest.")]
-Uncollected = Annotated[
-    list[CollectionError], Field(description="Files that could not be imported, one entry for each cause.")
-]
+Uncollected = Annotated[list[CollectionError], Field(description="Files that cannot be imported, one for each cause.")]
 
 
 class FailureGroup(Shape):
@@ -106,7 +100,7 @@ class OmittedCoverage(Shape):
 
 class Coverage(Shape):
     summary: str
-    percent: Annotated[float | None, Field(description="Of the lines (the changed ones, if asked for) that ran.")]
+    percent: Annotated[float | None, Field(description="Lines that ran; of the changed lines, with coverage: changed.")]
     partial: Annotated[str | None, Field(description="Why other tests did not run; null: all ran.")]
     files: list[CoverageFile]
     not_measured: Annotated[list[str], Field(description="Changed files that coverage.py has not measured.")]
@@ -123,17 +117,11 @@ class ExecuteResult(Shape):
     summary: Summary
     notices: Notices
     collection_errors: Uncollected
-    failure_groups: Annotated[
-        list[FailureGroup], Field(description="Causes with several failures, and causes not shown in tests.")
-    ]
+    failure_groups: Annotated[list[FailureGroup], Field(description="Causes of several failures, or not in tests.")]
     tests: Annotated[list[TestResult], Field(description="Failures, then passed and skipped tests if they are few.")]
     rerun: Annotated[dict[str, Any] | None, Field(description="Arguments that run the failures again.")]
-    text_output: Annotated[
-        str, Field(description="What pytest printed and no other key has; with detail full everything it printed.")
-    ]
-    json_report: Annotated[
-        dict[str, Any] | None, Field(description="The format of pytest-json-report; only with detail full.")
-    ]
+    text_output: Annotated[str, Field(description="Printed by pytest and in no other key; with detail full all of it.")]
+    json_report: Annotated[dict[str, Any] | None, Field(description="As pytest-json-report; only with detail full.")]
     omitted: Omitted | None
     coverage: Annotated[Coverage | None, Field(description="There only if asked for.", exclude_if=_is_absent)] = None
 

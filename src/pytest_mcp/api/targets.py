@@ -1,7 +1,6 @@
-"""Paths and node ids: a file or folder inside the root, or a test in such a file.
+"""Paths and node ids: a file or folder that exists inside the root, or a test in such a file.
 
-In come a string of the caller's and the root; out comes a `Target` whose path exists inside the
-root, or a ValueError that says why not. Resolves and stats paths, opens no file.
+Anything else is a ValueError that says why. Resolves and stats paths, opens no file.
 """
 
 import os
