@@ -42,7 +42,7 @@ class Arguments(BaseModel):
 class ExplainEnvironment(Arguments):
     model_config = ConfigDict(json_schema_extra={"examples": [{"path": "tests"}]})
 
-    path: Annotated[PathTarget | None, Field(description="Only for this folder or file.")] = None
+    path: PathTarget | None = Field(default=None, description="Only for this folder or file.")
 
 
 class Request(Arguments):
@@ -53,45 +53,32 @@ class Request(Arguments):
     # Whether the child reports its environment, which takes time.
     wants_portrait: ClassVar[bool] = False
 
-    path: Annotated[
-        PathTarget | None,
-        Field(description="Only tests in this file or folder of the project; no :: or wildcards."),
-    ] = None
-    pattern: Annotated[
-        Pattern | None,
-        Flag(lambda glob: f"--override-ini=python_files={glob}"),
-        Field(
-            description="Names of test files, instead of python_files, e.g. 'check_*.py'."
-            " Must contain test, spec or check."
-        ),
-    ] = None
-    markers: Annotated[
-        Markers | None,
-        Flag(lambda expression: f"-m={expression}"),
-        Field(description="Only tests with these marks, as pytest -m: 'not slow and integration'."),
-    ] = None
-    keywords: Annotated[
-        Keywords | None,
-        Flag(lambda expression: f"-k={expression}"),
-        Field(description="Only tests with these names, as pytest -k: 'login and not slow'."),
-    ] = None
-    detail: Annotated[
-        Detail,
-        Field(
-            description="auto: one failure of each cause, passing tests counted. tests: every test, within max_tokens."
-            " full: everything, with pytest's own tracebacks and json_report."
-        ),
-    ] = "auto"
-    max_tokens: Annotated[
-        Tokens | None,
-        Field(description="Size limit in tokens, unless detail is full. Usually 4000, discovery 8000."),
-    ] = None
-    changed: Annotated[
-        Changed,
-        Field(
-            description="Only tests that changes since this git ref can reach, nearest first. true: the default branch."
-        ),
-    ] = None
+    path: PathTarget | None = Field(
+        default=None, description="Only tests in this file or folder of the project; no :: or wildcards."
+    )
+    pattern: Annotated[Pattern | None, Flag(lambda glob: f"--override-ini=python_files={glob}")] = Field(
+        default=None,
+        description="Names of test files, instead of python_files, e.g. 'check_*.py'."
+        " Must contain test, spec or check.",
+    )
+    markers: Annotated[Markers | None, Flag(lambda expression: f"-m={expression}")] = Field(
+        default=None, description="Only tests with these marks, as pytest -m: 'not slow and integration'."
+    )
+    keywords: Annotated[Keywords | None, Flag(lambda expression: f"-k={expression}")] = Field(
+        default=None, description="Only tests with these names, as pytest -k: 'login and not slow'."
+    )
+    detail: Detail = Field(
+        default="auto",
+        description="auto: one failure of each cause, passing tests counted. tests: every test, within max_tokens."
+        " full: everything, with pytest's own tracebacks and json_report.",
+    )
+    max_tokens: Tokens | None = Field(
+        default=None, description="Size limit in tokens, unless detail is full. Usually 4000, discovery 8000."
+    )
+    changed: Changed = Field(
+        default=None,
+        description="Only tests that changes since this git ref can reach, nearest first. true: the default branch.",
+    )
 
     _default_max_tokens: int = PrivateAttr()
 
@@ -119,13 +106,11 @@ class DiscoverTests(Request):
 
     tokens_setting = "discover_tokens"
 
-    detail: Annotated[
-        Detail,
-        Field(
-            description="auto: up to 40 tests one by one, more by file. tests: every test, within max_tokens."
-            " full: every test, and whole tracebacks in collection_errors."
-        ),
-    ] = "auto"
+    detail: Detail = Field(
+        default="auto",
+        description="auto: up to 40 tests one by one, more by file. tests: every test, within max_tokens."
+        " full: every test, and whole tracebacks in collection_errors.",
+    )
 
 
 class Survey(DiscoverTests):
@@ -141,10 +126,9 @@ class Survey(DiscoverTests):
 class Chosen(Request):
     """A request that can also name tests."""
 
-    node_ids: Annotated[
-        NodeTargets | None,
-        Field(description="Only these tests, files or folders, e.g. 'tests/test_user.py::test_login'."),
-    ] = None
+    node_ids: NodeTargets | None = Field(
+        default=None, description="Only these tests, files or folders, e.g. 'tests/test_user.py::test_login'."
+    )
 
     @property
     def targets(self) -> tuple[tuple[str, Target], ...]:
@@ -161,58 +145,39 @@ class ExecuteTests(Chosen):
 
     tokens_setting = "execute_tokens"
 
-    verbosity: Annotated[
-        Annotated[int, Whole(-2, 2)],
-        Flag(lambda level: f"--verbosity={level}"),
-        Field(
-            description="How much pytest prints; detail full shows all of it in text_output."
-            " Negative: no captured output."
-        ),
-    ] = 0
-    failfast: Annotated[
-        StrictBool,
-        Flag(lambda stop: "--maxfail=1" if stop else None),
-        Field(description="Stop at the first failure."),
-    ] = False
-    maxfail: Annotated[
-        Annotated[int, Whole(1, 100_000)] | None,
-        Flag(lambda count: f"--maxfail={count}"),
-        Field(description="Stop after this many failures; not with failfast."),
-    ] = None
-    show_capture: Annotated[
-        StrictBool | None,
-        Field(description="Output of failing tests: true shows all, false none. Default: its last lines."),
-    ] = None
-    locals: Annotated[
-        StrictBool,
-        Flag(lambda wanted: "--showlocals" if wanted else None),
-        Field(description="Show local variables where the project's code failed."),
-    ] = False
-    color: Annotated[
-        StrictBool,
-        Flag(lambda wanted: f"--color={'yes' if wanted else 'no'}"),
-        Field(description="Keep colour codes in text_output."),
-    ] = False
-    timeout: Annotated[
-        Seconds | None,
-        Field(
-            description="Stop the run after so many seconds and report what had finished. Usually 240, at most 3600."
-        ),
-    ] = None
-    workers: Annotated[
-        Annotated[int | Literal["auto"], Whole(1, MOST_WORKERS, word="auto")] | None,
-        Field(
-            description="Number of processes, with the project's pytest-xdist. auto: one per core. 1: only one."
-            " Helps with slow tests only."
-        ),
-    ] = None
-    coverage: Annotated[
-        Literal["changed", "all"] | None,
-        Field(
-            description="Show lines that did not run, with the project's coverage.py:"
-            " all, or those changed since the ref in changed."
-        ),
-    ] = None
+    verbosity: Annotated[int, Whole(-2, 2), Flag(lambda level: f"--verbosity={level}")] = Field(
+        default=0,
+        description="How much pytest prints; detail full shows all of it in text_output. Negative: no captured output.",
+    )
+    failfast: Annotated[StrictBool, Flag(lambda stop: "--maxfail=1" if stop else None)] = Field(
+        default=False, description="Stop at the first failure."
+    )
+    maxfail: Annotated[Annotated[int, Whole(1, 100_000)] | None, Flag(lambda count: f"--maxfail={count}")] = Field(
+        default=None, description="Stop after this many failures; not with failfast."
+    )
+    show_capture: StrictBool | None = Field(
+        default=None, description="Output of failing tests: true shows all, false none. Default: its last lines."
+    )
+    locals: Annotated[StrictBool, Flag(lambda wanted: "--showlocals" if wanted else None)] = Field(
+        default=False, description="Show local variables where the project's code failed."
+    )
+    color: Annotated[StrictBool, Flag(lambda wanted: f"--color={'yes' if wanted else 'no'}")] = Field(
+        default=False, description="Keep colour codes in text_output."
+    )
+    timeout: Seconds | None = Field(
+        default=None,
+        description="Stop the run after so many seconds and report what had finished. Usually 240, at most 3600.",
+    )
+    workers: Annotated[int | Literal["auto"], Whole(1, MOST_WORKERS, word="auto")] | None = Field(
+        default=None,
+        description="Number of processes, with the project's pytest-xdist. auto: one per core. 1: only one."
+        " Helps with slow tests only.",
+    )
+    coverage: Literal["changed", "all"] | None = Field(
+        default=None,
+        description="Show lines that did not run, with the project's coverage.py: all, or those changed since the ref"
+        " in changed.",
+    )
 
     @field_validator("maxfail")
     @classmethod

@@ -26,8 +26,8 @@ class Summary(Shape):
     passed: int
     failed: int
     skipped: int
-    errors: Annotated[int, Field(description="Failures in fixtures, and files that could not be collected.")]
-    duration: Annotated[float, Field(description="Seconds.")]
+    errors: int = Field(description="Failures in fixtures, and files that could not be collected.")
+    duration: float = Field(description="Seconds.")
 
 
 class TestResult(Shape):
@@ -36,17 +36,17 @@ class TestResult(Shape):
     node_id: str
     outcome: Outcome
     duration: float
-    message: Annotated[str | None, Field(description="The exception with its type, or the reason for a skip.")]
-    traceback: Annotated[str | None, Field(description="Frames, the exception's text, captured output.")]
+    message: str | None = Field(description="The exception with its type, or the reason for a skip.")
+    traceback: str | None = Field(description="Frames, the exception's text, captured output.")
 
 
 class CollectionError(Shape):
     file: str
-    error_type: Annotated[str, Field(description="The exception's class.")]
+    error_type: str = Field(description="The exception's class.")
     message: str
     line: int | None
     traceback: str | None
-    also: Annotated[int, Field(description="How many more files have this cause.")]
+    also: int = Field(description="How many more files have this cause.")
 
 
 # Keeps a sentence with advice in it as it is.
@@ -60,9 +60,9 @@ class FailureGroup(Shape):
 
     count: int
     message: str
-    location: Annotated[str | None, Field(description="Where it was raised; several places with their counts.")]
-    example: Annotated[int | None, Field(description="Index in tests of a failure of this group; null: none is shown.")]
-    node_ids: Annotated[list[str] | None, Field(description="Up to two more failures of this group.")]
+    location: str | None = Field(description="Where it was raised; several places with their counts.")
+    example: int | None = Field(description="Index in tests of a failure of this group; null: none is shown.")
+    node_ids: list[str] | None = Field(description="Up to two more failures of this group.")
 
 
 class Omitted(Shape):
@@ -70,7 +70,7 @@ class Omitted(Shape):
 
     passed: int
     skipped: int
-    same_cause_failures: Annotated[int, Field(description="Counted in failure_groups only.")]
+    same_cause_failures: int = Field(description="Counted in failure_groups only.")
     text_characters: int
     hint: str
 
@@ -87,8 +87,8 @@ class CoverageFile(Shape):
 
     file: str
     count: int
-    missed: Annotated[list[str], Field(description="Lines that did not run, as 3-5.")]
-    branches: Annotated[list[str] | None, Field(description="Branches not taken, as 3->5; null: not measured.")]
+    missed: list[str] = Field(description="Lines that did not run, as 3-5.")
+    branches: list[str] | None = Field(description="Branches not taken, as 3->5; null: not measured.")
 
 
 class OmittedCoverage(Shape):
@@ -100,10 +100,10 @@ class OmittedCoverage(Shape):
 
 class Coverage(Shape):
     summary: str
-    percent: Annotated[float | None, Field(description="Lines that ran; of the changed lines, with coverage: changed.")]
-    partial: Annotated[str | None, Field(description="Why other tests did not run; null: all ran.")]
+    percent: float | None = Field(description="Lines that ran; of the changed lines, with coverage: changed.")
+    partial: str | None = Field(description="Why other tests did not run; null: all ran.")
     files: list[CoverageFile]
-    not_measured: Annotated[list[str], Field(description="Changed files that coverage.py has not measured.")]
+    not_measured: list[str] = Field(description="Changed files that coverage.py has not measured.")
     omitted: OmittedCoverage | None
 
 
@@ -112,16 +112,16 @@ def _is_absent(value: object) -> bool:
 
 
 class ExecuteResult(Shape):
-    verdict: Annotated[Verdict, Field(description="passed only if every selected test ran and none failed.")]
-    exit_code: Annotated[int, Field(description="Of pytest.")]
+    verdict: Verdict = Field(description="passed only if every selected test ran and none failed.")
+    exit_code: int = Field(description="Of pytest.")
     summary: Summary
     notices: Notices
     collection_errors: Uncollected
-    failure_groups: Annotated[list[FailureGroup], Field(description="Causes of several failures, or not in tests.")]
-    tests: Annotated[list[TestResult], Field(description="Failures, then passed and skipped tests if they are few.")]
-    rerun: Annotated[dict[str, Any] | None, Field(description="Arguments that run the failures again.")]
-    text_output: Annotated[str, Field(description="Printed by pytest and in no other key; with detail full all of it.")]
-    json_report: Annotated[dict[str, Any] | None, Field(description="As pytest-json-report; only with detail full.")]
+    failure_groups: list[FailureGroup] = Field(description="Causes of several failures, or not in tests.")
+    tests: list[TestResult] = Field(description="Failures, then passed and skipped tests if they are few.")
+    rerun: dict[str, Any] | None = Field(description="Arguments that run the failures again.")
+    text_output: str = Field(description="Printed by pytest and in no other key; with detail full all of it.")
+    json_report: dict[str, Any] | None = Field(description="As pytest-json-report; only with detail full.")
     omitted: Omitted | None
     coverage: Annotated[Coverage | None, Field(description="There only if asked for.", exclude_if=_is_absent)] = None
 
@@ -136,15 +136,15 @@ class PartialResult(ExecuteResult):
 
 class DiscoveredTest(Shape):
     node_id: str
-    module: Annotated[str, Field(description="Dotted.")]
+    module: str = Field(description="Dotted.")
     class_name: Annotated[str | None, Field(alias="class", description="Outer::Inner if nested.")]
-    function: Annotated[str, Field(description="Without parameters.")]
+    function: str = Field(description="Without parameters.")
     file: str
     line: int | None
 
 
 class FileTests(Shape):
-    file: Annotated[str, Field(description="A file, or a folder if there are too many files.")]
+    file: str = Field(description="A file, or a folder if there are too many files.")
     count: int
     tests: Annotated[
         list[str] | None, Field(description="name:line, with (n) for n sets of parameters; null: only counted.")
@@ -152,19 +152,19 @@ class FileTests(Shape):
 
 
 class DiscoverResult(Shape):
-    count: Annotated[int, Field(description="All tests, listed or not.")]
+    count: int = Field(description="All tests, listed or not.")
     notices: Notices
     collection_errors: Uncollected
-    tests: Annotated[list[DiscoveredTest], Field(description="Empty if they are listed in files.")]
-    files: Annotated[list[FileTests], Field(description="Tests by file, when there are many.")]
+    tests: list[DiscoveredTest] = Field(description="Empty if they are listed in files.")
+    files: list[FileTests] = Field(description="Tests by file, when there are many.")
     omitted: OmittedTests | None
 
 
 class Interpreter(Shape):
     executable: str
-    source: Annotated[str, Field(description="Where it was found.")]
+    source: str = Field(description="Where it was found.")
     version: str | None
-    prefix: Annotated[str | None, Field(description="Its environment's folder.")]
+    prefix: str | None = Field(description="Its environment's folder.")
 
 
 class PassedOver(Shape):
@@ -175,35 +175,35 @@ class PassedOver(Shape):
 
 class Pytest(Shape):
     version: str
-    plugins: Annotated[list[str] | None, Field(description="Installed plugins, with versions.")]
+    plugins: list[str] | None = Field(description="Installed plugins, with versions.")
 
 
 class Settings(Shape):
-    file: Annotated[str | None, Field(description="Relative to the root.")]
-    rootdir: Annotated[str, Field(description="pytest's rootdir, relative to the root.")]
+    file: str | None = Field(description="Relative to the root.")
+    rootdir: str = Field(description="pytest's rootdir, relative to the root.")
     testpaths: list[str]
     addopts: str
-    markers: Annotated[list[str], Field(description="Marks that the project registers.")]
-    python_files: Annotated[list[str] | None, Field(description="null: pytest's default.")]
+    markers: list[str] = Field(description="Marks that the project registers.")
+    python_files: list[str] | None = Field(description="null: pytest's default.")
 
 
 class CollectedTests(Shape):
     count: int
-    deselected: Annotated[int, Field(description="Deselected by the project's own settings.")]
-    uncollected: Annotated[list[str], Field(description="Files that cannot be collected, and why.")]
+    deselected: int = Field(description="Deselected by the project's own settings.")
+    uncollected: list[str] = Field(description="Files that cannot be collected, and why.")
 
 
 class ForeignPackage(Shape):
     """A package of the project that was imported from elsewhere: the tests do not test the code here."""
 
     name: str
-    file: Annotated[str, Field(description="The file that was imported.")]
-    own: Annotated[str, Field(description="The project's own.")]
+    file: str = Field(description="The file that was imported.")
+    own: str = Field(description="The project's own.")
 
 
 class Git(Shape):
-    top_level: Annotated[str, Field(description="Relative to the root.")]
-    main_checkout: Annotated[str | None, Field(description="Set if this is a linked worktree.")]
+    top_level: str = Field(description="Relative to the root.")
+    main_checkout: str | None = Field(description="Set if this is a linked worktree.")
 
 
 class TemporaryFolder(Shape):
@@ -240,21 +240,21 @@ class OmittedEntries(Shape):
 
 
 class ExplainResult(Shape):
-    ready: Annotated[bool, Field(description="Whether the tests can run.")]
+    ready: bool = Field(description="Whether the tests can run.")
     summary: str
-    next_step: Annotated[Worded | None, Field(description="The one thing to do first; null when ready.")]
-    problem: Annotated[str | None, Field(description="Why pytest could not collect the tests.")]
+    next_step: Worded | None = Field(description="The one thing to do first; null when ready.")
+    problem: str | None = Field(description="Why pytest could not collect the tests.")
     notices: Notices
     root: str
     interpreter: Interpreter | None
-    candidates: Annotated[list[PassedOver], Field(description="Pythons that were tried first and cannot be used.")]
+    candidates: list[PassedOver] = Field(description="Pythons that were tried first and cannot be used.")
     pytest: Pytest | None
     config: Settings | None
     tests: CollectedTests | None
     imported_elsewhere: list[ForeignPackage]
     git: Git | None
-    temporary_folder: Annotated[TemporaryFolder, Field(description="Where runs keep their records.")]
-    server: Annotated[Server, Field(description="pytest-mcp itself.")]
+    temporary_folder: TemporaryFolder = Field(description="Where runs keep their records.")
+    server: Server = Field(description="pytest-mcp itself.")
     omitted: OmittedEntries | None
     members: Annotated[
         list[Member] | None,

@@ -52,19 +52,18 @@ def _check_one_test(target: Target) -> Target:
 class InvestigateFailure(Arguments):
     model_config = ConfigDict(json_schema_extra={"examples": [{"node_id": "tests/test_user.py::test_login"}]})
 
-    node_id: Annotated[
-        Annotated[NodeTarget, WrapValidator(_explain_name), AfterValidator(_check_one_test)],
-        Field(description="The failing test."),
-    ]
-    base: Annotated[
-        GitRef | None, Field(description="Git ref to compare with. Default: where this branch began, else HEAD.")
-    ] = None
-    runs: Annotated[Annotated[int, Whole(LEAST_RUNS, MOST_RUNS)], Field(description="How often to run it alone.")] = (
-        DEFAULT_RUNS
+    node_id: Annotated[NodeTarget, WrapValidator(_explain_name), AfterValidator(_check_one_test)] = Field(
+        description="The failing test."
     )
-    timeout: Annotated[
-        Seconds | None, Field(description="Seconds for all of it; then it answers with what it knows.")
-    ] = None
+    base: GitRef | None = Field(
+        default=None, description="Git ref to compare with. Default: where this branch began, else HEAD."
+    )
+    runs: Annotated[int, Whole(LEAST_RUNS, MOST_RUNS)] = Field(
+        default=DEFAULT_RUNS, description="How often to run it alone."
+    )
+    timeout: Seconds | None = Field(
+        default=None, description="Seconds for all of it; then it answers with what it knows."
+    )
 
 
 class CollectTest(DiscoverTests):
@@ -85,24 +84,24 @@ class Suspect(Shape):
     file: str
     line: int
     function: str
-    score: Annotated[float, Field(description="0 to 1.")]
+    score: float = Field(description="0 to 1.")
 
 
 class Polluter(Shape):
     """The smallest set of tests that changes the outcome."""
 
-    node_ids: Annotated[list[str], Field(description="Tests; or files, if importing them is enough.")]
-    effect: Annotated[Effect, Field(description="The test fails after these, or without them.")]
-    rerun: Annotated[dict[str, Any], Field(description="Arguments of execute_tests that show the effect.")]
+    node_ids: list[str] = Field(description="Tests; or files, if importing them is enough.")
+    effect: Effect = Field(description="The test fails after these, or without them.")
+    rerun: dict[str, Any] = Field(description="Arguments of execute_tests that show the effect.")
 
 
 class InvestigateResult(Shape):
-    kind: Annotated[Kind, Field(description="pre_existing: it fails at the base too. passes: it does not fail here.")]
-    confidence: Annotated[str, Field(description="high, medium or low, and why.")]
-    evidence: Annotated[list[str], Field(description="What was tried, and the outcome.")]
-    suspects: Annotated[list[Suspect], Field(description="Most suspicious first.")]
+    kind: Kind = Field(description="pre_existing: it fails at the base too. passes: it does not fail here.")
+    confidence: str = Field(description="high, medium or low, and why.")
+    evidence: list[str] = Field(description="What was tried, and the outcome.")
+    suspects: list[Suspect] = Field(description="Most suspicious first.")
     polluter: Annotated[
         Polluter | None, Field(description="The tests that change its outcome, if kind is order_dependent.")
     ]
     notices: Notices
-    rerun: Annotated[dict[str, Any] | None, Field(description="Arguments that run the failure again.")]
+    rerun: dict[str, Any] | None = Field(description="Arguments that run the failure again.")
