@@ -78,10 +78,9 @@ class Tool:
     request: type[Arguments]
     result: type[Shape]
     handler: Handler
-    answer: MakeAnswer
-    destructive: bool
-    idempotent: bool
-    open_world: bool
+    answer: MakeAnswer = _same
+    # Tests are the project's own code and can do anything, each time something else.
+    runs_tests: bool = False
     # So many levels of objects have their keys in the output schema; below them an object is just an object.
     spelled_out: int = 2
 
@@ -90,9 +89,9 @@ class Tool:
         try:
             return self.request.model_validate(arguments, context=bounds)
         except ValidationError as error:
-            found = enumerate(error.errors(include_url=False))
+            faults = enumerate(error.errors(include_url=False))
             raise InvalidParams(
-                [self._fault(details, suggests=number < did_you_mean.MOST_ASKED) for number, details in found]
+                [self._fault(details, suggests=number < did_you_mean.MOST_ASKED) for number, details in faults]
             ) from error
 
     def _fault(self, details: ErrorDetails, *, suggests: bool) -> Fault:
@@ -123,14 +122,13 @@ class Tool:
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        schema: dict[str, Any] = _plain(self.request.model_json_schema(), optional=True)
+        schema: dict[str, Any] = _plain(self.request.model_json_schema())
         return schema
 
     @property
     def answer_schema(self) -> dict[str, Any]:
         """With every key's description, for docs/tools.md."""
-        schema: dict[str, Any] = _plain(self.result.model_json_schema(mode="serialization"), optional=False)
-        return schema
+        return self.result.model_json_schema(mode="serialization")
 
     @property
     def output_schema(self) -> dict[str, Any]:
@@ -148,10 +146,6 @@ TOOLS = (
         request=DiscoverTests,
         result=DiscoverResult,
         handler=engine.discover,
-        answer=_same,
-        destructive=False,
-        idempotent=True,
-        open_world=False,
     ),
     Tool(
         name="execute_tests",
@@ -163,10 +157,7 @@ TOOLS = (
         result=ExecuteResult,
         handler=engine.execute,
         answer=engine.answer,
-        # Tests are the project's own code and can do anything.
-        destructive=True,
-        idempotent=False,
-        open_world=True,
+        runs_tests=True,
     ),
     Tool(
         name="explain_environment",
@@ -176,10 +167,6 @@ TOOLS = (
         request=ExplainEnvironment,
         result=ExplainResult,
         handler=engine.explain,
-        answer=_same,
-        destructive=False,
-        idempotent=True,
-        open_world=False,
         spelled_out=1,
     ),
     Tool(
@@ -192,10 +179,7 @@ TOOLS = (
         result=InvestigateResult,
         handler=_investigate,
         answer=_found,
-        # As execute_tests.
-        destructive=True,
-        idempotent=False,
-        open_world=True,
+        runs_tests=True,
     ),
 )
 
@@ -229,10 +213,6 @@ def test_history() -> Tool:
         request=TestHistory,
         result=HistoryResult,
         handler=past_runs.answer,
-        answer=_same,
-        destructive=False,
-        idempotent=True,
-        open_world=False,
     )
 
 
@@ -240,24 +220,19 @@ def test_history() -> Tool:
 test_history.__test__ = False  # type: ignore[attr-defined]
 
 
-def _plain(schema: Any, *, optional: bool) -> Any:
-    """pydantic's schema without what an agent need not read: titles and, where null only means unset, null."""
+def _plain(schema: Any) -> Any:
+    """pydantic's schema without what an agent need not read: titles, and null, which only means unset."""
     if isinstance(schema, list):
-        return [_plain(entry, optional=optional) for entry in schema]
+        return [_plain(entry) for entry in schema]
     if not isinstance(schema, dict):
         return schema
     plain = {
-        key: {name: _plain(value, optional=optional) for name, value in entry.items()}
-        if key in ("properties", "$defs")
-        else _plain(entry, optional=optional)
+        key: {name: _plain(value) for name, value in entry.items()} if key == "properties" else _plain(entry)
         for key, entry in schema.items()
-        if not (key == "title" and isinstance(entry, str)) and not (optional and key == "default" and entry is None)
+        if key != "title" and not (key == "default" and entry is None)
     }
-    choices = [choice for choice in plain.get("anyOf", []) if choice != {"type": "null"}]
-    if not optional or not choices:
-        return plain
-    del plain["anyOf"]
-    return choices[0] | plain if len(choices) == 1 else {"anyOf": choices} | plain
+    choices = [choice for choice in plain.pop("anyOf", []) if choice != {"type": "null"}]
+    return (choices[0] if len(choices) == 1 else {"anyOf": choices} if choices else {}) | plain
 
 
 def _compact(schema: dict[str, Any], shapes: dict[str, Any], levels: int) -> dict[str, Any]:
@@ -280,8 +255,8 @@ def _compact(schema: dict[str, Any], shapes: dict[str, Any], levels: int) -> dic
 
 
 def with_notices(result: Shape, notices: list[str]) -> Shape:
-    told: Any = result  # every answer has this key
-    return result.model_copy(update={"notices": [*told.notices, *notices]}) if notices else result
+    answer: Any = result  # every answer has this key
+    return result.model_copy(update={"notices": [*answer.notices, *notices]}) if notices else result
 
 
 def dump(result: BaseModel) -> dict[str, Any]:

@@ -286,9 +286,9 @@ def _advertised(tool: Tool, *, has_page: bool) -> types.Tool:
         output_schema=tool.output_schema,
         annotations=types.ToolAnnotations(
             read_only_hint=False,
-            destructive_hint=tool.destructive,
-            idempotent_hint=tool.idempotent,
-            open_world_hint=tool.open_world,
+            destructive_hint=tool.runs_tests,
+            idempotent_hint=not tool.runs_tests,
+            open_world_hint=tool.runs_tests,
         ),
         # Claude Code hides tools without this until the model searches for them.
         _meta={"anthropic/alwaysLoad": True} | (mcp_app.of_tool(tool.name) if has_page else {}),

@@ -206,12 +206,6 @@ def test_lines_of_stderr_that_the_headline_has_are_not_quoted_again() -> None:
     assert error.message == f"pytest execution failed: {usage}\nstderr| more"
 
 
-def test_every_quoted_line_of_stderr_is_marked_the_shortened_ones_too() -> None:
-    error = ExecutionFailed("crash", "headline", RunFacts(stderr="x" * 1000))
-
-    assert all(line.startswith("stderr| ") for line in error.message.splitlines()[1:])
-
-
 def test_a_bug_of_ours_carries_its_traceback_and_is_called_ours() -> None:
     error = InternalError(raised())
 

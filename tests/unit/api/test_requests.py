@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from pytest_mcp.api.parameters import MAX_NODE_IDS
-from pytest_mcp.api.requests import DiscoverTests, ExecuteTests, Request
+from pytest_mcp.api.requests import Arguments, DiscoverTests, ExecuteTests, Request
 from pytest_mcp.config.model import Bounds
 from pytest_mcp.investigation.result import InvestigateFailure
 
@@ -23,7 +23,7 @@ def bounds(tmp_path: Path) -> Bounds:
     return Bounds(root=tmp_path.resolve(), max_timeout=600, max_tokens=50_000)
 
 
-def faults(arguments: dict[str, Any], bounds: Bounds, tool: type[Request] = ExecuteTests) -> set[str]:
+def faults(arguments: dict[str, Any], bounds: Bounds, tool: type[Arguments] = ExecuteTests) -> set[str]:
     """The names of the parameters that are refused."""
     try:
         tool.model_validate(arguments, context=bounds)
@@ -35,25 +35,8 @@ def faults(arguments: dict[str, Any], bounds: Bounds, tool: type[Request] = Exec
 def test_every_parameter_of_execute_tests_may_be_left_out(bounds: Bounds) -> None:
     request = ExecuteTests.model_validate({}, context=bounds)
 
-    assert request.model_dump() == {
-        "path": None,
-        "pattern": None,
-        "markers": None,
-        "keywords": None,
-        "detail": "auto",
-        "max_tokens": None,
-        "changed": None,
-        "node_ids": None,
-        "verbosity": 0,
-        "failfast": False,
-        "maxfail": None,
-        "show_capture": None,
-        "locals": False,
-        "color": False,
-        "timeout": None,
-        "workers": None,
-        "coverage": None,
-    }
+    given = {name: value for name, value in request.model_dump().items() if value is not None}
+    assert given == {"detail": "auto", "verbosity": 0, "failfast": False, "locals": False, "color": False}
     assert request.targets == ()
 
 
@@ -63,21 +46,6 @@ def test_every_parameter_of_execute_tests_may_be_left_out(bounds: Bounds) -> Non
 )
 def test_changed_is_true_or_a_ref(bounds: Bounds, given: object, taken: object) -> None:
     assert ExecuteTests.model_validate({"changed": given}, context=bounds).changed == taken
-
-
-@pytest.mark.parametrize("given", ["", "-x", "--output=a", "a b", "a\nb", "a\0", "x" * 201, 1, 0.5, ["main"], {}])
-def test_what_is_no_ref_is_refused(bounds: Bounds, given: object) -> None:
-    assert faults({"changed": given}, bounds) == {"changed"}
-
-
-@pytest.mark.parametrize("workers", [1, 64, "auto"])
-def test_workers_are_a_number_or_auto(bounds: Bounds, workers: object) -> None:
-    assert ExecuteTests.model_validate({"workers": workers}, context=bounds).workers == workers
-
-
-@pytest.mark.parametrize("workers", [0, -1, 65, 2.5, "65", "all", "AUTO", "", True, [2]])
-def test_other_numbers_and_words_are_refused_by_the_name_of_workers(bounds: Bounds, workers: object) -> None:
-    assert faults({"workers": workers}, bounds) == {"workers"}
 
 
 @pytest.mark.parametrize(
@@ -120,11 +88,6 @@ def test_what_is_no_number_or_could_be_several_is_refused(bounds: Bounds, name: 
     assert faults({name: given}, bounds) == {name}
 
 
-@pytest.mark.parametrize("given", [{}, 3, True, {"0": "tests"}, ("tests",)])
-def test_what_is_neither_a_list_nor_one_node_id_is_refused(bounds: Bounds, given: object) -> None:
-    assert faults({"node_ids": given}, bounds) == {"node_ids"}
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -159,89 +122,66 @@ def test_null_is_the_same_as_left_out(bounds: Bounds, tool: type[Request]) -> No
     assert tool.model_validate(nulls, context=bounds) == tool.model_validate({}, context=bounds)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"path": "tests"},
-        {"node_ids": ["tests/test_a.py::test_one[x y]", "tests"]},
-        {"pattern": "check_*.py"},
-        {"pattern": "[a-z]test?.py"},
-        {"pattern": "[]a]test_].py"},
-        {"markers": "slow and not db(kind='x', port=1)"},
-        {"keywords": "login or (user and not slow)"},
-        {"detail": "full"},
-        {"verbosity": -2},
-        {"verbosity": 2},
-        {"maxfail": 1},
-        {"maxfail": 100_000},
-        {"failfast": True},
-        {"failfast": False, "maxfail": 2},
-        {"timeout": 1},
-        {"timeout": 600},
-        {"max_tokens": 500},
-        {"max_tokens": 50_000},
-        {"show_capture": False, "color": True},
+TAKEN: dict[str, list[Any]] = {
+    "path": ["tests"],
+    "node_ids": [["tests/test_a.py::test_one[x y]", "tests"]],
+    "pattern": ["check_*.py", "[a-z]test?.py", "[]a]test_].py"],
+    "markers": ["slow and not db(kind='x', port=1)"],
+    "keywords": ["login or (user and not slow)"],
+    "detail": ["full"],
+    "verbosity": [-2, 2],
+    "maxfail": [1, 100_000],
+    "timeout": [1, 600],
+    "max_tokens": [500, 50_000],
+    "show_capture": [False],
+    "color": [True],
+    "workers": [1, 64, "auto"],
+}
+REFUSED: dict[str, list[Any]] = {
+    "node_ids": [[], ["tests"] * (MAX_NODE_IDS + 1), {}, 3, True, {"0": "tests"}, ("tests",)],
+    "node_ids.0": ["", "nowhere.py"],
+    "node_ids.1": [["tests", 3], ["tests", "tests/test_a.py::" + "x" * 4096]],
+    "path": [3, "../elsewhere"],
+    "pattern": [
+        *("deploy_*.py", "test_*.py --co", "tests/test_*.py", "test_*.py\n", "", "test" + "*" * 200),
+        *("[test]*.py", "[]a-ztest]*.py", "[]test]*.py", "te[s]t*.py", "te*st.py", "test_[.py", "test_[].py"),
     ],
-)
-def test_values_up_to_their_limits_are_taken(bounds: Bounds, arguments: dict[str, Any]) -> None:
-    assert faults(arguments, bounds) == set()
+    "markers": ["a and", ["a"]],
+    "keywords": ["a(b=1)", "", "   ", "--"],
+    "changed": ["", "-x", "--output=a", "a b", "a\nb", "a\0", "x" * 201, 1, 0.5, ["main"], {}],
+    "detail": ["everything"],
+    "verbosity": [3, -3, True, 1.5],
+    "maxfail": [0, 100_001],
+    "failfast": [1, "true"],
+    "color": ["yes"],
+    "show_capture": ["no"],
+    "timeout": [0, 601, 86_401],
+    "max_tokens": [499, 50_001],
+    "workers": [0, -1, 65, 2.5, "65", "all", "AUTO", "", True, [2]],
+    "plugins": [["x"]],
+    "env": [{"A": "b"}],
+}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ({"node_ids": []}, "node_ids"),
-        ({"node_ids": ["tests"] * (MAX_NODE_IDS + 1)}, "node_ids"),
-        ({"node_ids": ""}, "node_ids.0"),
-        ({"node_ids": "nowhere.py"}, "node_ids.0"),
-        ({"node_ids": ["tests", 3]}, "node_ids.1"),
-        ({"node_ids": ["tests", "tests/test_a.py::" + "x" * 4096]}, "node_ids.1"),
-        ({"path": 3}, "path"),
-        ({"path": "../elsewhere"}, "path"),
-        ({"pattern": "deploy_*.py"}, "pattern"),
-        ({"pattern": "test_*.py --co"}, "pattern"),
-        ({"pattern": "tests/test_*.py"}, "pattern"),
-        ({"pattern": "test_*.py\n"}, "pattern"),
-        ({"pattern": ""}, "pattern"),
-        ({"pattern": "[test]*.py"}, "pattern"),
-        ({"pattern": "[]a-ztest]*.py"}, "pattern"),
-        ({"pattern": "[]test]*.py"}, "pattern"),
-        ({"pattern": "te[s]t*.py"}, "pattern"),
-        ({"pattern": "te*st.py"}, "pattern"),
-        ({"pattern": "test_[.py"}, "pattern"),
-        ({"pattern": "test_[].py"}, "pattern"),
-        ({"pattern": "test" + "*" * 200}, "pattern"),
-        ({"markers": "a and"}, "markers"),
-        ({"markers": ["a"]}, "markers"),
-        ({"keywords": "a(b=1)"}, "keywords"),
-        ({"keywords": ""}, "keywords"),
-        ({"keywords": "   "}, "keywords"),
-        ({"keywords": "--"}, "keywords"),
-        ({"detail": "everything"}, "detail"),
-        ({"verbosity": 3}, "verbosity"),
-        ({"verbosity": -3}, "verbosity"),
-        ({"verbosity": True}, "verbosity"),
-        ({"verbosity": 1.5}, "verbosity"),
-        ({"maxfail": 0}, "maxfail"),
-        ({"maxfail": 100_001}, "maxfail"),
-        ({"failfast": True, "maxfail": 1}, "maxfail"),
-        ({"failfast": 1}, "failfast"),
-        ({"failfast": "true"}, "failfast"),
-        ({"color": "yes"}, "color"),
-        ({"show_capture": "no"}, "show_capture"),
-        ({"timeout": 0}, "timeout"),
-        ({"timeout": 601}, "timeout"),
-        ({"timeout": 86_401}, "timeout"),
-        ({"max_tokens": 499}, "max_tokens"),
-        ({"max_tokens": 50_001}, "max_tokens"),
-        ({"plugins": ["x"]}, "plugins"),
-        ({"env": {"A": "b"}}, "env"),
-    ],
-)
+def each_of(table: dict[str, list[Any]]) -> list[tuple[str, Any]]:
+    return [(name, value) for name, values in table.items() for value in values]
+
+
+@pytest.mark.parametrize(("name", "value"), each_of(TAKEN))
+def test_values_up_to_their_limits_are_taken(bounds: Bounds, name: str, value: object) -> None:
+    assert faults({name: value}, bounds) == set()
+
+
+@pytest.mark.parametrize(("name", "value"), each_of(REFUSED))
 def test_a_value_beyond_its_limits_is_refused_by_the_name_of_its_parameter(
-    bounds: Bounds, arguments: dict[str, Any], named: str
+    bounds: Bounds, name: str, value: object
 ) -> None:
-    assert faults(arguments, bounds) == {named}
+    assert faults({name.partition(".")[0]: value}, bounds) == {name}
+
+
+def test_only_one_way_to_stop_early_can_be_chosen(bounds: Bounds) -> None:
+    assert faults({"failfast": False, "maxfail": 2}, bounds) == set()
+    assert faults({"failfast": True, "maxfail": 1}, bounds) == {"maxfail"}
 
 
 WORDS = re.compile("test|spec|check", re.IGNORECASE)
@@ -340,6 +280,23 @@ def test_a_call_that_names_no_size_has_the_operators_for_its_tool(bounds: Bounds
 
     assert [request.default_max_tokens for request in requests] == [700, 900]
     assert [request.max_tokens for request in requests] == [None, None]
+
+
+IT = "tests/test_a.py::test_it"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        *(({"node_id": node_id}, "node_id") for node_id in ("tests/test_a.py", ".", "--co", "-x::t", f"../{IT}", 3)),
+        ({"node_id": IT, "base": "--output=x"}, "base"),
+        *(({"node_id": IT, "runs": runs}, "runs") for runs in (1, 51)),
+        ({"node_id": IT, "timeout": 0}, "timeout"),
+        ({}, "node_id"),
+    ],
+)
+def test_one_test_is_investigated_within_limits(bounds: Bounds, arguments: dict[str, Any], named: str) -> None:
+    assert faults(arguments, bounds, InvestigateFailure) == {named}
 
 
 @pytest.mark.parametrize("given", ["test_withdraw", "test_withdraw::test_it\x1b"])
