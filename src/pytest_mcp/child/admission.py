@@ -57,14 +57,13 @@ class Admission:
 
     @pytest.hookimpl(optionalhook=True, trylast=True)
     def pytest_xdist_setupnodes(self, config: Any) -> None:
-        """For xdist's workers without our plugins."""
-        if not config.getoption("doctestmodules", False) or any(PLUGIN in arg for arg in config.invocation_params.args):
-            return
-        collection = Collection(config, config.option)
-        collection.learn_from_conftests()
-        self.refuse([path for path in self.files if collection.is_foreign(path)])
-        if any(collection.leaves_out(place) for place in self.places if place not in self.files):
-            config.invocation_params = without_doctest_modules(config)
+        """xdist's workers without our plugins cannot tell what may be named: they collect no doctests of modules."""
+        ours = any(PLUGIN in argument for argument in config.invocation_params.args)
+        if self.places and config.getoption("doctestmodules", False) and not ours:
+            # They read the project's addopts again.
+            options = [option for option in config.getini("addopts") if option != "--doctest-modules"]
+            addopts = "--override-ini=addopts=" + " ".join(map(shlex.quote, options))
+            config.invocation_params = with_argument(config, addopts)
             self.emit("doctests_left_out", count=None, first=None)
 
     def refuse(self, files: list[str]) -> None:
@@ -122,12 +121,6 @@ class Doctests:
             self.emit("doctests_left_out", count=len(self.left_out), first=self.left_out[0])
 
 
-def without_doctest_modules(config: Any) -> Any:
-    """Arguments for xdist's workers, which read the project's addopts again."""
-    options = [option for option in config.getini("addopts") if option != "--doctest-modules"]
-    return with_argument(config, "--override-ini=addopts=" + " ".join(map(shlex.quote, options)))
-
-
 def imports_its_file(collector: Any) -> bool:
     """Besides doctests, pytest gives a named file a collector for tests, whatever its name."""
     return any(kind.__name__ in ("DoctestModule", "Module") for kind in type(collector).__mro__)
@@ -148,17 +141,6 @@ class Collection:
         self.ignored = [absolute(path, started_in) for path in getattr(options, "ignore", None) or ()]
         self.ignored_globs = [absolute(path, started_in) for path in getattr(options, "ignore_glob", None) or ()]
         self.places: list[str] | None = None
-
-    def learn_from_conftests(self) -> None:
-        """Add `collect_ignore` of loaded conftests: from pytest 8 on, the hook knows only collected folders."""
-        for plugin in self.config.pluginmanager.get_plugins():
-            file = getattr(plugin, "__file__", None)
-            if isinstance(file, str) and os.path.basename(file) == "conftest.py":
-                folder = os.path.dirname(file)
-                for name, ignored in (("collect_ignore", self.ignored), ("collect_ignore_glob", self.ignored_globs)):
-                    paths = getattr(plugin, name, None)
-                    if isinstance(paths, (list, tuple, set)):
-                        ignored += [absolute(path, folder) for path in paths]
 
     def takes(self, path: str) -> bool:
         """Whether the file may be named: pytest would import any named module and run any named text file.

@@ -163,14 +163,6 @@ def test_exactly_the_tests_of_a_job_run_in_its_order_whatever_the_project_asks_f
     assert of_kind(events.Deselected, told) == [events.Deselected(2, None)]
 
 
-def test_a_file_that_cannot_be_imported_has_its_error_with_the_line(root: Path) -> None:
-    told = events_of(root, {"test_a.py": "import os\nimport nowhere\n", "test_b.py": FINE})
-
-    (failed,) = of_kind(events.CollectionFailed, told)
-    assert (failed.file, failed.error_type, failed.line) == ("test_a.py", "ModuleNotFoundError", 2)
-    assert "test_a.py:2: in <module>\n    import nowhere\n" in failed.traceback
-
-
 ESCAPES: list[tuple[str, Any]] = [
     ("raise SystemExit(3)", (3, "SystemExit")),
     ("raise SystemExit('gone')", (1, "SystemExit")),

@@ -413,16 +413,6 @@ async def test_a_crashed_xdist_worker_fails_its_test_by_name(bench: Workbench) -
 
 
 @pytest.mark.anyio
-async def test_files_that_are_no_tests_are_refused_under_xdist_too(bench: Workbench) -> None:
-    bench.write({"pytest.ini": "[pytest]\naddopts = -n1\n", "deploy.py": "open('deployed', 'w')\n"})
-
-    failure = await bench.refused("execute_tests", path="deploy.py")
-
-    assert (failure.code, failure.data["field"]) == (-32602, "path")
-    assert not (bench.root / "deployed").exists()
-
-
-@pytest.mark.anyio
 async def test_an_id_that_is_not_there_is_refused_under_xdist_even_if_its_file_is_named_too(bench: Workbench) -> None:
     bench.write({"pytest.ini": "[pytest]\naddopts = -n1\n", "test_a.py": "def test_a(): pass\n"})
 

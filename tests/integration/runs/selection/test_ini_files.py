@@ -143,23 +143,3 @@ async def test_pipes_in_the_place_of_settings_are_not_opened(every_bench: Workbe
     answer = await every_bench.execute()
 
     assert (answer["verdict"], answer["notices"]) == ("passed", [])
-
-
-@pytest.mark.anyio
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("pytest.ini", "[pytest\n"),
-        ("pyproject.toml", "[tool.pytest.ini_options\n"),
-        ("setup.cfg", "[pytest]\n"),
-    ],
-)
-async def test_a_broken_settings_file_is_named_in_the_environment_of_the_error(
-    bench: Workbench, name: str, text: str
-) -> None:
-    bench.write({"test_fine.py": FINE, name: text})
-
-    failure = await bench.refused("execute_tests")
-
-    assert failure.data["error_type"] == "usage_error"
-    assert failure.data["environment"]["config_file"] == str(bench.root / name)

@@ -132,22 +132,6 @@ async def test_with_color_a_comparison_reads_as_it_does_without(bench: Workbench
 
 
 @pytest.mark.anyio
-async def test_detail_decides_how_much_is_listed(three: Workbench) -> None:
-    many = "import pytest\n@pytest.mark.parametrize('n', range(8))\ndef test_each(n): pass\n"
-    three.write({"tests/test_many.py": many})
-
-    auto = await three.execute()
-    listed = await three.execute(detail="tests")
-    full = await three.execute(detail="full")
-
-    assert [test["outcome"] for test in auto["tests"]] == ["failed", "failed"]
-    assert (auto["summary"]["passed"], auto["omitted"]) == (9, None)
-    assert (auto["json_report"], listed["json_report"]) == (None, None)
-    assert len(listed["tests"]) == len(full["tests"]) == full["json_report"]["summary"]["total"] == 11
-    assert listed["omitted"] is None
-
-
-@pytest.mark.anyio
 async def test_timeout_ends_the_run_and_reports_what_had_finished(bench: Workbench) -> None:
     bench.write(
         {

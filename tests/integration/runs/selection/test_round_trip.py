@@ -145,16 +145,6 @@ async def test_a_pattern_run_hands_its_pattern_on(bench: Workbench) -> None:
 
 
 @pytest.mark.anyio
-async def test_files_of_one_name_in_two_packages(bench: Workbench) -> None:
-    bench.write({f"{name}/{file}": FINE for name in "ab" for file in ("__init__.py", "test_same.py")})
-
-    found = await bench.discover()
-
-    assert [test["node_id"] for test in found["tests"]] == ["a/test_same.py::test_fine", "b/test_same.py::test_fine"]
-    await assert_each_id_runs_exactly_itself(bench, found["tests"])
-
-
-@pytest.mark.anyio
 async def test_files_of_one_name_without_packages_are_a_collection_error_that_explains_itself(
     every_bench: Workbench,
 ) -> None:
@@ -216,16 +206,6 @@ async def test_an_id_that_cannot_be_passed_back_is_said_to_be_none(bench: Workbe
         assert [notice[:42] for notice in notices] == ["4 test(s) cannot be run by their ids, firs"]
     refused = await bench.refused("execute_tests", node_ids=odd)
     assert {fault["field"] for fault in refused.data["validation_errors"]} == {f"node_ids.{n}" for n in range(4)}
-
-
-@pytest.mark.anyio
-async def test_failures_that_no_call_can_name_are_run_again_by_the_call_that_found_them(bench: Workbench) -> None:
-    bench.write({"sub/we[ird/test_a.py": "def test_bad(): assert 0\n", "test_b.py": FINE})
-
-    answer = await bench.execute(path="sub", keywords="bad")
-
-    assert answer["rerun"] == {"path": "sub", "keywords": "bad"}
-    assert (await bench.execute(**answer["rerun"]))["summary"]["failed"] == 1
 
 
 BROKEN: dict[str, tuple[dict[str, str], dict[str, Any]]] = {

@@ -55,19 +55,6 @@ async def test_a_named_test_that_was_left_out_makes_the_run_incomplete(
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("how", ["-m", "a conftest that does not"])
-async def test_under_xdist_it_does_too(bench: Workbench, how: str) -> None:
-    files, named = LEAVES_OUT[how]
-    bench.write({"test_a.py": SLOW, **files})
-    bench.write({"pytest.ini": files["pytest.ini"].rstrip("\n") + " -n1\n"})
-
-    answer = await bench.execute(node_ids=["test_a.py::test_slow", "test_a.py::test_quick"])
-
-    assert (answer["verdict"], answer["summary"]["passed"]) == ("incomplete", 1)
-    assert named in answer["notices"][0]
-
-
-@pytest.mark.anyio
 async def test_what_the_callers_own_filters_leave_out_is_not_missed(bench: Workbench) -> None:
     bench.write({"pytest.ini": MARKS.format(NOT_SLOW), "test_a.py": SLOW, "test_b.py": "def test_b(): pass\n"})
 
@@ -91,16 +78,6 @@ async def test_a_named_folder_has_run_if_anything_of_it_has(bench: Workbench) ->
     assert ("slow" in deselected, "'-m not slow'" in deselected) == (True, True)
     assert "found no test" in empty
     assert "none" in empty
-
-
-@pytest.mark.anyio
-async def test_named_tests_of_which_none_ran_are_no_tests(bench: Workbench) -> None:
-    bench.write({"pytest.ini": MARKS.format(NOT_SLOW), "test_a.py": SLOW})
-
-    answer = await bench.execute(node_ids=["test_a.py::test_slow"])
-
-    assert answer["verdict"] == "no_tests"
-    assert len(answer["notices"]) == 1
 
 
 @pytest.mark.anyio

@@ -159,6 +159,7 @@ async def test_broken_settings_are_a_usage_error_that_quotes_them(
     assert "usage: " not in headline
     assert all(line.startswith(("stderr| ", "Collection had not started", "pytest was still")) for line in others)
     assert failure.data["stderr"].strip()
+    assert failure.data["environment"]["config_file"] == str(bench.root / next(iter(files)))
 
 
 @pytest.mark.anyio
@@ -180,27 +181,6 @@ async def test_an_expression_only_newer_pytests_know_is_the_callers_parameter(be
 
     assert (failure.code, failure.data["field"]) == (-32602, "markers")
     assert failure.data["exit_code"] == 4
-
-
-@pytest.mark.anyio
-async def test_parameters_that_a_test_does_not_have_are_the_callers_fault(bench: Workbench) -> None:
-    bench.write(
-        {
-            "test_it.py": """
-                import pytest
-
-                @pytest.mark.parametrize("n", [1])
-                def test_p(n): pass
-
-                def test_q(): pass
-            """
-        }
-    )
-
-    failure = await bench.refused("execute_tests", node_ids=["test_it.py::test_p[zz]", "test_it.py::test_q"])
-
-    assert (failure.code, failure.data["field"]) == (-32602, "node_ids.0")
-    assert len(failure.data["validation_errors"]) == 1
 
 
 @pytest.mark.anyio
