@@ -203,9 +203,9 @@ def absolute(path: Any, folder: str) -> str:
 def starting_places(config: Any) -> list[str]:
     root, started_in = str(config.rootpath), str(config.invocation_params.dir)
     patterns = [os.path.join(glob.escape(root), pattern) for pattern in config.getini("testpaths")]
-    found = [os.path.normpath(path) for pattern in patterns for path in glob.glob(pattern, recursive=True)]
+    places = [os.path.normpath(path) for pattern in patterns for path in glob.glob(pattern, recursive=True)]
     # A project in a folder below our root has settings of its own, and a person would start pytest there.
-    return found or [root, started_in]
+    return places or [root, started_in]
 
 
 def matches(path: str, patterns: Iterable[str]) -> bool:

@@ -140,8 +140,8 @@ def is_cache_of(loader: Any, path: Any) -> bool:
 
 def last_change(source: str) -> int:
     """An editor can set the modification time, but not the time of the inode's last change."""
-    found = stat(source)
-    return max(found.st_mtime_ns, found.st_ctime_ns)
+    status = stat(source)
+    return max(status.st_mtime_ns, status.st_ctime_ns)
 
 
 def is_checked_by_hash(cache: str) -> bool:

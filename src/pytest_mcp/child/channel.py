@@ -100,5 +100,5 @@ class Channel:
         return self.descriptor
 
     def identity_of(self, descriptor: int) -> tuple[int, int]:
-        found = self.os_fstat(descriptor)
-        return found.st_dev, found.st_ino
+        status = self.os_fstat(descriptor)
+        return status.st_dev, status.st_ino

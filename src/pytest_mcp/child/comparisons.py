@@ -228,8 +228,8 @@ def in_turn(gone: Lines, come: Lines) -> Iterator[str]:
 @unseen
 def unsaid(differences: list[str], kept: list[str]) -> list[str]:
     """The differing lines, unless the brief explanation has each of them already."""
-    said = "\n".join(kept)
-    return differences if any(line[2:].strip().rstrip(",") not in said for line in differences) else []
+    text = "\n".join(kept)
+    return differences if any(line[2:].strip().rstrip(",") not in text for line in differences) else []
 
 
 @unseen

@@ -74,7 +74,7 @@ class Clipper:
         return "%s\n[... %d characters left out ...]\n%s" % (text[:half], left_out, text[-half:])
 
 
-def told(what: str, make: Callable[..., object], *given: object) -> str:
+def safe_text(what: str, make: Callable[..., object], *given: object) -> str:
     """The text of something, or a sentence that it cannot be shown: objects of the project may raise anything."""
     try:
         return str(make(*given))
@@ -151,9 +151,9 @@ def chain_of(longrepr: Any, root: str) -> list[Any] | None:
         chain: list[Any] = []
         for number, (traceback, _, description) in enumerate(links, 1):
             is_native = traceback.style == _NATIVE
-            told = _written(traceback, root, len(links) - number) if is_native else [_raised(traceback, root)]
-            told[-1][0] = None if description is None else "cause" if _CAUSE in description else "context"
-            chain += told
+            raised = _written(traceback, root, len(links) - number) if is_native else [_raised(traceback, root)]
+            raised[-1][0] = None if description is None else "cause" if _CAUSE in description else "context"
+            chain += raised
         return _without_middle(chain)
     except Exception:  # noqa: BLE001 - whatever has another shape is told as text
         return None
@@ -191,23 +191,23 @@ def _in_short(chain: list[Any]) -> str:
 
 def _raised(traceback: Any, root: str) -> list[Any]:
     entries = traceback.reprentries
-    shown = entries[-MOST_FRAMES:]
+    last = entries[-MOST_FRAMES:]
     note = traceback.extraline
-    if len(shown) < len(entries):
-        note = "the last %d of %d frames" % (len(shown), len(entries))
+    if len(last) < len(entries):
+        note = "the last %d of %d frames" % (len(last), len(entries))
     elif note and note.startswith(_ALL_HIDDEN):
         note = None
-    frames = [_frame(entry, root) for entry in shown if entry.reprfileloc is not None]
+    frames = [_frame(entry, root) for entry in last if entry.reprfileloc is not None]
     return [None, note, _text(entries[-1]), frames]
 
 
 def _written(traceback: Any, root: str, following: int) -> list[Any]:
     """What Python wrote, up to the exceptions that follow in pytest's chain."""
-    told = _native("".join(traceback.reprentries[0].lines), root)
-    has_group = any(link == "group" for link, *_ in told)
+    chain = _native("".join(traceback.reprentries[0].lines), root)
+    has_group = any(link == "group" for link, *_ in chain)
     # Python has written below a group what was raised after it; pytest tells that with its frames.
-    repeats = has_group and 0 < following < len(told) and told[-1 - following][0] in _LINKS.values()
-    return told[:-following] if repeats else told
+    repeats = has_group and 0 < following < len(chain) and chain[-1 - following][0] in _LINKS.values()
+    return chain[:-following] if repeats else chain
 
 
 def _native(written: str, root: str) -> list[Any]:
@@ -306,8 +306,8 @@ def _function(message: str, lines: list[str]) -> str | None:
     if any(map(_MODULE_CODE.match, lines)):
         return None
     # Behind the column of the mark.
-    found = next(filter(None, (_DEFINITION.match(line[1:]) for line in lines)), None)
-    return found.group(1) if found else None
+    definition = next(filter(None, (_DEFINITION.match(line[1:]) for line in lines)), None)
+    return definition.group(1) if definition else None
 
 
 def _statement(lines: list[str]) -> str | None:

@@ -72,7 +72,7 @@ class EnvironmentReport:
 
 def plugins_of(config: Any) -> list[str]:
     """Each distribution once, as in the header of a run: its name without the prefix `pytest-`."""
-    names = ["%s-%s" % (found.project_name, found.version) for _, found in config.pluginmanager.list_plugin_distinfo()]
+    names = ["%s-%s" % (dist.project_name, dist.version) for _, dist in config.pluginmanager.list_plugin_distinfo()]
     return list(dict.fromkeys(name[len("pytest-") :] if name.startswith("pytest-") else name for name in names))
 
 

@@ -23,19 +23,19 @@ PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 STANDARD_LIBRARY = os.path.dirname(os.path.realpath(os.__file__))
 
 
-def imported_elsewhere(root: str) -> Iterator[dict[str, str]]:
-    """Modules that are in the project and loaded, but not loaded from the project: one of each top-level package."""
+def imported_elsewhere(root: str) -> Iterator[tuple[str, str, str]]:
+    """Name, file and place in the project of modules that are loaded from elsewhere: one of each top-level package."""
     places: dict[str, list[str]] = {}
     for folder in homes(root):
         for name, own in loaded_below(folder):
             places.setdefault(name, []).append(own)
-    told: set[str] = set()
+    packages: set[str] = set()
     for name in sorted(places):
         top, module = name.partition(".")[0], sys.modules[name]
         file = getattr(module, "__file__", None) or next(iter(folders_of(module)), None)
-        if top not in told and isinstance(file, str) and is_foreign(file, places[name], root, module):
-            told.add(top)
-            yield {"name": name, "file": file, "own": places[name][0]}
+        if top not in packages and isinstance(file, str) and is_foreign(file, places[name], root, module):
+            packages.add(top)
+            yield name, file, places[name][0]
 
 
 def homes(root: str) -> list[str]:
@@ -54,8 +54,8 @@ def projects(root: str) -> list[str]:
     below = [relative_parts(folder, root) for folder in loaded]
     own = [parts for parts in below if parts is not None and not is_apart(parts, root)]
     inner = {os.sep.join(parts[:depth]) for parts in own for depth in range(2, len(parts) + 1)}
-    found = [root + part for part in sorted(inner)]
-    return [root] + [each for each in found if any(os.path.isfile(os.path.join(each, name)) for name in PROJECT_FILES)]
+    folders = [root + part for part in sorted(inner)]
+    return [root] + [each for each in folders if any(os.path.isfile(os.path.join(each, n)) for n in PROJECT_FILES)]
 
 
 def loaded_below(folder: str, package: str = "") -> Iterator[tuple[str, str]]:

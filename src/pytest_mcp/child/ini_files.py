@@ -64,8 +64,8 @@ def confinement(targets: list[str], root: str, run_dir: str) -> Confinement:
 
 def settings_file(targets: list[str], root: str) -> str | None:
     """The file inside the root that has pytest's settings, even if pytest cannot read it."""
-    found = search(targets, root, root, has_settings)
-    return found.file if found.counts else None
+    settings = search(targets, root, root, has_settings)
+    return settings.file if settings.counts else None
 
 
 def options(own: SettingsFile, root: str) -> list[str]:
@@ -76,11 +76,11 @@ def options(own: SettingsFile, root: str) -> list[str]:
     return ["-c", os.devnull, "--rootdir=" + own.rootdir, "--confcutdir=" + conftest_limit(own, root)]
 
 
-def conftest_limit(found: SettingsFile, last: str) -> str:
+def conftest_limit(settings: SettingsFile, last: str) -> str:
     """The topmost folder whose conftest.py pytest loads."""
-    if found.file is not None:
-        return os.path.dirname(found.file)
-    return found.rootdir if VERSION >= (7, 4) else last
+    if settings.file is not None:
+        return os.path.dirname(settings.file)
+    return settings.rootdir if VERSION >= (7, 4) else last
 
 
 class ConftestLimit:
@@ -108,8 +108,8 @@ class ConftestLimit:
         """Repeats the record of the launcher, with what this limit would have let in."""
         kept_out = Path(limit).parents
         paths = [str(folder / "conftest.py") for folder in Path(self.root).parents if folder not in kept_out]
-        found = [os.path.relpath(path, self.root) for path in paths if os.path.isfile(path)]
-        conftests = list(dict.fromkeys([*self.confined.conftests, *found]))
+        let_in = [os.path.relpath(path, self.root) for path in paths if os.path.isfile(path)]
+        conftests = list(dict.fromkeys([*self.confined.conftests, *let_in]))
         if conftests:
             self.emit("above_root", settings=self.confined.settings, conftests=conftests)
 
@@ -142,13 +142,13 @@ def search(targets: list[str], root: str, last: str, judge: Judge) -> SettingsFi
     """What pytest finds for these targets if it is started in the root and stops at the last folder."""
     folders = [target if os.path.isdir(target) else os.path.dirname(target) for target in targets]
     shared = os.path.commonpath(folders) if folders else root
-    found = located([shared], last, judge)
-    if found is None:
+    settings = located([shared], last, judge)
+    if settings is None:
         for folder in upward(shared, last):
             if os.path.isfile(os.path.join(folder, "setup.py")):
                 return SettingsFile(folder, None, counts=False)
-        found = located(folders, last, judge)
-    return found or SettingsFile(root, None, counts=False)
+        settings = located(folders, last, judge)
+    return settings or SettingsFile(root, None, counts=False)
 
 
 def located(folders: Iterable[str], last: str, judge: Judge) -> SettingsFile | None:

@@ -310,8 +310,8 @@ def inside(name: str, root: str) -> str:
 
 
 def numbers(text: str) -> set[int]:
-    found: set[int] = set()
+    lines: set[int] = set()
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
-    return found
+        lines.update(range(int(first), int(last or first) + 1))
+    return lines

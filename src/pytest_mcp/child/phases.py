@@ -16,7 +16,7 @@ from typing import Any, Callable, Generator, Iterator, NamedTuple
 
 import pytest
 from comparisons import quick_differences
-from describe import Clip, chain_of, describe_subtest, skip_reason, text_of, told, unshown
+from describe import Clip, chain_of, describe_subtest, safe_text, skip_reason, text_of, unshown
 from source_lines import line_of
 
 # Errors of pytest itself whose text says what happened; their type does not.
@@ -122,13 +122,13 @@ def fields_of(report: Any, context: Any, describer: Describer) -> dict[str, Any]
     return {
         "when": str(report.when),
         "outcome": str(report.outcome),
-        "xfail": told("the reason of the xfail", str, report.wasxfail) if hasattr(report, "wasxfail") else None,
+        "xfail": safe_text("the reason of the xfail", str, report.wasxfail) if hasattr(report, "wasxfail") else None,
         "message": message_of(report, crash, clip),
         "location": location_of(report.location if is_placeless(report, chain) else crash, describer.relative),
-        "traceback": clip(told("the traceback", text_of, report, describer.root)) if as_text else None,
+        "traceback": clip(safe_text("the traceback", text_of, report, describer.root)) if as_text else None,
         "chain": chain,
         "sections": sections_of(report, clip),
-        "subtest": None if context is None else told("the subtest", describe_subtest, context),
+        "subtest": None if context is None else safe_text("the subtest", describe_subtest, context),
     }
 
 
@@ -137,14 +137,14 @@ def fields_of_error(error: BaseException | None, path: str, clip: Clip) -> dict[
     own_message = error is None or type(error).__name__ in PYTEST_WRAPPERS
     return {
         "error_type": None if own_message else type(error).__name__,
-        "message": None if own_message else clip(told("the message", str, error)),
+        "message": None if own_message else clip(safe_text("the message", str, error)),
         "line": None if error is None else line_of(error, path),
     }
 
 
 def fields_of_warning(warning: Any, clip: Clip) -> dict[str, Any]:
     return {
-        "message": clip(told("the warning", str, warning.message)),
+        "message": clip(safe_text("the warning", str, warning.message)),
         "category": warning.category.__name__,
         "filename": warning.filename,
         "lineno": warning.lineno,
@@ -165,8 +165,8 @@ def crash_of(report: Any) -> Any:
 
 def message_of(report: Any, crash: Any, clip: Clip) -> str | None:
     if report.outcome == "skipped":
-        return told("the reason of the skip", skip_reason, report.longrepr)
-    return None if crash is None else clip(told("the message", lambda: crash.message))
+        return safe_text("the reason of the skip", skip_reason, report.longrepr)
+    return None if crash is None else clip(safe_text("the message", lambda: crash.message))
 
 
 def is_placeless(report: Any, chain: list[Any] | None) -> bool:
@@ -192,7 +192,7 @@ def sections_of(report: Any, clip: Clip) -> list[list[str]]:
     except Exception as error:  # noqa: BLE001 - as above
         sections = [("Captured output", unshown("what was captured", error))]
     title, text = itemgetter(0), itemgetter(1)
-    return [[told("a title", title, entry), clip(told("this section", text, entry))] for entry in sections]
+    return [[safe_text("a title", title, entry), clip(safe_text("this section", text, entry))] for entry in sections]
 
 
 # --- json_report -------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ class Stages:
         log = self.log_records.pop(report.when, None)
         if log:
             stage["log"] = [{name: writable("this", value) for name, value in entry.items()} for entry in log]
-        longrepr = told("the traceback", getattr, report, "longreprtext")
+        longrepr = safe_text("the traceback", getattr, report, "longreprtext")
         if longrepr:
             stage["longrepr"] = self.clip(longrepr)
         return stage
@@ -255,7 +255,7 @@ class Stages:
         result = [collected(node) for node in report.result]
         collector = {"nodeid": report.nodeid, "outcome": report.outcome, "result": result}
         if report.longrepr:
-            collector["longrepr"] = self.clip(told("the error", str, report.longrepr))
+            collector["longrepr"] = self.clip(safe_text("the error", str, report.longrepr))
         return collector
 
 
@@ -265,7 +265,7 @@ class RecordList(logging.Handler):
         self.records: list[dict[str, Any]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        entry = dict(record.__dict__, msg=told("the message", record.getMessage), args=None, exc_info=None)
+        entry = dict(record.__dict__, msg=safe_text("the message", record.getMessage), args=None, exc_info=None)
         entry.pop("message", None)
         self.records.append(entry)
 

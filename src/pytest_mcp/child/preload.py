@@ -96,10 +96,10 @@ def import_pytest() -> Any:
 
 def stamp(path: str) -> Stamp:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return (found.st_mtime_ns, found.st_size, found.st_ino)
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 def listed(folder: str) -> tuple[str, ...]:

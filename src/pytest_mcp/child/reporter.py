@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generator, Sequence
 
 import pytest
 from comparisons import Comparisons
-from describe import Clipper, short_native, short_text, skip_reason, stack_of, text_of, told
+from describe import Clipper, safe_text, short_native, short_text, skip_reason, stack_of, text_of
 from import_origins import imported_elsewhere
 from ini_files import settings_file
 from phases import Describer, MemoryReserve, Observer, Stages, fields_of, fields_of_error, fields_of_warning
@@ -85,14 +85,14 @@ class Reporter:
         conftest, cause = broken_conftest(error)
         if conftest is not None:
             written = partial(traceback.format_exception, type(cause), cause, cause.__traceback__)
-            text = told("the traceback", lambda: "".join(written()))
-            shown = text if self.full else told("the traceback", short_native, text, self.root)
+            text = safe_text("the traceback", lambda: "".join(written()))
+            shown = text if self.full else safe_text("the traceback", short_native, text, self.root)
             self.emit_collection_error(conftest, cause, shown)
         elif isinstance(error, pytest.UsageError):
             self.emit_usage_error(error.args)
         elif isinstance(error, (Exception, pytest.fail.Exception)):
             chain = [error] if cause is error else [error, cause]
-            message = ": ".join(type(each).__name__ + ": " + told("the message", str, each) for each in chain)
+            message = ": ".join(type(each).__name__ + ": " + safe_text("the message", str, each) for each in chain)
             frames = traceback.walk_tb(error.__traceback__)
             is_installed = any(frame.f_code.co_name == LOADS_INSTALLED for frame, _ in frames)
             self.emit_usage_error([message], configured=not is_installed)
@@ -100,7 +100,7 @@ class Reporter:
     def emit_usage_error(self, messages: Sequence[object], *, configured: bool = True) -> None:
         self.emit(
             "usage_error",
-            messages=[told("this", str, message) for message in messages],
+            messages=[safe_text("this", str, message) for message in messages],
             configuration=settings_file(self.job["targets"], self.root) if configured else None,
         )
 
@@ -184,10 +184,10 @@ class Reporter:
         if report.failed:
             conftest, error = self.collection_errors.pop(report.nodeid, (None, None))
             path = conftest or os.path.join(str(self.config.rootpath), report.nodeid.partition("::")[0])
-            text = told("the error", text_of if self.full else short_text, report, self.root)
+            text = safe_text("the error", text_of if self.full else short_text, report, self.root)
             self.emit_collection_error(path, error, text)
         elif report.skipped:
-            reason = told("the reason of the skip", skip_reason, report.longrepr)
+            reason = safe_text("the reason of the skip", skip_reason, report.longrepr)
             self.emit("collection_skipped", id=self.relocate(report.nodeid), reason=reason)
 
     def emit_collection_error(self, path: str, error: BaseException | None, text: str) -> None:
@@ -302,7 +302,7 @@ class Reporter:
         self.emit("warning", when=when, id=node_id, **fields_of_warning(warning_message, self.clip))
 
     def pytest_internalerror(self, excrepr: object) -> None:
-        self.emit("internal_error", text=self.clip(told("the error", str, excrepr)))
+        self.emit("internal_error", text=self.clip(safe_text("the error", str, excrepr)))
 
     # First: the terminal turns every argument on the way into text, which can take longer than there is time for.
     @pytest.hookimpl(tryfirst=True)
@@ -312,7 +312,7 @@ class Reporter:
         self.emit(
             "interrupted",
             error_type=excinfo.typename,
-            message=told("the message", str, excinfo.value),
+            message=safe_text("the message", str, excinfo.value),
             stack=stack_of(excinfo, self.relative) if self.workers is None else [],
         )
 
@@ -333,9 +333,9 @@ class Reporter:
         # Modules can be anything, and a reporter must never raise into pytest.
         with suppress(Exception):
             known = self.workers.origins if self.workers is not None else {}
-            for found in (found for found in imported_elsewhere(self.root) if found["name"] not in known):
-                places = {key: self.relative(found[key]) for key in ("file", "own")}
-                self.emit("imported_elsewhere", name=found["name"], **places)
+            for name, file, own in imported_elsewhere(self.root):
+                if name not in known:
+                    self.emit("imported_elsewhere", name=name, file=self.relative(file), own=self.relative(own))
 
     def pytest_unconfigure(self) -> None:
         # In case an error of another plugin kept the wrapper above from finishing.
@@ -354,7 +354,7 @@ class Reporter:
             root=str(session.path) if self.full else None,
             collected=session.testscollected,
             json_exit_code=self.exit_code_for_plugins,
-            stopped=told("the reason", str, stopped or "") or None,
+            stopped=safe_text("the reason", str, stopped or "") or None,
             clipped_texts=len(self.clip.left_out),
             clipped_characters=sum(self.clip.left_out.values()),
         )

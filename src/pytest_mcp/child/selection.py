@@ -133,14 +133,14 @@ class ExactOrder:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, config: Any, items: list[pytest.Item]) -> Generator[None, None, None]:
         yield
-        found: dict[str, pytest.Item] = {}
+        named: dict[str, pytest.Item] = {}
         for item in items:
             node_id = self.relocate(item.nodeid)
             if node_id in self.places:
-                found.setdefault(node_id, item)
-        chosen = set(map(id, found.values()))
+                named.setdefault(node_id, item)
+        chosen = set(map(id, named.values()))
         deselect(config, items, [item for item in items if id(item) not in chosen])
-        items[:] = [found[node_id] for node_id in sorted(found, key=self.places.__getitem__)]
+        items[:] = [named[node_id] for node_id in sorted(named, key=self.places.__getitem__)]
 
 
 def turn_off(config: Any) -> None:

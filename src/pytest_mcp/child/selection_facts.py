@@ -58,7 +58,7 @@ class NamedTargets:
         self.covered = job["covered"]
         self.root = job["root"]
         self.relocate = relocate
-        self.found: Sequence[Any] = ()
+        self.collected: Sequence[Any] = ()
         self.deselected: list[tuple[list[str], Sequence[Any]]] = []
         self.by: set[str] = set()
         # Deselected by our own choice among the tests that were asked for, so they count as found.
@@ -67,7 +67,7 @@ class NamedTargets:
     def keep(self, items: Sequence[Any]) -> None:
         """Keep what pytest found, before anything is deselected."""
         if self.named:
-            self.found = list(items)
+            self.collected = list(items)
 
     def keep_deselected(self, items: Sequence[Any], config: Any) -> None:
         with suppress(Exception):
@@ -89,7 +89,7 @@ class NamedTargets:
                 emit("left_out", **fields)
             emit("compared")
             # Keep no reference to items while the tests run: pytest would free them.
-            self.found, self.deselected, self.unchosen = (), [], []
+            self.collected, self.deselected, self.unchosen = (), [], []
 
     def report_of_workers(self, config: Any, emit: Callable[..., Any]) -> None:
         """Without our plugin, xdist's workers do not report what they deselected. With --lf they may have."""
@@ -123,7 +123,7 @@ class NamedTargets:
         counts = dict.fromkeys(left, 0)
         reasons: dict[str, dict[str, None]] = {name: {} for name in left}
         silent = list(changers(config, self.place_of)) or ["unknown"]
-        for item in self.found:
+        for item in self.collected:
             for name in left.intersection(self.names_of(item)):
                 counts[name] += 1
                 reasons[name].update(dict.fromkeys(deselected_by.get(id(item), silent)))
@@ -176,9 +176,9 @@ def who_deselects(config: Any, place_of: Callable[[str, str], str]) -> list[str]
 
 def changers(config: Any, place_of: Callable[[str, str], str]) -> Iterator[str]:
     """What may have removed an item without reporting it: every hook of others that gets all items."""
-    for found in config.hook.pytest_collection_modifyitems.get_hookimpls():
-        module = getattr(found.function, "__module__", None) or ""
-        code = getattr(found.function, "__code__", None)
+    for hook in config.hook.pytest_collection_modifyitems.get_hookimpls():
+        module = getattr(hook.function, "__module__", None) or ""
+        code = getattr(hook.function, "__code__", None)
         if not module.startswith(NOT_OTHERS) and (code is None or not is_ours(code)):
             yield place_of("" if code is None else code.co_filename, module)
 

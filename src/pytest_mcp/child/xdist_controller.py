@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator, Sequence
 
 import pytest
-from describe import MACHINERY, told
+from describe import MACHINERY, safe_text
 from ini_files import with_argument
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class Controller:
             self.forward(output[KEY], node.gateway.id)
             self.reporter.clip.left_out.update(json.loads(output[CLIPPED]))
         if error:
-            text = told("the error", str, error)
+            text = safe_text("the error", str, error)
             self.emit("worker_down", worker=node.gateway.id, error=self.reporter.clip(text))
 
     # --- running and stopping ------------------------------------------------------------------
@@ -290,10 +290,10 @@ class Controller:
         for entry in entries:
             is_warning = not isinstance(entry, (pytest.CollectReport, pytest.TestReport))
             of_collection = isinstance(entry, pytest.CollectReport) or (is_warning and not entry.nodeid)
-            said = entry.message if is_warning else entry.nodeid
-            if not of_collection or said not in seen:
+            text = entry.message if is_warning else entry.nodeid
+            if not of_collection or text not in seen:
                 yield entry
-            seen.add(said)
+            seen.add(text)
 
     def correct_exit_status(self, session: pytest.Session) -> None:
         if self.last_failure is not None and session.exitstatus == pytest.ExitCode.INTERRUPTED:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generator
 
 import pytest
 from admission import Admission
-from describe import told
+from describe import safe_text
 from reporter import Reporter
 from xdist_controller import CLIPPED, KEY, PLUGIN, STACKS
 
@@ -139,7 +139,7 @@ def sendable(value: Any) -> Any:
         return {sendable(key): sendable(each) for key, each in value.items()}
     if kind in (list, tuple, set, frozenset):
         return kind(map(sendable, value))
-    return value if kind in ATOMS or (kind is int and value >= LEAST) else sendable(told("the value", str, value))
+    return value if kind in ATOMS or (kind is int and value >= LEAST) else sendable(safe_text("the value", str, value))
 
 
 class WorkerOutput:

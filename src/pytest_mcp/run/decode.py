@@ -56,9 +56,9 @@ def _shape(event: type[Event]) -> dict[str, Check]:
 
 
 KINDS: Mapping[str, type[Event]] = {
-    found.kind: found
-    for found in vars(events).values()
-    if isinstance(found, type) and issubclass(found, Event) and hasattr(found, "kind")
+    each.kind: each
+    for each in vars(events).values()
+    if isinstance(each, type) and issubclass(each, Event) and hasattr(each, "kind")
 }
 _SHAPES = {kind: (event, _shape(event)) for kind, event in KINDS.items()}
 
@@ -95,11 +95,11 @@ def parse(line: bytes) -> Record | None:
     if len(line) > PLAIN_BYTES and _values(line) > MOST_VALUES:
         return None
     try:
-        told = _DECODER.decode(line.decode("utf-8"))
-        event, shape = _SHAPES[told["k"]]
-        values = {name: told[name] for name in shape}
-        if _is_number(told["n"]) and all(fits(values[name]) for name, fits in shape.items()):
-            return Record(told["n"], event(**values))
+        record = _DECODER.decode(line.decode("utf-8"))
+        event, shape = _SHAPES[record["k"]]
+        values = {name: record[name] for name in shape}
+        if _is_number(record["n"]) and all(fits(values[name]) for name, fits in shape.items()):
+            return Record(record["n"], event(**values))
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     return None
