@@ -125,26 +125,15 @@ def test_pytest_reads_every_discovery_as_a_collection_that_runs_nothing(
     assert meant.plugins == []
 
 
-def test_failfast_is_said_as_the_first_failure(config: Config) -> None:
-    args = command_for(config, ExecuteTests, {"failfast": True}).job["args"]
-
-    assert read_by_pytest(args).maxfail == 1
-
-
 def test_the_reproduction_holds_what_was_asked_and_nothing_of_our_plumbing(config: Config) -> None:
     arguments = {"node_ids": ["tests/test b.py::T::t[--co]"], "keywords": "a or b", "failfast": True, "verbosity": 0}
 
     command = command_for(config, ExecuteTests, arguments)
 
-    assert command.reproduction == (
-        str(PYTHON),
-        "-m",
-        "pytest",
-        "-k=a or b",
-        "--maxfail=1",
-        "tests/test b.py::T::t[--co]",
-    )
-    assert read_by_pytest(list(command.reproduction[3:])).file_or_dir == ["tests/test b.py::T::t[--co]"]
+    words = ("-k=a or b", "--maxfail=1", "tests/test b.py::T::t[--co]")
+    assert command.reproduction == (str(PYTHON), "-m", "pytest", *words)
+    meant = read_by_pytest(list(command.reproduction[3:]))
+    assert (meant.file_or_dir, meant.maxfail) == (["tests/test b.py::T::t[--co]"], 1)
 
 
 def test_the_reproduction_of_a_discovery_collects_only(config: Config) -> None:
@@ -215,19 +204,9 @@ def test_a_test_that_is_covered_is_left_to_the_child_to_look_for(config: Config)
 
 def test_the_child_inherits_the_environment_less_what_would_change_the_run_or_is_ours(config: Config) -> None:
     kept = {"PATH": "/bin", "HOME": "/home/x", "DATABASE_URL": "x", "VIRTUAL_ENV": "/p/.venv", "PYTHONPATH": "src"}
-    withheld = {
-        "PYTEST_ADDOPTS": "-x",
-        "PYTEST_PLUGINS": "evil",
-        "PYTEST_DEBUG": "1",
-        "PYTHONHOME": "/x",
-        "PYTHONSTARTUP": "x.py",
-        "PYTHONINSPECT": "1",
-        "PYTHONVERBOSE": "1",
-        "PYTHONOPTIMIZE": "2",
-        "PYTHONBREAKPOINT": "x",
-        "FORCE_COLOR": "1",
-        "PYTEST_MCP_ROOT": "/x",
-    }
+    of_pytest = ["PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DEBUG", "FORCE_COLOR", "PYTEST_MCP_ROOT"]
+    of_python = [f"PYTHON{name}" for name in ("HOME", "STARTUP", "INSPECT", "VERBOSE", "OPTIMIZE", "BREAKPOINT")]
+    withheld = dict.fromkeys([*of_pytest, *of_python], "x")
 
     command = command_for(config._replace(environment=kept | withheld), ExecuteTests, {})
 
