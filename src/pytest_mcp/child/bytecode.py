@@ -152,7 +152,6 @@ def is_checked_by_hash(cache: str) -> bool:
 
 
 def caches_below(root: str) -> Iterator[tuple[str, str]]:
-    """Pairs of source and cache, up to a limit."""
     count = 0
     for folder, below, _ in os.walk(root):
         caches = os.path.join(folder, CACHES) if sys.pycache_prefix is None else sys.pycache_prefix + folder

@@ -77,7 +77,6 @@ class Channel:
             pass
 
     def flush(self) -> None:
-        """Write what is held back."""
         if self.held and self.os_getpid() == self.owner:
             with suppress(Exception):
                 self.write("")

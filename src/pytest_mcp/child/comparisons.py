@@ -98,7 +98,6 @@ class Comparisons:
 
     @unseen
     def differences(self, compared: tuple[str, object, object]) -> list[str]:
-        """The differing lines of pytest's own full diff."""
         op, left, right = compared
         if is_long(left, right):
             return []
@@ -209,7 +208,6 @@ def pairs(old: Lines, new: Lines) -> int:
 
 @unseen
 def equal_ends(old: Lines, new: Lines) -> tuple[int, int]:
-    """How many lines are the same at the beginning, and at the end."""
     shorter = min(len(old), len(new))
     start = next((index for index in range(shorter) if old[index] != new[index]), shorter)
     others = range(shorter - start)
@@ -227,7 +225,6 @@ def in_turn(gone: Lines, come: Lines) -> Iterator[str]:
 
 @unseen
 def unsaid(differences: list[str], kept: list[str]) -> list[str]:
-    """The differing lines, unless the brief explanation has each of them already."""
     text = "\n".join(kept)
     return differences if any(line[2:].strip().rstrip(",") not in text for line in differences) else []
 

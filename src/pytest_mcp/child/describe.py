@@ -129,7 +129,6 @@ def describe_subtest(context: object) -> str:
 
 
 def stack_of(excinfo: Any, relative: Callable[[str], str]) -> list[str]:
-    """The frames of the project, the outermost first."""
     frames = [(str(entry.frame.f_globals.get("__name__") or ""), entry) for entry in excinfo.traceback]
     return [
         "%s:%d: in %s" % (relative(str(entry.path)), entry.lineno + 1, entry.name)
@@ -175,7 +174,6 @@ def short_text(report: Any, root: str) -> str:
 
 
 def short_native(written: str, root: str) -> str:
-    """The same of a traceback that Python wrote."""
     return _in_short(_native(written, root))
 
 

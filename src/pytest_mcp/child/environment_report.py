@@ -34,15 +34,15 @@ class EnvironmentReport:
             # No plugin has been configured yet, so these are the marks of the settings file alone.
             self.marks = registered_marks(early_config)
             self.watch(early_config)
-            self.tell(early_config)
+            self.report(early_config)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        self.tell_at_the_end(session.config)
+        self.report_at_the_end(session.config)
 
-    def tell_at_the_end(self, config: Any) -> None:
+    def report_at_the_end(self, config: Any) -> None:
         with suppress(Exception):
-            self.tell(config)
+            self.report(config)
 
     def watch(self, config: Any) -> None:
         """Marks that plugins register are not the project's; who registers one is known only at that moment."""
@@ -56,7 +56,7 @@ class EnvironmentReport:
 
         config.addinivalue_line = addinivalue_line
 
-    def tell(self, config: Any) -> None:
+    def report(self, config: Any) -> None:
         self.emit(
             "portrait",
             prefix=sys.prefix,

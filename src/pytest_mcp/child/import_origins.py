@@ -85,7 +85,6 @@ def is_code(name: str) -> bool:
 
 
 def is_foreign(file: str, owns: list[str], root: str, module: Any) -> bool:
-    """Whether this loaded file is not part of the project."""
     # An old-style namespace package has several folders, and its `__init__` may be in any of them.
     path, *others = [os.path.realpath(place) for place in [file] + folders_of(module)]
     for ours in map(os.path.realpath, owns):
@@ -153,7 +152,6 @@ class MovedSource:
         yield
 
     def not_moved(self) -> Iterator[tuple[str, str, str]]:
-        """One module of each package that came from the checkout."""
         seen = set()
         for name, module in sorted(sys.modules.items()):
             path = getattr(module, "__file__", None)

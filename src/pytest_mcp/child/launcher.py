@@ -126,7 +126,7 @@ def run(pytest: Any, channel: Any, job: Job, run_dir: str) -> int:
         measurement.finish()
     if status and not job["portrait"] and reporter.config is not None:
         # For advice on what kept tests from being collected.
-        ours("environment_report").EnvironmentReport(channel, job).tell_at_the_end(reporter.config)
+        ours("environment_report").EnvironmentReport(channel, job).report_at_the_end(reporter.config)
     # All hooks have run, also `pytest_unconfigure`: the process only has to exit now.
     channel.emit("returned", exit_status=status)
     return status

@@ -245,7 +245,6 @@ Recorder = Union[Monitoring, TraceFunction]
 
 
 def recorder(is_wanted: Callable[[str], bool], quiet: Iterable[CodeType]) -> Recorder:
-    """The fastest that this Python has and that nobody else uses."""
     monitoring: Any = getattr(sys, "monitoring", None)
     for tool in TOOL_IDS if monitoring else ():
         if monitoring.get_tool(tool) is None:

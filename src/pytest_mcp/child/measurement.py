@@ -71,8 +71,6 @@ def import_coverage(root: str) -> Any:
 
 
 class ProcessCoverage:
-    """What one process measures."""
-
     def __init__(self, library: Any, data_file: str, root: str) -> None:
         self.library = library
         self.data_file = data_file

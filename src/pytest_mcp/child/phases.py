@@ -104,8 +104,6 @@ class MemoryReserve:
 
 
 class Describer(NamedTuple):
-    """How texts, paths and failures of this run are reported."""
-
     clip: Clip
     relative: Callable[[str], str]
     root: str
@@ -133,7 +131,6 @@ def fields_of(report: Any, context: Any, describer: Describer) -> dict[str, Any]
 
 
 def fields_of_error(error: BaseException | None, path: str, clip: Clip) -> dict[str, Any]:
-    """An error that kept a file from being collected."""
     own_message = error is None or type(error).__name__ in PYTEST_WRAPPERS
     return {
         "error_type": None if own_message else type(error).__name__,
@@ -152,7 +149,6 @@ def fields_of_warning(warning: Any, clip: Clip) -> dict[str, Any]:
 
 
 def clipped(chain: list[Any] | None, clip: Clip) -> list[Any] | None:
-    """The chain, with the text of each exception cut like any other text."""
     return chain and [[link, note, clip("\n".join(lines)).split("\n"), frames] for link, note, lines, frames in chain]
 
 
@@ -207,7 +203,6 @@ class Stages:
 
     @contextmanager
     def logging_of(self, when: str) -> Iterator[None]:
-        """Keep the log records of one phase for its stage."""
         handler = RecordList()
         logging.getLogger().addHandler(handler)
         try:
@@ -240,7 +235,6 @@ class Stages:
         return stage
 
     def described(self, report: Any, config: Any) -> dict[str, Any]:
-        """The stage, with what the plugin reports of its test."""
         status = config.hook.pytest_report_teststatus(report=report, config=config)
         return {
             "nodeid": report.nodeid,

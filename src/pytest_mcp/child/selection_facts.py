@@ -65,7 +65,6 @@ class NamedTargets:
         self.unchosen: list[Any] = []
 
     def keep(self, items: Sequence[Any]) -> None:
-        """Keep what pytest found, before anything is deselected."""
         if self.named:
             self.collected = list(items)
 
@@ -191,7 +190,6 @@ def is_ours(code: Any) -> bool:
 
 
 def reasons(config: Any, relative: Callable[[str], str]) -> dict[str, Any]:
-    """Options that exclude tests, where pytest searched, and how many Python files are there."""
     places = [str(argument).partition("::")[0] for argument in config.args]
     matching, others = count_files(config, places)
     return {
@@ -209,7 +207,6 @@ def with_values(option: str, value: Any) -> list[str]:
 
 
 def count_files(config: Any, places: Iterable[str]) -> tuple[int, int]:
-    """Python files that match python_files, and Python files that do not."""
     counts, patterns = [0, 0], config.getini("python_files")
     for path in python_files(places):
         counts[0 if matches(path, patterns) else 1] += 1

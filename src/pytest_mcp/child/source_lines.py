@@ -44,7 +44,6 @@ def line_of(error: BaseException, path: str) -> int | None:
 
 
 def described(item: Any) -> list[object]:
-    """The classes, the function and the line of a test."""
     classes = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
     return [classes, getattr(item, "originalname", None) or item.name, definition_line(item)]
 

@@ -197,7 +197,6 @@ class Tracing:
     # --- in words ------------------------------------------------------------------------------
 
     def described(self, lines: Lines) -> dict[str, list[list[str]]]:
-        """By file, for each function its name and its lines as ranges."""
         files: dict[str, dict[str, set[int]]] = {}
         for entry in list(lines.values())[:MOST_FUNCTIONS]:
             functions = files.setdefault(self.files.known[entry.code.co_filename], {})
@@ -301,7 +300,6 @@ class UsedCode:
         self.known: dict[str, int] = {}
 
     def in_module(self, path: str, module: Any) -> int:
-        """How many of its names."""
         if path not in self.known:
             # No attribute of the values is read: lazy objects would load what they stand for.
             names = list(vars(module).values()) if isinstance(module, ModuleType) else []

@@ -36,7 +36,7 @@ def pytest_configure(config: Any) -> None:
     sys.modules.pop(PLUGIN, None)
     # If this fails, the controller reports what xdist passes on.
     with suppress(Exception):
-        tell_stacks(config.workerinput.pop(STACKS))
+        answer_with_stacks(config.workerinput.pop(STACKS))
         job: Job = json.loads(config.workerinput[KEY])
         records = Records()
         reporter: Any = WorkerReporter(records, job)
@@ -44,7 +44,7 @@ def pytest_configure(config: Any) -> None:
             config.pluginmanager.register(plugin)
 
 
-def tell_stacks(channel: Any) -> None:
+def answer_with_stacks(channel: Any) -> None:
     """Answer every message with the stack of this thread. execnet calls it in its own, so also while a test hangs."""
     thread = threading.get_ident()
 
