@@ -81,7 +81,7 @@ class Trace(TypedDict):
     seconds: float
 
 
-class Coverage(TypedDict):
+class JobCoverage(TypedDict):
     """Measure which lines the tests run."""
 
     # Only these lines of these files, as ranges (`3-5,9`) or `all`; None: all that the project's settings name.
@@ -121,7 +121,7 @@ class Job(TypedDict):
     trace: Trace | None
     # A checkout and the copy that is tested instead of it: no module may come from the checkout.
     moved: list[str] | None
-    coverage: Coverage | None
+    coverage: JobCoverage | None
     # Its memory is limited: some of it is kept for reporting.
     limited_memory: bool
 
