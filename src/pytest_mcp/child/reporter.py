@@ -240,10 +240,7 @@ class Reporter:
     # First, because it gives the verbosity back before the terminal reads it.
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        try:
-            self.record(report)
-        except Exception as error:  # noqa: BLE001 - what cannot be described must still be counted
-            self.emit("unreported", what="%s of %s: %s" % (report.when, report.nodeid, type(error).__name__))
+        self.guarded("%s of %s" % (report.when, report.nodeid), self.record, report)
 
     def record(self, report: pytest.TestReport) -> None:
         nodeid = report.nodeid
@@ -259,8 +256,8 @@ class Reporter:
         elif report.outcome == "skipped":
             self.skipped.add(nodeid)
         late_output = nodeid in self.failed and report.when == "teardown" and report.sections
-        is_told = self.workers is not None and self.workers.take(report)
-        if (eventful or late_output or self.full) and not is_told:
+        is_forwarded = self.workers is not None and self.workers.take(report)
+        if (eventful or late_output or self.full) and not is_forwarded:
             self.emit_phase(report, context)
         if context is None and isinstance(report.duration, (int, float)):
             self.durations[nodeid] = self.durations.get(nodeid, 0.0) + report.duration
@@ -364,7 +361,7 @@ class Reporter:
     def guarded(self, what: str, record: Callable[..., None], *given: object) -> None:
         try:
             record(*given)
-        except Exception as error:  # noqa: BLE001 - a reporter must never raise into pytest
+        except Exception as error:  # noqa: BLE001 - must never raise into pytest, and what it was must still be counted
             self.emit("unreported", what="%s: %s" % (what, type(error).__name__))
 
     def relocate(self, nodeid: str) -> str:
