@@ -13,7 +13,6 @@ from collections.abc import Mapping
 
 from pytest_mcp.api.errors import INTERNAL_ERROR, INVALID_PARAMS, CallError, ErrorType, ExecutionFailed
 from pytest_mcp.api.results import DiscoverResult, Verdict
-from pytest_mcp.investigation.result import InvestigateResult
 from pytest_mcp.report.report import Report
 from pytest_mcp.terminal.output import USAGE_ERROR
 
@@ -51,10 +50,6 @@ def of_discovery(result: DiscoverResult) -> int:
     if result.collection_errors:
         return INTERRUPTED
     return PASSED if result.count else NO_TESTS
-
-
-def of_investigation(result: InvestigateResult) -> int:
-    return PASSED if result.kind == "passes" else FAILED
 
 
 def of_error(error: CallError) -> int:

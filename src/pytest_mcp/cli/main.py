@@ -164,15 +164,11 @@ def _parser(typed: Sequence[str], environment: Mapping[str, str]) -> argparse.Ar
             conflict_handler="resolve",
         )
         if name in typed:
-            _add_arguments(command, name)
+            for setting in SETTINGS:
+                setting.add_to_command(command)
+            _module(name).add_arguments(command)
             parser.misuse = command.misuse = _misuse(name)
     return parser
-
-
-def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
-    for setting in SETTINGS:
-        setting.add_to_command(command)
-    _module(name).add_arguments(command)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -58,8 +58,6 @@ def is_root(part: Sequence[Target]) -> bool:
 
 @dataclass(frozen=True)
 class _Ended:
-    """What became of one part."""
-
     label: str
     report: Report
     # Why it has no result, the error in full unless that says all of it, and the exit code that stands for it.

@@ -88,7 +88,6 @@ class RunLog:
         self.file = latest or self.file
 
     def follow(self, ledger: Ledger, now: float) -> None:
-        """Note which tests run."""
         if self.running.keys() != ledger.running.keys():
             self.running = {node_id: self.running.get(node_id, now) for node_id in ledger.running}
             self.named_at = {node_id: when for node_id, when in self.named_at.items() if node_id in self.running}

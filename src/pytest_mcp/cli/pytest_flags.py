@@ -109,10 +109,6 @@ def has_own_tracebacks(options: argparse.Namespace) -> bool:
     return options.tb not in (None, "line", "no")
 
 
-def has_no_tracebacks(options: argparse.Namespace) -> bool:
-    return options.tb in ("line", "no")
-
-
 def _with_stdin(options: argparse.Namespace) -> list[str]:
     # Loads the models of requests, and flags are parsed before those are loaded.
     from pytest_mcp.api.parameters import MAX_NODE_IDS  # noqa: PLC0415

@@ -119,9 +119,9 @@ class RunCommand(ToolCommand):
     def _styled(self, known: Report, answer: ExecuteResult) -> ExecuteResult:
         if self.options.quieter > self.options.louder:
             answer = render_run.only_failures(answer)
-        if pytest_flags.has_no_tracebacks(self.options):
-            return render_run.without_tracebacks(answer)
-        return render_run.condensed(known, answer) if pytest_flags.has_own_tracebacks(self.options) else answer
+        if pytest_flags.has_own_tracebacks(self.options):
+            return render_run.condensed(known, answer)
+        return answer if self.options.tb is None else render_run.without_tracebacks(answer)
 
 
 def _prefix(root: Path) -> str:

@@ -137,7 +137,6 @@ def _names(entry: FileTests) -> Lines:
 
 
 def _remarks(result: DiscoverResult, painter: Painter) -> Lines:
-    """Errors and notices."""
     errors: Lines = []
     for error in result.collection_errors:
         errors += [*render_run.collection_error_lines(error, painter), ""]

@@ -59,17 +59,15 @@ def main(options: argparse.Namespace, _load_config: LoadConfig) -> int:
         painter = capabilities.screen(os.environ).out
         answer = _answer(merged, ExecuteTests().model_copy(update={"max_tokens": MOST_TOKENS}))
         show("\n".join(render_run.report_lines(merged, answer, painter, again=_again(answer), by_detail=False)))
-    unwritten = page.write(partial(page_file.report_page, merged, _origin(options.reports))) if page else None
+    command = shlex.join(["pytest-mcp", "merge", *options.reports])
+    origin = PageOrigin("merged shards", command=command, again="pytest-mcp run")
+    unwritten = page.write(partial(page_file.report_page, merged, origin)) if page else None
     return unwritten or exit_codes.of_report(merged)
 
 
 def _answer(merged: Report, request: ExecuteTests) -> ExecuteResult:
     answer = budget.fit_execution(merged, request, ceiling=MAX_REPLY_BYTES)
     return answer.model_copy(update={"omitted": answer.omitted and answer.omitted.model_copy(update={"hint": HINT})})
-
-
-def _origin(names: list[str]) -> PageOrigin:
-    return PageOrigin("merged shards", command=shlex.join(["pytest-mcp", "merge", *names]), again="pytest-mcp run")
 
 
 def _again(result: ExecuteResult) -> str | None:
