@@ -10,14 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.api.results import (
-    LISTED_WITHOUT_FAILURE,
-    Coverage,
-    ExecuteResult,
-    FailureGroup,
-    Omitted,
-    TestResult,
-)
+from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, Coverage, ExecuteResult, FailureGroup, Omitted, TestResult
 from pytest_mcp.report import captured, collection_errors, coverage, fitting, grouping, rendering
 from pytest_mcp.report.example_style import CAPTURED_LINES, ExampleStyle
 from pytest_mcp.report.failures import Failure

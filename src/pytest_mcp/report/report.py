@@ -15,14 +15,7 @@ from pydantic import Field, PlainSerializer, PlainValidator
 
 from pytest_mcp.api.errors import CallError, ExecutionFailed, RunEnvironment, RunFacts
 from pytest_mcp.api.requests import ExecuteTests
-from pytest_mcp.api.results import (
-    CollectionError,
-    ExecuteResult,
-    Outcome,
-    PartialResult,
-    Summary,
-    Verdict,
-)
+from pytest_mcp.api.results import CollectionError, ExecuteResult, Outcome, PartialResult, Summary, Verdict
 from pytest_mcp.config.model import Shard
 from pytest_mcp.process import additions
 from pytest_mcp.report import (

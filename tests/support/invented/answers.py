@@ -11,12 +11,7 @@ from pytest_mcp.report.report import Report, execution_report
 from pytest_mcp.run.events import Event
 from pytest_mcp.text import safe
 from pytest_mcp.tools import dump
-from tests.support.invented.records import (
-    execution,
-    one_test,
-    raised,
-    session,
-)
+from tests.support.invented.records import execution, one_test, raised, session
 
 CEILING = 16 * 1024 * 1024
 PRINTED = "collected 9 items\n\ntest_a.py .F\n\na plugin speaks\n=== 1 passed in 0.1s ===\n"

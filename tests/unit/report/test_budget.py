@@ -1,5 +1,6 @@
 """What an answer leaves out when the budget is small, and what it never leaves out."""
 
+import json
 from collections import Counter
 from itertools import pairwise
 from typing import Any
@@ -9,17 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, ExecuteResult
+from pytest_mcp.report.budget import MOST_CAUSES, MOST_EXAMPLES, TEXT_CHARACTERS, fit_execution
+from pytest_mcp.report.report import execution_report
 from pytest_mcp.run.events import Configured, Deselected, Event, ImportedElsewhere, Started, Warned
 from pytest_mcp.tools import dump
-from tests.support.invented.answers import KEYS, answer, cost, failing, red, report, shown_alone, suite, word
-from tests.support.invented.records import (
-    frame,
-    one_test,
-    phase,
-    session,
-    skipped,
-    uncollected,
-)
+from tests.support.invented.answers import KEYS, PRINTED, answer, cost, failing, red, report, shown_alone, suite, word
+from tests.support.invented.records import execution, frame, one_test, phase, session, skipped, uncollected
 
 names = st.sampled_from(["test_it", "test_größe[ä-1]", "T::test_long[" + "parameter-" * 30 + "]", "test_x[a::b[c]]"])
 messages = st.sampled_from(
@@ -177,20 +173,6 @@ def test_every_failure_stands_whole_before_any_test_that_passed() -> None:
     assert [test.outcome for test in sent.tests[:10]] == ["failed"] * 9 + ["passed"]
 
 
-def test_causes_and_files_that_could_not_be_collected_share_the_budget() -> None:
-    """Each of the two is small enough for itself."""
-    long_words = "TypeError: " + "many words in one line " * 200
-    reasons = ["", long_words, "AssertionError: assert [1] == [2]", "KeyError: 'größe'", "ValueError: no"]
-    broken = [uncollected(f"tests/test_broken{n}.py", error_type="E", message=reasons[n % 5]) for n in range(20)]
-    failed = [failing(f"tests/test_1.py::T::test_long[{'parameter-' * 30}]", long_words)]
-
-    sent = answer(session(*failed, *broken, selected=1, exit_status=1), max_tokens=500)
-
-    assert cost(sent) <= 500
-    assert sent.summary.errors == 20
-    assert len(sent.failure_groups) + len(shown_alone(sent)) == 1
-
-
 LIBRARY = ["/usr/lib/python3.11/a.py:9", "/x/site-packages/b/c.py:1"]
 LOUD = [["Captured stdout call", "a printed line of some more words\n" * 20]]
 DIFFERENCE = [*["    an equal line"] * 20, "  - pen", "  + ink"]
@@ -232,13 +214,6 @@ def test_what_does_not_fit_goes_in_a_fixed_order(detail: str) -> None:
     assert sum(steps[-1]) >= 8
     for missing in steps:
         assert missing == sorted(missing, reverse=True)
-
-
-def test_what_the_budget_took_can_be_had_back_as_the_hint_says() -> None:
-    sent = answer(red(failing(message="ValueError: no pen\n" + "a reason\n" * 3000)), max_tokens=500)
-
-    assert sent.omitted is not None
-    assert "max_tokens" in sent.omitted.hint
 
 
 def test_failures_of_other_causes_are_not_called_failures_of_the_same_cause() -> None:
@@ -357,3 +332,139 @@ def test_the_budget_is_kept_whatever_could_not_be_collected(broken: list[str]) -
 
     assert cost(sent) <= 1000
     assert sent.summary.errors == len(broken)
+
+
+# --- what each detail shows ---
+
+
+# --- what detail auto shows when everything fits -----------------------------------------------
+
+
+def test_a_failure_that_is_shown_and_alone_with_its_cause_has_no_group() -> None:
+    sent = answer(red(failing(), one_test("test_a.py::passes")))
+
+    assert sent.failure_groups == []
+    assert [test.node_id for test in sent.tests] == ["test_a.py::fails", "test_a.py::passes"]
+    assert sent.omitted is None
+
+
+def test_failures_of_one_cause_are_one_group_with_one_example_and_two_other_ids() -> None:
+    sent = answer(suite(failures=200))
+
+    (cause,) = sent.failure_groups
+    (shown,) = sent.tests
+    assert (cause.count, cause.example, cause.message) == (200, 0, "ValueError: no pena")
+    assert cause.node_ids is not None
+    assert len(cause.node_ids) == 2
+    assert shown.node_id not in cause.node_ids
+    assert sent.omitted is None
+
+
+def test_five_causes_are_shown_five_more_have_a_line_and_the_others_share_one() -> None:
+    sent = answer(suite(failures=40, causes=20))
+
+    assert len(sent.tests) == MOST_EXAMPLES
+    assert [cause.example for cause in sent.failure_groups] == [0, 1, 2, 3, 4, *[None] * 6]
+    assert sent.failure_groups[-1].message == "10 more causes, the first: ValueError: no penba"
+    assert sent.failure_groups[-1].location == "test_a.py"
+    assert sent.failure_groups[-1].node_ids is None
+    assert sum(cause.count for cause in sent.failure_groups) == 40
+    assert sent.omitted is not None
+    assert sent.omitted.hint == "detail: tests shows every failure"
+
+
+def test_a_cause_without_an_example_names_a_test() -> None:
+    sent = answer(suite(failures=MOST_CAUSES, causes=MOST_CAUSES))
+
+    assert [cause.node_ids for cause in sent.failure_groups] == [[f"test_a.py::fails{n}"] for n in range(5, 10)]
+
+
+def test_a_few_passing_tests_are_listed_and_one_more_is_only_counted() -> None:
+    few, more = (answer(suite(passing=LISTED_WITHOUT_FAILURE + n)) for n in (0, 1))
+
+    assert len(few.tests) == LISTED_WITHOUT_FAILURE
+    assert more.tests == []
+    assert more.omitted is None
+
+
+@pytest.mark.parametrize(
+    ("closing", "shown"),
+    [
+        ("=== 1 passed in 0.1s ===", ""),
+        ("=== 1 passed, 2 xfailed in 0.1s ===", "1 passed, 2 xfailed in 0.1s"),
+        ("=== 1 passed, 2 xpassed in 0.1s ===", "1 passed, 2 xpassed in 0.1s"),
+        ("=== 1 passed, 7 deselected in 0.1s ===", "1 passed, 7 deselected in 0.1s"),
+    ],
+)
+@pytest.mark.parametrize("most", [500, 4000])
+def test_pytests_closing_line_is_shown_where_it_has_a_count_that_the_summary_lacks(
+    closing: str, shown: str, most: int
+) -> None:
+    assert answer(suite(passing=1), f"collected 1 item\n{closing}\n", max_tokens=most).text_output == shown
+
+
+@pytest.mark.parametrize(
+    ("detail", "text_output"),
+    [("auto", "a plugin speaks"), ("tests", "a plugin speaks"), ("full", PRINTED)],
+)
+def test_what_pytest_printed_is_sent_whole_only_when_asked_for(detail: str, text_output: str) -> None:
+    assert answer(suite(passing=1), detail=detail).text_output == text_output
+
+
+@pytest.mark.parametrize("detail", ["auto", "tests"])
+def test_a_flood_of_output_is_cut_in_its_middle_and_what_is_missing_is_counted(detail: str) -> None:
+    flood = f"the beginning {'x ' * TEXT_CHARACTERS} the end"
+
+    sent = answer(suite(passing=1), flood, detail=detail)
+
+    assert sent.omitted is not None
+    # The note that stands in their place may count against them.
+    assert 0 <= len(flood) - TEXT_CHARACTERS - sent.omitted.text_characters < 60
+    assert sent.text_output.startswith("the beginning")
+    assert sent.text_output.endswith("the end")
+
+
+def test_files_that_cannot_be_collected_for_one_reason_are_one_entry() -> None:
+    broken = [uncollected(f"test_{n}.py", error_type="ImportError", message="no shop") for n in range(6)]
+
+    sent = answer(session(*broken, selected=0, exit_status=2), "")
+
+    assert [(error.file, error.also) for error in sent.collection_errors] == [("test_0.py", 5)]
+    assert sent.summary.errors == 6
+    assert sent.rerun == {"node_ids": [f"test_{n}.py" for n in range(6)]}
+
+
+# --- detail tests and full -----------------------------------------------------------------------
+
+
+def test_detail_tests_lists_every_test_the_examples_first() -> None:
+    sent = answer(suite(passing=20, failures=20, causes=2), detail="tests")
+
+    ids = [test.node_id for test in sent.tests]
+    assert ids[:2] == ["test_a.py::fails0", "test_a.py::fails1"]
+    assert sorted(ids) == sorted([f"test_a.py::{name}{n}" for name in ("passes", "fails") for n in range(20)])
+    assert sent.omitted is None
+
+
+def test_detail_full_has_every_test_as_it_ran_with_pytests_own_text() -> None:
+    stream = red(failing("test_a.py::b", traceback="pytest's own text"), one_test("test_a.py::a"))
+
+    sent = answer(stream, detail="full")
+
+    assert [test.node_id for test in sent.tests] == ["test_a.py::b", "test_a.py::a"]
+    assert sent.tests[0].traceback == "pytest's own text"
+    assert sent.failure_groups[0].example == 0
+    assert sent.omitted is None
+
+
+@pytest.mark.parametrize("detail", ["auto", "tests", "full"])
+def test_no_answer_exceeds_the_operators_ceiling_and_the_counts_stay_true(detail: str) -> None:
+    loud = [failing(f"test_a.py::t{n}", f"ValueError: {word(n)}", traceback="y" * 3000) for n in range(300)]
+    run = execution(red(*loud), detail=detail, max_tokens=1_000_000)
+
+    sent = fit_execution(execution_report(run, None), run.request, ceiling=20_000)
+
+    assert len(json.dumps(dump(sent))) <= 20_000
+    assert (sent.verdict, sent.summary.failed) == ("failed", 300)
+    assert sum(cause.count for cause in sent.failure_groups) + len(shown_alone(sent)) == 300
+    assert sent.omitted is not None

@@ -101,17 +101,6 @@ def test_the_budget_is_filled_file_by_file_and_the_count_stays_the_truth() -> No
     assert 0 < sum(file.tests is not None for file in less.files) < sum(file.tests is not None for file in more.files)
 
 
-@pytest.mark.parametrize("detail", ["auto", "tests"])
-def test_more_budget_lists_every_test(detail: str) -> None:
-    whole, sent = found(1000, detail=detail, max_tokens=1_000_000)
-
-    names = [name for file in sent.files for name in file.tests or ()]
-    assert sent.count == 1000
-    assert sent.omitted is None
-    assert sent.tests == ([] if detail == "auto" else whole.tests)
-    assert len(names) == (1000 if detail == "auto" else 0)
-
-
 @pytest.mark.parametrize(
     ("most", "names"),
     [
@@ -197,25 +186,6 @@ def test_a_folder_counts_exactly_the_ids_below_it(files: list[str]) -> None:
         # A test counts for the closest listed folder, or for the root.
         holders = [next((name for name in folders if name != "./" and file.startswith(name)), "./") for file in files]
         assert Counter(holders) == counts(sent)
-
-
-def test_files_that_could_not_be_collected_are_told_even_when_the_tests_do_not_fit() -> None:
-    _, sent = listed([uncollected("test_x.py"), *(item(f"test_a.py::test_{n}") for n in range(1000))], max_tokens=500)
-
-    assert [error.file for error in sent.collection_errors] == ["test_x.py"]
-    assert counts(sent) == {"test_a.py": 1000}
-
-
-def test_frames_of_the_machinery_are_left_out_of_what_could_not_be_collected() -> None:
-    traceback = (
-        "/usr/lib/python3.11/importlib/__init__.py:126: in import_module\n    x\ntest_x.py:1: in <module>\nE   X: no"
-    )
-
-    _, sent = listed([uncollected("test_x.py", traceback=traceback)])
-    _, full = listed([uncollected("test_x.py", traceback=traceback)], detail="full")
-
-    assert [error.traceback for error in sent.collection_errors] == ["test_x.py:1: in <module>"]
-    assert [error.traceback for error in full.collection_errors] == [traceback]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-import string
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -382,11 +380,3 @@ def test_the_message_of_a_group_is_one_short_line(message: str) -> None:
 
     assert "\n" not in cause.message
     assert len(cause.message) <= CAUSE_CHARACTERS + 60
-
-
-@given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8), st.text(string.ascii_letters, min_size=1))
-def test_every_failure_is_in_exactly_one_group(words: list[str], word: str) -> None:
-    ids = [f"test_a.py::test_{index}" for index in range(len(words))]
-    told = [raised(f"E: {letter} {word}", SOURCE, node_id=name) for letter, name in zip(words, ids, strict=True)]
-
-    assert sorted(failure.node_id for cause in grouped(*told) for failure in cause.members) == sorted(ids)

@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_mcp.api.errors import ExecutionFailed, RunFacts
-from pytest_mcp.api.results import LISTED_WITHOUT_FAILURE, ExecuteResult, PartialResult
+from pytest_mcp.api.results import ExecuteResult, PartialResult
 from pytest_mcp.report import discovery as discoveries
 from pytest_mcp.report.budget import fit_execution
 from pytest_mcp.report.report import execution_report
@@ -21,7 +21,6 @@ from tests.support.invented.records import (
     item,
     one_test,
     phase,
-    raised,
     session,
     skipped,
     uncollected,
@@ -109,29 +108,6 @@ def test_a_rerun_keeps_the_pattern_without_which_its_files_would_be_refused() ->
     run = execution(session(one_test(A, phase(A)), selected=1, exit_status=1), code=1, pattern="check_*.py")
 
     assert execution_report(run, None).rerun == {"node_ids": [A], "pattern": "check_*.py"}
-
-
-def test_an_answer_has_each_cause_once_the_largest_first() -> None:
-    one = [raised("ValueError: x", "tests/test_a.py:3", node_id=node_id) for node_id in (B, C)]
-    stream = session(raised("ValueError: x", "tests/test_a.py:4", node_id=A), *one, selected=3, exit_status=1)
-
-    groups = execution_report(execution(stream, code=1), None).groups
-
-    assert [(cause.count, cause.location, cause.example.node_id) for cause in groups] == [
-        (2, "tests/test_a.py:3", B),
-        (1, "tests/test_a.py:4", A),
-    ]
-
-
-@pytest.mark.parametrize(("detail", "listed"), [("auto", 1), ("tests", 2 + LISTED_WITHOUT_FAILURE), ("full", 7)])
-def test_many_tests_that_passed_are_counted_and_listed_only_when_asked_for(detail: str, listed: int) -> None:
-    ids = [f"test_a.py::passes{number}" for number in range(LISTED_WITHOUT_FAILURE + 1)]
-    stream = session(*map(one_test, ids), one_test(A, phase(A)), selected=len(ids) + 1, exit_status=1)
-
-    result = answered(stream, code=1, detail=detail)
-
-    assert result.summary.passed == len(ids)
-    assert len(result.tests) == listed
 
 
 def test_a_run_that_was_cut_short_keeps_what_had_been_reported() -> None:

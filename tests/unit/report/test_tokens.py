@@ -41,26 +41,12 @@ ANSWERS = [
         id="found",
     ),
     pytest.param(
-        '{"count":1000,"notices":[],"collection_errors":[],"tests":[],"files":[{"file":"tests/unit/'
-        '","count":400},{"file":"tests/integration/","count":600}],"omitted":{"tests":1000,"hint":"'
-        'narrow by path, markers or keywords, or raise max_tokens"}}',
-        66,
-        id="files",
-    ),
-    pytest.param(
         '{"file":"tests/test_x.py","error_type":"ModuleNotFoundError","message":"No module named \'n'
         'othing_here\'","line":2,"traceback":"tests/test_x.py:2: in <module>\\n    import helper\\nhel'
         "per.py:7: in <module>\\n    import nothing_here\\nE   ModuleNotFoundError: No module named '"
         "nothing_here'\"}",
         79,
         id="uncollected",
-    ),
-    pytest.param(
-        '{"rerun":{"node_ids":["tests/test_orders.py::test_order[0]","tests/test_orders.py::test_or'
-        'der[1]","tests/test_orders.py::test_order[2]","tests/test_orders.py::test_order[3]","tests'
-        '/test_orders.py::test_order[4]","tests/test_orders.py::test_order[5]"]}}',
-        74,
-        id="rerun",
     ),
 ]
 TEXTS_OF_PYTEST = [
@@ -89,16 +75,6 @@ TEXTS_OF_PYTEST = [
         id="diff",
     ),
     pytest.param(
-        "tests/unit/test_payments.py::TestRefund::test_partial_refund[EUR-0]\n"
-        "tests/unit/test_payments.py::TestRefund::test_partial_refund[EUR-1]\n"
-        "tests/unit/test_payments.py::TestRefund::test_partial_refund[EUR-250]\n"
-        "tests/unit/test_payments.py::TestRefund::test_partial_refund[USD-0]\n"
-        "tests/unit/test_payments.py::TestRefund::test_partial_refund[USD-1]\n"
-        "tests/unit/test_payments.py::TestRefund::test_partial_refund[USD-250]",
-        114,
-        id="ids",
-    ),
-    pytest.param(
         "tests/conftest.py:14: in database\n"
         "    return connect(settings.DATABASE_URL, timeout=5)\n"
         "/usr/lib/python3.11/site-packages/psycopg/connection.py:98: in connect\n"
@@ -116,74 +92,22 @@ LANGUAGES = [
         26,
         id="german",
     ),
-    pytest.param(
-        "Не удалось сохранить заказ: соединение с базой данных было прервано, повторите попытку позже.",  # noqa: RUF001 - the alphabet is the point
-        23,
-        id="russian",
-    ),
-    pytest.param(
-        "无法保存订单：与数据库的连接已中断，请稍后再试。",  # noqa: RUF001 - the alphabet is the point
-        17,
-        id="chinese",
-    ),
-    pytest.param(
-        "注文を保存できませんでした。データベースへの接続が切断されました。",
-        20,
-        id="japanese",
-    ),
-    pytest.param(
-        "ไม่สามารถบันทึกคำสั่งซื้อได้",
-        10,
-        id="thai",
-    ),
-    pytest.param(
-        "تعذر حفظ الطلب بسبب انقطاع الاتصال",
-        8,
-        id="arabic",
-    ),
-    pytest.param(
-        "ऑर्डर सहेजा नहीं जा सका",
-        10,
-        id="hindi",
-    ),
-    pytest.param(
-        "La commande n'a pas pu être enregistrée : la connexion à la base de données a été interrompue.",
-        23,
-        id="french",
-    ),
+    ("Не удалось сохранить заказ: соединение с базой данных было прервано, повторите попытку позже.", 23),  # noqa: RUF001 - the alphabet is the point
+    ("无法保存订单：与数据库的连接已中断，请稍后再试。", 17),  # noqa: RUF001 - the alphabet is the point
+    ("注文を保存できませんでした。データベースへの接続が切断されました。", 20),
+    ("ไม่สามารถบันทึกคำสั่งซื้อได้", 10),
+    ("تعذر حفظ الطلب بسبب انقطاع الاتصال", 8),
+    ("ऑर्डर सहेजा नहीं जा सका", 10),
+    ("La commande n'a pas pu être enregistrée : la connexion à la base de données a été interrompue.", 23),
 ]
 # Other output of failing tests.
 ODDITIES = [
-    pytest.param(
-        "qxzjvkwpfhgbmtrcnlysdoaeuiqzxkjvwpqxzjvkwpfhgbmtrcnlysdoaeuiqzxkjvwpqxzjvkwpfhgbmtrcnlysdoaeuiqzxkjvwp",
-        60,
-        id="random letters",
-    ),
-    pytest.param(
-        "aGVsbG8gd29ybGQhIFRoaXMgaXMgYSB0ZXN0IG9mIGJhc2U2NCBlbmNvZGluZyBpbiBhIG1lc3NhZ2U=",
-        53,
-        id="base64",
-    ),
-    pytest.param(
-        "5d41402abc4b2a76b9719d911017c592e3b0c44298fc1c149afbf4c8996fb924",
-        37,
-        id="a digest",
-    ),
-    pytest.param(
-        "✅ 3 passed ❌ 1 failed 🔥🚀🎉",
-        15,
-        id="emoji",
-    ),
-    pytest.param(
-        "0.13436424411240122 0.8474337369372327 0.763774618976614 0.2550690257394217",
-        34,
-        id="numbers",
-    ),
-    pytest.param(
-        "https://example.com/api/v2/orders?id=83&token=eyJhbGciOiJIUzI1NiJ9",
-        27,
-        id="url",
-    ),
+    ("qxzjvkwpfhgbmtrcnlysdoaeuiqzxkjvwpqxzjvkwpfhgbmtrcnlysdoaeuiqzxkjvwpqxzjvkwpfhgbmtrcnlysdoaeuiqzxkjvwp", 60),
+    ("aGVsbG8gd29ybGQhIFRoaXMgaXMgYSB0ZXN0IG9mIGJhc2U2NCBlbmNvZGluZyBpbiBhIG1lc3NhZ2U=", 53),
+    ("5d41402abc4b2a76b9719d911017c592e3b0c44298fc1c149afbf4c8996fb924", 37),
+    ("✅ 3 passed ❌ 1 failed 🔥🚀🎉", 15),
+    ("0.13436424411240122 0.8474337369372327 0.763774618976614 0.2550690257394217", 34),
+    ("https://example.com/api/v2/orders?id=83&token=eyJhbGciOiJIUzI1NiJ9", 27),
 ]
 
 

@@ -318,23 +318,3 @@ async def test_a_module_that_skips_itself_counts_as_one_skipped_test(generation_
         "message": "no database",
         "traceback": None,
     }
-
-
-@pytest.mark.anyio
-async def test_a_first_run_with_lf_in_addopts_left_nothing_out_and_claims_nothing(generation_bench: Workbench) -> None:
-    generation_bench.write({"pytest.ini": "[pytest]\naddopts = --lf\n", "test_a.py": "def test_a(): pass\n"})
-
-    answer = await generation_bench.execute()
-
-    assert answer["notices"] == []
-
-
-@pytest.mark.anyio
-async def test_a_test_named_in_a_module_that_skips_itself_is_skipped_with_it(generation_bench: Workbench) -> None:
-    source = "import pytest\npytest.skip('no database', allow_module_level=True)\ndef test_a(): pass\n"
-    generation_bench.write({"test_absent.py": source})
-
-    answer = await generation_bench.execute(node_ids=["test_absent.py::test_a"])
-
-    assert answer["summary"]["skipped"] == 1
-    assert answer["verdict"] != "passed"
