@@ -28,9 +28,9 @@ from pytest_mcp.changed.mentions import Names, Scanner
 from pytest_mcp.cli.commands import hook
 from pytest_mcp.cli.setup import json_text
 from pytest_mcp.config import endpoint
+from pytest_mcp.python.files import read_manifest
 from pytest_mcp.python.install_lines import Situation, declaration
 from pytest_mcp.python.managers import CONDA, PLAIN
-from pytest_mcp.python.manifest import read_manifest
 from pytest_mcp.report import (
     budget,
     collection_errors,

@@ -18,9 +18,9 @@ from pytest_mcp.config.model import Config
 from pytest_mcp.environment import django
 from pytest_mcp.environment.django import Django
 from pytest_mcp.python import advice, files, git_files, user_dirs
+from pytest_mcp.python.files import read_manifest
 from pytest_mcp.python.interpreter import OPERATORS_CHOICE, Candidate
 from pytest_mcp.python.managers import used_managers
-from pytest_mcp.python.manifest import read_manifest
 from pytest_mcp.python.members import MemberList, find_members
 from pytest_mcp.python.project_root import is_package
 from pytest_mcp.report.notices import memory_setting

@@ -20,7 +20,7 @@ from pytest_mcp.api.errors import CallError
 from pytest_mcp.config.model import History
 from pytest_mcp.history.answer import HistoryResult
 from pytest_mcp.history.store import RUN_COLUMNS, HistoryUnavailable, RunRow, Store, marks, open_store
-from pytest_mcp.python.manifest import read_manifest
+from pytest_mcp.python.files import read_manifest
 
 # The most runs that a question looks at.
 MOST_RUNS = 3_000

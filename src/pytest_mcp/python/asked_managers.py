@@ -6,20 +6,22 @@ second, so they are cached for as long as the files they depend on are unchanged
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from pytest_mcp.process.job import Exit
 from pytest_mcp.python import files, query, user_dirs, virtualenv
-from pytest_mcp.python.cache import Cache, Finding, stamped
+from pytest_mcp.python.files import Manifest, Stamp, stamped, table, toml
 from pytest_mcp.python.manager import Answers, Manager, Variables
-from pytest_mcp.python.manifest import Manifest, table, toml
 from pytest_mcp.python.query import Question, Unanswered, complaint
 
-_cache: Cache[Answers] = Cache()
+if TYPE_CHECKING:
+    import anyio
+
+Found = TypeVar("Found")
 
 # Lists all environments and marks the one in use. `env info` lists none if PATH has another Python first.
 _ENV_LIST = ("--no-plugins", "--no-interaction", "--no-ansi", "env", "list", "--full-path")
@@ -43,7 +45,55 @@ _PIPENV_SETTINGS = {
 _NONE_YET = "No virtualenv has been created"
 
 
+@dataclass(frozen=True)
+class Finding(Generic[Found]):
+    """An answer, and the stamps of its files from before the search; None if it must not be cached."""
+
+    answer: Found
+    stamps: Mapping[Path, Stamp] | None
+
+
+@dataclass
+class _Search(Generic[Found]):
+    """A search in progress. It ends without a finding if the call that began it was cancelled."""
+
+    over: "anyio.Event"
+    finding: Finding[Found] | None = None
+
+
+class Cache(Generic[Found]):
+    def __init__(self) -> None:
+        self._kept: dict[Hashable, Finding[Found]] = {}
+        self._searches: dict[Hashable, _Search[Found]] = {}
+
+    async def get(self, key: Hashable, find: Callable[[], Awaitable[Finding[Found]]]) -> Found:
+        while (other := self._searches.get(key)) is not None:
+            await other.over.wait()
+            if other.finding is not None:
+                return other.finding.answer
+        kept = self._kept.get(key)
+        if kept is not None and kept.stamps == stamped(kept.stamps or ()):
+            return kept.answer
+        finding = await self._search(key, find)
+        if finding.stamps is not None:
+            self._kept[key] = finding
+        return finding.answer
+
+    async def _search(self, key: Hashable, find: Callable[[], Awaitable[Finding[Found]]]) -> Finding[Found]:
+        # A command finds its interpreter before it loads the event loop.
+        import anyio  # noqa: PLC0415
+
+        search = self._searches[key] = _Search[Found](anyio.Event())
+        try:
+            search.finding = await find()
+            return search.finding
+        finally:
+            del self._searches[key]
+            search.over.set()
+
+
 class AskedManager(Manager):
+    _cache: ClassVar["Cache[Answers]"] = Cache()
     keeps_elsewhere = True
 
     @abstractmethod
@@ -57,7 +107,7 @@ class AskedManager(Manager):
     async def environments(self, manifest: Manifest, variables: Variables, root: Path) -> Answers:
         # Variables are part of the key: they decide which program is found and where it keeps environments.
         key = (self.name, manifest.folder, root, frozenset(variables.items()))
-        return await _cache.get(key, partial(self._find, manifest.folder, variables, root))
+        return await self._cache.get(key, partial(self._find, manifest.folder, variables, root))
 
     async def _find(self, folder: Path, variables: Variables, root: Path) -> Finding[Answers]:
         try:

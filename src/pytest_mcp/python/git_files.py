@@ -54,8 +54,7 @@ def head_commit(folder: Path) -> str | None:
     if not head.startswith(_REF):
         return head if _HASH.fullmatch(head) else None
     name = head.removeprefix(_REF).strip()
-    common = own / (_line(own / "commondir") or "")
-    return _commit_of(name, (own, common)) if _REF_NAME.fullmatch(name) else None
+    return _commit_of(name, own)
 
 
 def names_commit(folder: Path, word: str) -> bool:
@@ -64,10 +63,8 @@ def names_commit(folder: Path, word: str) -> bool:
     name = _ANCESTOR.split(word, maxsplit=1)[0]
     if checkout is None or name == "HEAD" or _SHORT_HASH.fullmatch(name):
         return checkout is not None
-    own = _repository(checkout.top / ".git")
-    common = own / (_line(own / "commondir") or "")
     names = [f"refs/{kind}/{name}" for kind in ("heads", "tags", "remotes")]
-    return any(_REF_NAME.fullmatch(each) and _commit_of(each, (own, common)) for each in names)
+    return any(_commit_of(each, _repository(checkout.top / ".git")) for each in names)
 
 
 def index(top: Path) -> Path:
@@ -75,35 +72,26 @@ def index(top: Path) -> Path:
     return _repository(top / ".git") / "index"
 
 
-def is_tracked(file: Path) -> bool:
-    """Whether git knows this file. False if its index cannot be read, or has compressed paths (version 4)."""
+def is_tracked(file: Path, *, if_unknown: bool = False) -> bool:
+    """Whether git knows this file. Unknown if the index cannot be read, or has compressed paths (version 4)."""
     checkout = find(file.parent)
     if checkout is None:
         return False
+    try:
+        content = index(checkout.top).read_bytes()
+    except FileNotFoundError:  # a checkout without an index tracks nothing yet
+        return False
+    except OSError:
+        return if_unknown
+    # A signature, then the version.
+    if content[4:8] == _COMPRESSED_PATHS:
+        return if_unknown
     name = os.fsencode(file.relative_to(checkout.top).as_posix())
     # Before each path are its length, in twelve bits, and four flags.
     high, low = divmod(len(name), 256)
     entry = b"[" + b"".join(b"\\x%02x" % (flags << 4 | high) for flags in range(16)) + b"]"
     entry += re.escape(bytes([low]) + name + b"\0")
-    try:
-        return re.search(entry, index(checkout.top).read_bytes()) is not None
-    except OSError:
-        return False
-
-
-def may_be_tracked(file: Path) -> bool:
-    """The same, but True if the index cannot tell."""
-    checkout = find(file.parent)
-    if checkout is None:
-        return False
-    try:
-        with index(checkout.top).open("rb") as content:
-            # A signature, then the version. A checkout without an index tracks nothing yet.
-            return content.read(8)[4:] == _COMPRESSED_PATHS or is_tracked(file)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
+    return re.search(entry, content) is not None
 
 
 def _repository(git: Path) -> Path:
@@ -112,13 +100,16 @@ def _repository(git: Path) -> Path:
     return git.parent / said.removeprefix(_LINK).strip() if said.startswith(_LINK) else git
 
 
-def _commit_of(name: str, folders: tuple[Path, ...]) -> str | None:
-    for folder in folders:
-        if _HASH.fullmatch(found := _line(folder / name) or ""):
-            return found
-    packed = files.text(folders[-1] / "packed-refs", _MOST_REFS)
-    found_in = re.search(rf"^({_HASH.pattern}) {re.escape(name)}$", packed, re.MULTILINE)
-    return found_in.group(1) if found_in else None
+def _commit_of(name: str, repository: Path) -> str | None:
+    if not _REF_NAME.fullmatch(name):
+        return None
+    common = repository / (_line(repository / "commondir") or "")
+    for folder in (repository, common):
+        if _HASH.fullmatch(commit := _line(folder / name) or ""):
+            return commit
+    packed = files.text(common / "packed-refs", _MOST_REFS)
+    match = re.search(rf"^({_HASH.pattern}) {re.escape(name)}$", packed, re.MULTILINE)
+    return match.group(1) if match else None
 
 
 def _main(link: Path) -> Path | None:

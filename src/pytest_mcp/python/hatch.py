@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_mcp.python import files, user_dirs, uv, virtualenv
+from pytest_mcp.python.files import Manifest, table, toml
 from pytest_mcp.python.manager import Answers, Manager, Variables
-from pytest_mcp.python.manifest import Manifest, table, toml
 
 # Where tests are likely to run: what `hatch run` uses, what `hatch test` uses, and what was usual before that.
 _NAMES = ("default", "hatch-test", "test")

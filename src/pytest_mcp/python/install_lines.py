@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_mcp.python import files, virtualenv
+from pytest_mcp.python.files import PACKAGE_NAME, Manifest, package_names, read_manifest, table, toml
 from pytest_mcp.python.manager import Manager
 from pytest_mcp.python.managers import CONDA, PLAIN
-from pytest_mcp.python.manifest import PACKAGE_NAME, Manifest, package_names, read_manifest, table, toml
 
 # The first pip with `--group`. Installing it is a no-op where it is there.
 _WITH_GROUPS = "pip>=25.1"
@@ -268,18 +268,13 @@ def _pip(_: Manager, situation: Situation, wanted: Declaration | None) -> list[S
     """Into the first environment that works, otherwise into a new one together with the project."""
     options = _pip_options(situation, wanted) if wanted else [situation.package]
     if situation.lacking:
-        return (
-            _conda(CONDA, situation, None) if wanted is None and _is_of_conda(situation) else _into(situation, options)
-        )
+        is_condas = CONDA.is_environment(virtualenv.of(situation.lacking[0]))
+        return _conda(CONDA, situation, None) if is_condas and not wanted else _into(situation, options)
     new = situation.root / virtualenv.FOLDERS[0]
     # A broken environment is kept: `venv` cannot repair it, and `venv --clear` would delete its contents.
     made = [*situation.aside(new), ["python3", "-m", "venv", new.name]]
     folder = wanted.folder if wanted else situation.root
     return [*made, *_pip_install(situation.typed(virtualenv.python(new)), _project_options(situation, folder, options))]
-
-
-def _is_of_conda(situation: Situation) -> bool:
-    return CONDA.is_environment(virtualenv.of(situation.lacking[0]))
 
 
 def _into(situation: Situation, options: Sequence[str]) -> list[Step]:

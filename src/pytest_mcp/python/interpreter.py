@@ -16,7 +16,7 @@ from typing import Any
 from pytest_mcp import text
 from pytest_mcp.config.model import Config
 from pytest_mcp.python import files, git_files, virtualenv
-from pytest_mcp.python.cache import Stamp, stamped
+from pytest_mcp.python.files import Stamp, stamped
 from pytest_mcp.python.manager import Manager
 from pytest_mcp.python.managers import MANAGERS, kept_environments, nearest_managed
 from pytest_mcp.python.virtualenv import FOLDERS

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 from pytest_mcp.python import files, virtualenv
-from pytest_mcp.python.manifest import Manifest
+from pytest_mcp.python.files import Manifest
 
 Variables: TypeAlias = Mapping[str, str]
 

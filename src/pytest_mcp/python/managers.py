@@ -12,9 +12,9 @@ from typing import ClassVar
 
 from pytest_mcp.python import files, virtualenv
 from pytest_mcp.python.asked_managers import Pipenv, Poetry
+from pytest_mcp.python.files import Manifest, package_names, read_manifest
 from pytest_mcp.python.hatch import Hatch
 from pytest_mcp.python.manager import Answer, Answers, Manager, Variables
-from pytest_mcp.python.manifest import Manifest, package_names, read_manifest
 from pytest_mcp.python.uv import Uv
 
 _PIXI_ENVIRONMENTS = Path(".pixi", "envs")

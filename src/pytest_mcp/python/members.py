@@ -17,9 +17,9 @@ from pytest_mcp.api.results import Member
 from pytest_mcp.api.targets import Target
 from pytest_mcp.config.model import Config
 from pytest_mcp.python import files, interpreter, nearby, own_tests, project_root, virtualenv
+from pytest_mcp.python.files import Manifest, read_manifest
 from pytest_mcp.python.interpreter import Candidate
 from pytest_mcp.python.managers import MANAGERS, nearest_managed, used_managers
-from pytest_mcp.python.manifest import Manifest, read_manifest
 
 # How many are looked at.
 MOST = 20

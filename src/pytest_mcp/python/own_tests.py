@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_mcp.python import files
+from pytest_mcp.python.files import read_manifest, strings, table, toml
 from pytest_mcp.python.managers import is_environment
-from pytest_mcp.python.manifest import read_manifest, strings, table, toml
 
 # pytest's own `python_files`, and the one of Django.
 _USUAL = ("test_*.py", "*_test.py", "tests.py")

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from pytest_mcp.python import files, virtualenv
+from pytest_mcp.python.files import Manifest, read_manifest
 from pytest_mcp.python.managers import MANAGERS, is_environment, used_managers
-from pytest_mcp.python.manifest import Manifest, read_manifest
 from pytest_mcp.text import in_line
 
 _PACKAGE_FILES = ("setup.py", "setup.cfg")

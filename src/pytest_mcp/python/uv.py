@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from pytest_mcp.python import files
+from pytest_mcp.python.files import Manifest, read_manifest, strings
 from pytest_mcp.python.manager import Manager
-from pytest_mcp.python.manifest import Manifest, read_manifest, strings
 
 
 class Uv(Manager):
@@ -24,23 +24,19 @@ class Uv(Manager):
         return super().is_used(manifest) or manifest.table("build-system").get("build-backend") == "uv_build"
 
     def shared_home(self, folder: Path) -> Path | None:
-        found = workspace(folder)
-        return None if found is None else found.folder
+        """The workspace that the project of this folder belongs to."""
+        upward = [place for place in (folder, *folder.parents) if files.holds((place / "pyproject.toml").is_file)]
+        for manifest in map(read_manifest, upward):
+            if manifest.table("tool", "uv", "workspace"):
+                is_member = upward[0] == manifest.folder or self.has_member(
+                    manifest, upward[0].relative_to(manifest.folder)
+                )
+                return manifest.folder if is_member else None
+        return None
 
     def has_member(self, manifest: Manifest, inside: Path) -> bool:
         found = manifest.table("tool", "uv", "workspace")
         return matches(inside, found.get("members")) and not matches(inside, found.get("exclude"))
-
-
-def workspace(start: Path) -> Manifest | None:
-    """The workspace that the project of this folder belongs to."""
-    upward = [folder for folder in (start, *start.parents) if files.holds((folder / "pyproject.toml").is_file)]
-    for manifest in map(read_manifest, upward):
-        if found := manifest.table("tool", "uv", "workspace"):
-            inside = upward[0].relative_to(manifest.folder)
-            is_member = upward[0] == manifest.folder or matches(inside, found.get("members"))
-            return manifest if is_member and not matches(inside, found.get("exclude")) else None
-    return None
 
 
 def matches(path: Path, patterns: object) -> bool:

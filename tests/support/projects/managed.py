@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pytest_mcp.python.files import read_manifest
 from pytest_mcp.python.manager import Answer
 from pytest_mcp.python.managers import kept_environments
-from pytest_mcp.python.manifest import read_manifest
 from scripts.environments import ENVIRONMENTS
 
 TOOLS = ("poetry", "pdm", "hatch", "pipenv", "virtualenv", "uv")

@@ -4,8 +4,18 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from pytest_mcp.python import files
+from pytest_mcp.python.files import package_names, read_manifest
+
+NAMES = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,6}[A-Za-z0-9])?", fullmatch=True) | st.just("pytest")
+EXTRAS = st.sampled_from(["", "[testing]", " [a, b]"])
+VERSIONS = st.sampled_from(["", ">=8", " >= 8, <9", "==8.*", "~=8.1", "!=7", " (>=8)", " @ https://example.org/x.whl"])
+MARKERS = st.sampled_from(["", " ; python_version < '3'", " ; extra == 'x'"])
 
 
 def test_an_ordinary_file_is_read_and_odd_bytes_do_not_matter(tmp_path: Path) -> None:
@@ -48,3 +58,16 @@ def test_nothing_holds_of_what_cannot_be_looked_at(tmp_path: Path) -> None:
     assert not files.holds((tmp_path / "around").exists)
     assert not files.holds(Path("nul\0").exists)
     assert files.holds(tmp_path.exists)
+
+
+def test_a_file_in_another_encoding_and_a_pipe_say_nothing(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_bytes(b"\xff\xfe[\x00")
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe/pyproject.toml")
+
+    assert read_manifest(tmp_path).pyproject == read_manifest(tmp_path / "pipe").pyproject == {}
+
+
+@given(st.tuples(NAMES, EXTRAS, VERSIONS, MARKERS).map("".join))
+def test_a_requirement_has_the_name_that_packaging_reads(text: str) -> None:
+    assert package_names([f" {text}"]) == {canonicalize_name(Requirement(text).name)}

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pytest_mcp.python import hatch
+from pytest_mcp.python.files import read_manifest
 from pytest_mcp.python.manager import Answer
 from pytest_mcp.python.managers import kept_environments
-from pytest_mcp.python.manifest import read_manifest
 from scripts.environments import ENVIRONMENTS
 from tests.support.projects.managed import Home, tree
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.python import virtualenv
+from pytest_mcp.python.files import read_manifest
 from pytest_mcp.python.install_lines import Situation, lacks_pip, required_packages, shell_line
 from pytest_mcp.python.managers import CONDA
-from pytest_mcp.python.manifest import read_manifest
 from scripts.environments import ENVIRONMENTS
 from tests.support.projects.disk import broken, environment, fix_line, lacking, lay
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_mcp.python.files import read_manifest
 from pytest_mcp.python.manager import Answer
 from pytest_mcp.python.managers import nearest_managed, used_managers
-from pytest_mcp.python.manifest import read_manifest
 from tests.support.projects.managed import BASE_PYTHON, Home, ask, ask_in_vain, asked, tree
 
 SIGNS = {

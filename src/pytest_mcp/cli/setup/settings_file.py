@@ -79,7 +79,7 @@ def _inner(values: Any, keys: Sequence[str]) -> Any:
 
 
 def may_delete(path: Path) -> bool:
-    return not path.is_symlink() and not git_files.may_be_tracked(real(path))
+    return not path.is_symlink() and not git_files.is_tracked(real(path), if_unknown=True)
 
 
 def difference(change: Change, before: str, after: str) -> str:

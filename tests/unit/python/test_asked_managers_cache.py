@@ -8,7 +8,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pytest_mcp.python.cache import Cache, Finding, stamped
+from pytest_mcp.python.asked_managers import Cache, Finding
+from pytest_mcp.python.files import stamped
 
 
 class Search:
