@@ -5,17 +5,17 @@ The facts behind it are listed in `explain`.
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pytest_mcp import text
 from pytest_mcp.api.advice import Advice, Sentence, in_shell
 from pytest_mcp.api.errors import CallError, ErrorType, ExecutionFailed
 from pytest_mcp.api.requests import Request, Survey
-from pytest_mcp.environment import django
-from pytest_mcp.environment.surroundings import Surroundings
+from pytest_mcp.environment.surroundings import DJANGO_PLUGIN, Surroundings
 from pytest_mcp.report import collection_errors
-from pytest_mcp.run.events import CollectionFailed
+from pytest_mcp.run.events import CollectionFailed, Portrait
 from pytest_mcp.run.run import Run
 
 # Of a message in one line, in characters.
@@ -28,6 +28,11 @@ _CLASH = "import file mismatch"
 _IMPORTLIB = "--import-mode=importlib"
 # The words of argparse, in all versions of Python and pytest.
 _UNKNOWN_OPTIONS = re.compile(r"error: unrecognized arguments: (.+)")
+
+# Django's file of tests, and pytest's.
+_DJANGO_TESTS = ("tests.py", "test_*.py")
+# Exceptions of imports before Django knows its settings, and what their messages contain.
+_UNCONFIGURED = {"ImproperlyConfigured": "DJANGO_SETTINGS_MODULE", "AppRegistryNotReady": ""}
 
 # error → the problem, and what to do about it.
 _FAILURES: Mapping[ErrorType, tuple[str, str]] = {
@@ -102,7 +107,7 @@ def help_with(run: Run[Request], around: Surroundings) -> Sentence | None:
     """The next step for a run that could not collect a file, or that found no test; None if none is certain."""
     if run.ledger.collection_failures:
         return _help_with(run.ledger.collection_failures[0], run, around)
-    return None if run.ledger.deselected else django.when_empty(run.ledger.portrait, around.django, around.root)
+    return None if run.ledger.deselected else _when_empty(run.ledger.portrait, around)
 
 
 def uncollected_line(event: CollectionFailed) -> str:
@@ -129,7 +134,9 @@ def _help_with(event: CollectionFailed, run: Run[Request], around: Surroundings)
     if _CLASH in error.message:
         return _by_importlib(run, around)
     if error.error_type != "ModuleNotFoundError":
-        return django.when_uncollected(error.error_type, error.message, run.ledger.portrait, around.django, around.root)
+        words, portrait = _UNCONFIGURED.get(error.error_type.rpartition(".")[2]), run.ledger.portrait
+        is_unknown = portrait is None or words is None or words not in error.message
+        return None if portrait is None or is_unknown else _for_django(portrait, around)
     if missing in around.in_src:
         step = f"Install the project itself as editable into {_environment(run)}, or set pythonpath = src for pytest."
         return around.installation or Sentence(step)
@@ -156,7 +163,7 @@ def _where_tests_are(run: Run[Survey], around: Surroundings) -> str:
         return f"Provide what the test modules lack (they skip themselves): {_line(ledger.skipped_modules[0].reason)}"
     if not around.looks_like_a_project:
         return ELSEWHERE
-    if (step := django.when_empty(run.ledger.portrait, around.django, around.root)) is not None:
+    if (step := _when_empty(run.ledger.portrait, around)) is not None:
         return step
     return "Write a first test in tests/test_NAME.py, or set testpaths and python_files to where the tests are."
 
@@ -176,3 +183,42 @@ def _line(words: str) -> str:
 def _minor(version: str) -> str:
     """3.12 of 3.12.1."""
     return ".".join(version.split(".")[:2])
+
+
+# Django
+
+
+def _when_empty(portrait: Portrait | None, around: Surroundings) -> Sentence | None:
+    """The step if no test was found: Django names its test files tests.py, which pytest does not collect by itself."""
+    return None if portrait is None or _DJANGO_TESTS[0] in portrait.python_files else _for_django(portrait, around)
+
+
+def _for_django(portrait: Portrait, around: Surroundings) -> Sentence | None:
+    """Without the plugin and the name of the settings module, test files cannot import models."""
+    if around.django is None:
+        return None
+    has_plugin = any(f"pytest-{name}".startswith(f"{DJANGO_PLUGIN}-") for name in portrait.plugins)
+    install = None if has_plugin else around.django.installation
+    settings: dict[str, Sequence[str]] = {"DJANGO_SETTINGS_MODULE": [around.django.settings_module]}
+    if _DJANGO_TESTS[0] not in portrait.python_files:
+        settings["python_files"] = _DJANGO_TESTS
+    if portrait.inifile is None:
+        lines = "".join(f"{line}\\n" for line in ("[pytest]", *_ini(settings)))
+        return in_shell(" && ".join(filter(None, [install, f"printf '{lines}' > pytest.ini"])))
+    file = Path(portrait.inifile)
+    lines = " and ".join(_toml(settings) if file.suffix == ".toml" else _ini(settings))
+    shown = file.relative_to(around.root) if file.is_relative_to(around.root) else file
+    rest = f" {lines} to the settings of pytest in {shown}."
+    return Sentence("Run ", in_shell(install), " and add", rest) if install else Sentence("Add", rest)
+
+
+def _ini(settings: Mapping[str, Sequence[str]]) -> list[str]:
+    return [f"{name} = {' '.join(values)}" for name, values in settings.items()]
+
+
+def _toml(settings: Mapping[str, Sequence[str]]) -> list[str]:
+    quoted = {name: [f'"{value}"' for value in values] for name, values in settings.items()}
+    return [
+        f"{name} = [{', '.join(values)}]" if len(values) > 1 else f"{name} = {values[0]}"
+        for name, values in quoted.items()
+    ]

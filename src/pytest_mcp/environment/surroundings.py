@@ -5,6 +5,7 @@ Only files are looked at. Notices about the run itself are in `report/notices.py
 
 import os
 import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -15,8 +16,6 @@ from pytest_mcp import __version__
 from pytest_mcp.api.advice import Sentence
 from pytest_mcp.api.results import Git, Server, TemporaryFolder
 from pytest_mcp.config.model import Config
-from pytest_mcp.environment import django
-from pytest_mcp.environment.django import Django
 from pytest_mcp.python import advice, files, git_files, user_dirs
 from pytest_mcp.python.files import read_manifest
 from pytest_mcp.python.interpreter import OPERATORS_CHOICE, Candidate
@@ -32,12 +31,22 @@ _SIGNS = (
     *("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "pytest.toml", ".pytest.ini", ".pytest.toml"),
     *("requirements.txt", "tests", "test", "src", ".git"),
 )
+# What manage.py of a Django project contains.
+_DJANGO_SETTINGS = re.compile(r"""["']DJANGO_SETTINGS_MODULE["'], {0,4}["']([\w.]{1,200})["']""")
+DJANGO_PLUGIN = "pytest-django"
 # In the order of Python's tempfile: the first one that is set counts.
 _TEMPORARY_VARIABLES = ("TMPDIR", "TEMP", "TMP")
 # A run keeps its records and its output in the temporary folder.
 LITTLE_SPACE = 100 * 1024 * 1024
 # Of a path, in characters.
 LONGEST_TEXT = 300
+
+
+@dataclass(frozen=True)
+class Django:
+    settings_module: str
+    # Installs the plugin.
+    installation: str
 
 
 @dataclass(frozen=True)
@@ -132,12 +141,12 @@ def _git(root: Path) -> Git | None:
 
 
 def _django(config: Config, python: Path, home: Path, search_path: str) -> Django | None:
-    module = django.settings_module(home)
-    if module is None:
+    named = _DJANGO_SETTINGS.search(files.text(home / "manage.py"))
+    if named is None:
         return None
     chosen = Candidate(python, OPERATORS_CHOICE if config.python is not None else "")
-    line = advice.addition(django.PLUGIN, chosen, config.root, home, search_path)
-    return Django(module, line)
+    line = advice.addition(DJANGO_PLUGIN, chosen, config.root, home, search_path)
+    return Django(named[1], line)
 
 
 def _temporary_folder() -> TemporaryFolder:

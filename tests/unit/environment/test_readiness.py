@@ -6,8 +6,8 @@ import pytest
 
 from pytest_mcp.api.advice import Sentence, by_operator, in_shell
 from pytest_mcp.api.errors import ErrorType, ExecutionFailed, Fault, RefusedByPytest, RunFacts
-from pytest_mcp.environment.django import Django
 from pytest_mcp.environment.readiness import Standing, of_failure, of_survey, uncollected_line
+from pytest_mcp.environment.surroundings import Django
 from pytest_mcp.run.events import Deselected, Event, ImportedElsewhere, UsageFault
 from tests.support.invented.records import absent, item, session, uncollected
 from tests.support.invented.surveys import (

@@ -9,8 +9,7 @@ import pytest
 from pytest_mcp import __version__
 from pytest_mcp.api.results import Git
 from pytest_mcp.config.model import Config
-from pytest_mcp.environment.django import Django
-from pytest_mcp.environment.surroundings import LITTLE_SPACE, Surroundings, notices, surroundings
+from pytest_mcp.environment.surroundings import LITTLE_SPACE, Django, Surroundings, notices, surroundings
 from pytest_mcp.python.members import MemberList
 from tests.support.invented.surveys import SURROUNDINGS, TEMPORARY, around, portrait
 from tests.support.projects.disk import environment
