@@ -15,11 +15,9 @@ from pathlib import Path
 
 from bench import report, results
 from bench.measures import BARE
-from bench.results import Entry, Results
+from bench.results import Entry
 from bench.rows import ROWS, TRIAL, Row, Scale
-from scripts.environments import BENCH
 
-PLOTTER = Path(__file__).with_name("plot.py")
 VERSIONS = "import platform, pytest; print(f'Python {platform.python_version()}, pytest {pytest.__version__}')"
 
 
@@ -27,7 +25,7 @@ def main(given: Sequence[str] | None = None) -> int:
     options = parsed(given)
     kept = results.load()
     if options.render:
-        publish(kept)
+        report.write(kept)
         return 0
     rows = [ROWS[name] for name in options.rows or ROWS]
     if options.trial:
@@ -37,7 +35,7 @@ def main(given: Sequence[str] | None = None) -> int:
         name, entry = measure(row, Scale(rounds=options.rounds))
         kept[name] = entry
         results.save(kept)
-        publish(kept)
+        report.write(kept)
     print(report.tables(kept))
     return 0
 
@@ -74,14 +72,6 @@ def machine() -> str:
     """What the figures depend on, and nothing that identifies the machine."""
     versions = subprocess.run([BARE.python, "-c", VERSIONS], capture_output=True, text=True, check=True).stdout.strip()
     return f"{versions}, {len(os.sched_getaffinity(0))} cores"
-
-
-def publish(kept: Results) -> None:
-    """Write RESULTS.md and, if the row was measured and matplotlib is installed, the plot."""
-    plotter = BENCH["bench-plot"]
-    if "cost" in kept and plotter.is_complete:
-        subprocess.run([plotter.python, "-I", PLOTTER, results.FILE, report.PLOT], check=True)
-    report.write(kept)
 
 
 if __name__ == "__main__":

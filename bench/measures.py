@@ -4,7 +4,7 @@ Names, goals and sizes of the rows are in `rows`.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bench import kernel
@@ -13,10 +13,9 @@ from bench.results import Figure, Measurement
 from bench.rounds import Rounds, Sample, Spread, race
 from bench.servers import Server
 from bench.shell import Shell
-from scripts.environments import BENCH, ENVIRONMENTS, Environment
+from scripts.environments import ENVIRONMENTS, Environment
 
 OURS, PYTEST, MINIMAL = "this server", "pytest", "minimal server"
-JSON_REPORT, REPORTLOG = "pytest-json-report", "pytest-reportlog"
 BARE, WITH_XDIST = ENVIRONMENTS["demo"], ENVIRONMENTS["pytest-9"]
 ONE, ONE_FAILING = Suite(1), Suite(1, failing=True)
 
@@ -161,37 +160,6 @@ def grown(shell: Shell, suite: Suite, rounds: int, *, discovers: bool) -> list[F
     action = "discovered" if discovers else "run"
     times = sized(done, suite.tests, prefix=f"{action}: time, ")
     return [*times, *(megabytes(f"{action}: peak of {name}", seen, suite.tests) for name, seen in peaks.items())]
-
-
-def cost(folder: Path, rounds: Mapping[int, int]) -> Measurement:
-    """Passing tests, with every reporter for programs; `rounds` maps numbers of tests to numbers of rounds."""
-    figures: list[Figure] = []
-    for size, count in rounds.items():
-        suite = Suite(size)
-        figures += costs(suite, suite.write(folder / str(size)), folder / "report", count)
-    return Measurement(tuple(figures))
-
-
-def costs(suite: Suite, project: Path, report: Path, rounds: int) -> list[Figure]:
-    bare = Shell(BARE.python, project)
-    json_report = Shell(BENCH["bench-json-report"].python, project)
-    reportlog = Shell(BENCH["bench-reportlog"].python, project)
-    with Server.ours(bare.python, project) as server:
-        server.handshake()
-        variants: dict[str, Sample] = {
-            PYTEST: lambda: bare.run(suite),
-            JSON_REPORT: lambda: json_report.run(suite, "--json-report", f"--json-report-file={report}"),
-            REPORTLOG: lambda: reportlog.run(suite, f"--report-log={report}"),
-            OURS: lambda: server.execute(suite),
-        }
-
-        def warm_up() -> None:
-            for shell in (bare, json_report, reportlog):
-                shell.run(suite, "--collect-only")
-            server.discover(suite)
-
-        done = race(variants, rounds=rounds, before=lambda: kernel.wait_for_rest(server.pid), warm_up=warm_up)
-    return sized(done, suite.tests)
 
 
 def sized(rounds: Rounds, size: int, *, prefix: str = "") -> list[Figure]:

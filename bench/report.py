@@ -11,7 +11,6 @@ from bench.rounds import Spread
 from bench.rows import REASONS, ROWS, Row
 
 FILE = Path(__file__).with_name("RESULTS.md")
-PLOT = Path(__file__).with_name("cost.png")
 NOTHING = "-"
 # By unit; a ratio has no unit.
 DIGITS = {"MB": 1, "s": 3, "": 3}
@@ -27,7 +26,7 @@ METHOD = """\
 
 - Times on a shared machine are not comparable, so every row is a ratio. Its variants run in turns, each once in a
   round, in a rotating order. The result is the median of the ratios of all rounds, with quartiles. One round before
-  them is not counted; for `growth` and `cost` the tests are collected once instead.
+  them is not counted; for `growth` the tests are collected once instead.
 - The server is called over real stdio with raw lines: one process for all rounds of a row, or a new one for every
   sample if the row measures a start. The clock runs from writing the request until the whole answer is read. Every
   answer is checked.
@@ -55,7 +54,6 @@ def tables(results: Results) -> str:
     for name, row in ROWS.items():
         if name in results and any(figure.size for figure in results[name].measurement.figures):
             parts += [f"## {name.capitalize()}", f"{row.what.capitalize()}.", by_size(results[name])]
-            parts += [f"![Cost by number of tests]({PLOT.name})"] if name == "cost" else []
     return "\n\n".join(parts) + "\n"
 
 

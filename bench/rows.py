@@ -22,8 +22,6 @@ class Scale:
     many_calls: int = 1_000
     recorded: int = 1_000_000
     growth: tuple[int, ...] = (10_000, 100_000)
-    # Tests and rounds. A large suite takes long and varies little, so fewer rounds are enough.
-    cost: tuple[tuple[int, int], ...] = ((1, 9), (10, 9), (100, 9), (1_000, 5), (10_000, 3), (30_000, 2))
 
     def times(self, rounds: int) -> int:
         return max(1, round(rounds * self.rounds))
@@ -39,7 +37,6 @@ TRIAL = Scale(
     many_calls=6,
     recorded=2_000,
     growth=(20, 200),
-    cost=((1, 1), (10, 1), (100, 1)),
 )
 
 
@@ -99,14 +96,6 @@ ROWS = {
             lambda folder, _, rounds: measures.first_call(folder, rounds),
         ),
         Row(
-            "at-once",
-            "one test, called together with the handshake, start included",
-            SHELL,
-            None,
-            11,
-            lambda folder, _, rounds: measures.first_call(folder, rounds, at_once=True),
-        ),
-        Row(
             "many-tests",
             "10,000 passing tests",
             SHELL,
@@ -139,14 +128,6 @@ ROWS = {
             lambda folder, scale, rounds: measures.parallel(folder, Suite(scale.slow, slow=True), rounds, flags=TWO),
         ),
         Row(
-            "many-tests-xdist",
-            "10,000 passing tests with two workers",
-            XDIST,
-            1.05,
-            7,
-            lambda folder, scale, rounds: measures.parallel(folder, Suite(scale.passing), rounds, flags=TWO),
-        ),
-        Row(
             "discovery",
             "discovery of 10,000 tests",
             "`python -m pytest -q --collect-only`",
@@ -169,14 +150,6 @@ ROWS = {
             2.00,
             21,
             lambda folder, _, rounds: commands.whole(folder, rounds, "run"),
-        ),
-        Row(
-            "call-start",
-            "`pytest-mcp call execute_tests` with one test, from its start to its end",
-            SHELL,
-            2.00,
-            21,
-            lambda folder, _, rounds: commands.whole(folder, rounds, "call", "execute_tests"),
         ),
         Row(
             "memory",
@@ -212,14 +185,6 @@ ROWS = {
             lambda folder, scale, rounds: shards.at_once(folder, Suite(scale.slow, slow=True), 2, rounds),
         ),
         Row(
-            "one-shard",
-            "large suites, one of ten shards, which collects every test and runs a tenth",
-            SHELL,
-            None,
-            1,
-            lambda folder, scale, rounds: shards.one_of(folder, scale.growth, 10, rounds),
-        ),
-        Row(
             "history-call",
             "one test, server warm, with `--history`",
             "the same without",
@@ -234,14 +199,6 @@ ROWS = {
             2.00,
             15,
             lambda folder, scale, rounds: history.recording(folder, scale.recorded, rounds),
-        ),
-        Row(
-            "cost",
-            "passing tests by number, server warm, and two plugins that report to programs",
-            SHELL,
-            None,
-            1,
-            lambda folder, scale, _: measures.cost(folder, {size: scale.times(rounds) for size, rounds in scale.cost}),
         ),
     )
 }

@@ -118,9 +118,6 @@ BENCH = {
                 *("hypothesis==6.170.15", "pytest-django==4.14.0", "django==5.2.19"),
             ),
         ),
-        Environment("bench-json-report", ("pytest==9.2.0", "pytest-json-report==1.5.0", "pytest-metadata==3.1.1")),
-        Environment("bench-reportlog", ("pytest==9.2.0", "pytest-reportlog==1.0.0")),
-        Environment("bench-plot", ("matplotlib==3.11.2", "numpy==2.4.6")),
     )
 }
 
