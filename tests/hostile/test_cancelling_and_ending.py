@@ -167,15 +167,6 @@ def test_when_everybody_is_killed_at_once_the_next_start_removes_the_folder(new_
         other.close()
 
 
-def test_an_idle_server_ends_at_an_interrupt_too(new_server: NewServer) -> None:
-    """D8."""
-    server = new_server().greeted()
-
-    send("SIGINT")(server)
-
-    server.assert_gone()
-
-
 # A client that starts a server, asks for a run, and goes on living until somebody ends it.
 CLIENT = """
 import json, os, subprocess, sys, time

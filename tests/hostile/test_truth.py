@@ -1,13 +1,11 @@
 """Group B: hostile projects that look green and are not, or red and are not."""
 
-import os
-import time
 from typing import Any
 
 import pytest
 
-from tests.support.protocol.hostile_server import HostileServer, NewServer
-from tests.support.workbench import Failure, python_of
+from tests.support.protocol.hostile_server import HostileServer
+from tests.support.workbench import Failure
 
 BEFORE = "def test_before(): pass\n"
 BAD = "def test_bad(): assert 0\n"
@@ -227,23 +225,3 @@ def test_two_thousand_tests_are_counted_exactly(server: HostileServer) -> None:
     assert answer["summary"]["total"] == 2000
     assert answer["verdict"] == "failed"
     assert answer["rerun"] == {"node_ids": [f"test_a.py::test_n[{n}]" for n in range(0, 2000, 400)]}
-
-
-def test_every_edit_is_seen_however_fast_it_follows_the_last(new_server: NewServer) -> None:
-    """Bytecode is valid by size and whole seconds; pytest 8.4 keeps that of test modules in the same way."""
-    server = new_server(python=python_of("pytest-8.4")).ready()
-    moment = int(time.time())
-    for number in (1, 2) * 2:
-        told = f"NUMBER = {number}\n"
-        test = f"import lib\nfrom conftest import NUMBER as other\n{told}EXPECTED = lib.text()\n"
-        lib = f"import pathlib\n{told}def text(): return int(pathlib.Path('expected').read_text())\n"
-        case = "def test_numbers(): assert (lib.NUMBER, other, NUMBER) == (EXPECTED,) * 3\n"
-        for name, source in {"lib.py": lib, "conftest.py": told, "test_a.py": test + case}.items():
-            path = server.root / name
-            path.write_text(source)
-            os.utime(path, (moment, moment))
-        (server.root / "expected").write_text(str(number))
-
-        answer = server.result(path="test_a.py")
-
-        assert (answer["verdict"], answer["summary"]["passed"]) == ("passed", 1), answer

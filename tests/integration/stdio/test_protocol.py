@@ -3,8 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 import jsonschema
@@ -39,71 +38,69 @@ async def connected(bench: Workbench, *flags: str, mode: str = "auto") -> AsyncI
         yield client
 
 
-@dataclass
-class Session:
+class Session(NamedTuple):
     """What a client of the SDK got from one server, call after call."""
 
-    tools: list[Tool] = field(default_factory=list)
-    answers: list[tuple[str, CallToolResult]] = field(default_factory=list)
-    unknown_tool: MCPError | None = None
-    bad_input: MCPError | None = None
-    after_errors: CallToolResult | None = None
-    notes: list[tuple[float, float | None, str | None]] = field(default_factory=list)
-    with_progress: CallToolResult | None = None
-    after_cancelling: CallToolResult | None = None
+    tools: list[Tool]
+    answers: list[tuple[str, CallToolResult]]
+    unknown_tool: MCPError
+    bad_input: MCPError
+    after_errors: str
+    with_progress: list[tuple[float, float | None, str | None]]
+    after_cancelling: str
 
 
 async def asked(bench: Workbench, mode: str) -> Session:
-    seen = Session()
     bench.write({"test_fine.py": FINE, "test_bad.py": BAD, "test_broken.py": "import not_there\n"})
     async with connected(bench, mode=mode) as client:
-        seen.tools = (await client.list_tools()).tools
-        seen.answers = [(name, await client.call_tool(name, arguments)) for name, arguments in CALLS]
-        await ask_wrongly(client, seen)
-        await ask_with_progress(client, bench, seen)
-        await cancel(client, bench, seen)
-    return seen
+        return Session(
+            tools=(await client.list_tools()).tools,
+            answers=[(name, await client.call_tool(name, arguments)) for name, arguments in CALLS],
+            unknown_tool=await refused(client, "run_shell", command="id"),
+            bad_input=await refused(client, "execute_tests", path="/etc", environment={"A": "b"}, verbosity=True),
+            after_errors=await verdict(client),
+            with_progress=await ask_with_progress(client, bench),
+            after_cancelling=await cancel(client, bench),
+        )
 
 
-async def ask_wrongly(client: Client, seen: Session) -> None:
-    with pytest.raises(MCPError) as unknown_tool:
-        await client.call_tool("run_shell", {"command": "id"})
-    with pytest.raises(MCPError) as bad_input:
-        await client.call_tool("execute_tests", {"path": "/etc", "environment": {"A": "b"}, "verbosity": True})
-    seen.unknown_tool, seen.bad_input = unknown_tool.value, bad_input.value
-    seen.after_errors = await client.call_tool("execute_tests", {"path": "test_fine.py"})
+async def verdict(client: Client) -> str:
+    answer = await client.call_tool("execute_tests", {"path": "test_fine.py"})
+    return str(answer.structured_content["verdict"])
 
 
-async def ask_with_progress(client: Client, bench: Workbench, seen: Session) -> None:
-    bench.write({"tests/test_steps.py": SLOW_STEPS})
-    (bench.root / "tests" / "go0").touch()
+async def refused(client: Client, tool: str, **arguments: Any) -> MCPError:
+    with pytest.raises(MCPError) as error:
+        await client.call_tool(tool, arguments)
+    return error.value
+
+
+async def ask_with_progress(client: Client, bench: Workbench) -> list[tuple[float, float | None, str | None]]:
+    bench.write({"tests/test_steps.py": SLOW_STEPS, "tests/go0": ""})
+    notes: list[tuple[float, float | None, str | None]] = []
 
     async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-        seen.notes.append((progress, total, message))
+        notes.append((progress, total, message))
         (bench.root / "tests" / f"go{int(progress)}").touch()
 
     with anyio.fail_after(PATIENCE):
-        seen.with_progress = await client.call_tool("execute_tests", {"path": "tests"}, progress_callback=on_progress)
+        await client.call_tool("execute_tests", {"path": "tests"}, progress_callback=on_progress)
+    return notes
 
 
-async def cancel(client: Client, bench: Workbench, seen: Session) -> None:
+async def cancel(client: Client, bench: Workbench) -> str:
     bench.write({"cancelled/test_steps.py": SLOW_STEPS})
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(client.call_tool, "execute_tests", {"path": "cancelled"})
         await until((bench.root / "cancelled" / "at0").exists)
         tasks.cancel_scope.cancel()
     await until(lambda: not processes_in(bench.root))
-    seen.after_cancelling = await client.call_tool("execute_tests", {"path": "test_fine.py"})
+    return await verdict(client)
 
 
 @pytest.fixture(scope="module", params=["legacy", "2026-07-28"])
 def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Session:
     return anyio.run(asked, Workbench(tmp_path_factory.mktemp("project")), request.param)
-
-
-def verdict(answer: CallToolResult | None) -> object:
-    assert answer is not None
-    return answer.structured_content["verdict"]
 
 
 def test_both_eras_serve_every_tool_with_equal_channels_that_keep_to_the_schema(session: Session) -> None:
@@ -130,29 +127,21 @@ def test_what_is_advertised_is_what_the_catalogue_says(session: Session) -> None
 
 
 def test_errors_carry_their_code_and_the_server_answers_the_next_call(session: Session) -> None:
-    unknown_tool, bad_input = session.unknown_tool, session.bad_input
+    faults = session.bad_input.data["validation_errors"]
 
-    assert unknown_tool is not None
-    assert unknown_tool.code == -32602
-    assert "discover_tests or execute_tests" in unknown_tool.message
-    assert bad_input is not None
-    assert bad_input.code == -32602
-    assert {fault["field"] for fault in bad_input.data["validation_errors"]} == {"path", "environment", "verbosity"}
-    assert verdict(session.after_errors) == "passed"
+    assert (session.unknown_tool.code, session.bad_input.code) == (-32602, -32602)
+    assert "discover_tests or execute_tests" in session.unknown_tool.message
+    assert {fault["field"] for fault in faults} == {"path", "environment", "verbosity"}
+    assert (session.after_errors, session.after_cancelling) == ("passed", "passed")
 
 
 def test_progress_is_live_strictly_increasing_and_in_words(session: Session) -> None:
-    assert session.with_progress is not None
-    assert session.with_progress.structured_content["summary"]["total"] == 4
-    done = [progress for progress, _, _ in session.notes]
+    done = [progress for progress, _, _ in session.with_progress]
+
     assert done == sorted(set(done))
     assert done[:3] == [1, 2, 3]
-    assert session.notes[0] == (1, 4, "1/4 · 0 failed · tests/test_steps.py")
-    assert session.notes[2][2] == "3/4 · 1 failed · tests/test_steps.py"
-
-
-def test_cancelling_ends_the_run_and_the_server_lives_on(session: Session) -> None:
-    assert verdict(session.after_cancelling) == "passed"
+    assert session.with_progress[0] == (1, 4, "1/4 · 0 failed · tests/test_steps.py")
+    assert session.with_progress[2][2] == "3/4 · 1 failed · tests/test_steps.py"
 
 
 @pytest.mark.anyio
