@@ -57,8 +57,8 @@ def in_line(words: str) -> str:
 
 def label(name: str) -> str:
     """The same for the name of a test or a file; in quotes if it contains a space."""
-    shown = in_line(name)
-    return f"'{shown}'" if " " in shown else shown
+    line = in_line(name)
+    return f"'{line}'" if " " in line else line
 
 
 def quoted(words: str) -> str:

@@ -34,7 +34,7 @@ def has_password(address: str) -> bool:
         return True
 
 
-def shown(address: str) -> str:
+def display_name(address: str) -> str:
     """How it is named in logs, notices and errors: a path as it is, a database by its host and name."""
     if not is_postgres(address):
         return address

@@ -54,8 +54,8 @@ class Setting(NamedTuple):
     def add_to(self, parser: argparse.ArgumentParser, environment: Mapping[str, str]) -> None:
         # argparse parses a default that is a string like a typed value, and refuses it with the same message.
         default = environment.get(self.variable, self.default)
-        shown = argparse.SUPPRESS if self.is_hidden else self.help
-        action = parser.add_argument(self.flag, help=shown, default=default, **self.argparse_options)
+        listed = argparse.SUPPRESS if self.is_hidden else self.help
+        action = parser.add_argument(self.flag, help=listed, default=default, **self.argparse_options)
         if action.nargs == 0:
             action.type = _switch
 

@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 from psycopg import errors
 
-from pytest_mcp.config.history import shown
+from pytest_mcp.config.history import display_name
 from pytest_mcp.history import store
 from pytest_mcp.history.store import HistoryUnavailable, Row, Store
 
@@ -37,7 +37,7 @@ class PostgresStore(Store):
     bytes_per_result = 112
 
     def __init__(self, address: str, *, writes: bool = True) -> None:
-        self._name = shown(address)
+        self._name = display_name(address)
         self._seconds = WRITE_SECONDS if writes else READ_SECONDS
         try:
             self._connection = _Connection.connect(

@@ -45,18 +45,18 @@ def begun(work: Callable[[], Made]) -> Future[Made]:
 
     Not in a pool: that keeps idle threads, and the server could not exit before busy ones have finished.
     """
-    made: Future[Made] = Future()
-    made.set_running_or_notify_cancel()
+    future: Future[Made] = Future()
+    future.set_running_or_notify_cancel()
     context = copy_context()
 
     def finish() -> None:
         try:
-            made.set_result(context.run(work))
+            future.set_result(context.run(work))
         except BaseException as error:  # noqa: BLE001 - raised where it is awaited
-            made.set_exception(error)
+            future.set_exception(error)
 
     threading.Thread(target=finish, name="long work", daemon=True).start()
-    return made
+    return future
 
 
 def _note_failure(task: asyncio.Task[None]) -> None:

@@ -17,21 +17,13 @@ from typing import Any
 import anyio
 
 from pytest_mcp.process import interruption, process_tree, run_folder, start
+from pytest_mcp.process import supervisor_protocol as protocol
 from pytest_mcp.process.background import alongside, in_thread
 from pytest_mcp.process.job import Command, Exit, Launch, ReportState, SpawnError
 from pytest_mcp.process.report_file import OnLine, ReportReader, report_in
 from pytest_mcp.process.run_folder import FolderError
 from pytest_mcp.process.start import Supervision, Waiting
-from pytest_mcp.process.supervisor_protocol import (
-    OVERTIME_SECONDS,
-    Go,
-    NotStarted,
-    Order,
-    Reason,
-    Start,
-    decode_answer,
-    encode,
-)
+from pytest_mcp.process.supervisor_protocol import Go, NotStarted, Order, Reason, Start
 
 # How much is kept of the beginning of a stderr that is read only when a program fails, and as much of its end.
 COMPLAINT = 4 * 1024
@@ -171,11 +163,11 @@ async def _answer(started: Supervision, order: Start | Go, time_limit: float) ->
     at_the_limit = asyncio.get_running_loop().call_later(time_limit, started.proceed)
     # Unless something stops it again and again; then `end` kills it.
     reason: Reason = "timeout"
-    with anyio.move_on_after(time_limit + OVERTIME_SECONDS):
+    with anyio.move_on_after(time_limit + protocol.OVERTIME_SECONDS):
         try:
             await _send(started, order)
             async with alongside(_pass_on_interruption(started)):
-                answer: Any = decode_answer(await _printed(started))
+                answer: Any = protocol.decode_answer(await _printed(started))
             return answer if answer.pop("kind") == "not_started" else Exit(**answer)
         except (OSError, ValueError):
             # It was killed, and with it the child, which dies when its supervisor does.
@@ -189,7 +181,7 @@ async def _send(started: Supervision, order: Order) -> None:
     """Raises OSError or ValueError if it has ended or was told to stop. One that reads nothing blocks nobody else."""
     pipe = started.stdin.fileno()
     os.set_blocking(pipe, False)
-    rest = encode(order)
+    rest = protocol.encode(order)
     while rest:
         try:
             rest = rest[os.write(pipe, rest) :]

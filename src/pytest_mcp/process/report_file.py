@@ -50,10 +50,10 @@ class ReportReader:
         """Read from the file itself: if a test empties it, there are no lines."""
         if self.unread:
             return "unread"
-        found = os.fstat(self.descriptor)
-        if found.st_mtime_ns == self._created:
+        status = os.fstat(self.descriptor)
+        if status.st_mtime_ns == self._created:
             return "unwritten"
-        return "truncated" if found.st_size < max(self.offset, 1) else "kept"
+        return "truncated" if status.st_size < max(self.offset, 1) else "kept"
 
     async def read(self) -> None:
         """Read what is there by now, in chunks, and let other tasks run in between."""

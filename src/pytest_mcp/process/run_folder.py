@@ -94,10 +94,10 @@ def _remove_abandoned() -> None:
 def _is_ours(entry: "os.DirEntry[str]") -> bool:
     """By its name, its type and its owner."""
     try:
-        found = entry.stat(follow_symlinks=False)
+        status = entry.stat(follow_symlinks=False)
     except OSError:
         return False
-    return bool(_NAME.fullmatch(entry.name)) and stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return bool(_NAME.fullmatch(entry.name)) and stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
 
 
 def _locked(path: Path, *, or_without_locks: bool = False) -> int | None:

@@ -69,7 +69,7 @@ class Supervisor:
         """The time limit, or None when there will be none: the server or the child is gone."""
         self.reap()
         while (order := self.control.order()) is None:
-            if self.status is not None or not self.look(None):
+            if self.status is not None or not self.wait(None):
                 self.reason = "stopped"
                 self.sweep(time.monotonic() + protocol.SWEEP_SECONDS)
                 return None
@@ -109,7 +109,7 @@ class Supervisor:
                 steps = steps_of_ending(now, min(protocol.INTERRUPT_SECONDS, deadline + protocol.GRACE_SECONDS - now))
             moment, number = steps[0]
             if time.monotonic() < moment:
-                if not self.look(min(moment - time.monotonic(), MEASURE_SECONDS)):
+                if not self.wait(min(moment - time.monotonic(), MEASURE_SECONDS)):
                     self.reason = "stopped"
                     return
                 if self.report_is_too_large():
@@ -145,7 +145,7 @@ class Supervisor:
             os.kill(self.child.pid, number)
             os.kill(self.child.pid, signal.SIGCONT)  # a stopped process does not handle signals
 
-    def look(self, timeout: float | None) -> bool:
+    def wait(self, timeout: float | None) -> bool:
         """Wait for anything to happen; False when the server has closed stdin."""
         if not self.input.wait(timeout):
             return False
@@ -169,12 +169,12 @@ class Supervisor:
         """Kill everything that descends from the child, until nothing is left or this moment has come."""
         self.input.only_output()
         self.let_helpers_finish()
-        while (found := self.remainder()) is not None:
+        while (alive := self.remainder()) is not None:
             if time.monotonic() > end:
-                self.left = max(1, len(found))
+                self.left = max(1, len(alive))
                 return
-            fresh = found - self.killed
-            process_tree.end_all(found, known=self.killed)
+            fresh = alive - self.killed
+            process_tree.end_all(alive, known=self.killed)
             self.killed |= fresh
             if not fresh:
                 self.input.pause(PAUSE_SECONDS)

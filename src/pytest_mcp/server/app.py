@@ -261,7 +261,7 @@ class ToolCalls:
     async def _page(self, context: Context, known: Any, result: Shape) -> dict[str, Any]:
         if not isinstance(known, Report) or not self.page.is_offered_to(context):
             return {}
-        return await additions.awaited("page", in_thread(partial(self.page.of_report, known, result)), instead={})
+        return await additions.awaited("page", in_thread(partial(self.page.made_of, known, result)), instead={})
 
 
 def _client(context: Context) -> str:
@@ -291,7 +291,7 @@ def _advertised(tool: Tool, *, has_page: bool) -> types.Tool:
             open_world_hint=tool.runs_tests,
         ),
         # Claude Code hides tools without this until the model searches for them.
-        _meta={"anthropic/alwaysLoad": True} | (mcp_app.of_tool(tool.name) if has_page else {}),
+        _meta={"anthropic/alwaysLoad": True} | (mcp_app.tool_meta(tool.name) if has_page else {}),
     )
 
 

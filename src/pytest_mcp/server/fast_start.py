@@ -96,24 +96,24 @@ class Handover(NamedTuple):
 def greet(source: int, target: int, *, has_history: bool = False, app: str = "auto") -> Handover | None:
     """Answer a client's first requests; None if it has left and nothing is unanswered."""
     conversation = _Conversation(has_history=has_history, app=app)
-    heard = b""
+    unanswered = b""
     try:
         while not conversation.has_listed:
-            line, newline, rest = heard.partition(b"\n")
+            line, newline, rest = unanswered.partition(b"\n")
             if newline and (reply := conversation.reply(line)) is not None:
                 _write(target, reply, source)
-                heard = rest
-            elif newline or len(heard) > LONGEST_LINE:
+                unanswered = rest
+            elif newline or len(unanswered) > LONGEST_LINE:
                 break
             elif chunk := _read(source):
-                heard += chunk
-            elif heard:
+                unanswered += chunk
+            elif unanswered:
                 break
             else:
                 return None
     except BrokenPipeError:
         return None
-    return Handover(conversation.opening, conversation.held + heard, is_owed=bool(heard))
+    return Handover(conversation.opening, conversation.held + unanswered, is_owed=bool(unanswered))
 
 
 @contextmanager
@@ -201,11 +201,11 @@ class _Conversation:
 def extensions_in(params: Any) -> dict[str, Any]:
     """Those that a first request announces, in either era; empty if it is malformed."""
     for path in (("capabilities", "extensions"), ("_meta", CAPABILITIES_KEY, "extensions")):
-        found = params
+        value = params
         for name in path:
-            found = found.get(name) if isinstance(found, dict) else None
-        if isinstance(found, dict):
-            return found
+            value = value.get(name) if isinstance(value, dict) else None
+        if isinstance(value, dict):
+            return value
     return {}
 
 

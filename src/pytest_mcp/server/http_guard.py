@@ -47,7 +47,7 @@ class Rejected(Exception):
 class Guard:
     def __init__(self, app: ASGIApp, endpoint: Endpoint, metrics: ASGIApp | None = None) -> None:
         self.app = app
-        self.routes: dict[str, ASGIApp] = {PATH: self._hand_on, HEALTH: _say_healthy}
+        self.routes: dict[str, ASGIApp] = {PATH: self._hand_on, HEALTH: _answer_health}
         if metrics is not None:
             self.routes[METRICS] = metrics
         self.endpoint = endpoint
@@ -98,9 +98,9 @@ class Guard:
             return
         given = headers.getlist("authorization")
         scheme, _, secret = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        shown = f"{scheme.lower()} {secret.strip()}".encode("latin-1")
+        credentials = f"{scheme.lower()} {secret.strip()}".encode("latin-1")
         # In constant time, so that the time does not reveal how much was right.
-        if not hmac.compare_digest(shown, self.expected):
+        if not hmac.compare_digest(credentials, self.expected):
             raise Rejected(401, "A valid bearer token is needed.", {"WWW-Authenticate": 'Bearer realm="pytest-mcp"'})
 
     async def _hand_on(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -143,7 +143,7 @@ class Guard:
         raise Rejected(408, "The request took too long to arrive.")
 
 
-async def _say_healthy(scope: Scope, receive: Receive, send: Send) -> None:
+async def _answer_health(scope: Scope, receive: Receive, send: Send) -> None:
     await PlainTextResponse("ok\n")(scope, receive, send)
 
 
@@ -165,9 +165,9 @@ def _check_shape(scope: Scope, headers: Headers) -> None:
 
 def _replaying(body: bytes, receive: Receive) -> Receive:
     """First the whole body; then whatever comes, such as the message that the client has left."""
-    heard: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:
-        return heard.pop() if heard else await receive()
+        return whole.pop() if whole else await receive()
 
     return again

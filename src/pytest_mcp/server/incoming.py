@@ -116,11 +116,11 @@ def _outside_strings(line: bytes) -> bytes | None:
 
 def _seen_identity(line: bytes) -> Identity:
     """The id of a message that is not parsed, if it is the first or the last member."""
-    found = _FIRST_ID.match(line[:_ID_WITHIN]) or _LAST_ID.search(line[-_ID_WITHIN:])
-    if found is None:
+    match = _FIRST_ID.match(line[:_ID_WITHIN]) or _LAST_ID.search(line[-_ID_WITHIN:])
+    if match is None:
         return None
     try:
-        return _identity({"id": json.loads(found["id"])})
+        return _identity({"id": json.loads(match["id"])})
     except ValueError:
         return None
 
@@ -173,8 +173,8 @@ def mended(line: bytes) -> bytes:
     return _SURROGATE.sub(_mended_escape, line.decode("utf-8", errors="replace").encode())
 
 
-def _mended_escape(found: re.Match[bytes]) -> bytes:
-    return found.group() if found["lone"] is None else found["literal"] + rb"\ufffd"
+def _mended_escape(match: re.Match[bytes]) -> bytes:
+    return match.group() if match["lone"] is None else match["literal"] + rb"\ufffd"
 
 
 def _parsed(line: bytes) -> Any:

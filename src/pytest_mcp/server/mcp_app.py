@@ -46,7 +46,7 @@ class View:
         settings = _announced(context).get(APPS)
         return isinstance(settings, dict) and MIME_TYPE in (settings.get("mimeTypes") or ())
 
-    def of_report(self, report: Report, result: Shape) -> Json:
+    def made_of(self, report: Report, result: Shape) -> Json:
         """For the _meta of this result; empty if the limit of answers leaves no room for it."""
         # Other clients do not need them.
         from pytest_mcp.page import document  # noqa: PLC0415
@@ -74,7 +74,7 @@ def _announced(context: Any) -> Json:
     return (capabilities and capabilities.extensions) or {}
 
 
-def of_tool(name: str) -> Json:
+def tool_meta(name: str) -> Json:
     """For the _meta of a tool in the list."""
     return {"ui": {"resourceUri": URI}} if name == TOOL else {}
 

@@ -66,18 +66,20 @@ def lifetime(**facts: str) -> Iterator[None]:
 @contextmanager
 def entry(tool: str, client: str, observer: Observer | None = None) -> Iterator[CallRecord]:
     """Log the call when the block ends, also by an exception."""
-    kept = CallRecord()
+    record = CallRecord()
     began = time.monotonic()
     try:
-        yield kept
+        yield record
     finally:
-        facts: Facts = {"tool": tool, "seconds": round(time.monotonic() - began, 3), **kept.facts}
+        facts: Facts = {"tool": tool, "seconds": round(time.monotonic() - began, 3), **record.facts}
         # The client chose this text.
         logger.info("call", extra={FIELDS: {"client": text.in_line(client), **facts}})
         with additions.spared("metrics"):
             if observer is not None:
                 observer(facts)
-            trace.get_current_span().set_attributes({f"{NAMESPACE}.{name}": fact for name, fact in kept.facts.items()})
+            trace.get_current_span().set_attributes(
+                {f"{NAMESPACE}.{name}": fact for name, fact in record.facts.items()}
+            )
 
 
 def _facts(result: Shape) -> Facts:

@@ -94,4 +94,4 @@ def test_an_address_without_a_password_is_written_into_the_settings_of_clients(t
     ],
 )
 def test_a_database_is_named_without_user_and_password(address: str, name: str) -> None:
-    assert history.shown(address) == name
+    assert history.display_name(address) == name
