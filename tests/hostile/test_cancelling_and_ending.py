@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.git import git
 from tests.support.leftovers import children, is_stopped, kill
 from tests.support.projects.hanging import MOMENTS, STUBBORN, hanging
 from tests.support.protocol.hostile_server import GONE_SECONDS, HostileServer, NewServer, within
@@ -209,3 +210,45 @@ def test_a_client_that_dies_takes_the_server_and_its_runs_with_it(
     process.wait()
 
     watcher.assert_gone()
+
+
+def hanging_at_the_base(server: HostileServer) -> str:
+    """The id of a call that has reached the copy of the base. The test fails at once in the checkout."""
+    there = server.root / "there"
+    server.project({"test_a.py": f"{STUBBORN}\ndef test_a():\n    pathlib.Path({str(there)!r}).touch()\n    hang()\n"})
+    git("init", "--quiet", cwd=server.root)
+    git("add", "--all", cwd=server.root)
+    git("commit", "--quiet", "-m", "base", cwd=server.root)
+    (server.root / "test_a.py").write_text("def test_a(): assert 0\n", encoding="utf-8")
+    number = server.begin("investigate_failure", node_id="test_a.py::test_a", runs=2)
+    within(PATIENCE, there.exists)
+    return number
+
+
+def test_a_cancelled_investigation_is_not_answered_and_leaves_no_copy_nor_does_the_end_of_the_server(
+    new_server: NewServer,
+) -> None:
+    """I4."""
+    server = new_server("--no-spare").greeted()
+    number = hanging_at_the_base(server)
+
+    server.cancel(number)
+
+    within(GONE_SECONDS, lambda: not (server.leftovers() or server.folders()))
+    server.answers_a_plain_call()
+    assert number not in server.replies
+
+    hanging_at_the_base(server)
+    os.kill(server.process.pid, signal.SIGTERM)
+
+    server.assert_gone()
+
+
+def test_a_server_that_is_killed_leaves_no_copy(new_server: NewServer) -> None:
+    """I4."""
+    server = new_server("--no-spare").greeted()
+    hanging_at_the_base(server)
+
+    os.kill(server.process.pid, signal.SIGKILL)
+
+    server.assert_gone()

@@ -1,5 +1,6 @@
 """Calls, answers and errors on the server itself, with the SDK's client in memory."""
 
+import tempfile
 from collections.abc import Callable
 from functools import partial
 
@@ -50,6 +51,18 @@ async def test_a_bug_of_ours_is_an_internal_error_and_costs_one_answer(
     assert failure.value.message.startswith("Internal server error: " + type(error).__name__)
     assert "Traceback" in failure.value.data["traceback"]
     assert answer.structured_content["verdict"] == "passed"
+
+
+@pytest.mark.anyio
+async def test_a_machine_that_cannot_start_processes_is_a_spawn_failure(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.write({"test_fine.py": FINE})
+    monkeypatch.setattr(tempfile, "tempdir", str(bench.root / "not" / "there"))
+
+    failure = await bench.refused("execute_tests")
+
+    assert (failure.code, failure.data["error_type"]) == (-32000, "spawn_failure")
 
 
 @pytest.mark.anyio
