@@ -117,11 +117,15 @@ class ExecuteResult(Shape):
     summary: Summary
     notices: Notices
     collection_errors: Uncollected
-    failure_groups: list[FailureGroup] = Field(description="Causes of several failures, or not in tests.")
+    failure_groups: list[FailureGroup] = Field(
+        description="Causes with several failures, and causes not shown in tests."
+    )
     tests: list[TestResult] = Field(description="Failures, then passed and skipped tests if they are few.")
     rerun: dict[str, Any] | None = Field(description="Arguments that run the failures again.")
-    text_output: str = Field(description="Printed by pytest and in no other key; with detail full all of it.")
-    json_report: dict[str, Any] | None = Field(description="As pytest-json-report; only with detail full.")
+    text_output: str = Field(description="What pytest printed and no other key has; with detail full, all of it.")
+    json_report: dict[str, Any] | None = Field(
+        description="In the format of pytest-json-report; only with detail full."
+    )
     omitted: Omitted | None
     coverage: Annotated[Coverage | None, Field(description="There only if asked for.", exclude_if=_is_absent)] = None
 
@@ -198,7 +202,7 @@ class ForeignPackage(Shape):
 
     name: str
     file: str = Field(description="The file that was imported.")
-    own: str = Field(description="The project's own.")
+    own: str = Field(description="The project's own file.")
 
 
 class Git(Shape):

@@ -70,11 +70,14 @@ async def searched(tmp_path: Path, rule: Rule, effect: Effect = "fails_after", *
     return await OrderSearch(runner, TEST, effect, lambda _: None).run(suite), runner
 
 
+def polluters(found: Order) -> list[str]:
+    return [] if found.polluter is None else found.polluter.node_ids
+
+
 async def test_one_test_of_many_is_found_and_confirmed(tmp_path: Path) -> None:
     found, runner = await searched(tmp_path, lambda before, _files, _number: LEAK in before)
 
-    assert found.polluter is not None
-    assert found.polluter.node_ids == [LEAK]
+    assert polluters(found) == [LEAK]
     assert (found.is_complete, found.is_contradicted, found.can_be_shown) == (True, False, True)
     assert runner.runs[-3:] == [[LEAK, TEST], [LEAK, TEST], [TEST]]
     assert found.evidence == (
@@ -86,15 +89,15 @@ async def test_one_test_of_many_is_found_and_confirmed(tmp_path: Path) -> None:
 async def test_tests_that_it_needs_are_found_the_same_way(tmp_path: Path) -> None:
     found, _ = await searched(tmp_path, lambda before, _files, _number: LEAK not in before, "fails_without")
 
+    assert polluters(found) == [LEAK]
     assert found.polluter is not None
-    assert (found.polluter.node_ids, found.polluter.effect) == ([LEAK], "fails_without")
+    assert found.polluter.effect == "fails_without"
 
 
 async def test_files_are_named_if_importing_them_is_enough(tmp_path: Path) -> None:
     found, _ = await searched(tmp_path, lambda _before, files, _number: "test_c.py" in files)
 
-    assert found.polluter is not None
-    assert found.polluter.node_ids == ["test_c.py"]
+    assert polluters(found) == ["test_c.py"]
 
 
 async def test_a_failure_that_does_not_come_back_is_chance(tmp_path: Path) -> None:
@@ -119,16 +122,14 @@ async def test_what_outlives_the_processes_is_told_and_names_no_test(tmp_path: P
 async def test_an_order_that_a_call_does_not_keep_is_told(tmp_path: Path) -> None:
     found, _ = await searched(tmp_path, lambda before, _files, _number: LEAK in before, keeps_order=False)
 
-    assert found.polluter is not None
-    assert (found.polluter.node_ids, found.can_be_shown) == ([LEAK], False)
+    assert (polluters(found), found.can_be_shown) == ([LEAK], False)
 
 
 @pytest.mark.parametrize("number", range(TRIES - 2, TRIES + 1))
 async def test_no_outcome_where_one_was_to_confirm_is_not_called_chance(tmp_path: Path, number: int) -> None:
     found, _ = await searched(tmp_path, lambda before, _files, _number: LEAK in before, dies_at=number)
 
-    assert found.polluter is not None
-    assert (found.polluter.node_ids, found.is_complete, found.is_contradicted) == ([LEAK], False, False)
+    assert (polluters(found), found.is_complete, found.is_contradicted) == ([LEAK], False, False)
     assert found.evidence[-1].startswith("the tests are not confirmed: ")
 
 
@@ -165,7 +166,7 @@ async def test_a_try_without_an_outcome_rules_out_no_test(tmp_path: Path, number
     found, _ = await searched(tmp_path, lambda before, _files, _number: LEAK in before, dies_at=number)
 
     assert (found.is_different, found.is_complete, found.is_contradicted) == (True, False, False)
-    assert LEAK in (found.left if found.polluter is None else found.polluter.node_ids)
+    assert LEAK in (polluters(found) or found.left)
     assert "the time was over" not in found.evidence[-1]
 
 
@@ -176,8 +177,7 @@ async def test_a_set_that_may_not_be_the_smallest_is_not_said_to_be_sure(tmp_pat
 
     found, _ = await searched(tmp_path, rule)
 
-    assert found.polluter is not None
-    assert found.polluter.node_ids == ["test_b.py::test_4", LEAK]
+    assert polluters(found) == ["test_b.py::test_4", LEAK]
     assert not found.is_complete
 
 
@@ -186,38 +186,42 @@ async def test_tests_of_two_files_that_only_work_together_are_found(tmp_path: Pa
 
     found, _ = await searched(tmp_path, lambda before, _files, _number: needed <= before)
 
-    assert found.polluter is not None
-    assert set(found.polluter.node_ids) == needed
+    assert set(polluters(found)) == needed
 
 
 IDS = ("a.py::one", "b.py::one", "b.py::two", "b.py::three", "c.py::one")
 FILES = ("a.py", "b.py", "c.py")
 
 
-async def test_the_file_is_tried_before_everything_that_comes_before() -> None:
-    assert Suite(IDS).arrangements("b.py::three") == [
-        Arrangement("after all 2 earlier tests in its file", ("b.py::one", "b.py::two")),
-        Arrangement("after all 3 earlier tests in the suite", IDS[:3], FILES),
-    ]
+# For a test of a suite, perhaps shuffled: what is tried before it, none twice.
+ARRANGEMENTS = {
+    "its file, then everything": (
+        Suite(IDS),
+        "b.py::three",
+        [
+            Arrangement("after all 2 earlier tests in its file", ("b.py::one", "b.py::two")),
+            Arrangement("after all 3 earlier tests in the suite", IDS[:3], FILES),
+        ],
+    ),
+    "its file is everything": (
+        Suite(IDS[1:4]),
+        "b.py::two",
+        [Arrangement("after the earlier test in its file", ("b.py::one",))],
+    ),
+    "the first test may depend on what other files import": (
+        Suite(IDS),
+        "a.py::one",
+        [Arrangement("after importing all test files in the suite", (), FILES)],
+    ),
+    "a plugin shuffles the tests": (
+        Suite(IDS, is_shuffled=True),
+        "a.py::one",
+        [Arrangement("after all 4 other tests in the suite", IDS[1:], FILES)],
+    ),
+    "not collected": (Suite(IDS), "d.py::one", []),
+}
 
 
-async def test_nothing_is_tried_twice() -> None:
-    assert Suite(IDS[1:4]).arrangements("b.py::two") == [
-        Arrangement("after the earlier test in its file", ("b.py::one",))
-    ]
-
-
-async def test_the_first_test_of_a_suite_may_still_depend_on_what_other_files_import() -> None:
-    assert Suite(IDS).arrangements("a.py::one") == [
-        Arrangement("after importing all test files in the suite", (), FILES)
-    ]
-
-
-async def test_if_a_plugin_shuffles_the_suite_any_test_may_come_before() -> None:
-    assert Suite(IDS, is_shuffled=True).arrangements("a.py::one") == [
-        Arrangement("after all 4 other tests in the suite", IDS[1:], FILES)
-    ]
-
-
-async def test_a_test_that_the_suite_does_not_collect_has_no_order() -> None:
-    assert Suite(IDS).arrangements("d.py::one") == []
+@pytest.mark.parametrize(("suite", "node_id", "expected"), ARRANGEMENTS.values(), ids=ARRANGEMENTS)
+async def test_the_nearest_tests_are_tried_first(suite: Suite, node_id: str, expected: list[Arrangement]) -> None:
+    assert suite.arrangements(node_id) == expected

@@ -1,7 +1,6 @@
 """`investigate_failure` on real projects. The whole corpus runs with `make investigations`."""
 
 import re
-import subprocess
 import threading
 from dataclasses import replace
 from typing import Any
@@ -21,7 +20,7 @@ from pytest_mcp.run.ledger import Ledger
 from pytest_mcp.run.run import Project, Steps
 from pytest_mcp.tools import BY_NAME
 from tests.support.git import git
-from tests.support.projects.investigation_corpus import BASE, BROKEN_SHOP, GOOD, HASH, ORDER, UNCOLLECTED, VICTIM, Truth
+from tests.support.projects.investigation_corpus import BASE, BROKEN_SHOP, GOOD, ORDER, UNCOLLECTED, VICTIM, Truth
 from tests.support.waiting import PATIENCE
 from tests.support.workbench import PYTESTS, Workbench
 
@@ -90,38 +89,16 @@ async def test_the_order_is_kept_whatever_addopts_do_to_it_and_a_call_that_canno
     assert "polluter.rerun does not show the effect" in found["notices"][0]
 
 
-def hash_seeds(bench: Workbench) -> dict[bool, int]:
-    """A hash seed for which the test of the corpus fails, and one for which it passes."""
-    found: dict[bool, int] = {}
-    for seed in range(1, 100):
-        code = subprocess.run(
-            [bench.python, "-c", "raise SystemExit(hash('tea') % 2)"],
-            env={HASH_SEED: str(seed)},
-            check=False,
-            timeout=PATIENCE,
-        ).returncode
-        found.setdefault(bool(code), seed)
-        if len(found) == 2:
-            break
-    return found
-
-
 async def test_a_hash_seed_that_decides_is_named(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench.write(HASH.files)
-    seeds = hash_seeds(bench)
-
-    def chosen(_runner: Runner, number: int) -> list[Seeds]:
-        return [Seeds(seeds[place % 2 == 0]) for place in range(number)]
-
-    monkeypatch.setattr(alone, "hash_seeds", chosen)
+    bench.write({"test_victim.py": f"import os\ndef test_it(): assert os.environ['{HASH_SEED}'] == '1'\n"})
+    monkeypatch.setattr(alone, "hash_seeds", lambda _runner, number: [Seeds(1), *[Seeds(2)] * (number - 1)])
     monkeypatch.setattr(alone, "REPETITIONS", 1)
 
     found = await bench.investigate(node_id=VICTIM)
 
     assert (found["kind"], found["evidence"][0]) == ("flaky", "alone: PF")
     assert found["evidence"][2] == (
-        f"fails with PYTHONHASHSEED={seeds[False]} (2 of 2 runs), passes with PYTHONHASHSEED={seeds[True]}"
-        " (2 of 2): the seed decides"
+        "fails with PYTHONHASHSEED=2 (2 of 2 runs), passes with PYTHONHASHSEED=1 (2 of 2): the seed decides"
     )
 
 
@@ -171,34 +148,18 @@ async def test_a_test_that_did_not_fail_the_same_way_at_the_base_fails_since_the
 
 
 COMMENT = {"test_victim.py": f"{GOOD['test_victim.py']}# A comment.\n"}
+BEFORE, SAME = "at HEAD~1: passes (1 run)", "fails the same way"
+ONLY = "at HEAD: nothing differs from it, and there is no earlier commit"
 # How many commits the bug is old, of so many; what is not committed; the kind and the last line of evidence.
 CLEAN: dict[str, tuple[int, int, dict[str, str], str, str]] = {
-    "in the last commit": (0, 2, {}, "deterministic", "at HEAD~1: passes (1 run)"),
+    "in the last commit": (0, 2, {}, "deterministic", BEFORE),
     "three commits ago": (3, 6, {}, "deterministic", "at HEAD~4: passes (1 run)"),
-    "in the last commit, beside a change that does not reach it": (
-        0,
-        2,
-        {"other.py": "x = 1\n"},
-        "deterministic",
-        "at HEAD~1: passes (1 run)",
-    ),
-    "in the last commit, beside a change without effect": (0, 2, COMMENT, "deterministic", "at HEAD~1: passes (1 run)"),
-    "in every commit, beside a change without effect": (2, 2, COMMENT, "pre_existing", "at HEAD~1: fails the same way"),
-    "in the only commit, beside a change without effect": (
-        0,
-        1,
-        COMMENT,
-        "pre_existing",
-        "at HEAD: fails the same way",
-    ),
-    "in every commit": (4, 4, {}, "pre_existing", "at HEAD~2: fails the same way"),
-    "in the only commit": (
-        0,
-        1,
-        {},
-        "deterministic",
-        "at HEAD: nothing differs from it, and there is no earlier commit",
-    ),
+    "in the last commit, beside a change that does not reach it": (0, 2, {"a.py": "x = 1\n"}, "deterministic", BEFORE),
+    "in the last commit, beside a change without effect": (0, 2, COMMENT, "deterministic", BEFORE),
+    "in every commit, beside a change without effect": (2, 2, COMMENT, "pre_existing", f"at HEAD~1: {SAME}"),
+    "in the only commit, beside a change without effect": (0, 1, COMMENT, "pre_existing", f"at HEAD: {SAME}"),
+    "in every commit": (4, 4, {}, "pre_existing", f"at HEAD~2: {SAME}"),
+    "in the only commit": (0, 1, {}, "deterministic", ONLY),
 }
 
 
