@@ -173,21 +173,9 @@ def test_an_interruption_ends_everything_and_tells_what_had_finished(bench: Work
     assert "Traceback" not in terminal.text
 
 
-def test_an_interrupted_script_gets_the_error_that_a_client_would_get(bench: Workbench) -> None:
-    bench.write({"test_a.py": ENDLESS})
-    command = [sys.executable, "-m", "pytest_mcp", *settings_of(bench), "run", "--json"]
-
-    with subprocess.Popen(command, env=environment_of(bench), stdout=subprocess.PIPE, text=True) as process:
-        anyio.run(until, (bench.root / "ready").exists)
-        process.send_signal(signal.SIGINT)
-        answer = json.loads(process.communicate()[0])
-
-    assert process.returncode == 2
-    assert (answer["code"], answer["data"]["error_type"]) == (-32000, "interrupted")
-    assert processes_in(bench.root) == []
-
-
-def test_a_test_that_swallows_the_interruption_was_still_running(bench: Workbench) -> None:
+def test_an_interrupted_script_gets_a_clients_error_and_a_test_that_swallows_it_was_still_running(
+    bench: Workbench,
+) -> None:
     stuck = """
     import pathlib, time
     def test_stuck():
@@ -206,7 +194,9 @@ def test_a_test_that_swallows_the_interruption_was_still_running(bench: Workbenc
         answer = json.loads(process.communicate()[0])
 
     partial = answer["data"]["partial"]
-    assert answer["data"]["error_type"] == "interrupted"
+    assert process.returncode == 2
+    assert (answer["code"], answer["data"]["error_type"]) == (-32000, "interrupted")
+    assert processes_in(bench.root) == []
     assert (partial["running"], partial["not_run"]) == (["test_a.py::test_stuck"], 1)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import webbrowser
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -38,18 +39,15 @@ def test_a_device_is_written_to_and_not_replaced() -> None:
     assert Path(os.devnull).stat().st_mode == before
 
 
-def test_a_folder_that_has_gone_is_an_exit_code_and_a_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def undrawable(_created: str) -> str:
+    raise ValueError
+
+
+@pytest.mark.parametrize(("name", "draw"), [("gone/a.html", lambda _: "page"), ("a.html", undrawable)])
+def test_a_page_that_cannot_be_written_or_drawn_is_an_exit_code_and_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, draw: Callable[[str], str]
 ) -> None:
-    assert PageFile(tmp_path / "gone" / "a.html", opens=False).write(partial(report_page, ERROR, ORIGIN)) == UNWRITTEN
-    assert "could not be written" in capsys.readouterr().err
-
-
-def test_a_page_that_cannot_be_drawn_costs_itself_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def draw(*_: object) -> str:
-        raise ValueError
-
-    assert PageFile(tmp_path / "a.html", opens=False).write(draw) == UNWRITTEN
+    assert PageFile(tmp_path / name, opens=False).write(draw) == UNWRITTEN
     assert "could not be written" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_mcp.api.requests import ExecuteTests
 from pytest_mcp.cli import tool_flags
 from pytest_mcp.tools import BY_NAME, TOOLS, Tool
 
@@ -31,10 +30,6 @@ def test_every_parameter_has_its_flag_with_its_description(tool: Tool) -> None:
         assert ("NODE_ID" if name.startswith("node_id") else f"--{name.replace('_', '-')}") in said
         assert field.description is not None
         assert tool_flags._HELP.get(name, field.description) in said
-
-
-def test_every_letter_stands_for_a_parameter() -> None:
-    assert set(tool_flags.SHORT_FLAGS) <= set(ExecuteTests.model_fields)
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
