@@ -88,20 +88,21 @@ def convert_line_ends(checkout: Checkout, _: str, content: str) -> None:
     checkout.git("config", "core.autocrlf", ["true", "false", "input"][len(content) % 3])
 
 
-def in_git(*arguments: str) -> Callable[[Checkout, str, str], None]:
-    def run(checkout: Checkout, name: str, _: str) -> None:
-        checkout.git(*arguments, name, check=False)
-
-    return run
-
-
-def only_in_git(*arguments: str) -> Callable[[Checkout, str, str], None]:
-    def run(checkout: Checkout, _: str, __: str) -> None:
-        checkout.git(*arguments, check=False)
-
-    return run
-
-
+GIT_STEPS = {
+    "stage": "add -- NAME",
+    "stage all": "add --all",
+    "unstage": "reset --quiet -- NAME",
+    "forget": "rm --quiet --cached -- NAME",
+    "intend": "add --intent-to-add -- NAME",
+    "skip": "update-index --skip-worktree -- NAME",
+    "assume unchanged": "update-index --assume-unchanged -- NAME",
+    "restore": "checkout -- NAME",
+    "commit": "commit --quiet --allow-empty -m more",
+    "ignore modes": "config core.fileMode false",
+    "sparse": "sparse-checkout set --sparse-index sub",
+    "split": "update-index --split-index",
+    "version 4": "update-index --index-version 4",
+}
 STEPS: dict[str, Callable[[Checkout, str, str], None]] = {
     "write": write,
     "delete": delete,
@@ -113,21 +114,15 @@ STEPS: dict[str, Callable[[Checkout, str, str], None]] = {
     "work inside": work_inside,
     "attribute": attribute,
     "convert line ends": convert_line_ends,
-    "stage": in_git("add", "--"),
-    "stage all": only_in_git("add", "--all"),
-    "unstage": in_git("reset", "--quiet", "--"),
-    "forget": in_git("rm", "--quiet", "--cached", "--"),
-    "intend": in_git("add", "--intent-to-add", "--"),
-    "skip": in_git("update-index", "--skip-worktree", "--"),
-    "assume unchanged": in_git("update-index", "--assume-unchanged", "--"),
-    "restore": in_git("checkout", "--"),
-    "commit": only_in_git("commit", "--quiet", "--allow-empty", "-m", "one more"),
-    "ignore modes": only_in_git("config", "core.fileMode", "false"),
-    "sparse": only_in_git("sparse-checkout", "set", "--sparse-index", "sub"),
-    "split": only_in_git("update-index", "--split-index"),
-    "version 4": only_in_git("update-index", "--index-version", "4"),
     "no index": lambda checkout, _, __: (checkout.top / ".git" / "index").unlink(missing_ok=True),
 }
+
+
+def perform(checkout: Checkout, step: str, name: str, content: str) -> None:
+    if step in STEPS:
+        STEPS[step](checkout, name, content)
+    else:
+        checkout.git(*(word.replace("NAME", name) for word in GIT_STEPS[step].split()), check=False)
 
 
 def always(*steps: Step, ref: str = "HEAD", root: str = ".") -> Callable[[Test], Test]:
@@ -154,7 +149,7 @@ def written(checkout: Checkout, steps: list[Step]) -> dict[str, tuple[int, int, 
 @settings(max_examples=settings.default.max_examples // 2 if settings.default else 15)
 @given(
     steps=st.lists(
-        st.tuples(st.sampled_from(sorted(STEPS)), st.sampled_from(NAMES), st.sampled_from(CONTENTS)),
+        st.tuples(st.sampled_from(sorted(STEPS | GIT_STEPS)), st.sampled_from(NAMES), st.sampled_from(CONTENTS)),
         max_size=12,
     ),
     ref=st.sampled_from(["first", "HEAD"]),
@@ -165,8 +160,9 @@ def written(checkout: Checkout, steps: list[Step]) -> dict[str, tuple[int, int, 
 @always(("rename", "a.py", ""))
 @always(("chmod", "a.py", ""))
 @always(("ignore modes", "", ""), ("chmod", "a.py", ""))
-@always(("write", "a.py", "x\r\ny\n"))
-@always(("convert line ends", "", "x\r\ny\n"), ("stage all", "", ""), ("write", "a.py", "x\r\ny\n"))
+@always(("write", "a.py", "a = 1\r\n"))
+@always(("convert line ends", "", "a = 1\n"), ("write", "a.py", "a = 1\r\n"))
+@always(("attribute", "", "a = 1\n"), ("write", "a.py", "a = 1\r\n"))
 @always(("skip", "a.py", ""), ("write", "a.py", "a = 2\n"))
 @always(("assume unchanged", "a.py", ""), ("write", "a.py", "a = 2\n"))
 @always(("write", "a.py", "a = 2\n"), ("stage", "a.py", ""), ("write", "a.py", "a = 1\n"))
@@ -187,7 +183,7 @@ def test_what_changed_is_what_git_says_and_nothing_is_written(steps: list[Step],
             checkout.git("config", *setting.split("=", 1))
         (checkout.top / ".git" / "info" / "exclude").write_text("*.log\n", encoding="utf-8")
         for step, name, content in steps:
-            STEPS[step](checkout, name, content)
+            perform(checkout, step, name, content)
         root = root if (checkout.top / root).is_dir() else "."
         before = written(checkout, steps)
         try:

@@ -1,4 +1,4 @@
-"""`changed`: real repositories, real runs. What a change reaches is tested in `tests/unit/changes`."""
+"""`changed`: real repositories, real runs. What a change reaches is tested in `tests/unit/changed`."""
 
 from typing import Any
 
