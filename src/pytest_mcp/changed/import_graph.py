@@ -79,13 +79,11 @@ class Modules:
     @property
     def names(self) -> Names:
         folders = frozenset(end for end in self._folders if "." not in end)
-        tops = {folder for folder in self._all_folders() if not self._is_in_package(folder)}
+        every = {folder for folders in self._folders.values() for folder in folders}
+        tops = {folder for folder in every if not self._is_in_package(folder)}
         importable = frozenset(end for end in self._by_end if "." not in end)
         packages = frozenset(end for end in self._folders if "." in end)
         return Names(folders, packages, frozenset(top.rpartition("/")[2] for top in tops), importable)
-
-    def _all_folders(self) -> set[str]:
-        return {folder for folders in self._folders.values() for folder in folders}
 
     def _is_in_package(self, folder: str) -> bool:
         above = folder.rpartition("/")[0]

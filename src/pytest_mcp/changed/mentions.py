@@ -42,7 +42,6 @@ _NOT_OF_A_SCRIPT = re.compile(rb"[^%s\-]" % _NAME)
 _EVERY_FOLDER = frozenset({"__init__", "conftest"})
 _COMMENT = re.compile(rb"#[^\r\n]*+")
 _GLUE = bytes.maketrans(b"(\\\r\n\t\f", b"      ")
-_NONE: frozenset[str] = frozenset()
 # Encodings in which an ASCII character is its byte; a file in another one cannot be scanned.
 _CODING = re.compile(rb"(?:[^\n]{0,500}\n)?[ \t\f]*+#[^\n]{0,500}?coding[:=][ \t]*+([-\w.]++)")
 _ASCII_BASED = ("utf-8", "utf8", "latin", "iso-8859", "iso8859", "cp125", "ascii", "us-ascii", "koi8", "euc", "windows")
@@ -141,7 +140,11 @@ class Scanner:
         self._statements: dict[tuple[bytes, bytes], Statement] = {}
 
     def scan(self, content: bytes, path: str = "") -> Mentions:
-        imports, whole, packages, folders = _joined(self._statements_in(content))
+        statements = list(self._statements_in(content))
+        imports = set[str]().union(*(each.names for each in statements))
+        whole = set[str]().union(*(each.whole for each in statements))
+        packages = set[str]().union(*(each.packages for each in statements))
+        folders = set[bytes]().union(*(each.folders for each in statements))
         quoted = self._quotable.intersection(content.translate(_QUOTES).split(b'"'))
         starts = _starts_processes(content, packages)
         uses_files = starts or not quoted.isdisjoint(self._quotable_folders)
@@ -151,7 +154,7 @@ class Scanner:
             whole=frozenset(whole.union(map(_text, self._packages & quoted))),
             dotted=self._dotted(content, folders),
             quoted=frozenset(map(_text, self._modules & quoted)),
-            scripts=_scripts(content) if b".py" in content else _NONE,
+            scripts=_scripts(content) if b".py" in content else frozenset(),
             untold=_TOO_LONG if UNREAD in imports else untold,
             lazy=path.endswith("__init__.py") and _imports_on_demand(content),
             starts=starts,
@@ -193,23 +196,6 @@ class Scanner:
 def _encoded(names: Iterable[str]) -> frozenset[bytes]:
     """Names of files need not be UTF-8."""
     return frozenset(name.encode("utf-8", "surrogateescape") for name in names)
-
-
-def _joined(statements: Iterable[Statement]) -> tuple[set[str], set[str], set[str], set[bytes]]:
-    """Their names, whole packages, packages and folders. Most statements have names alone."""
-    names: set[str] = set()
-    whole: set[str] = set()
-    packages: set[str] = set()
-    folders: set[bytes] = set()
-    for each in statements:
-        names.update(each.names)
-        if each.whole:
-            whole |= each.whole
-        if each.packages:
-            packages |= each.packages
-        if each.folders:
-            folders |= each.folders
-    return names, whole, packages, folders
 
 
 def _beginning(content: bytes, start: int) -> int:
