@@ -4,18 +4,11 @@ import re
 import subprocess
 import sys
 
-from scripts.environments import ENVIRONMENTS
 from tests.support.paths import ROOT
 
 EXAMPLE = ROOT / "examples" / "shop"
 # Four calls and the start of a server take a few seconds; this only ends a demo that hangs.
 LONGEST_DEMO = 120
-
-
-def test_the_demo_uses_the_pytest_that_this_project_pins() -> None:
-    pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-
-    assert set(ENVIRONMENTS["demo"].packages) <= set(pinned)
 
 
 def test_the_demo_goes_from_red_to_green_and_leaves_the_example_as_it_was() -> None:

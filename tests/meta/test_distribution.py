@@ -130,23 +130,15 @@ def test_everything_that_is_handed_out_is_enough_to_build_the_same_wheel(
     assert names_in(again) == names_in(wheel)
 
 
-def test_a_launcher_finds_a_command_by_the_name_of_the_distribution() -> None:
-    assert PROJECT["name"] in PROJECT["scripts"]
-    assert len(set(PROJECT["scripts"].values())) == 1
-
-
 def test_the_listing_for_the_registry_obeys_its_rules_and_names_our_package_and_flags_that_exist() -> None:
     (package,) = SERVER["packages"]
 
     assert faults(SERVER, "server.schema.json") == []
+    assert f"<!-- mcp-name: {SERVER['name']} -->\n" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert package["identifier"] == PROJECT["name"]
+    # Launchers look for a command with the name of the distribution.
+    assert PROJECT["name"] in PROJECT["scripts"]
     assert {argument["name"] for argument in package["packageArguments"]} <= FLAGS
-
-
-def test_the_readme_has_the_mark_by_which_the_registry_knows_the_package() -> None:
-    marks = re.findall(r"(?m)^<!-- mcp-name: (\S+) -->$", (ROOT / "README.md").read_text(encoding="utf-8"))
-
-    assert marks == [SERVER["name"]]
 
 
 def test_the_manifest_of_the_bundle_obeys_its_rules_and_names_our_tools() -> None:

@@ -55,7 +55,7 @@ def test_the_tap_hands_on_every_line_and_marks_both_channels_of_a_result(tmp_pat
     log = tmp_path / "log"
 
     output = subprocess.run(
-        [sys.executable, tap.__file__, log, tap.WHOLE, sys.executable, "-c", echo],
+        [sys.executable, tap.__file__, log, sys.executable, "-c", echo],
         input='{"id": 1}\n',
         capture_output=True,
         text=True,

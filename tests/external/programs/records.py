@@ -42,9 +42,8 @@ class Entry:
     hands_on_variables: bool
     asks_for_progress: bool
     shows_instructions: bool
-    # Until the model has searched for them; and if they have no `_meta`.
+    # Until the model has searched for them.
     hides_tools: bool
-    hides_bare_tools: bool
     # Tools that it runs without permission when nobody is there to be asked.
     runs_unasked: tuple[str, ...]
     # By the name of the call; then again, with errors as results.

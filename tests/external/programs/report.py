@@ -41,9 +41,7 @@ def sizes(_: Program, entry: Entry) -> str:
 
 
 def hidden(_: Program, entry: Entry) -> str:
-    if entry.hides_tools:
-        return "after a search"
-    return "at once, because of `anthropic/alwaysLoad`" if entry.hides_bare_tools else "at once"
+    return "after a search" if entry.hides_tools else "at once"
 
 
 def unasked(_: Program, entry: Entry) -> str:

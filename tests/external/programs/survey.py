@@ -43,7 +43,6 @@ def surveyed(program: Program) -> Entry:
     if not usual.requests:
         raise RuntimeError(f"{program.title} offers no tool of ours to its model: {usual.output[-2000:]}")
     as_results = tried(program, Trial(ERRORS, flags=("--errors=result",)))
-    bare = tried(program, Trial(RESULTS[:1], tools=tap.BARE))
     unasked = tried(program, Trial(BOTH, permitted=False))
     said = [entry["client"] for entry in usual.wire["pytest"] if "client" in entry]
     start = usual.wire["pytest"][0]["start"]
@@ -59,7 +58,6 @@ def surveyed(program: Program) -> Entry:
         ),
         shows_instructions=any(INSTRUCTED in json.dumps(request, ensure_ascii=False) for request in usual.requests),
         hides_tools=usual.searched,
-        hides_bare_tools=bare.searched or not bare.requests,
         runs_unasked=tuple(call["params"]["name"] for call in called(unasked.wire["pytest"])),
         calls=seen((*RESULTS, *ERRORS), usual),
         calls_with_results=seen(ERRORS, as_results),

@@ -1,7 +1,7 @@
 """Between a program and the server: hands on every line and keeps a copy, with the folder and variables it was given.
 
-`tap.py LOG TOOLS COMMAND...`; a script that needs nothing but the standard library. Of a result it marks both channels,
-so that the one which a model is shown can be told. Where TOOLS is `bare`, tools lose their `_meta`.
+`tap.py LOG COMMAND...`; a script that needs nothing but the standard library. Of a result it marks both channels,
+so that the one which a model is shown can be told.
 """
 
 import json
@@ -12,20 +12,18 @@ import threading
 import time
 from typing import IO, Any
 
-BARE = "bare"
-WHOLE = "whole"
 MARKS = ("seen in content", "seen in structuredContent")
 # A server whose client has gone ends by itself.
 END_SECONDS = 10
 
 
-def main(log_file: str, tools: str, command: list[str]) -> None:
+def main(log_file: str, command: list[str]) -> None:
     with open(log_file, "a", encoding="utf-8") as log:  # noqa: PTH123  # as short as a script can be
         keep(log, start={"folder": os.getcwd(), "variables": sorted(os.environ)})  # noqa: PTH109  # as above
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
             assert server.stdin is not None
             assert server.stdout is not None
-            answers = (server.stdout, sys.stdout.buffer, log, "server", tools == BARE)
+            answers = (server.stdout, sys.stdout.buffer, log, "server")
             back = threading.Thread(target=hand_on, args=answers, daemon=True)
             back.start()
             hand_on(sys.stdin.buffer, server.stdin, log, "client")
@@ -33,12 +31,12 @@ def main(log_file: str, tools: str, command: list[str]) -> None:
             back.join(END_SECONDS)
 
 
-def hand_on(source: IO[bytes], target: IO[bytes], log: IO[str], who: str, bare: bool = False) -> None:
+def hand_on(source: IO[bytes], target: IO[bytes], log: IO[str], who: str) -> None:
     for line in source:
         message = json.loads(line)
         keep(log, **{who: message})
         try:
-            target.write(json.dumps(changed(message, bare=bare)).encode() + b"\n" if who == "server" else line)
+            target.write(json.dumps(marked(message)).encode() + b"\n" if who == "server" else line)
             target.flush()
         except OSError:
             break
@@ -51,11 +49,8 @@ def keep(log: IO[str], **entry: Any) -> None:
     log.flush()
 
 
-def changed(message: dict[str, Any], *, bare: bool) -> dict[str, Any]:
+def marked(message: dict[str, Any]) -> dict[str, Any]:
     result = message.get("result", {})
-    if bare:
-        for tool in result.get("tools", []):
-            tool.pop("_meta", None)
     if "structuredContent" in result:
         (block,) = result["content"]
         text = json.loads(block["text"])
@@ -66,4 +61,4 @@ def changed(message: dict[str, Any], *, bare: bool) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3:])
+    main(sys.argv[1], sys.argv[2:])

@@ -67,7 +67,6 @@ FILES = {
 class Trial:
     calls: Sequence[Call]
     flags: tuple[str, ...] = ()
-    tools: str = tap.WHOLE
     permitted: bool = True
     seconds: float = PROGRAM_SECONDS
 
@@ -92,7 +91,7 @@ def run(program: Program, trial: Trial, folder: Path) -> Outcome:
     pythons = {"pytest": "pytest-9", "broken": "no-pytest"}
     logs = {name: folder / f"{name}.log" for name in pythons}
     tapped = [sys.executable, str(TAP)]
-    served = [trial.tools, servers.PYTHON, "-m", "pytest_mcp", *trial.flags]
+    served = [servers.PYTHON, "-m", "pytest_mcp", *trial.flags]
     commands = {
         name: [*tapped, str(logs[name]), *served, f"--python={ENVIRONMENTS[python].python}"]
         for name, python in pythons.items()
