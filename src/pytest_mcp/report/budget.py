@@ -104,11 +104,7 @@ def _listed(test: RanTest) -> TestResult:
 
 def _cause_line(cause: Group, example: int | None, node_ids: list[str] | None) -> FailureGroup:
     return FailureGroup(
-        count=cause.count,
-        message=cause.message,
-        location=cause.location,
-        example=example,
-        node_ids=node_ids,
+        count=cause.count, message=cause.message, location=cause.location, example=example, node_ids=node_ids
     )
 
 
@@ -258,10 +254,5 @@ class _Ladder:
             or (bool(self.errors) and rung.errors < len(self.errors) - 1)
             or (not is_auto and rung.not_failed + rung.further < others)
         )
-        applies = {
-            BY_TOKENS: too_large,
-            BY_DETAIL: by_detail,
-            BY_CAPTURE: by_capture,
-            BY_FULL: of_pytest and rung.text,
-        }
+        applies = {BY_TOKENS: too_large, BY_DETAIL: by_detail, BY_CAPTURE: by_capture, BY_FULL: of_pytest and rung.text}
         return [hint for hint, does in applies.items() if does]

@@ -1,7 +1,7 @@
 """A run in the format of the pytest-json-report plugin.
 
-Pure: a run in, the report out. With detail full, the child already sends every piece in that format; here the pieces
-are put together. Node ids are pytest's own, relative to `root`, as in the plugin.
+With detail full, the child already sends every piece in that format; here the pieces are put together. Their content
+is not checked when they are read, so it is checked here. Node ids are pytest's own, relative to `root`.
 """
 
 from collections import Counter
@@ -18,13 +18,13 @@ TOO_DEEP = "[nested too deeply to be shown]"
 
 
 def build(run: Run[Request]) -> dict[str, Any]:
-    ledger = run.ledger
-    tests = [_test(record) for record in ledger.in_order if any(p.stage for p in record.phases)]
+    ledger, ended = run.ledger, run.ledger.ended
+    tests = [_test(record) for record in ledger.in_order if any(phase.stage for phase in record.phases)]
     report: dict[str, Any] = {
-        "created": None if ledger.ended is None else ledger.ended.created,
-        "duration": None if ledger.ended is None else ledger.ended.duration,
-        "exitcode": run.exit.code if ledger.ended is None else ledger.ended.json_exit_code,
-        "root": None if ledger.ended is None else ledger.ended.root,
+        "created": ended and ended.created,
+        "duration": ended and ended.duration,
+        "exitcode": run.exit.code if ended is None else ended.json_exit_code,
+        "root": ended and ended.root,
         "environment": {},
         "summary": _summary(ledger, tests),
     }
@@ -32,10 +32,8 @@ def build(run: Run[Request]) -> dict[str, Any]:
         report["collectors"] = [_collector(event.collector, ledger.deselected_ids) for event in ledger.collectors]
     report["tests"] = tests
     if ledger.warnings:
-        report["warnings"] = [
-            {"message": w.message, "category": w.category, "when": w.when, "filename": w.filename, "lineno": w.lineno}
-            for w in ledger.warnings_in_order
-        ]
+        names = ("message", "category", "when", "filename", "lineno")
+        report["warnings"] = [{name: getattr(each, name) for name in names} for each in ledger.warnings_in_order]
     return report
 
 
@@ -68,25 +66,25 @@ def _test(record: TestRecord) -> dict[str, Any]:
         if phase.when == "teardown" and reported.get("properties"):
             pairs = _list(reported["properties"])
             test["user_properties"] = [{pair[0]: pair[1]} for pair in pairs if _is_pair(pair)]
-        _add_stage(test, phase, reported)
+        _add_stage(test, phase, reported.get("stage"))
     return test
 
 
-def _add_stage(test: dict[str, Any], phase: Phase, reported: dict[str, Any]) -> None:
+def _add_stage(test: dict[str, Any], phase: Phase, stage: Any) -> None:
     """Failed subtests get a key of their own. In the plugin, the test's own call overwrites them."""
     if phase.subtest is None:
-        test[phase.when] = reported.get("stage")
+        test[phase.when] = stage
     elif phase.outcome == "failed":
-        test.setdefault("subtests", []).append({"description": phase.subtest, **_dict(reported.get("stage"))})
+        kept = stage if isinstance(stage, dict) else {}
+        test.setdefault("subtests", []).append({"description": phase.subtest, **kept})
 
 
 def _list(value: Any) -> list[Any]:
-    """The content of these objects is not checked in `events`, so it is checked here."""
     return value if isinstance(value, list) else []
 
 
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
 
 
 def _shallow(value: Any, levels: int = MOST_LEVELS) -> Any:
@@ -97,7 +95,3 @@ def _shallow(value: Any, levels: int = MOST_LEVELS) -> Any:
     if isinstance(value, dict):
         return {name: _shallow(entry, levels - 1) for name, entry in value.items()}
     return [_shallow(entry, levels - 1) for entry in value]
-
-
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)

@@ -1,6 +1,6 @@
 """Where code lies: in the project's source, in its tests, or outside the project.
 
-Pure: paths and places (`path:line`) in, answers out. Paths inside the root are relative to it, others are absolute.
+Paths inside the root are relative to it, others are absolute. A place is `path:line`.
 """
 
 import re
@@ -33,8 +33,8 @@ def is_foreign(path: str) -> bool:
 
 def is_standard(path: str) -> bool:
     """Whether it is of Python's own library."""
-    found = _LIBRARY.match(path)
-    return path.startswith("<") or (found is not None and found.group(2) is not None)
+    library = _LIBRARY.match(path)
+    return path.startswith("<") or (library is not None and library.group(2) is not None)
 
 
 def is_test_code(path: str) -> bool:
@@ -52,8 +52,8 @@ def is_runner(path: str) -> bool:
 
 def short(path: str) -> str:
     """Without what leads to a library: `site-packages/twisted/web.py`, `python3.12/json/decoder.py`."""
-    found = _LIBRARY.match(path)
-    return f"{found.group(1) or found.group(2)}/{found.group(3)}" if found else path
+    library = _LIBRARY.match(path)
+    return f"{library.group(1) or library.group(2)}/{library.group(3)}" if library else path
 
 
 def package(path: str) -> str:

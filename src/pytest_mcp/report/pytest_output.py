@@ -1,7 +1,7 @@
 """What pytest printed, less what other keys of the answer hold already.
 
-Pure. Left out are the header, the progress, the failures, the warnings and the summary; what remains is what plugins
-and hooks say, and raw output of tests under `-s`.
+Left out are the header, the progress, the failures, the warnings and the summary; what remains is what plugins and
+hooks say, and raw output of tests under `-s`.
 """
 
 import re
@@ -50,8 +50,8 @@ _THRESHOLD = re.compile(r"^(?:FAIL )?(Required test coverage of [\d.]+% not reac
 def missed_threshold(stdout: str) -> str | None:
     """What pytest-cov says of a coverage that is too low, if it does."""
     for line in reversed(stdout.splitlines()):
-        if found := _THRESHOLD.match(_COLOUR.sub("", line)):
-            return found.group(1)
+        if threshold := _THRESHOLD.match(_COLOUR.sub("", line)):
+            return threshold.group(1)
     return None
 
 
@@ -97,8 +97,8 @@ def condense(stdout: str) -> str:
 def _is_closing(line: str) -> bool:
     """In two short patterns, since one for the whole line would read parts of it again and again."""
     words = line.strip("=").removeprefix(" ").removesuffix(" ")
-    told, separator, time = words.rpartition(" in ")
-    return bool(separator and _COUNTS.match(told) and _TIME.fullmatch(time))
+    counts, separator, time = words.rpartition(" in ")
+    return bool(separator and _COUNTS.match(counts) and _TIME.fullmatch(time))
 
 
 def _is_known(line: str) -> bool:

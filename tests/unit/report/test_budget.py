@@ -404,8 +404,7 @@ def test_pytests_closing_line_is_shown_where_it_has_a_count_that_the_summary_lac
 
 
 @pytest.mark.parametrize(
-    ("detail", "text_output"),
-    [("auto", "a plugin speaks"), ("tests", "a plugin speaks"), ("full", PRINTED)],
+    ("detail", "text_output"), [("auto", "a plugin speaks"), ("tests", "a plugin speaks"), ("full", PRINTED)]
 )
 def test_what_pytest_printed_is_sent_whole_only_when_asked_for(detail: str, text_output: str) -> None:
     assert answer(suite(passing=1), detail=detail).text_output == text_output

@@ -73,11 +73,7 @@ def test_deselected_tests_count_as_collected_and_are_marked_in_their_collector()
 
     assert report["summary"] == {"total": 0, "collected": 2, "deselected": 1}
     assert report["collectors"] == [
-        {
-            "nodeid": "test_a.py",
-            "outcome": "passed",
-            "result": [{"nodeid": "x"}, {"nodeid": "y", "deselected": True}],
-        }
+        {"nodeid": "test_a.py", "outcome": "passed", "result": [{"nodeid": "x"}, {"nodeid": "y", "deselected": True}]}
     ]
 
 

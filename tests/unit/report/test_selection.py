@@ -139,10 +139,7 @@ async def test_a_mistyped_mark_is_told_whether_or_not_tests_were_selected(every_
     both = await every_bench.discover(markers="slow or not slwo")
 
     typo = "No collected test has the mark 'slwo', and it is not registered; did you mean 'slow'?"
-    assert none["notices"] == [
-        "No test was selected: 2 were collected and all were deselected by markers.",
-        typo,
-    ]
+    assert none["notices"] == ["No test was selected: 2 were collected and all were deselected by markers.", typo]
     assert (both["count"], both["notices"]) == (2, [typo])
 
 
@@ -310,11 +307,7 @@ ONE = green("a.py::test_a")
             [Unreached(0)],
             "changed since main: everything, because uv.lock changed, and any test may use it.",
         ),
-        (
-            REACH,
-            [],
-            "changed since main: everything, because pytest-xdist's workers chose the tests themselves.",
-        ),
+        (REACH, [], "changed since main: everything, because pytest-xdist's workers chose the tests themselves."),
     ],
 )
 def test_the_share_or_the_reason_is_said(reach: Reach, told: list[Unreached], sentence: str) -> None:

@@ -173,13 +173,7 @@ async def test_a_module_that_raises_at_import_is_shown_by_its_frames_and_not_by_
     every_bench: Workbench,
 ) -> None:
     shop = "import collections\n" + "# a comment\n" * 500 + "Pen = collections.namedtuple('name price', 'Pen')\n"
-    every_bench.write(
-        {
-            "shop.py": shop,
-            "test_a.py": "import shop\n",
-            "test_b.py": "import shop\n",
-        }
-    )
+    every_bench.write({"shop.py": shop, "test_a.py": "import shop\n", "test_b.py": "import shop\n"})
 
     answer = await every_bench.execute()
 

@@ -92,10 +92,7 @@ async def test_the_limit_is_that_of_the_child_and_of_what_it_starts_and_not_of_t
 @pytest.mark.anyio
 async def test_without_the_setting_nothing_is_limited_or_said(bench: Workbench) -> None:
     bench.write(
-        {
-            "test_told.py": TOLD.replace("{limit}", "-1"),
-            "test_error.py": "def test_error():\n    raise MemoryError\n",
-        }
+        {"test_told.py": TOLD.replace("{limit}", "-1"), "test_error.py": "def test_error():\n    raise MemoryError\n"}
     )
 
     result = await bench.execute()

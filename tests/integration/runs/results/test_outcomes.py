@@ -74,11 +74,7 @@ def test_counts_equal_the_junit_file_that_pytest_writes(zoo: Answers) -> None:
     counts = {kind: sum(kind in tags for tags in by_name.values()) for kind in ("failure", "skipped")}
     errors = sum("error" in tags and "failure" not in tags for tags in by_name.values())
     summary = zoo["tests"]["summary"]
-    assert (summary["failed"], summary["skipped"], summary["errors"]) == (
-        counts["failure"],
-        counts["skipped"],
-        errors,
-    )
+    assert (summary["failed"], summary["skipped"], summary["errors"]) == (counts["failure"], counts["skipped"], errors)
     assert summary["total"] == len(by_name)
 
 
