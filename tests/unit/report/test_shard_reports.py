@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_mcp.cli import exit_codes
+from pytest_mcp.report.coverage import MeasuredCoverage
 from pytest_mcp.report.report import Report, execution_report
 from pytest_mcp.report.shard_reports import FORMAT, NotAReport, ShardGiven, merged_shards, parse, to_json
 from pytest_mcp.report.verdict import Evidence
+from pytest_mcp.run.events import CoveredFile
 from tests.support.invented.records import execution, one_test, phase, session
 from tests.support.invented.shards import cut_short, empty, facts, failures, red, report, shard
 
@@ -24,6 +26,7 @@ REPORTS: dict[str, Report] = {
     "failed": red(facts(tests=2), *failures("test_a.py::test_x")),
     "empty": empty(facts()),
     "cut short": cut_short(facts()),
+    "measured": report(facts(), coverage=MeasuredCoverage(files=[CoveredFile("a.py", 9, 3, "1-3", [[1, 2]])])),
 }
 
 
@@ -85,6 +88,8 @@ FORGED: dict[str, tuple[str, Callable[[Any], None]]] = {
     "an outcome that does not exist": ("passed", setting("tests", 0, 1, to="great")),
     "a failure without its parts": ("failed", setting("failures", 0, "parts", to=None)),
     "a text instead of tests": ("passed", setting("tests", to="all")),
+    "lines of coverage that are none": ("measured", setting("coverage", "files", 0, "ranges", to="x-y")),
+    "half of a branch": ("measured", setting("coverage", "files", 0, "untaken", to=[[1]])),
 }
 
 
