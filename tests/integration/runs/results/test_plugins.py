@@ -67,16 +67,6 @@ async def test_a_coverage_threshold_that_is_reached_is_not_told(plugins: Workben
 
 
 @pytest.mark.anyio
-async def test_a_coverage_threshold_is_a_notice_with_workers_too(bench: Workbench) -> None:
-    bench.write({**IN_ADDOPTS, "mod.py": MODULE, "test_a.py": TESTS})
-
-    part = await bench.using("coverage-7").execute(keywords="one", workers=2)
-
-    assert part["verdict"] == "passed"
-    assert any("Required test coverage of 90" in notice for notice in part["notices"])
-
-
-@pytest.mark.anyio
 @pytest.mark.parametrize("workers", [None, 2])
 async def test_a_coverage_threshold_stands_where_a_call_leaves_out_no_test(
     bench: Workbench, workers: int | None
@@ -159,19 +149,6 @@ async def test_the_whole_suite_of_a_member_fails_below_its_coverage_threshold(pl
 
     assert (await plugins.execute(path="packages/beta"))["verdict"] == "failed"
     assert (await plugins.execute(path="packages/beta/test_a.py"))["verdict"] == "passed"
-
-
-@pytest.mark.anyio
-async def test_a_threshold_that_the_whole_suite_misses_is_not_blamed_on_the_selection(plugins: Workbench) -> None:
-    ini = "[pytest]\naddopts = -p no:randomly --cov=mod --cov-fail-under=90\n"
-    plugins.write({"pytest.ini": ini, "mod.py": MODULE, "test_a.py": TESTS.partition("def test_two")[0]})
-
-    answer = await plugins.execute()
-
-    (sentence,) = answer["notices"]
-    assert "Required test coverage" in sentence
-    assert "part" not in sentence
-    assert "[100%]" not in answer["text_output"]
 
 
 @pytest.mark.anyio

@@ -1,20 +1,11 @@
 """Runs that did not come to their end, and runs that only seem to: never a false green."""
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_mcp import engine
-from pytest_mcp.api.errors import ExecutionFailed
-from pytest_mcp.config.model import Options, configure
 from pytest_mcp.process import process, report_file, start
-from pytest_mcp.report import no_result
-from pytest_mcp.report.report import execution_report
-from pytest_mcp.run.events import Started
-from tests.support.invented.records import execution, one_test, phase, session
-from tests.support.invented.surveys import HELLO
 from tests.support.waiting import limits_until, processes_in
 from tests.support.workbench import NEWEST, PYTESTS, Workbench
 
@@ -141,38 +132,32 @@ async def test_tests_that_were_selected_and_did_not_run_are_no_pass(bench: Workb
     assert answer["notices"]
 
 
-@pytest.mark.anyio
-async def test_a_hook_that_resets_the_exit_status_hides_no_failure(bench: Workbench) -> None:
-    hook = "def pytest_sessionfinish(session): session.exitstatus = 0\n"
-    bench.write({"conftest.py": hook, "test_a.py": "def test_bad(): assert 0\n"})
-
-    answer = await bench.execute()
-
-    assert (answer["verdict"], answer["exit_code"], answer["summary"]["failed"]) == ("failed", 0, 1)
-    assert answer["notices"] == ["pytest exited with 0, which does not fit the outcomes of its tests."]
-
-
-@pytest.mark.anyio
-async def test_a_threshold_that_fails_the_run_is_a_failed_run_with_a_notice(bench: Workbench) -> None:
-    hook = "def pytest_sessionfinish(session): session.exitstatus = 1\n"
-    bench.write({"conftest.py": hook, "test_a.py": BEFORE})
-
-    answer = await bench.execute()
-
-    assert (answer["verdict"], answer["exit_code"], answer["summary"]["passed"]) == ("failed", 1, 1)
-    assert answer["notices"] == [
-        "No test failed, yet pytest exited with 1; text_output may say why (a coverage threshold?)."
-    ]
+# The test, the exit status that a hook sets, and what is said of it.
+EXIT_STATUS = {
+    "a failure that is hidden": ("assert 0", 0, "pytest exited with 0, which does not fit the outcomes of its tests."),
+    "a threshold": (
+        "pass",
+        1,
+        "No test failed, yet pytest exited with 1; text_output may say why (a coverage threshold?).",
+    ),
+    "a code of the project's own": (
+        "pass",
+        77,
+        "No test failed, yet pytest exited with 77; text_output may say why (a coverage threshold?).",
+    ),
+}
 
 
 @pytest.mark.anyio
-async def test_an_exit_code_of_the_projects_own_is_a_result_with_a_notice(bench: Workbench) -> None:
-    bench.write({"conftest.py": "def pytest_sessionfinish(session): session.exitstatus = 77\n", "test_a.py": BEFORE})
+@pytest.mark.parametrize("what", EXIT_STATUS)
+async def test_an_exit_status_that_does_not_fit_is_a_failed_run_with_a_notice(bench: Workbench, what: str) -> None:
+    body, code, sentence = EXIT_STATUS[what]
+    hook = f"def pytest_sessionfinish(session): session.exitstatus = {code}\n"
+    bench.write({"conftest.py": hook, "test_a.py": f"def test_a(): {body}\n"})
 
     answer = await bench.execute()
 
-    assert (answer["verdict"], answer["exit_code"]) == ("failed", 77)
-    assert answer["notices"]
+    assert (answer["verdict"], answer["exit_code"], answer["notices"]) == ("failed", code, [sentence])
 
 
 @pytest.mark.anyio
@@ -522,59 +507,3 @@ async def test_helpers_of_multiprocessing_may_tidy_up(bench: Workbench) -> None:
 
     assert (first["verdict"], second["verdict"]) == ("passed", "passed")
     assert second["notices"] == []
-
-
-def test_who_interrupts_a_run_is_told_what_had_finished_and_what_was_running(tmp_path: Path) -> None:
-    events = session(one_test("a.py::b", phase("a.py::b")), [Started("a.py::c")], selected=4)[:-1]
-
-    run = execution(events, code=None)
-    known = execution_report(run, no_result.interrupted(run, "SIGINT"))
-
-    with pytest.raises(ExecutionFailed) as raised:
-        engine.answer(known, run.request, configure(Options(root=str(tmp_path)), {}))
-
-    error = raised.value
-    assert (error.code, error.error_type, error.data["exit_code"]) == (-32000, "interrupted", None)
-    assert (error.data["partial"]["summary"]["failed"], error.data["partial"]["not_run"]) == (1, 2)
-    assert error.data["partial"]["running"] == ["a.py::c"]
-    assert "running: a.py::c" in error.message
-
-
-def test_a_process_that_pytest_timeout_ended_is_told_with_the_place() -> None:
-    """Its method thread prints stacks and exits, within whatever test runs."""
-    bars = "+" * 35
-    frames = [
-        f'File "{path}", line 8, in test_slow'
-        for path in ("/usr/lib/x.py", "/project/tests/test_a.py", "/usr/lib/y.py")
-    ]
-    stdout = "\n    call()\n  ".join([f"F{bars} Timeout {bars}", *frames, f"time.sleep(9)\n{bars} Timeout {bars}"])
-    events = [HELLO, *session(one_test("tests/test_a.py::test_one"), selected=2)[:-1]]
-
-    error = no_result.diagnose(execution(events, code=1, stdout=stdout))
-
-    assert error is not None
-    assert "pytest-timeout (method: thread) ended the process at tests/test_a.py:8: in test_slow" in error.message
-
-
-def test_the_stacks_of_a_crash_are_told_without_the_frames_of_pytest() -> None:
-    inner = [
-        f'  File "{path}", line 8, in call\n    {path}()\n'
-        for path in ("/env/lib/python3.12/site-packages/_pytest/runner.py", "/env/site-packages/pluggy/_manager.py")
-    ]
-    own = '  File "/project/tests/test_a.py", line 8, in test_slow\n    wait()\n'
-    events = [HELLO, *session(one_test("tests/test_a.py::test_one"), selected=2)[:-1]]
-
-    error = no_result.diagnose(execution(events, code=1, stdout=f"F\n{inner[0]}{inner[1]}{own}end\n"))
-
-    assert error is not None
-    assert error.data["stdout"] == f"F\n{own}end\n"
-
-
-def test_one_line_that_looks_like_that_of_pytest_timeout_is_not_believed() -> None:
-    printed = '+++++ Timeout +++++\n  File "/project/tests/test_a.py", line 8, in test_slow\n'
-    events = [HELLO, *session(one_test("tests/test_a.py::test_one"), selected=2)[:-1]]
-
-    error = no_result.diagnose(execution(events, code=1, stdout=printed))
-
-    assert error is not None
-    assert "the process exited with code 1 before the test session finished" in error.message
