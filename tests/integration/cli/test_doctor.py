@@ -151,7 +151,6 @@ def assert_not_ready(done: "subprocess.CompletedProcess[str]", words: str) -> No
     assert step.startswith("Next: ")
 
 
-@pytest.mark.anyio
 async def test_a_linked_worktree_is_told_with_its_main_checkout(tmp_path: Path) -> None:
     main, linked = tmp_path / "main", tmp_path / "linked"
     Workbench(main).write({"test_a.py": FINE})
@@ -258,7 +257,6 @@ def test_a_terminal_has_colour_unless_it_is_not_wanted(project: Workbench) -> No
     assert "\x1b" not in on_a_terminal(project, TERM="xterm", NO_COLOR="1")
 
 
-@pytest.mark.anyio
 async def test_an_interruption_ends_it_quietly_and_all_that_it_started(project: Workbench) -> None:
     project.write({"conftest.py": HANGING})
     process = subprocess.Popen(

@@ -79,7 +79,6 @@ def test_the_marks_are_those_that_the_project_adds_to_pytests_own(ordinary: Answ
     assert marks == ["slow", "net", "late"]
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("addopts", ["", "-n 2"])
 async def test_marks_that_conftests_below_the_root_register_are_told_even_if_a_file_is_broken(
     every_bench: Workbench, addopts: str
@@ -117,7 +116,6 @@ def test_explaining_leaves_nothing_in_the_project_but_bytecode(ordinary: Answers
     assert sorted(file for file in ordinary["files"] if not file.endswith(".pyc")) == sorted(ORDINARY)
 
 
-@pytest.mark.anyio
 async def test_with_xdist_in_addopts_tests_are_counted_all_the_same(every_bench: Workbench) -> None:
     every_bench.write({**ORDINARY, "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-n 2'\n"})
 
@@ -127,7 +125,6 @@ async def test_with_xdist_in_addopts_tests_are_counted_all_the_same(every_bench:
     assert answer["config"]["addopts"] == "-n 2"
 
 
-@pytest.mark.anyio
 async def test_a_project_may_have_modules_of_the_same_names_as_those_that_explain_it(bench: Workbench) -> None:
     names = ("environment_report", "ini_files", "import_origins", "selection_facts")
     imports = "".join(f"import {name}\nassert {name}.MINE\n" for name in names)
@@ -138,14 +135,12 @@ async def test_a_project_may_have_modules_of_the_same_names_as_those_that_explai
     assert (answer["ready"], answer["tests"]["count"]) == (True, 1)
 
 
-@pytest.mark.anyio
 async def test_tests_that_addopts_leave_out_are_counted_apart(bench: Workbench) -> None:
     bench.write({"pytest.ini": "[pytest]\naddopts = -k one\n", "test_a.py": FINE + "def test_one(): pass\n"})
 
     assert (await bench.explain())["tests"] == {"count": 1, "deselected": 1, "uncollected": []}
 
 
-@pytest.mark.anyio
 async def test_settings_above_the_root_are_not_told_as_its_own_but_named(bench: Workbench) -> None:
     (bench.root.parent / "pytest.ini").write_text("[pytest]\naddopts = -x\n", encoding="utf-8")
     bench.write({"test_a.py": FINE})
@@ -157,7 +152,6 @@ async def test_settings_above_the_root_are_not_told_as_its_own_but_named(bench: 
     assert "../pytest.ini" in notice
 
 
-@pytest.mark.anyio
 async def test_the_code_of_another_checkout_is_not_ready(bench: Workbench) -> None:
     other = bench.root.parent / "other"
     (other / "shop").mkdir(parents=True)
@@ -176,7 +170,6 @@ async def test_the_code_of_another_checkout_is_not_ready(bench: Workbench) -> No
     assert answer["imported_elsewhere"] == [{"name": "shop", "file": f"{other}/shop/__init__.py", "own": "src/shop"}]
 
 
-@pytest.mark.anyio
 async def test_files_that_cannot_be_collected_are_told_in_one_line_each(every_bench: Workbench) -> None:
     every_bench.write({"test_a.py": FINE, "test_b.py": "import os\nimport nowhere_to_be_found\n"})
 
@@ -201,7 +194,6 @@ BROKEN = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("what", BROKEN)
 async def test_what_keeps_pytest_from_collecting_is_data(bench: Workbench, what: str) -> None:
     files, words = BROKEN[what]
@@ -215,7 +207,6 @@ async def test_what_keeps_pytest_from_collecting_is_data(bench: Workbench, what:
     assert answer["interpreter"]["executable"] == str(bench.python)
 
 
-@pytest.mark.anyio
 async def test_a_conftest_that_hangs_is_data_when_the_time_is_over_with_all_that_was_known(
     bench: Workbench,
 ) -> None:
@@ -231,7 +222,6 @@ async def test_a_conftest_that_hangs_is_data_when_the_time_is_over_with_all_that
     assert answer["config"]["addopts"] == "-ra --strict-markers"
 
 
-@pytest.mark.anyio
 async def test_a_project_without_a_usable_python_is_data_with_the_line_that_helps(bench: Workbench) -> None:
     bench.write(ORDINARY)
     (bench.root / ".venv" / "bin").mkdir(parents=True)
@@ -246,7 +236,6 @@ async def test_a_project_without_a_usable_python_is_data_with_the_line_that_help
     assert lacking["next_step"] == f"{ENVIRONMENTS['no-pytest'].python} -m pip install pytest"
 
 
-@pytest.mark.anyio
 async def test_a_machine_without_a_temporary_folder_is_data(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.write(ORDINARY)
     monkeypatch.setattr(tempfile, "tempdir", str(bench.root.parent / "gone"))
@@ -258,7 +247,6 @@ async def test_a_machine_without_a_temporary_folder_is_data(bench: Workbench, mo
     assert "TMPDIR" in answer["next_step"]
 
 
-@pytest.mark.anyio
 async def test_no_variable_of_the_servers_is_told(bench: Workbench) -> None:
     bench.write(ORDINARY)
     secret = {"TOKEN": "canary-51c", "TMPDIR": "/canary-52c", "PYTEST_ADDOPTS": "-k canary-53c"}
@@ -269,7 +257,6 @@ async def test_no_variable_of_the_servers_is_told(bench: Workbench) -> None:
     assert any("TMPDIR" in notice for notice in answer["notices"])
 
 
-@pytest.mark.anyio
 async def test_a_path_outside_and_other_parameters_are_refused(bench: Workbench) -> None:
     refused = await bench.refused("explain_environment", path="..", keywords="x")
 
@@ -278,7 +265,6 @@ async def test_a_path_outside_and_other_parameters_are_refused(bench: Workbench)
     assert [fault["field"] for fault in refused.data["validation_errors"]] == ["path", "keywords"]
 
 
-@pytest.mark.anyio
 async def test_the_servers_own_environment_is_told_where_it_is_the_projects_too(bench: Workbench) -> None:
     bench.write({"test_a.py": FINE})
 

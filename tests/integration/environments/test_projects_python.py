@@ -1,13 +1,11 @@
 """The whole way: a real tool makes the environment, and the server runs the tests in it without being told of it."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from scripts.environments import ENVIRONMENTS
-from tests.support.git import git
 from tests.support.projects.disk import unhelped
 from tests.support.projects.managed import BASE_PYTHON, Home, Tool
 from tests.support.workbench import Failure, Workbench, call, succeeded
@@ -58,7 +56,6 @@ def made_by_pipenv(home: Home, root: Path) -> Path:
 MANAGED = {"poetry": made_by_poetry, "pdm": made_by_pdm, "hatch": made_by_hatch, "pipenv": made_by_pipenv}
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("manager", MANAGED)
 async def test_tests_run_in_the_environment_that_a_manager_keeps_elsewhere(
     bench: Workbench, managed_home: Home, manager: str
@@ -74,7 +71,6 @@ async def test_tests_run_in_the_environment_that_a_manager_keeps_elsewhere(
     assert (answer["verdict"], answer["notices"]) == ("passed", [])
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("tool", ["venv", "virtualenv", "uv"])
 async def test_tests_run_in_the_environment_in_the_project_whatever_made_it(
     bench: Workbench, managed_home: Home, tool: Tool
@@ -88,7 +84,6 @@ async def test_tests_run_in_the_environment_in_the_project_whatever_made_it(
     assert (answer["verdict"], answer["notices"]) == ("passed", [])
 
 
-@pytest.mark.anyio
 async def test_each_project_of_a_repository_has_its_own_environment(bench: Workbench, managed_home: Home) -> None:
     bench.write({".git/HEAD": ""})
     for place in (".", "services/a", "services/b"):
@@ -109,42 +104,6 @@ async def test_each_project_of_a_repository_has_its_own_environment(bench: Workb
     assert "services/a, services/b" in both["notices"][0]
 
 
-@pytest.mark.anyio
-async def test_a_linked_worktree_runs_in_the_environment_of_its_main_checkout(
-    bench: Workbench, managed_home: Home, tmp_path: Path
-) -> None:
-    main = tmp_path / "main"
-    main.mkdir()
-    git("init", cwd=main)
-    (main / "test_it.py").write_text(TEST.format(prefix=str(main / ".venv")), encoding="utf-8")
-    git("add", ".", cwd=main)
-    git("commit", "-m", "begin", cwd=main)
-    shutil.rmtree(bench.root)
-    git("worktree", "add", bench.root, cwd=main)
-    managed_home.make(main / ".venv")
-    give_pytest(main / ".venv")
-
-    answer = succeeded(await call("execute_tests", {}, unhelped(bench, managed_home)))
-
-    assert answer["verdict"] == "passed"
-
-
-@pytest.mark.anyio
-async def test_an_active_environment_that_disagrees_is_a_notice(bench: Workbench, managed_home: Home) -> None:
-    managed_home.make(bench.root / ".venv")
-    give_pytest(bench.root / ".venv")
-    active = bench.root.parent / "active"
-    managed_home.make(active)
-    give_pytest(active)
-    bench.write({"test_it.py": TEST.format(prefix=str(bench.root / ".venv"))})
-
-    answer = succeeded(await call("execute_tests", {}, unhelped(bench, managed_home, VIRTUAL_ENV=str(active))))
-
-    assert answer["verdict"] == "passed"
-    assert "VIRTUAL_ENV" in answer["notices"][0]
-
-
-@pytest.mark.anyio
 async def test_without_pytest_the_error_has_every_candidate_and_the_line_that_fits_the_project(
     bench: Workbench, managed_home: Home
 ) -> None:
@@ -160,7 +119,6 @@ async def test_without_pytest_the_error_has_every_candidate_and_the_line_that_fi
     assert failure.message.splitlines()[-1] == "fix: uv sync --inexact --group test"
 
 
-@pytest.mark.anyio
 async def test_programs_of_the_environment_are_started_by_their_names(bench: Workbench) -> None:
     """As in a shell in which it is active, whatever is active where the server was started."""
     source = """

@@ -61,7 +61,6 @@ def test_call_prints_the_refusal_of_the_server_and_starts_nothing_ahead(checkout
     assert not started_of(checkouts).exists()
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("tool", ["execute_tests", "discover_tests", "explain_environment", "investigate_failure"])
 async def test_every_tool_refuses(checkouts: Workbench, tool: str) -> None:
     places = [{"node_id": ID}] if tool == "investigate_failure" else [{}, {"path": "a"}]

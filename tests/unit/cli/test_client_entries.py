@@ -31,6 +31,9 @@ def write(path: Path, entry: Any, name: str = "pytest") -> None:
     path.write_text(json.dumps({"mcpServers": {name: entry}}), encoding="utf-8")
 
 
+TOKEN = "Bearer ${PYTEST_MCP_TOKEN}"
+
+
 def problems(root: Path) -> list[str | None]:
     return [entry.problem for entry in found(root)]
 
@@ -39,22 +42,27 @@ def program(root: Path) -> str:
     return str(root.parent / "bin" / "pytest-mcp")
 
 
-def test_a_project_that_no_client_knows_has_no_entries(root: Path) -> None:
-    assert found(root) == []
-
-
-def test_an_entry_with_a_program_that_exists_has_no_problem(root: Path) -> None:
+def test_entries_of_other_servers_are_not_shown_and_one_that_starts_or_names_ours_has_no_problem(root: Path) -> None:
+    nothing = found(root)
+    write(root / ".mcp.json", {"command": "/gone/another-server", "args": ["--token", "secret"]}, "another")
+    others = found(root)
+    write(root / ".mcp.json", {"type": "http", "url": "http://127.0.0.1:1/mcp", "headers": {"Authorization": TOKEN}})
+    on_http = found(root)
     write(root / ".mcp.json", {"command": program(root), "args": []})
 
+    assert nothing == others == []
+    assert on_http == [ClientEntry("Claude Code", ".mcp.json", None)]
     assert found(root) == [ClientEntry("Claude Code", ".mcp.json", program(root))]
 
 
 def test_a_program_is_looked_for_on_the_path_if_the_entry_has_only_its_name(root: Path) -> None:
     write(root / ".mcp.json", {"command": "pytest-mcp", "args": []})
-    assert problems(root) == [None]
+    there = problems(root)
+    Path(program(root)).chmod(0o644)
+    write(root.parent / "home/.claude.json", {"command": program(root), "args": []})
 
-    Path(program(root)).unlink()
-    assert problems(root) == ["pytest-mcp is not on your PATH"]
+    assert there == [None]
+    assert problems(root) == ["pytest-mcp is not on your PATH", f"{program(root)} cannot be executed"]
 
 
 @pytest.mark.parametrize(
@@ -74,13 +82,6 @@ def test_a_path_in_an_entry_that_is_gone_is_named(
     write(root / ".mcp.json", {"command": command, "args": arguments})
 
     assert problems(root) == [problem]
-
-
-def test_a_program_without_permission_to_execute_it_is_named(root: Path) -> None:
-    Path(program(root)).chmod(0o644)
-    write(root / ".mcp.json", {"command": program(root), "args": []})
-
-    assert problems(root) == [f"{program(root)} cannot be executed"]
 
 
 @pytest.mark.parametrize(
@@ -110,35 +111,17 @@ def test_a_users_entry_for_another_project_is_not_this_ones(root: Path) -> None:
         assert problems(root) == ["/gone/pytest-mcp does not exist"]
 
 
-def test_entries_of_other_servers_are_not_shown(root: Path) -> None:
-    write(root / ".mcp.json", {"command": "/gone/another-server", "args": ["--token", "secret"]}, "another")
-
-    assert found(root) == []
-
-
-def test_a_server_on_http_is_found_and_not_looked_up(root: Path) -> None:
-    headers = {"Authorization": "Bearer ${PYTEST_MCP_TOKEN}"}
-    write(root / ".mcp.json", {"type": "http", "url": "http://127.0.0.1:1/mcp", "headers": headers})
-
-    assert found(root) == [ClientEntry("Claude Code", ".mcp.json", None)]
-
-
-def test_a_file_that_cannot_be_parsed_is_named_with_the_place(root: Path) -> None:
+def test_a_file_that_cannot_be_parsed_and_a_link_in_a_project_are_named(root: Path) -> None:
     (root / ".mcp.json").write_text('{"mcpServers": {', encoding="utf-8")
-
-    (problem,) = problems(root)
-    assert problem is not None
-    assert problem.startswith("cannot be read: ")
-    assert "line 1 column 17" in problem
-
-
-def test_a_link_in_a_project_is_not_read(root: Path) -> None:
+    (unreadable,) = problems(root)
     write(root.parent / "secret.json", {"command": "/gone/pytest-mcp", "args": []})
+    (root / ".mcp.json").unlink()
     (root / ".mcp.json").symlink_to(root.parent / "secret.json")
 
-    (problem,) = problems(root)
-    assert problem is not None
-    assert "symlinks in a project are not followed" in problem
+    (linked,) = problems(root)
+
+    assert "line 1 column 17" in (unreadable or "")
+    assert "symlinks in a project are not followed" in (linked or "")
 
 
 def entry(root: Path, *arguments: str) -> dict[str, Any]:

@@ -18,8 +18,6 @@ from pytest_mcp.python.query import Unanswered
 from tests.support.projects.managed import BASE_PYTHON, Home, ask, ask_in_vain, asked, touched, tree
 from tests.support.waiting import processes_in, until
 
-pytestmark = pytest.mark.anyio
-
 PROJECT = """
 [project]
 name = "The_Thing"

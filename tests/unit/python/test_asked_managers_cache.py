@@ -68,7 +68,6 @@ CHANGES: dict[str, Callable[[Path], None]] = {
 }
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 async def test_an_answer_is_found_out_once_until_a_file_has_changed_in_any_way(
     file: Path, change: Callable[[Path], None]
@@ -82,7 +81,6 @@ async def test_an_answer_is_found_out_once_until_a_file_has_changed_in_any_way(
     assert [await memory.get("key", search) for _ in range(2)] == [2, 2]
 
 
-@pytest.mark.anyio
 async def test_a_file_that_changed_while_it_was_found_out_makes_it_forgotten(file: Path) -> None:
     memory, search = Cache[int](), Search(file)
     search.released = anyio.Event()
@@ -96,7 +94,6 @@ async def test_a_file_that_changed_while_it_was_found_out_makes_it_forgotten(fil
     assert await memory.get("key", search) == 2
 
 
-@pytest.mark.anyio
 async def test_another_key_is_another_answer_and_what_is_not_worth_keeping_is_found_out_every_time(file: Path) -> None:
     memory, search, useless = Cache[int](), Search(file), Search(file, worth_keeping=False)
 
@@ -104,7 +101,6 @@ async def test_another_key_is_another_answer_and_what_is_not_worth_keeping_is_fo
     assert [await memory.get("key", useless) for _ in range(3)] == [1, 2, 3]
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("worth_keeping", [True, False])
 async def test_calls_that_come_meanwhile_share_what_is_found_out(file: Path, *, worth_keeping: bool) -> None:
     memory, search = Cache[int](), Search(file, worth_keeping=worth_keeping)
@@ -124,7 +120,6 @@ async def test_calls_that_come_meanwhile_share_what_is_found_out(file: Path, *, 
     assert answers == [1] * 5
 
 
-@pytest.mark.anyio
 async def test_a_call_whose_forerunner_was_cancelled_finds_out_itself(file: Path) -> None:
     memory, search = Cache[int](), Search(file)
     search.released = anyio.Event()
@@ -146,7 +141,6 @@ async def test_a_call_whose_forerunner_was_cancelled_finds_out_itself(file: Path
     assert answers == [2]
 
 
-@pytest.mark.anyio
 async def test_an_error_is_its_callers_own_and_leaves_nothing_behind(file: Path) -> None:
     memory, search = Cache[int](), Search(file)
 

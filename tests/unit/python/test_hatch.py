@@ -172,7 +172,6 @@ def test_options_that_hatch_would_refuse_name_no_environment(home: Home, project
     assert hatch.kept(read_manifest(project), home.environment) == []
 
 
-@pytest.mark.anyio
 async def test_what_hatch_has_made_is_found_and_hatch_is_not_started_for_it(
     managed_home: Home, project: Path, home: Home
 ) -> None:
@@ -193,7 +192,6 @@ async def test_what_hatch_has_made_is_found_and_hatch_is_not_started_for_it(
     assert tree(home.folder, project) == before
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     "options",
     [r'path = "\u0000"', r'type = "\u0000"', f'path = "{"x" * 5000}"', f'type = "{"x" * 5000}"'],
@@ -217,7 +215,6 @@ def test_a_project_may_be_named_like_an_environment_for_builds(managed_home: Hom
     assert found == [("default", project / ".hatch" / "a-build")]
 
 
-@pytest.mark.anyio
 async def test_a_project_without_an_environment_is_told(home: Home, project: Path) -> None:
     written(project, LAYOUTS["usual"])
     (project / "hatch.toml").touch()

@@ -148,7 +148,6 @@ def git(*arguments: str | Path, cwd: Path) -> None:
     subprocess.run(["git", *identity, *arguments], cwd=cwd, check=True, capture_output=True)
 
 
-@pytest.mark.anyio
 async def test_a_linked_worktree_borrows_the_environment_of_the_same_place_in_its_main_checkout(tmp_path: Path) -> None:
     main, linked = (tmp_path / "main").resolve(), (tmp_path / "linked").resolve()
     (main / "api" / "tests").mkdir(parents=True)

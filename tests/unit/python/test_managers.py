@@ -52,7 +52,6 @@ def test_the_nearest_folder_with_a_manager_rules_and_nothing_above_the_root_does
     assert (inside.folder, beside.folder) == (root / "services" / "a", root)
 
 
-@pytest.mark.anyio
 async def test_the_answers_come_in_the_order_of_the_managers(home: Home, project: Path) -> None:
     for name in ("Pipfile", "hatch.toml", "pdm.lock", "poetry.lock", "uv.lock", "pixi.lock", "environment.yml"):
         (project / name).touch()
@@ -63,7 +62,6 @@ async def test_the_answers_come_in_the_order_of_the_managers(home: Home, project
     assert [answer.python for answer in found] == [None] * 4
 
 
-@pytest.mark.anyio
 async def test_nothing_is_asked_of_a_manager_that_does_not_keep_the_project(home: Home, project: Path) -> None:
     for name in ("poetry", "pdm", "hatch", "pipenv"):
         home.program(name, f"echo x >> {home.folder}/asked")
@@ -76,7 +74,6 @@ async def test_nothing_is_asked_of_a_manager_that_does_not_keep_the_project(home
 # pdm
 
 
-@pytest.mark.anyio
 async def test_the_python_that_pdm_has_chosen_is_found_without_pdm(
     managed_home: Home, project: Path, home: Home
 ) -> None:
@@ -91,7 +88,6 @@ async def test_the_python_that_pdm_has_chosen_is_found_without_pdm(
     assert tree(managed_home.folder, project) == before
 
 
-@pytest.mark.anyio
 async def test_a_python_that_does_not_see_pdms_packages_is_told(managed_home: Home, project: Path) -> None:
     (project / "__pypackages__").mkdir()
     managed_home.run("pdm", "use", "--first", BASE_PYTHON, cwd=project, PDM_USE_VENV="0")
@@ -104,7 +100,6 @@ async def test_a_python_that_does_not_see_pdms_packages_is_told(managed_home: Ho
     assert "__pypackages__" in answer.problem
 
 
-@pytest.mark.anyio
 async def test_an_environment_beside_old_packages_of_pdms_is_taken(home: Home, project: Path) -> None:
     python = home.make(home.folder / "env")
     (project / "__pypackages__").mkdir()
@@ -113,7 +108,6 @@ async def test_an_environment_beside_old_packages_of_pdms_is_taken(home: Home, p
     assert await ask(project, home) == [Answer("pdm", python, "pdm's environment")]
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("content", ["", " \n", "\x00", "/no/such/python", "/" + "x" * 5000, "\ud800"])
 async def test_a_choice_of_pdms_that_leads_nowhere_is_told(home: Home, project: Path, content: str) -> None:
     (project / ".pdm-python").write_text(content, encoding="utf-8", errors="surrogatepass")
@@ -121,7 +115,6 @@ async def test_a_choice_of_pdms_that_leads_nowhere_is_told(home: Home, project: 
     assert await ask_in_vain(project, home)
 
 
-@pytest.mark.anyio
 async def test_a_project_for_which_pdm_has_chosen_nothing_is_told_and_left_alone(
     managed_home: Home, project: Path
 ) -> None:

@@ -30,7 +30,6 @@ async def ask(question: Question) -> str:
     return (await query.ask(question, query.find(question))).stdout
 
 
-@pytest.mark.anyio
 async def test_the_program_gets_its_arguments_and_no_input_and_what_it_says_comes_back_whatever_it_exits_with(
     home: Home, question: Question
 ) -> None:
@@ -41,7 +40,6 @@ async def test_the_program_gets_its_arguments_and_no_input_and_what_it_says_come
     assert (ended.code, ended.stdout, ended.stderr) == (3, f"<a b><--c>{question.folder}\n", "err\n")
 
 
-@pytest.mark.anyio
 async def test_one_that_does_not_answer_is_ended_at_the_limit_with_all_that_it_started(
     home: Home, question: Question, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,7 +52,6 @@ async def test_one_that_does_not_answer_is_ended_at_the_limit_with_all_that_it_s
     assert processes_in(question.folder) == []
 
 
-@pytest.mark.anyio
 async def test_a_child_that_holds_the_pipes_delays_nothing_and_is_ended(home: Home, question: Question) -> None:
     home.program("oracle", "sleep 600 & echo answer")
 
@@ -65,7 +62,6 @@ async def test_a_child_that_holds_the_pipes_delays_nothing_and_is_ended(home: Ho
     assert processes_in(question.folder) == []
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
@@ -83,7 +79,6 @@ async def test_a_flood_a_killed_program_and_one_that_cannot_be_started_are_no_an
         await ask(question)
 
 
-@pytest.mark.anyio
 async def test_cancelling_ends_it_with_all_that_it_started(home: Home, question: Question) -> None:
     home.program("oracle", "setsid sleep 600 & touch $HOME/ready; wait; sleep 600")
 
@@ -144,7 +139,6 @@ def test_a_program_is_found_where_it_is_installed_for_one_user_but_the_path_goes
     assert (without_path, query.find(question)) == (own, program)
 
 
-@pytest.mark.anyio
 async def test_a_program_sees_the_environment_less_what_would_mislead_it(home: Home, question: Question) -> None:
     misleading = {
         **dict.fromkeys(("VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "WITHHELD"), "x"),
@@ -172,7 +166,6 @@ async def test_a_program_sees_the_environment_less_what_would_mislead_it(home: H
     assert not {*seen} & {*misleading}
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("script", "words"),
     [

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from pytest_mcp.python import virtualenv
 from tests.support.projects.disk import environment
-from tests.support.projects.managed import Home, Tool
 
 
 def written(folder: Path, name: str, settings: str | bytes) -> Path:
@@ -39,20 +38,6 @@ def test_no_settings_are_too_strange_to_be_ordered(tmp_path_factory: pytest.Temp
     prefix = written(tmp_path_factory.mktemp("strange"), "x", settings)
 
     assert virtualenv.newest_first([prefix]) == [prefix]
-
-
-@pytest.mark.parametrize("tool", ["venv", "virtualenv", "uv"])
-def test_what_every_tool_makes_is_an_environment_with_a_python_and_a_version(
-    managed_home: Home, tmp_path: Path, tool: Tool
-) -> None:
-    undated = written(tmp_path, "undated", "")
-
-    python = managed_home.make(tmp_path / "made", tool)
-
-    assert virtualenv.is_environment(tmp_path / "made")
-    assert virtualenv.python(tmp_path / "made") == python
-    assert python.exists()
-    assert virtualenv.newest_first([undated, tmp_path / "made"]) == [tmp_path / "made", undated]
 
 
 def test_what_cannot_be_looked_at_shows_nothing(tmp_path: Path) -> None:
