@@ -7,7 +7,7 @@ import pytest
 
 from pytest_mcp.investigation import answer
 from pytest_mcp.investigation.alone import Alone, Reproduction, Seeds
-from pytest_mcp.investigation.answer import Findings, interval, is_telling
+from pytest_mcp.investigation.answer import Findings, interval, is_telling, rate_in_words
 from pytest_mcp.investigation.base import AtBase
 from pytest_mcp.investigation.order import Order
 from pytest_mcp.investigation.outcome import Letter, Outcome
@@ -253,6 +253,16 @@ def test_a_notice_has_the_command_that_shows_a_flaky_failure_by_its_seed() -> No
     assert f"`python -m pytest --randomly-seed=7 {TEST}` shows the failure" in notice
 
 
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [(Outcome("R"), "repeats failed tests"), (Outcome("P", elsewhere="shop from /x/shop.py"), "shop from /x/shop.py")],
+)
+def test_what_makes_the_outcomes_doubtful_is_a_notice(outcome: Outcome, words: str) -> None:
+    (notice,) = answer.answer_of(Findings(TEST, Alone((outcome,), (Seeds(1),), 5))).notices
+
+    assert words in notice
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_an_answer_is_small(case: str) -> None:
     assert estimate(answer.answer_of(CASES[case][0]).model_dump_json()) <= 400
@@ -292,6 +302,10 @@ def test_runs_that_agree_leave_what_one_run_in_twenty_would_still_show() -> None
 )
 def test_mixed_runs_leave_the_exact_interval(failed: int, runs: int, lowest: float, highest: float) -> None:
     assert interval(failed, runs) == pytest.approx((lowest, highest), abs=1e-4)
+
+
+def test_mixed_runs_are_told_with_the_rates_that_are_possible() -> None:
+    assert rate_in_words(3, 10) == "it fails in 7 % to 65 % of runs"
 
 
 def test_an_interval_that_nearly_everything_lies_in_tells_nothing() -> None:
