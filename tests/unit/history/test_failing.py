@@ -13,20 +13,17 @@ def groups(past: Past) -> list[tuple[list[str], str | None, int, int, bool]]:
 
 
 def test_what_failed_last_fails_now_since_the_first_failure_after_the_last_pass(past: Past) -> None:
-    for old, new, mended, never in map(tuple, ["PPFF", "PPPF", "FPPF", "FFPF", "FFSF"]):
-        past.run({"t.py::old": old, "t.py::new": new, "t.py::mended": mended, "t.py::never": never})
+    for old, new, mended, never, again in map(tuple, ["PPFFF", "PPPFF", "FPPFP", "FFPFP", "FFSFF"]):
+        past.run(
+            {"t.py::old": old, "t.py::new": new, "t.py::mended": mended, "t.py::never": never, "t.py::again": again}
+        )
 
     assert groups(past) == [
+        (["t.py::again"], "03", 1, 2, True),
         (["t.py::new"], "02", 2, 0, True),
         (["t.py::old"], "01", 3, 0, True),
         (["t.py::never"], "23", 5, 0, False),
     ]
-
-
-def test_it_is_told_whether_it_failed_before(past: Past) -> None:
-    past.letters("t.py::test_x", "FFPPF")
-
-    assert groups(past) == [(["t.py::test_x"], "03", 1, 2, True)]
 
 
 def test_tests_that_fail_since_the_same_run_with_one_cause_are_one_group(past: Past) -> None:

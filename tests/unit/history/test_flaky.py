@@ -34,17 +34,16 @@ def test_an_error_counts_as_a_failure_and_a_skip_as_no_outcome(past: Past, lette
     assert found(past).keys() == {"t.py::test_x"}
 
 
-def test_unknown_code_is_never_the_same_code(past: Past) -> None:
-    past.letters("t.py::test_x", "PFPFPF", state=None)
-
-    assert found(past) == {}
-
-
-@pytest.mark.parametrize("fact", ["host", "python", "pytest"])
-def test_what_fails_on_one_machine_or_version_only_is_not_flaky(past: Past, fact: str) -> None:
+@pytest.mark.parametrize(
+    ("fact", "one", "other"),
+    [("state", None, None), ("host", "desk", "ci"), ("python", "3.12", "3.13"), ("pytest", "8.4", "9.0")],
+)
+def test_unknown_code_and_another_machine_or_version_are_not_the_same_code(
+    past: Past, fact: str, one: str | None, other: str | None
+) -> None:
     for _ in range(4):
-        past.run({"t.py::test_x": "P"}, **{fact: "3.12"})
-        past.run({"t.py::test_x": "F"}, **{fact: "3.13"})
+        past.run({"t.py::test_x": "P"}, **{fact: one})
+        past.run({"t.py::test_x": "F"}, **{fact: other})
 
     assert found(past) == {}
 

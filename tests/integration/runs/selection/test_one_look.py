@@ -93,6 +93,8 @@ def test_a_call_starts_at_most_four_gits_and_reads_each_python_file_at_most_once
     assert found.answer["summary"]["total"] == 1
     assert 3 <= len(found.gits) <= 4
     assert found.reads == {name: 1 for name in (*FILES, "new.py") if name.endswith(".py")}
+    # What an agent has written is in no command.
+    assert not any("main~0" in line for line in found.gits)
 
 
 def test_recording_the_run_needs_no_further_git(repository: Workbench) -> None:
@@ -109,12 +111,6 @@ def test_without_a_change_to_look_for_recording_starts_two(repository: Workbench
 
     assert len(cost(repository, "--history", history).gits) == 2
     assert cost(repository).gits == []
-
-
-def test_no_git_is_given_what_an_agent_has_written(repository: Workbench) -> None:
-    found = cost(repository, changed="main~0")
-
-    assert not any("main~0" in line for line in found.gits)
 
 
 def test_nothing_is_left_of_a_look(repository: Workbench) -> None:
