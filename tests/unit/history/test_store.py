@@ -1,5 +1,6 @@
 """What both databases promise, each tested on the real thing."""
 
+import sys
 from dataclasses import astuple, replace
 from pathlib import Path
 
@@ -141,4 +142,20 @@ def test_a_newer_database_is_not_touched(address: str, monkeypatch: pytest.Monke
         open_store(address).close()
 
     with pytest.raises(HistoryUnavailable, match="was written by a newer pytest-mcp"):
+        open_store(address)
+
+
+@pytest.mark.parametrize(
+    ("address", "module", "words"),
+    [
+        ("postgresql://team@host/tests", "postgres", 'install "pytest-mcp-server\\[postgres\\]"'),
+        ("history.db", "sqlite", "built without sqlite3"),
+    ],
+)
+def test_a_library_that_is_missing_is_told(
+    address: str, module: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, f"pytest_mcp.history.{module}", None)
+
+    with pytest.raises(HistoryUnavailable, match=words):
         open_store(address)
