@@ -23,7 +23,6 @@ from tests.support.protocol.hostile_web import (
 )
 
 LARGEST_BODY = 16 * MEGABYTE
-LIST = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
 
 
 # --- requests that were not meant for this server --------------------------------------------------

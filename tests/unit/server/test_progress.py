@@ -3,10 +3,8 @@
 from pytest_mcp.run.events import Event, Selected, SessionStarted, Started
 from pytest_mcp.run.run import Steps
 from pytest_mcp.server import progress
-from pytest_mcp.terminal.colours import Painter
 from tests.support.invented.records import ledger, one_test, phase
 
-PLAIN = Painter(has_colours=False)
 RUNNING: list[Event] = [
     SessionStarted(),
     Selected(8),
