@@ -38,10 +38,7 @@ class Entry:
     # The version of the protocol that it asks for first, and with which method.
     protocol: str
     opening: str
-    works_in_project: bool
     hands_on_variables: bool
-    asks_for_progress: bool
-    shows_instructions: bool
     # Until the model has searched for them.
     hides_tools: bool
     # Tools that it runs without permission when nobody is there to be asked.

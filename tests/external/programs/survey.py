@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pytest_mcp.tools import INSTRUCTIONS
 from tests.external.programs import tap
 from tests.external.programs.models import Call
 from tests.external.programs.programs import Program
@@ -34,8 +33,6 @@ BOTH = (
 )
 ENDLESS = ("--timeout=3600", "--max-timeout=3600")
 Wire = list[dict[str, Any]]
-# Enough of the instructions to know them by.
-INSTRUCTED = INSTRUCTIONS[:40]
 
 
 def surveyed(program: Program) -> Entry:
@@ -45,18 +42,13 @@ def surveyed(program: Program) -> Entry:
     as_results = tried(program, Trial(ERRORS, flags=("--errors=result",)))
     unasked = tried(program, Trial(BOTH, permitted=False))
     said = [entry["client"] for entry in usual.wire["pytest"] if "client" in entry]
-    start = usual.wire["pytest"][0]["start"]
+    variables = usual.wire["pytest"][0]["variables"]
     return Entry(
         version=program.version,
         date=datetime.now(UTC).date().isoformat(),
         protocol=protocol(said[0]),
         opening=said[0]["method"],
-        works_in_project=Path(start["folder"]).name == "project",
-        hands_on_variables="VIRTUAL_ENV" in start["variables"],
-        asks_for_progress=any(
-            "progressToken" in call["params"].get("_meta", {}) for call in called(usual.wire["pytest"])
-        ),
-        shows_instructions=any(INSTRUCTED in json.dumps(request, ensure_ascii=False) for request in usual.requests),
+        hands_on_variables="VIRTUAL_ENV" in variables,
         hides_tools=usual.searched,
         runs_unasked=tuple(call["params"]["name"] for call in called(unasked.wire["pytest"])),
         calls=seen((*RESULTS, *ERRORS), usual),

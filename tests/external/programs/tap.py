@@ -1,4 +1,4 @@
-"""Between a program and the server: hands on every line and keeps a copy, with the folder and variables it was given.
+"""Between a program and the server: hands on every line and keeps a copy, and the names of the variables it was given.
 
 `tap.py LOG COMMAND...`; a script that needs nothing but the standard library. Of a result it marks both channels,
 so that the one which a model is shown can be told.
@@ -19,7 +19,7 @@ END_SECONDS = 10
 
 def main(log_file: str, command: list[str]) -> None:
     with open(log_file, "a", encoding="utf-8") as log:  # noqa: PTH123  # as short as a script can be
-        keep(log, start={"folder": os.getcwd(), "variables": sorted(os.environ)})  # noqa: PTH109  # as above
+        keep(log, variables=sorted(os.environ))
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
             assert server.stdin is not None
             assert server.stdout is not None
