@@ -81,7 +81,7 @@ class ToolCommand:
         # The operator's flags that were typed.
         self.settings = typed_flags(options, os.environ)
 
-    def for_people(self, typed: Arguments, screen: Screen) -> Arguments:  # noqa: ARG002 - for those that need it
+    def for_people(self, typed: Arguments, _screen: Screen) -> Arguments:
         """The arguments for output that people read, made from those that were typed."""
         return typed
 
@@ -95,14 +95,14 @@ class ToolCommand:
         """What is known of a call that was refused."""
         return problem
 
-    def print_problem(self, known: Any, request: Any, screen: Screen, text: str) -> None:  # noqa: ARG002 - the same
+    def print_problem(self, _known: Any, _request: Any, _screen: Screen, text: str) -> None:
         """Of a call without a result. The request is None if it was refused, `text` is that of the error."""
         show_on_stderr(text)
 
-    def as_json(self, known: Any, outcome: CallOutcome) -> str:  # noqa: ARG002 - the same
+    def as_json(self, _known: Any, outcome: CallOutcome) -> str:
         return serialize.line(outcome.as_sent())
 
-    def write_files(self, known: Any) -> int | None:  # noqa: ARG002 - the same
+    def write_files(self, _known: Any) -> int | None:
         """After everything was printed. An exit code replaces that of the answer."""
         return None
 
